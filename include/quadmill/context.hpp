@@ -1,0 +1,154 @@
+/// The OpenGL context that the library works in: one of its own, without a display, or the caller's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "quadmill/api.hpp"
+
+namespace quadmill {
+
+namespace detail::gl {
+class Device;
+}
+
+/// How Context::headless opens its context.
+struct HeadlessOptions {
+    /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first device
+    /// that offers OpenGL 4.5.
+    int device = -1;
+    enum class Surface { Auto, None, Pbuffer };
+    /// Auto works without a surface where the driver can, else with a pbuffer of 1 x 1.
+    Surface surface = Surface::Auto;
+    /// Receives the driver's debug messages; asks for a debug context when set.
+    std::function<void(std::string_view message)> on_debug_message;
+};
+
+/// One EGL device.
+struct DeviceInfo {
+    int index;         ///< what HeadlessOptions::device and QUADMILL_DEVICE mean by it
+    std::string name;  ///< the driver's words: its vendor and device file, where it says them
+};
+
+/// What a context is and can do.
+struct ContextInfo {
+    std::string renderer, vendor, version, shading_language;
+    std::string platform;  ///< "EGL device 0", "EGL surfaceless", "EGL default display" or "adopted"
+    std::string surface;   ///< "none", "pbuffer" or "the caller's"
+    bool robust = false;   ///< out-of-bounds access is defined and a GPU reset is reported
+    bool software = false; ///< renders on the CPU (llvmpipe, softpipe, SwiftShader)
+    int max_texture_size = 0, max_array_layers = 0, max_draw_buffers = 0, max_viewport_width = 0, max_viewport_height = 0;
+    /// Those extensions that the library can use beyond 4.5 and this driver has.
+    std::vector<std::string> optional_extensions;
+};
+
+/// One pass, as a PassObserver sees it. Valid during the call only.
+struct PassEvent {
+    std::string_view name;      ///< "min", "max", "copy", ...
+    int stage = -1, step = -1;  ///< of the sorting network, counted from 1; -1 where there is none
+    std::uint32_t target = 0;   ///< id of the texture that the pass writes
+    int width = 0, height = 0;  ///< of the target, in texels
+    int quads = 0;              ///< 0 for a copy from texture to texture
+    std::uint64_t texels = 0;   ///< covered by the quads
+};
+
+/// Sees every pass as it is issued, in the order of issue, on the calling thread. A pass that the GPU skips because the
+/// data is sorted already is seen too: the CPU does not know.
+class QUADMILL_API PassObserver {
+  public:
+    virtual ~PassObserver();
+    virtual void before(const PassEvent& pass);
+    virtual void after(const PassEvent& pass);
+};
+
+/// An OpenGL 4.5 core context that the library works in.
+///
+/// One context belongs to one thread at a time. Copies share the context. A headless context is made current by each
+/// call that needs it and what was current before comes back after the call; an adopted one must be current on the
+/// calling thread in each call, and also when the last object built from it is destroyed.
+class QUADMILL_API Context {
+  public:
+    using GetProcAddress = void (*(*)(const char* name))();
+
+    /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform, then
+    /// the default display. libEGL is opened at run time.
+    /// Throws: ContextError, saying what was tried and what to install.
+    static Context headless(const HeadlessOptions& options = {});
+
+    /// Takes the caller's context, which must be current. The library loads its own function table through
+    /// `get_proc_address` and leaves the context's state as it was after each call.
+    /// Pre: no query of samples or primitives and no conditional rendering is active during any call of the library.
+    /// Throws: ContextError when no context is current or it is older than 4.5; InvalidArgument for a null pointer.
+    static Context adopt(GetProcAddress get_proc_address);
+
+    /// The EGL devices that Context::headless can choose from; empty where the driver cannot list them.
+    /// Throws: ContextError when there is no EGL at all.
+    static std::vector<DeviceInfo> devices();
+
+    [[nodiscard]] const ContextInfo& info() const noexcept;
+
+    /// The one observer of this context, not owned; nullptr for none. Returns the one before.
+    PassObserver* observe(PassObserver* observer) noexcept;
+
+    /// Makes a headless context current on this thread until the program changes that: for a caller who wants to use it
+    /// with OpenGL code of their own. Does nothing for an adopted one.
+    void make_current();
+
+    /// The driver's function of that name, for a caller who has no loader for a headless context; may be null.
+    [[nodiscard]] void (*proc_address(const char* name) const)();
+
+    /// For the library's own use.
+    [[nodiscard]] const std::shared_ptr<detail::gl::Device>& device() const noexcept { return device_; }
+
+  private:
+    explicit Context(std::shared_ptr<detail::gl::Device> device);
+    std::shared_ptr<detail::gl::Device> device_;
+};
+
+/// Saves the context's OpenGL state once for many calls of the library and brings it back when it ends. Without one,
+/// each call does so on its own. While a Session is open, the caller must leave the context alone.
+/// Cost: about 200 glGet calls and as many to restore; `quadmill info` measures it. Nests.
+/// Throws: InvalidArgument while a query of samples or primitives is active.
+class QUADMILL_API Session {
+  public:
+    explicit Session(Context& context);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    ~Session();
+
+  private:
+    std::shared_ptr<detail::gl::Device> device_;
+};
+
+/// An observer that times each pass on the GPU with timestamp queries; what `--profile` prints.
+class QUADMILL_API PassProfiler final : public PassObserver {
+  public:
+    /// One row a pass name, in order of first appearance.
+    struct Row {
+        std::string name;
+        std::uint64_t passes = 0, texels = 0;
+        double gpu_ms = 0;
+    };
+
+    /// Watches `context` until destroyed, then puts the observer before it back.
+    explicit PassProfiler(Context& context);
+    PassProfiler(const PassProfiler&) = delete;
+    PassProfiler& operator=(const PassProfiler&) = delete;
+    ~PassProfiler() override;
+
+    void before(const PassEvent& pass) override;
+    void after(const PassEvent& pass) override;
+
+    /// The rows so far; waits for the GPU.
+    [[nodiscard]] std::vector<Row> rows();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace quadmill

@@ -1,0 +1,52 @@
+// Moves texels between the CPU and textures through persistently mapped pixel buffers, in slices of whole rows: while
+// one slice is on its way, the next ones are being filled or copied out. Nothing here touches client memory through GL.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "array/workers.hpp"
+#include "gl/objects.hpp"
+
+namespace quadmill::detail::array {
+
+inline constexpr std::size_t slice_bytes = std::size_t{4} << 20;
+
+// Staging memory for uploads; grows to the largest texture sent. Keep two to fill one while the other is on its way.
+class Uploader {
+  public:
+    // Fills the memory of rows [first_row, first_row + rows) of the texture, tightly packed; called by several threads.
+    using Fill = std::function<void(std::size_t first_row, std::size_t rows, std::span<std::byte> memory)>;
+
+    // Returns when all is filled and the upload is under way; waits first for the last upload from this memory.
+    // Pre: a session is open.
+    void send(gl::Device& device, const gl::Texture& texture, Workers& workers, const Fill& fill);
+
+  private:
+    gl::PixelBuffer buffer_;
+    gl::Fence sent_;
+};
+
+// Memory that textures are read back into; grows to the largest texture.
+class ReadBack {
+  public:
+    // Asks for all texels of the texture; returns at once. Pre: a session is open.
+    void request(gl::Device& device, const gl::Texture& texture);
+    // All texels, row by row; waits for the GPU. Valid until the next request.
+    [[nodiscard]] std::span<const std::byte> wait();
+    // Copies all texels out, each slice as soon as it is there; waits for the GPU.
+    void copy_to(std::span<std::byte> memory, Workers& workers);
+
+  private:
+    struct Slice {
+        std::size_t offset, bytes;
+        gl::Fence arrived;
+    };
+    gl::PixelBuffer buffer_;
+    std::vector<Slice> slices_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace quadmill::detail::array

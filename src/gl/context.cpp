@@ -1,0 +1,108 @@
+#include "quadmill/context.hpp"
+
+#include "gl/device.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill {
+
+Error::~Error() = default;
+InvalidArgument::~InvalidArgument() = default;
+GlError::~GlError() = default;
+ContextError::~ContextError() = default;
+IoError::~IoError() = default;
+IoError::IoError(const std::string& what, std::string path, std::uint64_t offset)
+    : Error(what), path_(std::move(path)), offset_(offset) {}
+
+PassObserver::~PassObserver() = default;
+void PassObserver::before(const PassEvent& /*pass*/) {}
+void PassObserver::after(const PassEvent& /*pass*/) {}
+
+Context::Context(std::shared_ptr<detail::gl::Device> device) : device_(std::move(device)) {}
+
+Context Context::headless(const HeadlessOptions& options) {
+    return Context(std::make_shared<detail::gl::Device>(options));
+}
+
+Context Context::adopt(GetProcAddress get_proc_address) {
+    if (!get_proc_address) throw InvalidArgument("Context::adopt: get_proc_address must not be null");
+    return Context(std::make_shared<detail::gl::Device>(get_proc_address));
+}
+
+std::vector<DeviceInfo> Context::devices() { return detail::gl::egl_devices(); }
+
+const ContextInfo& Context::info() const noexcept { return device_->info; }
+
+PassObserver* Context::observe(PassObserver* observer) noexcept { return std::exchange(device_->observer, observer); }
+
+void Context::make_current() {
+    if (device_->egl) device_->egl->make_current();
+}
+
+void (*Context::proc_address(const char* name) const)() {
+    return device_->egl ? device_->egl->proc_address(name) : nullptr;
+}
+
+Session::Session(Context& context) : device_(context.device()) { device_->enter(); }
+
+Session::~Session() { device_->leave(); }
+
+struct PassProfiler::State {
+    explicit State(Context& watched) : context(watched) {}
+    struct Mark {
+        std::size_t row;
+        detail::gl::Query begin, end;
+    };
+    std::size_t row_of(std::string_view name) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (rows[i].name == name) return i;
+        }
+        rows.push_back({std::string(name), 0, 0, 0});
+        return rows.size() - 1;
+    }
+
+    Context context;
+    PassObserver* previous = nullptr;
+    std::vector<Row> rows;
+    std::vector<Mark> open;   // issued, times not read yet
+    std::vector<Mark> spare;  // queries to use again
+};
+
+PassProfiler::PassProfiler(Context& context) : state_(std::make_unique<State>(context)) {
+    state_->previous = context.observe(this);
+}
+
+PassProfiler::~PassProfiler() { state_->context.observe(state_->previous); }
+
+void PassProfiler::before(const PassEvent& pass) {
+    using detail::gl::Query;
+    auto& state = *state_;
+    auto& device = *state.context.device();
+    constexpr std::size_t most_open = 4096;
+    if (state.open.size() >= most_open) static_cast<void>(rows());
+    if (state.spare.empty()) {
+        state.spare.push_back({0, Query(device, Query::Kind::Timestamp), Query(device, Query::Kind::Timestamp)});
+    }
+    state.open.push_back(std::move(state.spare.back()));
+    state.spare.pop_back();
+    auto& mark = state.open.back();
+    mark.row = state.row_of(pass.name);
+    ++state.rows[mark.row].passes;
+    state.rows[mark.row].texels += pass.texels;
+    mark.begin.note_time();
+}
+
+void PassProfiler::after(const PassEvent& /*pass*/) { state_->open.back().end.note_time(); }
+
+std::vector<PassProfiler::Row> PassProfiler::rows() {
+    auto& state = *state_;
+    detail::gl::Scope scope(*state.context.device(), "PassProfiler::rows");
+    for (auto& mark : state.open) {
+        state.rows[mark.row].gpu_ms += static_cast<double>(mark.end.result() - mark.begin.result()) * 1e-6;
+        state.spare.push_back(std::move(mark));
+    }
+    state.open.clear();
+    scope.check();
+    return state.rows;
+}
+
+}  // namespace quadmill

@@ -1,0 +1,126 @@
+#include "gl/device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::gl {
+
+namespace {
+
+const char* error_name(GLenum error) {
+    switch (error) {
+        case GL_INVALID_ENUM: return "GL_INVALID_ENUM";
+        case GL_INVALID_VALUE: return "GL_INVALID_VALUE";
+        case GL_INVALID_OPERATION: return "GL_INVALID_OPERATION";
+        case GL_INVALID_FRAMEBUFFER_OPERATION: return "GL_INVALID_FRAMEBUFFER_OPERATION";
+        case GL_OUT_OF_MEMORY: return "GL_OUT_OF_MEMORY";
+        case GL_CONTEXT_LOST: return "GL_CONTEXT_LOST";
+        default: return "an unknown GL error";
+    }
+}
+
+void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei length, const GLchar* text,
+                                        const void* user) {
+    const auto& device = *static_cast<const Device*>(user);
+    device.on_debug_message(
+        length >= 0 ? std::string_view(text, static_cast<std::size_t>(length)) : std::string_view(text));
+}
+
+}  // namespace
+
+Device::Device(const HeadlessOptions& options)
+    : egl(std::make_unique<EglContext>(options)), on_debug_message(options.on_debug_message) {
+    const auto previous = egl->make_current();
+    // glad passes the user pointer through, so the loader needs no global.
+    const auto loaded = quadmill_gladLoadGLContextUserPtr(
+        &gl, [](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
+        egl.get());
+    if (!loaded) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
+    load(nullptr);
+    info.platform = egl->platform();
+    info.surface = egl->surface();
+    if (on_debug_message) {
+        gl.Enable(GL_DEBUG_OUTPUT);
+        gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+        gl.DebugMessageCallback(forward_debug_message, this);
+    }
+    egl->restore(previous);
+}
+
+Device::Device(Context::GetProcAddress get_proc_address) { load(get_proc_address); }
+
+void Device::load(Context::GetProcAddress get_proc_address) {
+    if (get_proc_address && !quadmill_gladLoadGLContext(&gl, get_proc_address)) {
+        throw ContextError("Context::adopt: no OpenGL context is current on this thread, or its functions could not be "
+                           "loaded; make your context current first");
+    }
+    const auto text = [&](GLenum what) {
+        const auto* word = gl.GetString(what);
+        return std::string(word ? reinterpret_cast<const char*>(word) : "");
+    };
+    info.version = text(GL_VERSION);
+    if (!gl.VERSION_4_5) throw ContextError("quadmill needs OpenGL 4.5, and this context is '" + info.version + "'");
+    info.renderer = text(GL_RENDERER);
+    info.vendor = text(GL_VENDOR);
+    info.shading_language = text(GL_SHADING_LANGUAGE_VERSION);
+    info.platform = "adopted";
+    info.surface = "the caller's";
+    for (const char* name : {"llvmpipe", "softpipe", "SwiftShader"}) {
+        info.software = info.software || info.renderer.find(name) != std::string::npos;
+    }
+    gl.GetIntegerv(GL_MAX_TEXTURE_SIZE, &info.max_texture_size);
+    gl.GetIntegerv(GL_MAX_ARRAY_TEXTURE_LAYERS, &info.max_array_layers);
+    gl.GetIntegerv(GL_MAX_DRAW_BUFFERS, &info.max_draw_buffers);
+    std::array<GLint, 2> viewport{};
+    gl.GetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport.data());
+    info.max_viewport_width = viewport[0];
+    info.max_viewport_height = viewport[1];
+    if (gl.EXT_depth_bounds_test) info.optional_extensions.emplace_back("GL_EXT_depth_bounds_test");
+    if (gl.KHR_robustness) info.optional_extensions.emplace_back("GL_KHR_robustness");
+    GLint strategy = GL_NO_RESET_NOTIFICATION;
+    gl.GetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
+    info.robust = strategy == GL_LOSE_CONTEXT_ON_RESET;
+}
+
+void Device::enter() {
+    if (sessions_ == 0) {
+        if (egl) previous_ = egl->make_current();
+        try {
+            host_.save(gl);
+        } catch (...) {
+            if (egl) egl->restore(previous_);
+            throw;
+        }
+        set_baseline(gl);
+        pipeline = {};
+    }
+    ++sessions_;
+}
+
+void Device::leave() noexcept {
+    if (--sessions_ > 0) return;
+    pipeline.end_condition(gl);
+    host_.restore(gl);
+    if (egl) egl->restore(previous_);
+}
+
+void Device::check(std::string_view where, std::string_view what) const {
+    const auto error = gl.GetError();
+    if (error == GL_NO_ERROR) return;
+    while (gl.GetError() != GL_NO_ERROR && error != GL_CONTEXT_LOST) {
+    }
+    std::string message(where);
+    if (!what.empty()) message += ": " + std::string(what);
+    if (error == GL_OUT_OF_MEMORY) {
+        message += ": out of GPU memory";
+    } else {
+        message += ": the driver reported " + std::string(error_name(error));
+    }
+    if (gl.GetGraphicsResetStatus() != GL_NO_ERROR) message += "; the GPU was reset and the context is lost";
+    throw GlError(message + " (" + info.renderer + ")");
+}
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,74 @@
+// The state behind a Context: function table, facts, observer, and the open session. All GL objects share its ownership.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "gl/api.hpp"
+#include "gl/egl.hpp"
+#include "gl/pass.hpp"
+#include "gl/state_guard.hpp"
+#include "quadmill/context.hpp"
+
+namespace quadmill::detail::gl {
+
+class Device : public std::enable_shared_from_this<Device> {
+  public:
+    explicit Device(const HeadlessOptions& options);
+    explicit Device(Context::GetProcAddress get_proc_address);
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    // Opens or joins a session: saves the host's state and sets the baseline that draw() starts from.
+    void enter();
+    void leave() noexcept;
+
+    // Throws GlError when a GL call since enter() failed; `where` and `what` go into the message.
+    void check(std::string_view where, std::string_view what = {}) const;
+
+    // Runs `destroy` with this context current; for destructors, so it swallows what goes wrong.
+    template <class Destroy>
+    void destroy(Destroy&& destroy) noexcept {
+        try {
+            std::optional<EglContext::Binding> previous;
+            if (egl) previous = egl->make_current();
+            destroy(gl);
+            if (previous) egl->restore(*previous);
+        } catch (...) {  // NOLINT(bugprone-empty-catch): the context is gone or elsewhere, and its objects with it
+        }
+    }
+
+    Api gl{};
+    ContextInfo info;
+    std::unique_ptr<EglContext> egl;  // null for an adopted context
+    std::function<void(std::string_view)> on_debug_message;
+    PassObserver* observer = nullptr;
+    std::uint64_t passes = 0;  // issued since the start
+    Pipeline pipeline;         // what is bound within the open session
+
+  private:
+    void load(Context::GetProcAddress get_proc_address);
+
+    int sessions_ = 0;
+    HostState host_;
+    EglContext::Binding previous_;
+};
+
+// A session for the length of a scope. Every public function that touches GL opens one first, and calls check() last.
+class Scope {
+  public:
+    Scope(Device& device, std::string_view function) : device_(device), function_(function) { device.enter(); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() { device_.leave(); }
+    void check() const { device_.check(function_); }
+
+  private:
+    Device& device_;
+    std::string_view function_;
+};
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,46 @@
+// EGL, opened at run time: devices, and one context without a display.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "quadmill/context.hpp"
+
+namespace quadmill::detail::gl {
+
+struct EglApi;
+
+// One EGL context. Displays stay initialised when it goes: EGL shares them within the process.
+class EglContext {
+  public:
+    explicit EglContext(const HeadlessOptions& options);
+    EglContext(const EglContext&) = delete;
+    EglContext& operator=(const EglContext&) = delete;
+    ~EglContext();
+
+    // What was current on this thread before; Binding::restore brings it back.
+    struct Binding {
+        void *display = nullptr, *draw = nullptr, *read = nullptr, *context = nullptr;
+    };
+    Binding make_current();
+    void restore(const Binding& previous) noexcept;
+    [[nodiscard]] bool is_current() const noexcept;
+
+    [[nodiscard]] void (*proc_address(const char* name) const)();
+    [[nodiscard]] const std::string& platform() const noexcept { return platform_; }
+    [[nodiscard]] const std::string& surface() const noexcept { return surface_name_; }
+    [[nodiscard]] bool robust() const noexcept { return robust_; }
+
+  private:
+    bool open(void* display, std::string platform, const HeadlessOptions& options, std::string& tried);
+
+    std::shared_ptr<const EglApi> egl_;
+    void *display_ = nullptr, *context_ = nullptr, *surface_ = nullptr;
+    std::string platform_, surface_name_;
+    bool robust_ = false;
+};
+
+std::vector<DeviceInfo> egl_devices();
+
+}  // namespace quadmill::detail::gl

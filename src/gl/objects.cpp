@@ -1,0 +1,194 @@
+#include "gl/objects.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "gl/device.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill::detail::gl {
+
+void destroy_object(Device& device, void (*destroy)(const Api&, GLuint), GLuint id) noexcept {
+    device.destroy([&](const Api& gl) { destroy(gl, id); });
+}
+
+namespace {
+
+// Makes one object by the glCreate* function given.
+template <class Traits, class Create>
+Handle<Traits> make(Device& device, Create create) {
+    GLuint id = 0;
+    create(id);
+    return Handle<Traits>(device.shared_from_this(), id);
+}
+
+std::string shader_log(const Api& gl, GLuint shader) {
+    GLint length = 0;
+    gl.GetShaderiv(shader, GL_INFO_LOG_LENGTH, &length);
+    std::string log(static_cast<std::size_t>(std::max(length, 1)), '\0');
+    gl.GetShaderInfoLog(shader, length, nullptr, log.data());
+    return log;
+}
+
+Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, const char* source) {
+    const auto& gl = device.gl;
+    auto shader = make<ShaderTraits>(device, [&](GLuint& id) { id = gl.CreateShader(stage); });
+    const std::array parts{"#version 450 core\n", source};
+    gl.ShaderSource(shader.id(), static_cast<GLsizei>(parts.size()), parts.data(), nullptr);
+    gl.CompileShader(shader.id());
+    GLint done = GL_FALSE;
+    gl.GetShaderiv(shader.id(), GL_COMPILE_STATUS, &done);
+    if (!done) throw GlError(std::string("shader ") + name + " does not compile: " + shader_log(gl, shader.id()));
+    return shader;
+}
+
+}  // namespace
+
+const FormatInfo& info(Format format) {
+    static constexpr FormatInfo rgba32f{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"};
+    static constexpr FormatInfo rgba16f{GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"};
+    static constexpr FormatInfo rgba32ui{GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"};
+    switch (format) {
+        case Format::Rgba16f: return rgba16f;
+        case Format::Rgba32ui: return rgba32ui;
+        case Format::Rgba32f: break;
+    }
+    return rgba32f;
+}
+
+Texture::Texture(Device& device, Format format, int width, int height)
+    : handle_(make<TextureTraits>(device, [&](GLuint& id) { device.gl.CreateTextures(GL_TEXTURE_2D, 1, &id); })),
+      format_(format),
+      width_(width),
+      height_(height) {
+    const auto& gl = device.gl;
+    gl.TextureParameteri(id(), GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    gl.TextureParameteri(id(), GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    gl.TextureStorage2D(id(), 1, info(format).internal, width, height);
+    device.check("Texture", std::string(info(format).name) + " of " + std::to_string(width) + " x " +
+                                std::to_string(height) + " texels (" + std::to_string(bytes()) + " bytes)");
+}
+
+Texture::Texture(Device& device, GLuint id, Format format, int width, int height)
+    : handle_(Handle<TextureTraits>::wrap(device.shared_from_this(), id)),
+      format_(format),
+      width_(width),
+      height_(height) {}
+
+Framebuffer::Framebuffer(Device& device, const Texture& color)
+    : handle_(make<FramebufferTraits>(device, [&](GLuint& id) { device.gl.CreateFramebuffers(1, &id); })),
+      texture_(color.id()),
+      width_(color.width()),
+      height_(color.height()) {
+    const auto& gl = device.gl;
+    gl.NamedFramebufferTexture(id(), GL_COLOR_ATTACHMENT0, color.id(), 0);
+    const auto status = gl.CheckNamedFramebufferStatus(id(), GL_DRAW_FRAMEBUFFER);
+    if (status != GL_FRAMEBUFFER_COMPLETE) {
+        throw GlError(std::string("Framebuffer: the driver cannot render to ") + info(color.format()).name + " of " +
+                      std::to_string(width_) + " x " + std::to_string(height_) + " texels");
+    }
+}
+
+Program::Program(Device& device, const char* name, const char* fragment)
+    : handle_(make<ProgramTraits>(device, [&](GLuint& id) { id = device.gl.CreateProgram(); })) {
+    const auto& gl = device.gl;
+    const auto vertex_shader = compile(device, name, GL_VERTEX_SHADER, shaders::array_quad_vert);
+    const auto fragment_shader = compile(device, name, GL_FRAGMENT_SHADER, fragment);
+    gl.AttachShader(id(), vertex_shader.id());
+    gl.AttachShader(id(), fragment_shader.id());
+    gl.BindAttribLocation(id(), 0, "target");
+    gl.BindAttribLocation(id(), 1, "source");
+    gl.LinkProgram(id());
+    GLint done = GL_FALSE;
+    gl.GetProgramiv(id(), GL_LINK_STATUS, &done);
+    if (!done) {
+        std::array<char, 2048> log{};
+        gl.GetProgramInfoLog(id(), log.size(), nullptr, log.data());
+        throw GlError(std::string("program ") + name + " does not link: " + log.data());
+    }
+    target_size_ = location("target_size");
+    for (int unit = 0; unit < texture_units; ++unit) {
+        const auto sampler = "texture" + std::to_string(unit);
+        const auto where = gl.GetUniformLocation(id(), sampler.c_str());
+        if (where >= 0) gl.ProgramUniform1i(id(), where, unit);
+    }
+}
+
+GLint Program::location(const char* uniform) const {
+    const auto where = handle_.device().gl.GetUniformLocation(id(), uniform);
+    if (where < 0) throw GlError(std::string("no uniform ") + uniform);
+    return where;
+}
+
+Buffer::Buffer(Device& device, std::span<const std::byte> content)
+    : handle_(make<BufferTraits>(device, [&](GLuint& id) { device.gl.CreateBuffers(1, &id); })) {
+    device.gl.NamedBufferStorage(id(), static_cast<GLsizeiptr>(content.size()), content.data(), 0);
+    device.check("Buffer", std::to_string(content.size()) + " bytes");
+}
+
+PixelBuffer::PixelBuffer(Device& device, Direction direction, std::size_t bytes)
+    : handle_(make<BufferTraits>(device, [&](GLuint& id) { device.gl.CreateBuffers(1, &id); })) {
+    const auto& gl = device.gl;
+    const GLbitfield access = (direction == Direction::Upload ? GL_MAP_WRITE_BIT : GL_MAP_READ_BIT) |
+                              GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    const auto size = static_cast<GLsizeiptr>(bytes);
+    const auto what = std::to_string(bytes) + " bytes of mapped memory";
+    gl.NamedBufferStorage(id(), size, nullptr, access | GL_CLIENT_STORAGE_BIT);
+    device.check("PixelBuffer", what);
+    auto* memory = static_cast<std::byte*>(gl.MapNamedBufferRange(id(), 0, size, access));
+    device.check("PixelBuffer", what);
+    if (!memory) throw GlError("PixelBuffer: the driver did not map " + what);
+    memory_ = {memory, bytes};
+}
+
+Query::Query(Device& device, Kind kind)
+    : handle_(make<QueryTraits>(device, [&](GLuint& id) {
+          device.gl.CreateQueries(kind == Kind::Samples ? GL_SAMPLES_PASSED : GL_TIMESTAMP, 1, &id);
+      })) {}
+
+void Query::note_time() const { handle_.device().gl.QueryCounter(id(), GL_TIMESTAMP); }
+
+bool Query::ready() const {
+    GLuint available = GL_FALSE;
+    handle_.device().gl.GetQueryObjectuiv(id(), GL_QUERY_RESULT_AVAILABLE, &available);
+    return available != GL_FALSE;
+}
+
+std::uint64_t Query::result() const {
+    GLuint64 value = 0;
+    handle_.device().gl.GetQueryObjectui64v(id(), GL_QUERY_RESULT, &value);
+    return value;
+}
+
+Fence::Fence(Device& device)
+    : device_(device.shared_from_this()), sync_(device.gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)) {}
+
+Fence::Fence(Fence&& other) noexcept : device_(std::move(other.device_)), sync_(std::exchange(other.sync_, nullptr)) {}
+
+Fence& Fence::operator=(Fence&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(sync_, other.sync_);
+    return *this;
+}
+
+Fence::~Fence() {
+    if (sync_) device_->destroy([this](const Api& gl) { gl.DeleteSync(sync_); });
+}
+
+void Fence::wait() {
+    if (!sync_) return;
+    const auto& gl = device_->gl;
+    constexpr GLuint64 second = 1'000'000'000;
+    GLenum state = GL_TIMEOUT_EXPIRED;
+    while (state == GL_TIMEOUT_EXPIRED) {
+        state = gl.ClientWaitSync(sync_, GL_SYNC_FLUSH_COMMANDS_BIT, second);
+        if (state == GL_WAIT_FAILED || gl.GetGraphicsResetStatus() != GL_NO_ERROR) {
+            device_->check("Fence");
+            throw GlError("Fence: waiting for the GPU failed; the context is lost");
+        }
+    }
+    gl.DeleteSync(std::exchange(sync_, nullptr));
+}
+
+}  // namespace quadmill::detail::gl

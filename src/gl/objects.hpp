@@ -1,0 +1,202 @@
+// OpenGL objects that free themselves. Each holds the device alive; none changes the host's bindings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gl/api.hpp"
+
+namespace quadmill::detail::gl {
+
+class Device;
+void destroy_object(Device& device, void (*destroy)(const Api&, GLuint), GLuint id) noexcept;
+
+// The one RAII template. A default-made or moved-from handle is empty (id 0).
+template <class Traits>
+class Handle {
+  public:
+    Handle() = default;
+    Handle(std::shared_ptr<Device> device, GLuint id) : device_(std::move(device)), id_(id), owned_(true) {}
+    // A handle that does not own: for objects of the host.
+    static Handle wrap(std::shared_ptr<Device> device, GLuint id) {
+        Handle handle(std::move(device), id);
+        handle.owned_ = false;
+        return handle;
+    }
+    Handle(Handle&& other) noexcept
+        : device_(std::move(other.device_)), id_(std::exchange(other.id_, 0)), owned_(other.owned_) {}
+    Handle& operator=(Handle&& other) noexcept {
+        std::swap(device_, other.device_);
+        std::swap(id_, other.id_);
+        std::swap(owned_, other.owned_);
+        return *this;
+    }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() {
+        if (id_ && owned_) destroy_object(*device_, &Traits::destroy, id_);
+    }
+    [[nodiscard]] GLuint id() const noexcept { return id_; }
+    [[nodiscard]] GLuint release() noexcept { return std::exchange(id_, 0); }
+    [[nodiscard]] Device& device() const noexcept { return *device_; }
+    explicit operator bool() const noexcept { return id_ != 0; }
+
+  private:
+    std::shared_ptr<Device> device_;
+    GLuint id_ = 0;
+    bool owned_ = false;
+};
+
+struct TextureTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteTextures(1, &id); }
+};
+struct FramebufferTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteFramebuffers(1, &id); }
+};
+struct ProgramTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteProgram(id); }
+};
+struct ShaderTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteShader(id); }
+};
+struct BufferTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteBuffers(1, &id); }
+};
+struct VertexArrayTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteVertexArrays(1, &id); }
+};
+struct QueryTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteQueries(1, &id); }
+};
+struct SamplerTraits {
+    static void destroy(const Api& gl, GLuint id) { gl.DeleteSamplers(1, &id); }
+};
+
+enum class Format { Rgba32f, Rgba16f, Rgba32ui };
+
+struct FormatInfo {
+    GLenum internal, format, type;
+    std::size_t bytes;  // of one texel
+    const char* name;
+};
+[[nodiscard]] const FormatInfo& info(Format format);
+
+// A 2-D texture of one level, read without filtering.
+class Texture {
+  public:
+    Texture() = default;
+    // Throws GlError, naming the size and the bytes, when the GPU has no room.
+    Texture(Device& device, Format format, int width, int height);
+    // A texture of the host, not owned.
+    Texture(Device& device, GLuint id, Format format, int width, int height);
+    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    [[nodiscard]] Format format() const noexcept { return format_; }
+    [[nodiscard]] int width() const noexcept { return width_; }
+    [[nodiscard]] int height() const noexcept { return height_; }
+    [[nodiscard]] std::size_t bytes() const noexcept {
+        return static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * info(format_).bytes;
+    }
+    explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
+
+  private:
+    Handle<TextureTraits> handle_;
+    Format format_ = Format::Rgba32f;
+    int width_ = 0, height_ = 0;
+};
+
+// Renders to one texture.
+class Framebuffer {
+  public:
+    Framebuffer() = default;
+    Framebuffer(Device& device, const Texture& color);
+    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    [[nodiscard]] GLuint texture() const noexcept { return texture_; }
+    [[nodiscard]] int width() const noexcept { return width_; }
+    [[nodiscard]] int height() const noexcept { return height_; }
+
+  private:
+    Handle<FramebufferTraits> handle_;
+    GLuint texture_ = 0;
+    int width_ = 0, height_ = 0;
+};
+
+// A fragment shader, linked with shaders/array/quad.vert. The version line is put before each source.
+class Program {
+  public:
+    Program() = default;
+    // `name` goes into error messages. Samplers named `textureN` read unit N.
+    Program(Device& device, const char* name, const char* fragment);
+    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    // Throws GlError when the program has no such uniform: a mistake of the library.
+    [[nodiscard]] GLint location(const char* uniform) const;
+    [[nodiscard]] GLint target_size() const noexcept { return target_size_; }
+
+  private:
+    Handle<ProgramTraits> handle_;
+    GLint target_size_ = -1;
+};
+
+class Buffer {
+  public:
+    Buffer() = default;
+    Buffer(Device& device, std::span<const std::byte> content);
+    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+
+  private:
+    Handle<BufferTraits> handle_;
+};
+
+// Memory that both the CPU and the GPU reach, mapped for as long as it lives.
+class PixelBuffer {
+  public:
+    enum class Direction { Upload, ReadBack };
+    PixelBuffer() = default;
+    PixelBuffer(Device& device, Direction direction, std::size_t bytes);
+    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
+
+  private:
+    Handle<BufferTraits> handle_;
+    std::span<std::byte> memory_;
+};
+
+// Counts samples (begin .. end by a Pass) or notes the GPU's time.
+class Query {
+  public:
+    enum class Kind { Samples, Timestamp };
+    Query() = default;
+    Query(Device& device, Kind kind);
+    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    void note_time() const;                       // Timestamp only: the GPU writes its time here
+    [[nodiscard]] bool ready() const;             // does not wait
+    [[nodiscard]] std::uint64_t result() const;   // waits for the GPU; nanoseconds or samples
+
+  private:
+    Handle<QueryTraits> handle_;
+};
+
+// Marks a place in the command stream.
+class Fence {
+  public:
+    Fence() = default;
+    explicit Fence(Device& device);
+    Fence(Fence&& other) noexcept;
+    Fence& operator=(Fence&& other) noexcept;
+    Fence(const Fence&) = delete;
+    Fence& operator=(const Fence&) = delete;
+    ~Fence();
+    // Returns when the GPU has passed the place; at once when there is none. Throws GlError when the context is lost.
+    void wait();
+
+  private:
+    std::shared_ptr<Device> device_;
+    GLsync sync_ = nullptr;
+};
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,86 @@
+// An algorithm is a sequence of passes. A Pass is a plain value; draw() is the only place that draws.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "gl/objects.hpp"
+
+namespace quadmill::detail::gl {
+
+// A rectangle of the target, and the rectangle of the source that its texture coordinates run over, both in texels from
+// the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards.
+struct Quad {
+    struct Corners {
+        float x0, y0, x1, y1;
+        bool operator==(const Corners&) const = default;
+    };
+    Corners target, source;
+    [[nodiscard]] std::uint64_t texels() const {
+        return static_cast<std::uint64_t>(target.x1 - target.x0) * static_cast<std::uint64_t>(target.y1 - target.y0);
+    }
+    bool operator==(const Quad&) const = default;
+};
+
+// A list of quads on the GPU; passes draw ranges of it.
+class QuadList {
+  public:
+    QuadList() = default;
+    QuadList(Device& device, std::vector<Quad> quads);
+    [[nodiscard]] GLuint vertex_array() const noexcept { return vertex_array_.id(); }
+    [[nodiscard]] std::span<const Quad> quads() const noexcept { return quads_; }
+
+  private:
+    std::vector<Quad> quads_;
+    Buffer buffer_;
+    Handle<VertexArrayTraits> vertex_array_;
+};
+
+enum class Blend { None, Min, Max };
+enum class ColorWrite { On, Off };
+
+struct Uniform {
+    GLint location;
+    std::variant<GLint, GLuint, GLfloat, std::array<GLint, 2>> value;
+};
+
+struct Pass {
+    std::string_view name;
+    int stage = -1, step = -1;
+    const Program* program = nullptr;
+    std::array<const Texture*, 4> inputs{};  // on units 0 .. 3
+    std::vector<Uniform> uniforms{};
+    const Framebuffer* target = nullptr;
+    Blend blend = Blend::None;
+    ColorWrite color = ColorWrite::On;
+    const QuadList* quads = nullptr;
+    std::size_t first = 0, count = 0;    // of the list
+    const Query* count_samples = nullptr;  // receives the number of fragments that were not discarded
+    const Query* only_if = nullptr;        // the GPU skips the pass when this query counted nothing
+};
+
+// The bindings within an open session, so that draw() need not repeat them.
+struct Pipeline {
+    GLuint program = 0, vertex_array = 0, framebuffer = 0;
+    std::array<GLuint, 4> textures{};
+    int width = -1, height = -1;
+    Blend blend = Blend::None;
+    ColorWrite color = ColorWrite::On;
+    GLuint condition = 0;
+    void end_condition(const Api& gl) noexcept;
+};
+
+// Pre: a session is open on the device.
+void draw(Device& device, const Pass& pass);
+
+// Ends what the last pass's `only_if` began, so that commands after it are not skipped.
+void end_condition(Device& device);
+
+// Copies all texels bit for bit, both textures having the same size and texel bytes; seen by the observer as a pass.
+void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage = -1, int step = -1);
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,59 @@
+#include "gl/pixels.hpp"
+
+#include "gl/device.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::gl {
+
+namespace {
+void* offset_pointer(std::size_t offset) {
+    return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr): GL takes buffer offsets so
+}
+}  // namespace
+
+void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows) {
+    const auto& gl = device.gl;
+    const auto& format = info(to.format());
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id());
+    gl.TextureSubImage2D(to.id(), 0, 0, first, to.width(), rows, format.format, format.type, offset_pointer(offset));
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+}
+
+void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset) {
+    const auto& gl = device.gl;
+    const auto& format = info(from.format());
+    const auto bytes = static_cast<std::size_t>(from.width()) * static_cast<std::size_t>(rows) * format.bytes;
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, to.id());
+    gl.GetTextureSubImage(from.id(), 0, 0, first, 0, from.width(), rows, 1, format.format, format.type,
+                          static_cast<GLsizei>(bytes), offset_pointer(offset));
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}
+
+void flush(Device& device) { device.gl.Flush(); }
+
+std::uint64_t gpu_time(Device& device) {
+    GLint64 now = 0;
+    device.gl.GetInteger64v(GL_TIMESTAMP, &now);
+    return static_cast<std::uint64_t>(now);
+}
+
+Texture host_texture(Device& device, std::uint32_t id, Format format, const std::string& where,
+                     const std::string& what) {
+    const auto& gl = device.gl;
+    const auto fail = [&](const std::string& why) -> InvalidArgument {
+        return InvalidArgument(where + ": the " + what + " texture must be a 2-D " + info(format).name +
+                               " texture, and object " + std::to_string(id) + " " + why);
+    };
+    if (!gl.IsTexture(id)) throw fail("is no texture");
+    GLint target = 0, internal = 0, width = 0, height = 0;
+    gl.GetTextureParameteriv(id, GL_TEXTURE_TARGET, &target);
+    if (target != GL_TEXTURE_2D) throw fail("has another target");
+    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_INTERNAL_FORMAT, &internal);
+    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_WIDTH, &width);
+    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_HEIGHT, &height);
+    if (width < 1 || height < 1) throw fail("has no level 0");
+    if (static_cast<GLenum>(internal) != info(format).internal) throw fail("has another internal format");
+    return {device, id, format, width, height};
+}
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,30 @@
+// Moving texels between pixel buffers and textures, and looking at textures of the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gl/objects.hpp"
+
+namespace quadmill::detail::gl {
+
+// Sends rows [first, first + rows) from the buffer, tightly packed at `offset` bytes; returns at once.
+// Pre: a session is open.
+void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows);
+
+// The other way.
+void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset);
+
+// Starts the work issued so far.
+void flush(Device& device);
+
+// The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.
+[[nodiscard]] std::uint64_t gpu_time(Device& device);
+
+// A texture of the host, not owned: checks that `id` is a 2-D texture of `format` with a level 0.
+// Throws InvalidArgument; `where` and `what` go into the message.
+[[nodiscard]] Texture host_texture(Device& device, std::uint32_t id, Format format, const std::string& where,
+                                   const std::string& what);
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,195 @@
+#include "gl/state_guard.hpp"
+
+#include <string>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::gl {
+
+namespace {
+
+// The baseline has each of these off.
+constexpr std::array<GLenum, 27> capabilities{
+    GL_CULL_FACE,      GL_RASTERIZER_DISCARD, GL_POLYGON_OFFSET_FILL,      GL_POLYGON_SMOOTH,      GL_DEPTH_TEST,
+    GL_STENCIL_TEST,   GL_COLOR_LOGIC_OP,     GL_FRAMEBUFFER_SRGB,         GL_DITHER,              GL_DEPTH_CLAMP,
+    GL_MULTISAMPLE,    GL_SAMPLE_MASK,        GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE,
+    GL_SAMPLE_SHADING, GL_PRIMITIVE_RESTART,  GL_CLIP_DISTANCE0,           GL_CLIP_DISTANCE1,      GL_CLIP_DISTANCE2,
+    GL_CLIP_DISTANCE3, GL_CLIP_DISTANCE4,     GL_CLIP_DISTANCE5,           GL_CLIP_DISTANCE6,      GL_CLIP_DISTANCE7,
+    GL_LINE_SMOOTH,    GL_PRIMITIVE_RESTART_FIXED_INDEX};
+
+constexpr std::array<GLenum, 8> pack_names{GL_PACK_SWAP_BYTES,  GL_PACK_LSB_FIRST,   GL_PACK_ROW_LENGTH,
+                                           GL_PACK_SKIP_ROWS,   GL_PACK_SKIP_PIXELS, GL_PACK_ALIGNMENT,
+                                           GL_PACK_SKIP_IMAGES, GL_PACK_IMAGE_HEIGHT};
+constexpr std::array<GLenum, 8> unpack_names{GL_UNPACK_SWAP_BYTES,  GL_UNPACK_LSB_FIRST,   GL_UNPACK_ROW_LENGTH,
+                                             GL_UNPACK_SKIP_ROWS,   GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ALIGNMENT,
+                                             GL_UNPACK_SKIP_IMAGES, GL_UNPACK_IMAGE_HEIGHT};
+constexpr std::array<GLint, 8> tight_store{0, 0, 0, 0, 0, 1, 0, 0};
+
+void set_capability(const Api& gl, GLenum capability, bool on) {
+    if (on) {
+        gl.Enable(capability);
+    } else {
+        gl.Disable(capability);
+    }
+}
+
+void set_capability(const Api& gl, GLenum capability, GLuint index, bool on) {
+    if (on) {
+        gl.Enablei(capability, index);
+    } else {
+        gl.Disablei(capability, index);
+    }
+}
+
+void refuse_active_queries(const Api& gl) {
+    for (const GLenum target : std::array<GLenum, 4>{GL_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED,
+                                                     GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_PRIMITIVES_GENERATED}) {
+        GLint active = 0;
+        gl.GetQueryiv(target, GL_CURRENT_QUERY, &active);
+        if (active == 0) continue;
+        throw InvalidArgument(
+            "a query of samples or primitives (object " + std::to_string(active) +
+            ") is active in the OpenGL context, and the passes of quadmill would be counted in it; end it before the "
+            "call");
+    }
+}
+
+// A program that is flagged for deletion dies as soon as another one is used, and could not be brought back.
+void refuse_dying_program(const Api& gl) {
+    GLint program = 0, dying = GL_FALSE;
+    gl.GetIntegerv(GL_CURRENT_PROGRAM, &program);
+    if (program != 0) gl.GetProgramiv(static_cast<GLuint>(program), GL_DELETE_STATUS, &dying);
+    if (dying) {
+        throw InvalidArgument("the OpenGL context uses program " + std::to_string(program) +
+                              ", which is flagged for deletion and would not survive the call; use another one first");
+    }
+}
+
+// Makes the driver remember `error` again, without any other effect. The messages this causes are not the host's.
+void raise_again(const Api& gl, GLenum error) {
+    const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
+    if (messages) gl.Disable(GL_DEBUG_OUTPUT);
+    switch (error) {
+        case GL_INVALID_ENUM: gl.Enable(GL_NONE); break;
+        case GL_INVALID_VALUE: gl.Viewport(0, 0, -1, -1); break;
+        case GL_INVALID_OPERATION: gl.EndConditionalRender(); break;
+        case GL_INVALID_FRAMEBUFFER_OPERATION: {
+            GLuint incomplete = 0;
+            GLint bound = 0;
+            gl.GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &bound);
+            gl.CreateFramebuffers(1, &incomplete);
+            gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, incomplete);
+            gl.Clear(GL_COLOR_BUFFER_BIT);
+            gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(bound));
+            gl.DeleteFramebuffers(1, &incomplete);
+            break;
+        }
+        case GL_OUT_OF_MEMORY: {
+            GLuint impossible = 0;
+            gl.CreateBuffers(1, &impossible);
+            gl.NamedBufferStorage(impossible, PTRDIFF_MAX / 2, nullptr, 0);
+            gl.DeleteBuffers(1, &impossible);
+            break;
+        }
+        default: break;
+    }
+    if (messages) gl.Enable(GL_DEBUG_OUTPUT);
+}
+
+}  // namespace
+
+void HostState::save(const Api& gl) {
+    refuse_active_queries(gl);
+    refuse_dying_program(gl);
+    errors_.clear();
+    for (GLenum error = gl.GetError(); error != GL_NO_ERROR && errors_.size() < 8; error = gl.GetError())
+        errors_.push_back(error);
+
+    GLint active = 0, paused = 0;
+    gl.GetIntegerv(GL_TRANSFORM_FEEDBACK_ACTIVE, &active);
+    gl.GetIntegerv(GL_TRANSFORM_FEEDBACK_PAUSED, &paused);
+    paused_feedback_ = active && !paused;
+    if (paused_feedback_) gl.PauseTransformFeedback();
+
+    for (std::size_t i = 0; i < capabilities.size(); ++i) capabilities_[i] = gl.IsEnabled(capabilities[i]);
+    for (GLuint i = 0; i < draw_buffers; ++i) {
+        blend_[i] = gl.IsEnabledi(GL_BLEND, i);
+        gl.GetIntegeri_v(GL_BLEND_EQUATION_RGB, i, &blend_equation_[i][0]);
+        gl.GetIntegeri_v(GL_BLEND_EQUATION_ALPHA, i, &blend_equation_[i][1]);
+        gl.GetBooleani_v(GL_COLOR_WRITEMASK, i, color_mask_[i].data());
+    }
+    scissor_ = gl.IsEnabledi(GL_SCISSOR_TEST, 0);
+    gl.GetFloati_v(GL_VIEWPORT, 0, viewport_.data());
+    gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
+    gl.GetIntegerv(GL_CLIP_ORIGIN, &clip_origin_);
+    gl.GetIntegerv(GL_CLIP_DEPTH_MODE, &clip_depth_);
+    gl.GetIntegerv(GL_CURRENT_PROGRAM, &program_);
+    gl.GetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertex_array_);
+    gl.GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &draw_framebuffer_);
+    gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack_buffer_);
+    gl.GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &unpack_buffer_);
+    gl.GetIntegerv(GL_QUERY_BUFFER_BINDING, &query_buffer_);
+    gl.GetIntegerv(GL_ACTIVE_TEXTURE, &active_texture_);
+    for (GLuint i = 0; i < texture_units; ++i) {
+        gl.ActiveTexture(GL_TEXTURE0 + i);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &texture_[i]);
+        gl.GetIntegerv(GL_SAMPLER_BINDING, &sampler_[i]);
+    }
+    for (std::size_t i = 0; i < pack_names.size(); ++i) gl.GetIntegerv(pack_names[i], &pack_.values[i]);
+    for (std::size_t i = 0; i < unpack_names.size(); ++i) gl.GetIntegerv(unpack_names[i], &unpack_.values[i]);
+}
+
+void set_baseline(const Api& gl) {
+    for (const auto capability : capabilities) gl.Disable(capability);
+    for (GLuint i = 0; i < draw_buffers; ++i) {
+        gl.Disablei(GL_BLEND, i);
+        gl.ColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    }
+    gl.Disablei(GL_SCISSOR_TEST, 0);
+    gl.PolygonMode(GL_FRONT_AND_BACK, GL_FILL);
+    gl.ClipControl(GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE);
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    gl.BindBuffer(GL_QUERY_BUFFER, 0);
+    for (std::size_t i = 0; i < tight_store.size(); ++i) {
+        gl.PixelStorei(pack_names[i], tight_store[i]);
+        gl.PixelStorei(unpack_names[i], tight_store[i]);
+    }
+}
+
+void HostState::restore(const Api& gl) const noexcept {
+    for (std::size_t i = 0; i < capabilities.size(); ++i) set_capability(gl, capabilities[i], capabilities_[i]);
+    for (GLuint i = 0; i < draw_buffers; ++i) {
+        set_capability(gl, GL_BLEND, i, blend_[i]);
+        gl.BlendEquationSeparatei(i, static_cast<GLenum>(blend_equation_[i][0]),
+                                  static_cast<GLenum>(blend_equation_[i][1]));
+        gl.ColorMaski(i, color_mask_[i][0], color_mask_[i][1], color_mask_[i][2], color_mask_[i][3]);
+    }
+    set_capability(gl, GL_SCISSOR_TEST, 0, scissor_);
+    gl.ViewportIndexedfv(0, viewport_.data());
+    gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
+    gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
+    gl.UseProgram(static_cast<GLuint>(program_));
+    gl.BindVertexArray(static_cast<GLuint>(vertex_array_));
+    gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(draw_framebuffer_));
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(pack_buffer_));
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, static_cast<GLuint>(unpack_buffer_));
+    gl.BindBuffer(GL_QUERY_BUFFER, static_cast<GLuint>(query_buffer_));
+    for (GLuint i = 0; i < texture_units; ++i) {
+        gl.ActiveTexture(GL_TEXTURE0 + i);
+        gl.BindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture_[i]));
+        gl.BindSampler(i, static_cast<GLuint>(sampler_[i]));
+    }
+    gl.ActiveTexture(static_cast<GLenum>(active_texture_));
+    for (std::size_t i = 0; i < pack_names.size(); ++i) {
+        gl.PixelStorei(pack_names[i], pack_.values[i]);
+        gl.PixelStorei(unpack_names[i], unpack_.values[i]);
+    }
+    if (paused_feedback_) gl.ResumeTransformFeedback();
+    for (int i = 0; i < 8 && gl.GetError() != GL_NO_ERROR; ++i) {
+        // An error of the library's own, reported already by Device::check or on its way out as an exception.
+    }
+    for (const auto error : errors_) raise_again(gl, error);
+}
+
+}  // namespace quadmill::detail::gl

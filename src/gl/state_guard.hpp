@@ -1,0 +1,44 @@
+// Saves the host's OpenGL state before the library works and brings it back after. It covers what passes, transfers and
+// queries of the library change; tests/gl compares a snapshot of all state of OpenGL 4.5 to prove that nothing is missed.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "gl/api.hpp"
+
+namespace quadmill::detail::gl {
+
+inline constexpr int texture_units = 4;  // units 0 .. 3 are all that passes use
+inline constexpr int draw_buffers = 8;
+
+class HostState {
+  public:
+    // Also takes the host's pending GL errors, so that restore() can hand them back.
+    // Throws InvalidArgument when the host has a query active that the library's passes would feed.
+    void save(const Api& gl);
+    void restore(const Api& gl) const noexcept;
+
+  private:
+    struct PixelStore {
+        std::array<GLint, 8> values{};
+    };
+    std::array<bool, 27> capabilities_{};
+    std::array<bool, draw_buffers> blend_{};
+    std::array<std::array<GLint, 2>, draw_buffers> blend_equation_{};
+    std::array<std::array<GLboolean, 4>, draw_buffers> color_mask_{};
+    std::array<GLint, texture_units> texture_{}, sampler_{};
+    std::array<GLfloat, 4> viewport_{};
+    std::array<GLint, 2> polygon_mode_{};
+    GLint program_ = 0, vertex_array_ = 0, draw_framebuffer_ = 0, active_texture_ = 0;
+    GLint pack_buffer_ = 0, unpack_buffer_ = 0, query_buffer_ = 0;
+    GLint clip_origin_ = 0, clip_depth_ = 0;
+    bool scissor_ = false, paused_feedback_ = false;
+    PixelStore pack_, unpack_;
+    std::vector<GLenum> errors_;
+};
+
+// The state that every pass starts from: all tests off, one sample a pixel, lower-left origin, tight pixel rows.
+void set_baseline(const Api& gl);
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,204 @@
+#include "sort/chunk_sort.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+// Orders numbers that blending has sorted: no NaN, no -0, no denormals among them.
+template <class Float>
+struct NumberLess {
+    bool descending;
+    bool operator()(const Float& a, const Float& b) const {
+        if constexpr (std::is_same_v<Float, float>) {
+            return descending ? b < a : a < b;
+        } else {
+            const TotalOrder<Float> rule(Order::Ascending);
+            const auto x = rule.encode(a.bits), y = rule.encode(b.bits);
+            return descending ? y < x : x < y;
+        }
+    }
+};
+
+// Orders all values.
+template <class Float>
+struct KeyLess {
+    TotalOrder<Float> rule;
+    bool operator()(const Float& a, const Float& b) const {
+        return rule.encode(KeyBits<Float>::of(a)) < rule.encode(KeyBits<Float>::of(b));
+    }
+};
+
+template <class Float>
+std::vector<Float> sorted_values(std::vector<typename KeyBits<Float>::Bits>& bits, Order order) {
+    sort_bits<Float>(bits, order);
+    std::vector<Float> values(bits.size());
+    std::transform(bits.begin(), bits.end(), values.begin(), KeyBits<Float>::value);
+    return values;
+}
+
+double ms_between(const gl::Query& from, const gl::Query& to) {
+    return (static_cast<double>(to.result()) - static_cast<double>(from.result())) * 1e-6;
+}
+
+}  // namespace
+
+Lane::Lane(gl::Device& with)
+    : device(with),
+      sort_begin(with, gl::Query::Kind::Timestamp),
+      sort_end(with, gl::Query::Kind::Timestamp),
+      read_end(with, gl::Query::Kind::Timestamp) {}
+
+Surface& Lane::surface(gl::Format format, const array::FourArray& shape) {
+    if (!current || current->tex.format() != format || current->tex.width() != shape.width ||
+        current->tex.height() != shape.height) {
+        current.reset();
+        current.emplace(device, format, shape);
+    }
+    return *current;
+}
+
+template <class Float>
+void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
+    const Stopwatch time;
+    constexpr auto format = std::is_same_v<Float, float> ? gl::Format::Rgba32f : gl::Format::Rgba16f;
+    const auto& tex = lane.surface(format, chunk.shape).tex;
+    const std::span<const Float> keys = keys_.subspan(chunk.begin, chunk.size);
+    const auto width = static_cast<std::size_t>(chunk.shape.width);
+    lane.uploader.send(bench_.device, tex, bench_.workers,
+                       [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
+                           const auto first = first_row * width, count = rows * width;
+                           if (window_ == 0) {
+                               pack_in_turn(keys, first, count, memory.data(), bench_.options.order, aside);
+                           } else {
+                               pack_windows(keys, window_, chunk.k, first, count, memory.data(), bench_.options.order,
+                                            aside);
+                           }
+                       });
+    stats_.upload_ms += time.ms();
+}
+
+template <class Float>
+void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
+    const auto* sorted = reinterpret_cast<const Float*>(lane.readback.wait().data());
+    stats_.sort_ms += ms_between(lane.sort_begin, lane.sort_end);
+    stats_.readback_ms += ms_between(lane.sort_end, lane.read_end);
+    const Stopwatch merging;
+    if (window_ == 0) {
+        merge_channels(chunk, sorted, aside);
+    } else {
+        take_windows(chunk, sorted, aside);
+    }
+    stats_.set_aside += aside.keys.size();
+    stats_.merge_ms += merging.ms();
+}
+
+template <class Float>
+void ChunkSort<Float>::merge_channels(const Chunk& chunk, const Float* sorted, const Aside& aside) {
+    std::array<std::size_t, 4> missing{};
+    for (const auto& key : aside.keys) {
+        ++missing[key.array];
+        set_aside_.push_back(key.bits);
+    }
+    std::vector<Run<Float>> channels;
+    for (std::size_t c = 0; c < 4; ++c) channels.push_back({sorted + c, (chunk.size + 3 - c) / 4 - missing[c], 4});
+    const auto size = chunk.size - aside.keys.size();
+    const auto out = keys_.subspan(chunk.begin, size);
+    merge_runs(std::move(channels), out, bench_.scratch.template of<Float>(size), bench_.workers,
+               NumberLess<Float>{bench_.options.order == Order::Descending});
+    runs_.push_back({out.data(), size, 1});
+}
+
+template <class Float>
+void ChunkSort<Float>::merge_chunks() {
+    if (runs_.size() < 2) return;
+    const NumberLess<Float> less{bench_.options.order == Order::Descending};
+    std::size_t size = 0, rounds = 0;
+    for (const auto& run : runs_) size += run.size;
+    while ((std::size_t{1} << rounds) < runs_.size()) ++rounds;
+    // The runs lie in keys_, so the first round must go to the scratch memory.
+    auto out = keys_.first(size), scratch = bench_.scratch.template of<Float>(size);
+    if (rounds % 2 == 1) std::swap(out, scratch);
+    merge_runs(runs_, out, scratch, bench_.workers, less);
+    if (rounds % 2 == 1) std::copy(out.begin(), out.end(), keys_.begin());
+}
+
+template <class Float>
+void ChunkSort<Float>::merge_set_aside() {
+    if (set_aside_.empty()) return;
+    const auto order = bench_.options.order;
+    const auto values = sorted_values<Float>(set_aside_, order);
+    merge_into<Float>(keys_, keys_.size() - values.size(), values, KeyLess<Float>{TotalOrder<Float>(order)});
+}
+
+template <class Float>
+void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
+    const auto order = bench_.options.order;
+    const KeyLess<Float> less{TotalOrder<Float>(order)};
+    std::ranges::stable_sort(aside.keys, {}, &Aside::Key::array);
+    const auto windows = (chunk.size + window_ - 1) / window_;
+    const auto take = [&](std::size_t index) {
+        const auto out = keys_.subspan(chunk.begin + index * window_, std::min(window_, chunk.size - index * window_));
+        const auto mine = std::ranges::equal_range(aside.keys, index, {}, &Aside::Key::array);
+        const auto block = (index / 4) << static_cast<unsigned>(chunk.k);
+        const auto size = out.size() - mine.size();
+        for (std::size_t i = 0; i < size; ++i) out[i] = sorted[array::FourArray::position(block + i, index % 4)];
+        if (mine.empty()) return;
+        std::vector<typename KeyBits<Float>::Bits> bits;
+        for (const auto& key : mine) bits.push_back(key.bits);
+        merge_into<Float>(out, size, sorted_values<Float>(bits, order), less);
+    };
+    // Enough windows a task that taking one costs little beside its work.
+    const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window_, 1);
+    bench_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
+        for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index) take(index);
+    });
+}
+
+template <class Float>
+SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks) {
+    const Stopwatch total;
+    const auto passes_before = bench_.device.passes;
+    stats_ = {.n = keys_.size(), .engine = Engine::Pbsn, .textures = chunks.size()};
+    std::array<Aside, 2> aside;
+    const auto lane = [&](std::size_t i) -> Lane& { return bench_.lanes[i % 2]; };
+    const auto send = [&](std::size_t i) {
+        aside[i % 2].keys.clear();
+        upload(chunks[i], lane(i), aside[i % 2]);
+    };
+    if (!chunks.empty()) send(0);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        auto& here = lane(i);
+        here.sort_begin.note_time();
+        bench_.pbsn.sort(*here.current,
+                         {.k = chunks[i].k, .order = bench_.options.order, .early_stop = bench_.options.early_stop},
+                         [&] {
+                             if (i > 0) collect(chunks[i - 1], lane(i - 1), aside[(i - 1) % 2]);
+                             if (i + 1 < chunks.size()) send(i + 1);
+                         });
+        here.sort_end.note_time();
+        here.readback.request(bench_.device, here.current->tex);
+        here.read_end.note_time();
+        const int stages = bench_.pbsn.stages_run();
+        stats_.stages_run = std::max(stats_.stages_run, stages);
+        stats_.stages_max = std::max(stats_.stages_max, chunks[i].k);
+        stats_.steps += static_cast<std::uint64_t>(stages) * static_cast<std::uint64_t>(chunks[i].k);
+    }
+    if (!chunks.empty()) collect(chunks.back(), lane(chunks.size() - 1), aside[(chunks.size() - 1) % 2]);
+    const Stopwatch merging;
+    if (window_ == 0) {
+        merge_chunks();
+        merge_set_aside();
+    }
+    stats_.merge_ms += merging.ms();
+    stats_.passes = bench_.device.passes - passes_before;
+    stats_.total_ms = total.ms();
+    return stats_;
+}
+
+template class ChunkSort<float>;
+template class ChunkSort<Half>;
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,104 @@
+// Merging sorted runs on the CPU: two at a time, each merge split among threads where the output is cut.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "array/workers.hpp"
+
+namespace quadmill::detail::sort {
+
+// A sorted run of `size` elements, `stride` apart.
+template <class T>
+struct Run {
+    const T* data = nullptr;
+    std::size_t size = 0, stride = 1;
+    [[nodiscard]] const T& operator[](std::size_t i) const { return data[i * stride]; }
+};
+
+// How many of the first `diagonal` elements of the merged sequence come from `a`; of equal ones, a's come first.
+template <class T, class Less>
+[[nodiscard]] std::size_t merge_path(const Run<T>& a, const Run<T>& b, std::size_t diagonal, Less less) {
+    std::size_t low = diagonal > b.size ? diagonal - b.size : 0, high = std::min(diagonal, a.size);
+    while (low < high) {
+        const auto middle = low + (high - low) / 2;
+        if (less(b[diagonal - 1 - middle], a[middle])) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+template <class T, class Less>
+void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
+    const T *x = a.data, *y = b.data;
+    const T *const x_end = x + a.size * a.stride, *const y_end = y + b.size * b.stride;
+    while (x != x_end && y != y_end) {  // no branch on the data: which run gives is a coin toss
+        const bool take_b = less(*y, *x);
+        *out++ = take_b ? *y : *x;
+        x += take_b ? 0 : a.stride;
+        y += take_b ? b.stride : 0;
+    }
+    for (; x != x_end; x += a.stride) *out++ = *x;
+    for (; y != y_end; y += b.stride) *out++ = *y;
+}
+
+// Merges runs into `out`, which must not overlap them, two by two, with `scratch` of the same size for the rounds between.
+// The number of rounds is ceil(log2(runs)).
+template <class T, class Less>
+void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, array::Workers& workers, Less less) {
+    constexpr std::size_t piece = std::size_t{1} << 16;
+    std::size_t rounds = 0;
+    while ((std::size_t{1} << rounds) < runs.size()) ++rounds;
+    rounds = std::max<std::size_t>(rounds, 1);
+    for (std::size_t round = 0; round < rounds; ++round) {
+        // The last round must end in `out`.
+        T* to = ((rounds - round) % 2 == 1 ? out : scratch).data();
+        struct Piece {
+            Run<T> a, b;
+            T* out;
+        };
+        std::vector<Piece> pieces;
+        std::vector<Run<T>> merged;
+        for (std::size_t r = 0; r < runs.size(); r += 2) {
+            const auto a = runs[r];
+            const auto b = r + 1 < runs.size() ? runs[r + 1] : Run<T>{};
+            const auto size = a.size + b.size;
+            std::size_t from_a = 0;
+            for (std::size_t begin = 0; begin < size; begin += piece) {
+                const auto end = std::min(begin + piece, size);
+                const auto to_a = merge_path(a, b, end, less);
+                const auto from_b = begin - from_a;
+                pieces.push_back({{a.data + from_a * a.stride, to_a - from_a, a.stride},
+                                  {b.data + from_b * b.stride, end - to_a - from_b, b.stride},
+                                  to + begin});
+                from_a = to_a;
+            }
+            merged.push_back({to, size, 1});
+            to += size;
+        }
+        workers.for_each(pieces.size(),
+                         [&](std::size_t i) { merge_two(pieces[i].a, pieces[i].b, pieces[i].out, less); });
+        runs = std::move(merged);
+    }
+}
+
+// Merges `extra` into the first `size` elements of `keys`, which has room for both.
+template <class T, class Less>
+void merge_into(std::span<T> keys, std::size_t size, std::span<const T> extra, Less less) {
+    auto write = size + extra.size();
+    for (auto left = extra.size(); left > 0;) {
+        if (size > 0 && less(extra[left - 1], keys[size - 1])) {
+            keys[--write] = keys[--size];
+        } else {
+            keys[--write] = extra[--left];
+        }
+    }
+}
+
+}  // namespace quadmill::detail::sort

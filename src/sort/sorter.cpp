@@ -1,0 +1,152 @@
+#include <bit>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+#include "sort/choose.hpp"
+#include "sort/chunk_sort.hpp"
+#include "sort/texture_sort.hpp"
+
+namespace quadmill {
+
+using namespace detail;        // NOLINT(google-build-using-namespace): this file is the front door of the rooms
+using namespace detail::sort;  // NOLINT(google-build-using-namespace)
+
+struct Sorter::State {
+    State(Context with, const SortOptions& wanted);
+
+    // Made on first use, within a session.
+    struct OnGpu {
+        explicit OnGpu(gl::Device& device) : pbsn(device), lanes{Lane(device), Lane(device)} {}
+        Pbsn pbsn;
+        std::array<Lane, 2> lanes;
+        Scratch scratch;
+        std::optional<TextureSort> texture_sort;
+    };
+    OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*context.device()); }
+
+    template <class Float>
+    SortStats sort(std::span<Float> keys, std::size_t window, const char* function);
+    template <class Float>
+    SortStats sort_windows(std::span<Float> keys, std::size_t window);
+    template <class Float>
+    SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
+    SortStats as_halves(std::span<float> keys, std::size_t window, const char* function);
+
+    Context context;
+    SortOptions options;
+    array::Workers workers;
+    std::optional<OnGpu> gpu;
+};
+
+Sorter::State::State(Context with, const SortOptions& wanted)
+    : context(std::move(with)), options(wanted), workers(wanted.threads) {
+    if (options.max_texels < 1) throw InvalidArgument("Sorter: max_texels must be at least 1, not 0");
+    const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
+    options.max_texels = std::bit_floor(std::min(options.max_texels, side * side));
+}
+
+template <class Float>
+SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, const char* function) {
+    const gl::Scope scope(*context.device(), function);
+    auto& gpu_side = on_gpu();
+    ChunkSort<Float> sort({*context.device(), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys, window);
+    const auto stats = sort.run(window == 0 ? cut(keys.size(), options.max_texels)
+                                            : cut_windows(keys.size(), window, options.max_texels));
+    scope.check();
+    return stats;
+}
+
+SortStats Sorter::State::as_halves(std::span<float> keys, std::size_t window, const char* function) {
+    const Stopwatch total;
+    std::vector<Half> halves(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        halves[i] = Half::nearest(keys[i]);
+        if (options.rounding == Rounding::Nearest || KeyBits<float>::of(halves[i].value()) == KeyBits<float>::of(keys[i]))
+            continue;
+        throw InvalidArgument(std::string(function) + ": the key " + std::to_string(keys[i]) + " at index " +
+                              std::to_string(i) +
+                              " is no 16-bit float and would be changed; use 32-bit precision, or allow rounding");
+    }
+    auto stats = by_pbsn(std::span(halves), window, function);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = halves[i].value();
+    stats.total_ms = total.ms();
+    return stats;
+}
+
+template <class Float>
+SortStats Sorter::State::sort_windows(std::span<Float> keys, std::size_t window) {
+    if (window < 1) throw InvalidArgument("Sorter::sort_windows: a window must hold at least 1 key, not 0");
+    if (options.engine != Engine::Cpu && window > options.max_texels) {
+        throw InvalidArgument("Sorter::sort_windows: a window of " + std::to_string(window) +
+                              " keys does not fit into a texture of " + std::to_string(options.max_texels) +
+                              " texels (max_texels, or the driver's limit); use smaller windows or Engine::Cpu");
+    }
+    return sort(keys, window, "Sorter::sort_windows");
+}
+
+template <class Float>
+SortStats Sorter::State::sort(std::span<Float> keys, std::size_t window, const char* function) {
+    auto engine = options.engine;
+    if (engine == Engine::Auto) engine = choose_engine(context.info(), keys.size());
+    if (engine == Engine::Cpu) {
+        return window == 0 ? sort_on_cpu(keys, options.order) : sort_windows_on_cpu(keys, window, options.order);
+    }
+    if constexpr (std::is_same_v<Float, float>) {
+        if (options.precision == Precision::Float16) return as_halves(keys, window, function);
+    }
+    return by_pbsn(keys, window, function);
+}
+
+Sorter::Sorter(Context context, const SortOptions& options)
+    : state_(std::make_unique<State>(std::move(context), options)) {}
+Sorter::Sorter(Sorter&&) noexcept = default;
+Sorter& Sorter::operator=(Sorter&&) noexcept = default;
+Sorter::~Sorter() = default;
+
+SortStats Sorter::sort(std::span<float> keys) { return state_->sort(keys, 0, "Sorter::sort"); }
+SortStats Sorter::sort(std::span<Half> keys) { return state_->sort(keys, 0, "Sorter::sort"); }
+
+SortStats Sorter::sort_windows(std::span<float> keys, std::size_t window) {
+    return state_->sort_windows(keys, window);
+}
+SortStats Sorter::sort_windows(std::span<Half> keys, std::size_t window) {
+    return state_->sort_windows(keys, window);
+}
+
+SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
+    const Stopwatch total;
+    auto& device = *state_->context.device();
+    const gl::Scope scope(device, "Sorter::sort_texture");
+    const auto from = gl::host_texture(device, input, gl::Format::Rgba32f, "Sorter::sort_texture", "input");
+    const auto to = gl::host_texture(device, output, gl::Format::Rgba32f, "Sorter::sort_texture", "output");
+    if (from.width() != to.width() || from.height() != to.height()) {
+        const auto size = [](const gl::Texture& t) {
+            return std::to_string(t.width()) + " x " + std::to_string(t.height());
+        };
+        throw InvalidArgument("Sorter::sort_texture: both textures must have one size, not " + size(from) + " and " +
+                              size(to));
+    }
+    auto& gpu = state_->on_gpu();
+    if (!gpu.texture_sort) gpu.texture_sort.emplace(device, gpu.pbsn);
+    const auto passes_before = device.passes;
+    auto stats = gpu.texture_sort->run(from, to, state_->options);
+    stats.passes = device.passes - passes_before;
+    stats.sort_ms = stats.total_ms = total.ms();
+    scope.check();
+    return stats;
+}
+
+const SortOptions& Sorter::options() const noexcept { return state_->options; }
+
+SortStats sort(const Context& context, std::span<float> keys, const SortOptions& options) {
+    return Sorter(context, options).sort(keys);
+}
+SortStats sort(const Context& context, std::span<Half> keys, const SortOptions& options) {
+    return Sorter(context, options).sort(keys);
+}
+
+}  // namespace quadmill
