@@ -25,7 +25,7 @@ struct HeadlessOptions {
     /// Auto works without a surface where the driver can, else with a pbuffer of 1 x 1.
     Surface surface = Surface::Auto;
     /// Receives the driver's debug messages; asks for a debug context when set.
-    std::function<void(std::string_view message)> on_debug_message;
+    std::function<void(std::string_view message)> on_debug_message{};
 };
 
 /// One EGL device.
@@ -124,7 +124,8 @@ class QUADMILL_API Session {
     std::shared_ptr<detail::gl::Device> device_;
 };
 
-/// An observer that times each pass on the GPU with timestamp queries; what `--profile` prints.
+/// An observer that times each pass; what `--profile` prints. On a GPU by timestamp queries, without waiting; on a software
+/// renderer by the wall clock, waiting for each pass.
 class QUADMILL_API PassProfiler final : public PassObserver {
   public:
     /// One row a pass name, in order of first appearance.

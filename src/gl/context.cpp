@@ -1,5 +1,7 @@
 #include "quadmill/context.hpp"
 
+#include <chrono>
+
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 
@@ -52,6 +54,7 @@ struct PassProfiler::State {
         std::size_t row;
         detail::gl::Query begin, end;
     };
+    using Clock = std::chrono::steady_clock;
     std::size_t row_of(std::string_view name) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (rows[i].name == name) return i;
@@ -65,6 +68,8 @@ struct PassProfiler::State {
     std::vector<Row> rows;
     std::vector<Mark> open;   // issued, times not read yet
     std::vector<Mark> spare;  // queries to use again
+    std::size_t row = 0;      // of the pass that is being issued
+    Clock::time_point begun;
 };
 
 PassProfiler::PassProfiler(Context& context) : state_(std::make_unique<State>(context)) {
@@ -77,6 +82,14 @@ void PassProfiler::before(const PassEvent& pass) {
     using detail::gl::Query;
     auto& state = *state_;
     auto& device = *state.context.device();
+    state.row = state.row_of(pass.name);
+    ++state.rows[state.row].passes;
+    state.rows[state.row].texels += pass.texels;
+    if (device.info.software) {  // llvmpipe notes the time before it shades the fragments
+        device.gl.Finish();
+        state.begun = State::Clock::now();
+        return;
+    }
     constexpr std::size_t most_open = 4096;
     if (state.open.size() >= most_open) static_cast<void>(rows());
     if (state.spare.empty()) {
@@ -85,13 +98,18 @@ void PassProfiler::before(const PassEvent& pass) {
     state.open.push_back(std::move(state.spare.back()));
     state.spare.pop_back();
     auto& mark = state.open.back();
-    mark.row = state.row_of(pass.name);
-    ++state.rows[mark.row].passes;
-    state.rows[mark.row].texels += pass.texels;
+    mark.row = state.row;
     mark.begin.note_time();
 }
 
-void PassProfiler::after(const PassEvent& /*pass*/) { state_->open.back().end.note_time(); }
+void PassProfiler::after(const PassEvent& /*pass*/) {
+    auto& state = *state_;
+    const auto& device = *state.context.device();
+    if (!device.info.software) return state.open.back().end.note_time();
+    device.gl.Finish();
+    state.rows[state.row].gpu_ms +=
+        std::chrono::duration<double, std::milli>(State::Clock::now() - state.begun).count();
+}
 
 std::vector<PassProfiler::Row> PassProfiler::rows() {
     auto& state = *state_;

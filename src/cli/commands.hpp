@@ -1,0 +1,15 @@
+// The verbs of the command. Each adds its options to the program; what runs is set as its callback.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace quadmill::cli {
+
+void add_info_command(CLI::App& app);
+void add_limits_command(CLI::App& app);
+void add_sort_command(CLI::App& app);
+
+// Adds --device, which means the same everywhere.
+void add_device_option(CLI::App& command, int& device);
+
+}  // namespace quadmill::cli

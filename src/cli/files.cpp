@@ -1,0 +1,168 @@
+#include "cli/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+// The temporary file that a signal must remove. A handler can reach nothing but such a variable.
+std::array<char, PATH_MAX> unfinished{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+volatile std::sig_atomic_t has_unfinished = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+extern "C" void remove_unfinished(int signal) {
+    if (has_unfinished) unlink(unfinished.data());
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+void remove_on_signal(const std::string& path) {
+    if (path.size() >= unfinished.size()) return;
+    has_unfinished = 0;
+    std::copy(path.begin(), path.end() + 1, unfinished.begin());
+    has_unfinished = 1;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, remove_unfinished);
+}
+
+class File {
+  public:
+    explicit File(int fd) : fd_(fd) {}
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File() {
+        if (fd_ > STDERR_FILENO) close(fd_);
+    }
+    [[nodiscard]] int fd() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+}  // namespace
+
+std::vector<std::byte> read_file(const std::string& path) {
+    const auto fail = [&](const std::string& what, std::size_t offset) {
+        const int error = errno;
+        throw IoError("cannot " + what + " '" + path + "': " + std::strerror(error), path, offset);
+    };
+    const File file(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.fd() < 0) fail("open", 0);
+    struct stat facts {};
+    if (fstat(file.fd(), &facts) != 0) fail("look at", 0);
+    if (S_ISDIR(facts.st_mode)) {
+        errno = EISDIR;
+        fail("read", 0);
+    }
+    std::vector<std::byte> bytes;
+    if (S_ISREG(facts.st_mode) && facts.st_size > 0) bytes.resize(static_cast<std::size_t>(facts.st_size));
+    std::size_t size = 0;
+    while (true) {
+        constexpr std::size_t least = std::size_t{1} << 20;
+        if (size == bytes.size()) {
+            // A regular file ends here, and one more byte tells; a pipe may go on.
+            std::array<std::byte, 4096> more;  // NOLINT(cppcoreguidelines-pro-type-member-init): read next
+            const auto got = read(file.fd(), more.data(), more.size());
+            if (got == 0) break;
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) fail("read", size);
+            bytes.resize(std::max(2 * size, least));
+            std::copy_n(more.begin(), got, bytes.begin() + static_cast<std::ptrdiff_t>(size));
+            size += static_cast<std::size_t>(got);
+            continue;
+        }
+        const auto got = read(file.fd(), bytes.data() + size, bytes.size() - size);
+        if (got == 0) break;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) fail("read", size);
+        size += static_cast<std::size_t>(got);
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_) {
+    if (path_ == "-") {
+        file_ = STDOUT_FILENO;
+        return;
+    }
+    struct stat facts {};
+    const bool exists = stat(path_.c_str(), &facts) == 0;
+    if (exists && S_ISDIR(facts.st_mode)) {
+        errno = EISDIR;
+        fail("write");
+    }
+    if (exists && !S_ISREG(facts.st_mode)) {
+        file_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file_ < 0) fail("open");
+        return;
+    }
+    if (exists) {  // through symbolic links, so that the link stays
+        if (access(path_.c_str(), W_OK) != 0) fail("write");
+        if (char* real = realpath(path_.c_str(), nullptr)) {
+            target_ = real;
+            std::free(real);  // NOLINT(cppcoreguidelines-no-malloc): realpath's own memory
+        }
+    }
+    temporary_ = target_ + ".part-XXXXXX";
+    file_ = mkostemp(temporary_.data(), O_CLOEXEC);
+    if (file_ < 0) {
+        temporary_.clear();
+        fail("create");
+    }
+    remove_on_signal(temporary_);
+    const auto mask = umask(0);
+    umask(mask);
+    fchmod(file_, exists ? facts.st_mode & 07777U : 0666U & ~mask);
+}
+
+OutputFile::~OutputFile() {
+    if (!temporary_.empty()) {
+        unlink(temporary_.c_str());
+        has_unfinished = 0;
+    }
+    if (file_ > STDERR_FILENO) close(file_);
+}
+
+bool OutputFile::is_terminal() const { return isatty(file_) == 1; }
+
+void OutputFile::fail(const std::string& what) const {
+    const int error = errno;
+    const auto name = path_ == "-" ? std::string("standard output") : "'" + path_ + "'";
+    throw IoError("cannot " + what + " " + name + (written_ > 0 ? " at byte " + std::to_string(written_) : "") + ": " +
+                      std::strerror(error),
+                  path_, written_);
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const auto wrote = ::write(file_, bytes.data(), bytes.size());
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) fail("write");
+        written_ += static_cast<std::size_t>(wrote);
+        bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+    }
+}
+
+void OutputFile::commit() {
+    if (temporary_.empty()) return;
+    // Some file systems report a full disk only now.
+    if (close(std::exchange(file_, -1)) != 0) fail("write");
+    if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename to");
+    has_unfinished = 0;
+    temporary_.clear();
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,69 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/version.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+struct InfoOptions {
+    bool json = false;
+    int device = -1;
+};
+
+void print_json(const ContextInfo& info, const std::vector<DeviceInfo>& devices) {
+    nlohmann::ordered_json out{{"version", QUADMILL_VERSION},
+                               {"renderer", info.renderer},
+                               {"vendor", info.vendor},
+                               {"opengl", info.version},
+                               {"glsl", info.shading_language},
+                               {"platform", info.platform},
+                               {"surface", info.surface},
+                               {"robust", info.robust},
+                               {"software", info.software},
+                               {"max_texture_size", info.max_texture_size},
+                               {"max_array_layers", info.max_array_layers},
+                               {"max_draw_buffers", info.max_draw_buffers},
+                               {"max_viewport", {info.max_viewport_width, info.max_viewport_height}},
+                               {"optional_extensions", info.optional_extensions},
+                               {"devices", nlohmann::ordered_json::array()}};
+    for (const auto& device : devices) out["devices"].push_back({{"index", device.index}, {"name", device.name}});
+    fmt::print("{}\n", out.dump());
+}
+
+void print_text(const ContextInfo& info, const std::vector<DeviceInfo>& devices) {
+    fmt::print("quadmill     {}\n", QUADMILL_VERSION);
+    fmt::print("renderer     {}{}\n", info.renderer, info.software ? " (on the CPU)" : "");
+    fmt::print("OpenGL       {}, GLSL {}\n", info.version, info.shading_language);
+    fmt::print("vendor       {}\n", info.vendor);
+    fmt::print("platform     {}, surface: {}, robust access: {}\n", info.platform, info.surface,
+               info.robust ? "yes" : "no");
+    fmt::print("limits       texture {} x {}, {} layers, {} draw buffers, viewport {} x {}\n", info.max_texture_size,
+               info.max_texture_size, info.max_array_layers, info.max_draw_buffers, info.max_viewport_width,
+               info.max_viewport_height);
+    fmt::print("optional     {}\n",
+               info.optional_extensions.empty() ? "none" : fmt::format("{}", fmt::join(info.optional_extensions, " ")));
+    if (devices.empty()) fmt::print("devices      EGL does not list them\n");
+    for (const auto& device : devices) fmt::print("device {}     {}\n", device.index, device.name);
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app) {
+    auto options = std::make_shared<InfoOptions>();
+    auto* command = app.add_subcommand("info", "Say which OpenGL driver is used and what it can do");
+    command->add_flag("--json", options->json, "One JSON object on standard output");
+    add_device_option(*command, options->device);
+    command->callback([options] {
+        const auto context = Context::headless({.device = options->device});
+        (options->json ? print_json : print_text)(context.info(), Context::devices());
+    });
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,68 @@
+// quadmill <verb> [options] [FILE|-]. Exit 0: done; 1: the work failed; 2: the call was wrong.
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "cli/commands.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/version.hpp"
+
+namespace quadmill::cli {
+
+void add_device_option(CLI::App& command, int& device) {
+    command
+        .add_option("--device", device,
+                    "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works)")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+}
+
+namespace {
+
+constexpr int failed = 1, wrong_call = 2;
+
+int run(int argc, char** argv) {
+    CLI::App app{"Sort data with the OpenGL graphics pipeline: textures, quads and blending.", "quadmill"};
+    app.set_version_flag("--version", std::string("quadmill ") + QUADMILL_VERSION);
+    app.require_subcommand(1);
+    app.footer(
+        "Examples:\n"
+        "  quadmill info                                   which OpenGL driver would be used\n"
+        "  quadmill sort data.f32 -o sorted.f32 --stats    sort a file of 32-bit floats\n"
+        "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
+        "`quadmill VERB --help` says more.");
+    add_info_command(app);
+    add_sort_command(app);
+    add_limits_command(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) {
+            app.exit(error);  // --help or --version
+            return 0;
+        }
+        const auto* verb = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+        const auto name = verb == &app ? std::string("quadmill") : "quadmill " + verb->get_name();
+        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, error.what(), name);
+        return wrong_call;
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace quadmill::cli
+
+int main(int argc, char** argv) {
+    try {
+        return quadmill::cli::run(argc, argv);
+    } catch (const quadmill::Error& error) {
+        fmt::print(stderr, "quadmill: {}\n", error.what());
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "quadmill: out of memory: the input does not fit\n");
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "quadmill: {}\n", error.what());
+    }
+    return quadmill::cli::failed;
+}

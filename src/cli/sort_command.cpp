@@ -1,0 +1,218 @@
+#include <fmt/core.h>
+
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/text.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+#include "sort/choose.hpp"
+#include "sort/clock.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw files are little-endian and are read as they are");
+
+using detail::sort::Stopwatch;
+
+enum class Type { F32, F16 };
+
+struct SortCommand {
+    std::string input = "-", output = "-";
+    Type type = Type::F32;
+    bool text = false, stats = false, profile = false, no_early_stop = false;
+    std::size_t window = 0;
+    int device = -1;
+    SortOptions sort;
+
+    void run();
+    template <class Float>
+    void run_as();
+
+  private:
+    template <class Float>
+    [[nodiscard]] std::vector<Float> read() const;
+    template <class Float>
+    SortStats sort_keys(std::vector<Float>& keys);
+    [[nodiscard]] bool open_context(std::size_t n);
+    void print_stats(const SortStats& stats) const;
+    void print_profile() const;
+
+    std::optional<Context> context_;
+    std::optional<PassProfiler> profiler_;
+    double context_ms_ = 0, read_ms_ = 0, write_ms_ = 0;
+};
+
+template <class Float>
+std::vector<Float> SortCommand::read() const {
+    const auto bytes = read_file(input);
+    std::vector<Float> keys;
+    if (text) {
+        parse_lines({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, input, keys);
+        return keys;
+    }
+    if (bytes.size() % sizeof(Float) != 0) {
+        throw InvalidArgument(fmt::format(
+            "{} has {} bytes, which is no multiple of {}, the size of one {} value; is --type right, or should it be "
+            "--text?",
+            input == "-" ? "standard input" : "'" + input + "'", bytes.size(), sizeof(Float),
+            sizeof(Float) == 4 ? "f32" : "f16"));
+    }
+    keys.resize(bytes.size() / sizeof(Float));
+    if (!keys.empty()) std::memcpy(keys.data(), bytes.data(), bytes.size());
+    return keys;
+}
+
+// Whether the GPU side is to be used at all; `auto` does without where the CPU is known to be faster.
+bool SortCommand::open_context(std::size_t n) {
+    if (sort.engine == Engine::Cpu) return false;
+    if (sort.engine == Engine::Auto && !detail::sort::gpu_may_win(n)) return false;
+    const Stopwatch time;
+    try {
+        context_ = Context::headless({.device = device});
+    } catch (const ContextError& error) {
+        if (sort.engine != Engine::Auto) throw;
+        fmt::print(stderr, "quadmill sort: sorting on the CPU: {}\n", error.what());
+        return false;
+    }
+    context_ms_ = time.ms();
+    return true;
+}
+
+template <class Float>
+SortStats SortCommand::sort_keys(std::vector<Float>& keys) {
+    const std::span<Float> span(keys);
+    if (!open_context(keys.size()))
+        return window > 0 ? sort_windows_on_cpu(span, window, sort.order) : sort_on_cpu(span, sort.order);
+    Sorter sorter(*context_, sort);
+    if (profile) profiler_.emplace(*context_);
+    return window > 0 ? sorter.sort_windows(span, window) : sorter.sort(span);
+}
+
+template <class Float>
+void SortCommand::run_as() {
+    OutputFile out(output);
+    if (!text && out.is_terminal()) {
+        throw CLI::ValidationError("-o", "standard output is a terminal; name a file with -o FILE, or use --text");
+    }
+    const Stopwatch reading;
+    auto keys = read<Float>();
+    read_ms_ = reading.ms();
+    const auto result = sort_keys(keys);
+    const Stopwatch writing;
+    if (text) {
+        const auto lines = format_lines(std::span<const Float>(keys));
+        out.write(std::as_bytes(std::span(lines)));
+    } else {
+        out.write(std::as_bytes(std::span(keys)));
+    }
+    out.commit();
+    write_ms_ = writing.ms();
+    if (profile) print_profile();
+    if (stats) print_stats(result);
+}
+
+void SortCommand::run() {
+    sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
+    if (type == Type::F16) {
+        run_as<Half>();
+    } else {
+        run_as<float>();
+    }
+}
+
+void SortCommand::print_stats(const SortStats& s) const {
+    const bool cpu = s.engine == Engine::Cpu;
+    const nlohmann::ordered_json out{
+        {"n", s.n},
+        {"engine", cpu ? "cpu" : "pbsn"},
+        {"renderer", cpu ? "none" : context_->info().renderer},
+        {"textures", s.textures},
+        {"steps", s.steps},
+        {"stages_run", s.stages_run},
+        {"stages_max", s.stages_max},
+        {"passes", s.passes},
+        {"set_aside", s.set_aside},
+        {"upload_ms", s.upload_ms},
+        {"sort_ms", s.sort_ms},
+        {"readback_ms", s.readback_ms},
+        {"merge_ms", s.merge_ms},
+        {"total_ms", s.total_ms},
+        {"keys_per_s", s.total_ms > 0 ? static_cast<double>(s.n) / s.total_ms * 1e3 : 0},
+        {"context_ms", context_ms_},
+        {"read_ms", read_ms_},
+        {"write_ms", write_ms_}};
+    fmt::print(stderr, "{}\n", out.dump());
+}
+
+void SortCommand::print_profile() const {
+    if (!profiler_) {
+        fmt::print(stderr, "no passes: sorted on the CPU\n");
+        return;
+    }
+    fmt::print(stderr, "{:<16} {:>8} {:>12} {:>12} {:>10}\n", "pass", "passes", "GPU ms", "us a pass", "Gtexel/s");
+    auto& profiler = const_cast<PassProfiler&>(*profiler_);
+    for (const auto& row : profiler.rows()) {
+        fmt::print(stderr, "{:<16} {:>8} {:>12.3f} {:>12.2f} {:>10.3f}\n", row.name, row.passes, row.gpu_ms,
+                   row.gpu_ms * 1e3 / static_cast<double>(row.passes),
+                   row.gpu_ms > 0 ? static_cast<double>(row.texels) / row.gpu_ms * 1e-6 : 0);
+    }
+}
+
+}  // namespace
+
+void add_sort_command(CLI::App& app) {
+    auto command = std::make_shared<SortCommand>();
+    auto* verb = app.add_subcommand("sort", "Sort numbers from a file or pipe");
+    verb->add_option("FILE", command->input, "Input; - is standard input")->capture_default_str();
+    verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
+        ->capture_default_str();
+    verb->add_option("--type", command->type, "Type of the values, raw and little-endian")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, Type>{{"f32", Type::F32}, {"f16", Type::F16}}))
+        ->default_str("f32");
+    verb->add_flag("--text", command->text, "Input and output are text, one number a line");
+    verb->add_option("--order", command->sort.order, "NaNs come last in both")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, Order>{{"asc", Order::Ascending}, {"desc", Order::Descending}}))
+        ->default_str("asc");
+    verb->add_option("--engine", command->sort.engine,
+                     "pbsn: by blending, SIGMOD'05; cpu: std::sort; auto: what was measured faster")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, Engine>{{"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}}))
+        ->default_str("auto");
+    verb->add_option("--precision", command->sort.precision,
+                     "Floats that pbsn blends in (default: as --type). f16 refuses values that it would change")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, Precision>{{"f32", Precision::Native}, {"f16", Precision::Float16}}));
+    verb->add_flag(
+        "--round",
+        [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
+        "With --precision f16: let the values become the nearest 16-bit floats");
+    verb->add_option("--window", command->window, "Sort each window of N values by itself")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    verb->add_flag("--no-early-stop", command->no_early_stop, "Run all stages of the network");
+    verb->add_option("--max-texels", command->sort.max_texels, "Most texels in one texture (4 values each)")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    verb->add_option("--threads", command->sort.threads, "CPU threads for packing and merging (default: all)")
+        ->check(CLI::NonNegativeNumber);
+    verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
+    verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
+    add_device_option(*verb, command->device);
+    verb->footer(
+        "Examples:\n"
+        "  quadmill sort data.f32 -o sorted.f32 --engine pbsn --stats\n"
+        "  quadmill sort data.f16 --type f16 --order desc -o sorted.f16\n"
+        "  cut -f3 log.tsv | quadmill sort --text | tail -1");
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace quadmill::cli
