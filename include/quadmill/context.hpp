@@ -128,15 +128,17 @@ class QUADMILL_API Session {
 /// renderer by the wall clock, waiting for each pass.
 class QUADMILL_API PassProfiler final : public PassObserver {
   public:
-    /// One row a pass name, in order of first appearance.
+    /// One row a pass name, or a name and step of the network, in order of first appearance.
     struct Row {
         std::string name;
         std::uint64_t passes = 0, texels = 0;
         double gpu_ms = 0;
     };
 
+    enum class Rows { ByName, ByStep };
+
     /// Watches `context` until destroyed, then puts the observer before it back.
-    explicit PassProfiler(Context& context);
+    explicit PassProfiler(Context& context, Rows rows = Rows::ByName);
     PassProfiler(const PassProfiler&) = delete;
     PassProfiler& operator=(const PassProfiler&) = delete;
     ~PassProfiler() override;

@@ -9,15 +9,18 @@ namespace quadmill::detail::array {
 
 namespace {
 
+// Whole rows of a texture, cut into slices of about `wanted` bytes.
 struct Slices {
     std::size_t row_bytes, height, rows_each;
-    explicit Slices(const gl::Texture& texture)
+    Slices(const gl::Texture& texture, std::size_t wanted)
         : row_bytes(static_cast<std::size_t>(texture.width()) * gl::info(texture.format()).bytes),
           height(static_cast<std::size_t>(texture.height())),
-          rows_each(std::clamp<std::size_t>(slice_bytes / row_bytes, 1, std::max<std::size_t>(height, 1))) {}
+          rows_each(std::clamp<std::size_t>(wanted / row_bytes, 1, std::max<std::size_t>(height, 1))) {}
     [[nodiscard]] std::size_t count() const { return (height + rows_each - 1) / rows_each; }
     [[nodiscard]] std::size_t first_row(std::size_t slice) const { return slice * rows_each; }
-    [[nodiscard]] std::size_t rows(std::size_t slice) const { return std::min(rows_each, height - first_row(slice)); }
+    [[nodiscard]] std::size_t end_row(std::size_t slice) const { return std::min((slice + 1) * rows_each, height); }
+    [[nodiscard]] std::size_t offset(std::size_t slice) const { return first_row(slice) * row_bytes; }
+    [[nodiscard]] std::size_t bytes(std::size_t slice) const { return (end_row(slice) - first_row(slice)) * row_bytes; }
 };
 
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes) {
@@ -29,46 +32,57 @@ void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Directio
 }  // namespace
 
 void Uploader::send(gl::Device& device, const gl::Texture& texture, Workers& workers, const Fill& fill) {
-    const Slices slices(texture);
+    const Slices slices(texture, task_bytes);
     sent_.wait();
     grow(buffer_, device, gl::PixelBuffer::Direction::Upload, texture.bytes());
     const auto fill_slice = [&](std::size_t i) {
-        fill(slices.first_row(i), slices.rows(i),
-             buffer_.memory().subspan(slices.first_row(i) * slices.row_bytes, slices.rows(i) * slices.row_bytes));
+        fill(slices.first_row(i), slices.end_row(i) - slices.first_row(i),
+             buffer_.memory().subspan(slices.offset(i), slices.bytes(i)));
     };
-    const auto send_slice = [&](std::size_t i) {
-        gl::upload_rows(device, buffer_, slices.first_row(i) * slices.row_bytes, texture,
-                        static_cast<int>(slices.first_row(i)), static_cast<int>(slices.rows(i)));
+    std::size_t sent_rows = 0;
+    const auto send_filled = [&](std::size_t i) {
+        const auto rows = slices.end_row(i) - sent_rows;
+        if (i + 1 < slices.count() && rows * slices.row_bytes < command_bytes) return;
+        gl::upload_rows(device, buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(sent_rows),
+                        static_cast<int>(rows));
+        sent_rows += rows;
     };
-    workers.then_in_order(slices.count(), fill_slice, send_slice);
+    workers.then_in_order(slices.count(), fill_slice, send_filled);
     sent_ = gl::Fence(device);
 }
 
 void ReadBack::request(gl::Device& device, const gl::Texture& texture) {
-    const Slices slices(texture);
+    const Slices slices(texture, command_bytes);
     bytes_ = texture.bytes();
     grow(buffer_, device, gl::PixelBuffer::Direction::ReadBack, bytes_);
-    slices_.clear();
+    parts_.clear();
     for (std::size_t i = 0; i < slices.count(); ++i) {
-        const auto offset = slices.first_row(i) * slices.row_bytes, bytes = slices.rows(i) * slices.row_bytes;
-        gl::read_rows(device, texture, static_cast<int>(slices.first_row(i)), static_cast<int>(slices.rows(i)), buffer_,
-                      offset);
-        slices_.push_back({offset, bytes, gl::Fence(device)});
+        gl::read_rows(device, texture, static_cast<int>(slices.first_row(i)),
+                      static_cast<int>(slices.end_row(i) - slices.first_row(i)), buffer_, slices.offset(i));
+        parts_.push_back({slices.offset(i) + slices.bytes(i), gl::Fence(device)});
     }
     gl::flush(device);
 }
 
+void ReadBack::wait_until(std::size_t end) {
+    for (auto& part : parts_) {
+        part.arrived.wait();
+        if (part.end >= end) return;
+    }
+}
+
 std::span<const std::byte> ReadBack::wait() {
-    for (auto& slice : slices_) slice.arrived.wait();
+    wait_until(bytes_);
     return buffer_.memory().first(bytes_);
 }
 
 void ReadBack::copy_to(std::span<std::byte> memory, Workers& workers) {
+    const auto end_of = [&](std::size_t i) { return std::min((i + 1) * task_bytes, bytes_); };
     workers.after_in_order(
-        slices_.size(), [&](std::size_t i) { slices_[i].arrived.wait(); },
+        (bytes_ + task_bytes - 1) / task_bytes, [&](std::size_t i) { wait_until(end_of(i)); },
         [&](std::size_t i) {
-            const auto& slice = slices_[i];
-            std::memcpy(memory.data() + slice.offset, buffer_.memory().data() + slice.offset, slice.bytes);
+            const auto begin = i * task_bytes;
+            std::memcpy(memory.data() + begin, buffer_.memory().data() + begin, end_of(i) - begin);
         });
 }
 

@@ -94,6 +94,15 @@ void Meter::transfers() {
     });
     array::Workers workers;
     std::vector<std::byte> memory(texture.bytes(), std::byte{1});
+    const auto slices = texture.bytes() / array::task_bytes;
+    note("memory to a pixel buffer, by the CPU", "GB/s", [&] {
+        return gigabytes / seconds([&] {
+                   workers.for_each(slices, [&](std::size_t i) {
+                       std::memcpy(up.memory().data() + i * array::task_bytes, memory.data() + i * array::task_bytes,
+                                   array::task_bytes);
+                   });
+               });
+    });
     array::Uploader uploader;
     array::ReadBack readback;
     const auto row_bytes = static_cast<std::size_t>(request_.side) * 16;

@@ -53,7 +53,17 @@ class File {
 
 }  // namespace
 
-std::vector<std::byte> read_file(const std::string& path) {
+void Bytes::resize(std::size_t size) {
+    if (size > room_) {
+        auto larger = std::make_unique_for_overwrite<std::byte[]>(size);
+        std::copy_n(memory_.get(), size_, larger.get());
+        memory_ = std::move(larger);
+        room_ = size;
+    }
+    size_ = size;
+}
+
+Bytes read_file(const std::string& path) {
     const auto fail = [&](const std::string& what, std::size_t offset) {
         const int error = errno;
         throw IoError("cannot " + what + " '" + path + "': " + std::strerror(error), path, offset);
@@ -66,31 +76,20 @@ std::vector<std::byte> read_file(const std::string& path) {
         errno = EISDIR;
         fail("read", 0);
     }
-    std::vector<std::byte> bytes;
-    if (S_ISREG(facts.st_mode) && facts.st_size > 0) bytes.resize(static_cast<std::size_t>(facts.st_size));
-    std::size_t size = 0;
-    while (true) {
-        constexpr std::size_t least = std::size_t{1} << 20;
-        if (size == bytes.size()) {
-            // A regular file ends here, and one more byte tells; a pipe may go on.
-            std::array<std::byte, 4096> more;  // NOLINT(cppcoreguidelines-pro-type-member-init): read next
-            const auto got = read(file.fd(), more.data(), more.size());
-            if (got == 0) break;
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) fail("read", size);
-            bytes.resize(std::max(2 * size, least));
-            std::copy_n(more.begin(), got, bytes.begin() + static_cast<std::ptrdiff_t>(size));
-            size += static_cast<std::size_t>(got);
-            continue;
-        }
-        const auto got = read(file.fd(), bytes.data() + size, bytes.size() - size);
-        if (got == 0) break;
+    // One byte more than the file has, so that its end is seen without growing.
+    constexpr std::size_t least = std::size_t{1} << 20;
+    Bytes bytes;
+    bytes.resize(std::max(S_ISREG(facts.st_mode) ? static_cast<std::size_t>(facts.st_size) + 1 : 0, least));
+    for (std::size_t size = 0;;) {
+        if (size == bytes.size()) bytes.resize(2 * size);
+        const auto got = read(file.fd(), bytes.span().data() + size, bytes.size() - size);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail("read", size);
         size += static_cast<std::size_t>(got);
+        if (got > 0) continue;
+        bytes.resize(size);
+        return bytes;
     }
-    bytes.resize(size);
-    return bytes;
 }
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_) {

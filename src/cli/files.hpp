@@ -2,14 +2,31 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace quadmill::cli {
 
+// Memory that is not cleared first; grows like a vector.
+class Bytes {
+  public:
+    void resize(std::size_t size);
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::span<std::byte> span() const { return {memory_.get(), size_}; }
+    // The bytes as values of a plain type. Pre: the size is a multiple of T's.
+    template <class T>
+    [[nodiscard]] std::span<T> as() const {
+        return {reinterpret_cast<T*>(memory_.get()), size_ / sizeof(T)};
+    }
+
+  private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t size_ = 0, room_ = 0;
+};
+
 // The whole of a file, or of standard input for "-". Throws IoError.
-[[nodiscard]] std::vector<std::byte> read_file(const std::string& path);
+[[nodiscard]] Bytes read_file(const std::string& path);
 
 // An output: "-" is standard output; a device or pipe is written as it is; any other file is written beside its place
 // and renamed by commit(). Without commit() nothing is left, also after SIGINT, SIGTERM or SIGHUP.

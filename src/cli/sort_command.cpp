@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,7 +27,7 @@ enum class Type { F32, F16 };
 struct SortCommand {
     std::string input = "-", output = "-";
     Type type = Type::F32;
-    bool text = false, stats = false, profile = false, no_early_stop = false;
+    bool text = false, stats = false, profile = false, profile_steps = false, no_early_stop = false;
     std::size_t window = 0;
     int device = -1;
     SortOptions sort;
@@ -38,12 +38,12 @@ struct SortCommand {
 
   private:
     template <class Float>
-    [[nodiscard]] std::vector<Float> read() const;
+    [[nodiscard]] Bytes read() const;
     template <class Float>
-    SortStats sort_keys(std::vector<Float>& keys);
+    SortStats sort_keys(std::span<Float> keys);
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
-    void print_profile() const;
+    void print_profile();
 
     std::optional<Context> context_;
     std::optional<PassProfiler> profiler_;
@@ -51,23 +51,21 @@ struct SortCommand {
 };
 
 template <class Float>
-std::vector<Float> SortCommand::read() const {
-    const auto bytes = read_file(input);
-    std::vector<Float> keys;
+Bytes SortCommand::read() const {
+    auto bytes = read_file(input);
     if (text) {
-        parse_lines({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, input, keys);
-        return keys;
-    }
-    if (bytes.size() % sizeof(Float) != 0) {
+        std::vector<Float> keys;
+        parse_lines({bytes.as<const char>().data(), bytes.size()}, input, keys);
+        bytes.resize(keys.size() * sizeof(Float));
+        std::copy(keys.begin(), keys.end(), bytes.as<Float>().begin());
+    } else if (bytes.size() % sizeof(Float) != 0) {
         throw InvalidArgument(fmt::format(
             "{} has {} bytes, which is no multiple of {}, the size of one {} value; is --type right, or should it be "
             "--text?",
             input == "-" ? "standard input" : "'" + input + "'", bytes.size(), sizeof(Float),
             sizeof(Float) == 4 ? "f32" : "f16"));
     }
-    keys.resize(bytes.size() / sizeof(Float));
-    if (!keys.empty()) std::memcpy(keys.data(), bytes.data(), bytes.size());
-    return keys;
+    return bytes;
 }
 
 // Whether the GPU side is to be used at all; `auto` does without where the CPU is known to be faster.
@@ -87,13 +85,12 @@ bool SortCommand::open_context(std::size_t n) {
 }
 
 template <class Float>
-SortStats SortCommand::sort_keys(std::vector<Float>& keys) {
-    const std::span<Float> span(keys);
+SortStats SortCommand::sort_keys(std::span<Float> keys) {
     if (!open_context(keys.size()))
-        return window > 0 ? sort_windows_on_cpu(span, window, sort.order) : sort_on_cpu(span, sort.order);
+        return window > 0 ? sort_windows_on_cpu(keys, window, sort.order) : sort_on_cpu(keys, sort.order);
     Sorter sorter(*context_, sort);
-    if (profile) profiler_.emplace(*context_);
-    return window > 0 ? sorter.sort_windows(span, window) : sorter.sort(span);
+    if (profile || profile_steps) profiler_.emplace(*context_, profile_steps ? PassProfiler::Rows::ByStep : PassProfiler::Rows::ByName);
+    return window > 0 ? sorter.sort_windows(keys, window) : sorter.sort(keys);
 }
 
 template <class Float>
@@ -103,7 +100,8 @@ void SortCommand::run_as() {
         throw CLI::ValidationError("-o", "standard output is a terminal; name a file with -o FILE, or use --text");
     }
     const Stopwatch reading;
-    auto keys = read<Float>();
+    const auto bytes = read<Float>();
+    const auto keys = bytes.template as<Float>();
     read_ms_ = reading.ms();
     const auto result = sort_keys(keys);
     const Stopwatch writing;
@@ -111,11 +109,11 @@ void SortCommand::run_as() {
         const auto lines = format_lines(std::span<const Float>(keys));
         out.write(std::as_bytes(std::span(lines)));
     } else {
-        out.write(std::as_bytes(std::span(keys)));
+        out.write(bytes.span());
     }
     out.commit();
     write_ms_ = writing.ms();
-    if (profile) print_profile();
+    if (profile || profile_steps) print_profile();
     if (stats) print_stats(result);
 }
 
@@ -152,15 +150,14 @@ void SortCommand::print_stats(const SortStats& s) const {
     fmt::print(stderr, "{}\n", out.dump());
 }
 
-void SortCommand::print_profile() const {
+void SortCommand::print_profile() {
     if (!profiler_) {
         fmt::print(stderr, "no passes: sorted on the CPU\n");
         return;
     }
-    fmt::print(stderr, "{:<16} {:>8} {:>12} {:>12} {:>10}\n", "pass", "passes", "GPU ms", "us a pass", "Gtexel/s");
-    auto& profiler = const_cast<PassProfiler&>(*profiler_);
-    for (const auto& row : profiler.rows()) {
-        fmt::print(stderr, "{:<16} {:>8} {:>12.3f} {:>12.2f} {:>10.3f}\n", row.name, row.passes, row.gpu_ms,
+    fmt::print(stderr, "{:<20} {:>8} {:>12} {:>12} {:>10}\n", "pass", "passes", "GPU ms", "us a pass", "Gtexel/s");
+    for (const auto& row : profiler_->rows()) {
+        fmt::print(stderr, "{:<20} {:>8} {:>12.3f} {:>12.2f} {:>10.3f}\n", row.name, row.passes, row.gpu_ms,
                    row.gpu_ms * 1e3 / static_cast<double>(row.passes),
                    row.gpu_ms > 0 ? static_cast<double>(row.texels) / row.gpu_ms * 1e-6 : 0);
     }
@@ -206,6 +203,7 @@ void add_sort_command(CLI::App& app) {
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
+    verb->add_flag("--profile-steps", command->profile_steps, "The same, each step of the network on a line of its own");
     add_device_option(*verb, command->device);
     verb->footer(
         "Examples:\n"

@@ -49,21 +49,24 @@ Session::Session(Context& context) : device_(context.device()) { device_->enter(
 Session::~Session() { device_->leave(); }
 
 struct PassProfiler::State {
-    explicit State(Context& watched) : context(watched) {}
+    State(Context& watched, PassProfiler::Rows wanted) : context(watched), by(wanted) {}
     struct Mark {
         std::size_t row;
         detail::gl::Query begin, end;
     };
     using Clock = std::chrono::steady_clock;
-    std::size_t row_of(std::string_view name) {
+    std::size_t row_of(const PassEvent& pass) {
+        std::string name(pass.name);
+        if (by == PassProfiler::Rows::ByStep && pass.step >= 0) name += ", step " + std::to_string(pass.step);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (rows[i].name == name) return i;
         }
-        rows.push_back({std::string(name), 0, 0, 0});
+        rows.push_back({std::move(name), 0, 0, 0});
         return rows.size() - 1;
     }
 
     Context context;
+    PassProfiler::Rows by;
     PassObserver* previous = nullptr;
     std::vector<Row> rows;
     std::vector<Mark> open;   // issued, times not read yet
@@ -72,7 +75,7 @@ struct PassProfiler::State {
     Clock::time_point begun;
 };
 
-PassProfiler::PassProfiler(Context& context) : state_(std::make_unique<State>(context)) {
+PassProfiler::PassProfiler(Context& context, Rows rows) : state_(std::make_unique<State>(context, rows)) {
     state_->previous = context.observe(this);
 }
 
@@ -82,7 +85,7 @@ void PassProfiler::before(const PassEvent& pass) {
     using detail::gl::Query;
     auto& state = *state_;
     auto& device = *state.context.device();
-    state.row = state.row_of(pass.name);
+    state.row = state.row_of(pass);
     ++state.rows[state.row].passes;
     state.rows[state.row].texels += pass.texels;
     if (device.info.software) {  // llvmpipe notes the time before it shades the fragments

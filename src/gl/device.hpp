@@ -36,6 +36,8 @@ class Device : public std::enable_shared_from_this<Device> {
             std::optional<EglContext::Binding> previous;
             if (egl) previous = egl->make_current();
             destroy(gl);
+            // Deleting unbinds, and a later object may get the same name: what draw() remembers no longer holds.
+            pipeline.forget_objects();
             if (previous) egl->restore(*previous);
         } catch (...) {  // NOLINT(bugprone-empty-catch): the context is gone or elsewhere, and its objects with it
         }

@@ -118,7 +118,8 @@ void draw(Device& device, const Pass& pass) {
         gl.ProgramUniform2f(pass.program->id(), pass.program->target_size(), static_cast<GLfloat>(event.width),
                             static_cast<GLfloat>(event.height));
         if (pass.count_samples) gl.BeginQuery(GL_SAMPLES_PASSED, pass.count_samples->id());
-        gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, 4, static_cast<GLsizei>(pass.count),
+        const GLsizei corners = gl.NV_fill_rectangle ? 3 : 4;  // see set_baseline
+        gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, corners, static_cast<GLsizei>(pass.count),
                                            static_cast<GLuint>(pass.first));
         if (pass.count_samples) gl.EndQuery(GL_SAMPLES_PASSED);
     });

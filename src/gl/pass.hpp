@@ -72,6 +72,10 @@ struct Pipeline {
     ColorWrite color = ColorWrite::On;
     GLuint condition = 0;
     void end_condition(const Api& gl) noexcept;
+    void forget_objects() noexcept {
+        program = vertex_array = framebuffer = 0;
+        textures = {};
+    }
 };
 
 // Pre: a session is open on the device.

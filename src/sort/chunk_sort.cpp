@@ -15,9 +15,10 @@ struct NumberLess {
         if constexpr (std::is_same_v<Float, float>) {
             return descending ? b < a : a < b;
         } else {
-            const TotalOrder<Float> rule(Order::Ascending);
-            const auto x = rule.encode(a.bits), y = rule.encode(b.bits);
-            return descending ? y < x : x < y;
+            // Sign and magnitude to two's complement; with no -0 and no NaN, that is the order.
+            const auto x = static_cast<std::int16_t>(a.bits), y = static_cast<std::int16_t>(b.bits);
+            const auto i = x ^ ((x >> 15) & 0x7fff), j = y ^ ((y >> 15) & 0x7fff);
+            return descending ? j < i : i < j;
         }
     }
 };

@@ -88,16 +88,25 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
     }
 }
 
-// Merges `extra` into the first `size` elements of `keys`, which has room for both.
+// Merges `extra` into the first `size` elements of `keys`, which has room for both. Keys between two extra ones move as a
+// block, found by a search that starts near the last one.
 template <class T, class Less>
 void merge_into(std::span<T> keys, std::size_t size, std::span<const T> extra, Less less) {
-    auto write = size + extra.size();
-    for (auto left = extra.size(); left > 0;) {
-        if (size > 0 && less(extra[left - 1], keys[size - 1])) {
-            keys[--write] = keys[--size];
-        } else {
-            keys[--write] = extra[--left];
+    for (auto left = extra.size(); left > 0; --left) {
+        const T& key = extra[left - 1];
+        // The last `reach` keys are above `key`.
+        std::size_t reach = 0, next = 1;
+        while (next <= size && less(key, keys[size - next])) {
+            reach = next;
+            next *= 2;
         }
+        const auto low = keys.begin() + static_cast<std::ptrdiff_t>(size - std::min(next, size));
+        const auto high = keys.begin() + static_cast<std::ptrdiff_t>(size - reach);
+        const auto place = std::upper_bound(low, high, key, less);
+        const auto end = keys.begin() + static_cast<std::ptrdiff_t>(size);
+        std::move_backward(place, end, end + static_cast<std::ptrdiff_t>(left));
+        size = static_cast<std::size_t>(place - keys.begin());
+        keys[size + left - 1] = key;
     }
 }
 

@@ -62,6 +62,22 @@ void Pbsn::count_out_of_order(Surface& surface, const Plan& plan, const Request&
                    .only_if = stage > 0 ? &surface.in_order[index - 1] : nullptr});
 }
 
+// Routine 4.1. As fast as a texture can be written, where glCopyImageSubData was measured a tenth slower, and a draw can
+// be skipped by the GPU.
+void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const char* name,
+                     const gl::Pass& within) {
+    draw(device_, {.name = name,
+                   .stage = within.stage,
+                   .step = within.step,
+                   .program = &fetch_,
+                   .inputs = {&from},
+                   .target = &to,
+                   .quads = &plan.quads,
+                   .first = 0,
+                   .count = 1,
+                   .only_if = within.only_if});
+}
+
 void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& request, int stage,
                        const gl::Query* only_if) {
     // Descending order swaps the two blend functions and nothing else.
@@ -84,7 +100,7 @@ void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& reques
             pass.count = range.count;
             draw(device_, pass);
         }
-        copy(device_, "copy to tex", surface.frame, surface.tex, stage, pass.step);
+        draw_copy(surface.frame, surface.tex_target, plan, "copy to tex", pass);
     }
 }
 
@@ -97,17 +113,12 @@ void Pbsn::sort(Surface& surface, const Request& request, const std::function<vo
         surface.in_order.emplace_back(device_, gl::Query::Kind::Samples);
     }
     // Routine 4.3, line 3: the frame buffer begins as a copy of the texture.
-    draw(device_, {.name = "copy",
-                   .program = &fetch_,
-                   .inputs = {&surface.tex},
-                   .target = &surface.frame_target,
-                   .quads = &plan.quads,
-                   .first = 0,
-                   .count = 1});
+    draw_copy(surface.tex, surface.frame_target, plan, "copy", {});
     if (last_checked_ && request.k > 0) count_out_of_order(surface, plan, request, 0);
     bool told = false;
     for (int stage = 1; stage <= request.k; ++stage) {
         // Waits for the count before the last stage that was issued, so the GPU has that stage to work on meanwhile.
+        gl::end_condition(device_);
         if (last_checked_ && stage >= 2 && surface.in_order[static_cast<std::size_t>(stage) - 2].result() == 0) break;
         const auto* only_if = last_checked_ ? &surface.in_order[static_cast<std::size_t>(stage) - 1] : nullptr;
         issue_stage(surface, plan, request, stage, only_if);
