@@ -18,8 +18,8 @@ class Device;
 
 /// How Context::headless opens its context.
 struct HeadlessOptions {
-    /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first device
-    /// that offers OpenGL 4.5.
+    /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first
+    /// device that offers OpenGL 4.5.
     int device = -1;
     enum class Surface { Auto, None, Pbuffer };
     /// Auto works without a surface where the driver can, else with a pbuffer of 1 x 1.
@@ -37,11 +37,12 @@ struct DeviceInfo {
 /// What a context is and can do.
 struct ContextInfo {
     std::string renderer, vendor, version, shading_language;
-    std::string platform;  ///< "EGL device 0", "EGL surfaceless", "EGL default display" or "adopted"
-    std::string surface;   ///< "none", "pbuffer" or "the caller's"
-    bool robust = false;   ///< out-of-bounds access is defined and a GPU reset is reported
-    bool software = false; ///< renders on the CPU (llvmpipe, softpipe, SwiftShader)
-    int max_texture_size = 0, max_array_layers = 0, max_draw_buffers = 0, max_viewport_width = 0, max_viewport_height = 0;
+    std::string platform;   ///< "EGL device 0", "EGL surfaceless", "EGL default display" or "adopted"
+    std::string surface;    ///< "none", "pbuffer" or "the caller's"
+    bool robust = false;    ///< out-of-bounds access is defined and a GPU reset is reported
+    bool software = false;  ///< renders on the CPU (llvmpipe, softpipe, SwiftShader)
+    int max_texture_size = 0, max_array_layers = 0, max_draw_buffers = 0, max_viewport_width = 0,
+        max_viewport_height = 0;
     /// Those extensions that the library can use beyond 4.5 and this driver has.
     std::vector<std::string> optional_extensions;
 };
@@ -74,9 +75,9 @@ class QUADMILL_API Context {
   public:
     using GetProcAddress = void (*(*)(const char* name))();
 
-    /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform, then
-    /// the default display. libEGL is opened at run time.
-    /// Throws: ContextError, saying what was tried and what to install.
+    /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
+    /// then the default display. libEGL is opened at run time. Throws: ContextError, saying what was tried and what to
+    /// install.
     static Context headless(const HeadlessOptions& options = {});
 
     /// Takes the caller's context, which must be current. The library loads its own function table through
@@ -124,8 +125,8 @@ class QUADMILL_API Session {
     std::shared_ptr<detail::gl::Device> device_;
 };
 
-/// An observer that times each pass; what `--profile` prints. On a GPU by timestamp queries, without waiting; on a software
-/// renderer by the wall clock, waiting for each pass.
+/// An observer that times each pass; what `--profile` prints. On a GPU by timestamp queries, without waiting; on a
+/// software renderer by the wall clock, waiting for each pass.
 class QUADMILL_API PassProfiler final : public PassObserver {
   public:
     /// One row a pass name, or a name and step of the network, in order of first appearance.

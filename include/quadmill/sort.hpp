@@ -21,13 +21,14 @@ struct Half {
     bool operator==(const Half&) const = default;
 };
 
-/// The direction of a sort. The order is total, over bits: -inf < ... < -0 < +0 < ... < +inf, denormals included. NaNs come
-/// last in both directions, and among themselves in an order fixed by their bits. Descending is the ascending order of
-/// the negated values.
+/// The direction of a sort. The order is total, over bits: -inf < ... < -0 < +0 < ... < +inf, denormals included. NaNs
+/// come last in both directions, and among themselves in an order fixed by their bits. Descending is the ascending
+/// order of the negated values.
 enum class Order { Ascending, Descending };
 
 enum class Engine {
-    Auto,  ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software renderer
+    Auto,  ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
+           ///< renderer
     Cpu,   ///< std::sort on the calling thread
     Pbsn,  ///< the periodic balanced sorting network of SIGMOD'05, by blending
 };
@@ -53,40 +54,39 @@ struct SortOptions {
     EarlyStop early_stop = EarlyStop::Yes;
     Precision precision = Precision::Native;
     Rounding rounding = Rounding::Refuse;
-    /// No texture gets more texels than this (4 keys a texel), nor more than the driver allows; a larger input is sorted
-    /// in several textures in turn, one uploading while the other sorts, and merged on the CPU. Rounded down to a power
-    /// of two; at least 1.
+    /// No texture gets more texels than this (4 keys a texel), nor more than the driver allows; a larger input is
+    /// sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU. Rounded down to
+    /// a power of two; at least 1.
     std::size_t max_texels = std::size_t{1} << 24;
     /// CPU threads for packing and merging; 0 takes as many as the machine has.
     unsigned threads = 0;
 };
 
-/// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap and
-/// add up to more than the total.
+/// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap
+/// and add up to more than the total.
 struct SortStats {
     std::uint64_t n = 0;
-    Engine engine = Engine::Cpu;     ///< the one that ran
-    std::uint64_t textures = 0;      ///< sorted, one after the other
-    std::uint64_t steps = 0;         ///< of the network, over all textures
-    int stages_run = 0;              ///< most of any texture
-    int stages_max = 0;              ///< log2 of the padded length
-    std::uint64_t passes = 0;        ///< draws and texture copies issued
-    std::uint64_t set_aside = 0;     ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
-    double upload_ms = 0;            ///< packing and sending
-    double sort_ms = 0;              ///< passes on the GPU, or std::sort
+    Engine engine = Engine::Cpu;  ///< the one that ran
+    std::uint64_t textures = 0;   ///< sorted, one after the other
+    std::uint64_t steps = 0;      ///< of the network, over all textures
+    int stages_run = 0;           ///< most of any texture
+    int stages_max = 0;           ///< log2 of the padded length
+    std::uint64_t passes = 0;     ///< draws and texture copies issued
+    std::uint64_t set_aside = 0;  ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
+    double upload_ms = 0;         ///< packing and sending
+    double sort_ms = 0;           ///< passes on the GPU, or std::sort
     double readback_ms = 0;
-    double merge_ms = 0;             ///< merging on the CPU, or taking windows apart
+    double merge_ms = 0;  ///< merging on the CPU, or taking windows apart
     double total_ms = 0;
 };
 
 /// Sorts with one context; keeps its programs, textures and staging memory from call to call.
 ///
-/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver; where a
-/// call throws, the data is either untouched or a permutation of itself. Not stable (equal keys have equal bits).
-/// Units: GPU memory for PBSN is 4 textures of at most max_texels texels (16 bytes each, 8 for 16-bit floats) and as much
-/// staging memory; CPU memory is one copy of the keys.
-/// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
-/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4.
+/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver;
+/// where a call throws, the data is either untouched or a permutation of itself. Not stable (equal keys have equal
+/// bits). Units: GPU memory for PBSN is 4 textures of at most max_texels texels (16 bytes each, 8 for 16-bit floats)
+/// and as much staging memory; CPU memory is one copy of the keys. Throws: InvalidArgument, GlError, ContextError,
+/// std::bad_alloc. Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4.
 class QUADMILL_API Sorter {
   public:
     explicit Sorter(Context context, const SortOptions& options = {});
@@ -100,19 +100,18 @@ class QUADMILL_API Sorter {
     SortStats sort(std::span<float> keys);
     SortStats sort(std::span<Half> keys);
 
-    /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one may
-    /// be shorter. Engine::Auto and Engine::Cpu as above.
-    /// Pre: 1 <= window, and the next power of two of it is not above max_texels.
+    /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
+    /// may be shorter. Engine::Auto and Engine::Cpu as above. Pre: 1 <= window, and the next power of two of it is not
+    /// above max_texels.
     SortStats sort_windows(std::span<float> keys, std::size_t window);
     SortStats sort_windows(std::span<Half> keys, std::size_t window);
 
-    /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order (element
-    /// i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is used; both
-    /// may be the same texture. Always PBSN.
-    /// Shape: RGBA32F, 2-D, any size, both the same.
-    /// Guarantee: as for sort(); a texture with values that blending cannot order goes through a comparator in a shader.
-    /// Cost: waits for the GPU (an occlusion query finds such values, others whether a stage has finished the sort).
-    /// Throws: InvalidArgument when an id is no such texture.
+    /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
+    /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
+    /// used; both may be the same texture. Always PBSN. Shape: RGBA32F, 2-D, any size, both the same. Guarantee: as for
+    /// sort(); a texture with values that blending cannot order goes through a comparator in a shader. Cost: waits for
+    /// the GPU (an occlusion query finds such values, others whether a stage has finished the sort). Throws:
+    /// InvalidArgument when an id is no such texture.
     SortStats sort_texture(std::uint32_t input, std::uint32_t output);
 
     [[nodiscard]] const SortOptions& options() const noexcept;

@@ -4,9 +4,13 @@
 
 namespace quadmill::detail::array {
 
-int log2_ceil(std::size_t n) { return n <= 1 ? 0 : static_cast<int>(std::bit_width(n - 1)); }
+int log2_ceil(std::size_t n) {
+    return n <= 1 ? 0 : static_cast<int>(std::bit_width(n - 1));
+}
 
-FourArray FourArray::of_power(int k) { return {1 << (k / 2), 1 << ((k + 1) / 2)}; }
+FourArray FourArray::of_power(int k) {
+    return {1 << (k / 2), 1 << ((k + 1) / 2)};
+}
 
 FourArray FourArray::of_blocks(int k, std::size_t blocks) {
     const auto elements = blocks << static_cast<unsigned>(k);

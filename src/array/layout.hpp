@@ -12,8 +12,8 @@ struct FourArray {
 
     // For one array of 2^k elements in each channel: width 2^floor(k/2), height 2^ceil(k/2). Routine 4.3, line 2.
     static FourArray of_power(int k);
-    // For `blocks` blocks of 2^k elements in each channel, one after the other: a width near the square root of all, and
-    // as many rows as it takes.
+    // For `blocks` blocks of 2^k elements in each channel, one after the other: a width near the square root of all,
+    // and as many rows as it takes.
     static FourArray of_blocks(int k, std::size_t blocks);
 
     [[nodiscard]] std::size_t texels() const {

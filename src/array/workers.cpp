@@ -95,7 +95,9 @@ void Workers::run(Job& job, const Work& first, const Work& then) {
     if (job.error) std::rethrow_exception(job.error);
 }
 
-void Workers::for_each(std::size_t count, const Work& work) { then_in_order(count, work, {}); }
+void Workers::for_each(std::size_t count, const Work& work) {
+    then_in_order(count, work, {});
+}
 
 void Workers::then_in_order(std::size_t count, const Work& work, const Work& then) {
     Job job{.work = &work, .count = count, .released = count, .done = {}, .error = {}};

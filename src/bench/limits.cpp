@@ -30,12 +30,14 @@ class Meter {
     void note(const std::string& name, const std::string& unit, const std::function<double()>& work) {
         static_cast<void>(work());
         std::vector<double> values;
+        values.reserve(static_cast<std::size_t>(request_.repeat));
         for (int i = 0; i < request_.repeat; ++i) values.push_back(work());
         std::ranges::sort(values);
         limits_.push_back({name, values[values.size() / 2], values.front(), values.back(), unit});
     }
 
-    // Time until the GPU has done what `work` issues. By the wall clock: llvmpipe's timestamps do not wait for fragments.
+    // Time until the GPU has done what `work` issues. By the wall clock: llvmpipe's timestamps do not wait for
+    // fragments.
     double seconds(const std::function<void()>& work) {
         gl::Fence(device_).wait();
         const auto begin = Clock::now();
@@ -77,8 +79,7 @@ void Meter::fill_rates(gl::Format format) {
     note("write " + name, "Gtexel/s", [&] { return rate([&] { draw(device_, pass); }); });
     pass.blend = gl::Blend::Min;
     note("blend " + name, "Gtexel/s", [&] { return rate([&] { draw(device_, pass); }); });
-    note("copy " + name, "Gtexel/s",
-         [&] { return rate([&] { copy(device_, "limit", surface.frame, surface.tex); }); });
+    note("copy " + name, "Gtexel/s", [&] { return rate([&] { copy(device_, "limit", surface.frame, surface.tex); }); });
 }
 
 void Meter::transfers() {
@@ -86,12 +87,10 @@ void Meter::transfers() {
     const gl::PixelBuffer up(device_, gl::PixelBuffer::Direction::Upload, texture.bytes());
     const gl::PixelBuffer down(device_, gl::PixelBuffer::Direction::ReadBack, texture.bytes());
     const auto gigabytes = static_cast<double>(texture.bytes()) * 1e-9;
-    note("upload from a pixel buffer", "GB/s", [&] {
-        return gigabytes / seconds([&] { gl::upload_rows(device_, up, 0, texture, 0, request_.side); });
-    });
-    note("read back to a pixel buffer", "GB/s", [&] {
-        return gigabytes / seconds([&] { gl::read_rows(device_, texture, 0, request_.side, down, 0); });
-    });
+    note("upload from a pixel buffer", "GB/s",
+         [&] { return gigabytes / seconds([&] { gl::upload_rows(device_, up, 0, texture, 0, request_.side); }); });
+    note("read back to a pixel buffer", "GB/s",
+         [&] { return gigabytes / seconds([&] { gl::read_rows(device_, texture, 0, request_.side, down, 0); }); });
     array::Workers workers;
     std::vector<std::byte> memory(texture.bytes(), std::byte{1});
     const auto slices = texture.bytes() / array::task_bytes;

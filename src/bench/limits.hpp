@@ -9,9 +9,9 @@
 namespace quadmill::detail::bench {
 
 struct Limit {
-    std::string name;     // "write RGBA32F", ...
-    double value;         // the median
-    double low, high;     // over the repetitions
+    std::string name;  // "write RGBA32F", ...
+    double value;      // the median
+    double low, high;  // over the repetitions
     std::string unit;
 };
 

@@ -20,7 +20,7 @@ namespace quadmill::cli {
 namespace {
 
 // The temporary file that a signal must remove. A handler can reach nothing but such a variable.
-std::array<char, PATH_MAX> unfinished{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::array<char, PATH_MAX> unfinished{};        // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t has_unfinished = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 extern "C" void remove_unfinished(int signal) {
@@ -135,7 +135,9 @@ OutputFile::~OutputFile() {
     if (file_ > STDERR_FILENO) close(file_);
 }
 
-bool OutputFile::is_terminal() const { return isatty(file_) == 1; }
+bool OutputFile::is_terminal() const {
+    return isatty(file_) == 1;
+}
 
 void OutputFile::fail(const std::string& what) const {
     const int error = errno;

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "cli/commands.hpp"
-#include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
@@ -55,14 +54,13 @@ int run(int argc, char** argv) {
 }  // namespace quadmill::cli
 
 int main(int argc, char** argv) {
+    const auto say = [](const char* words) { static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words)); };
     try {
         return quadmill::cli::run(argc, argv);
-    } catch (const quadmill::Error& error) {
-        fmt::print(stderr, "quadmill: {}\n", error.what());
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "quadmill: out of memory: the input does not fit\n");
+        say("out of memory: the input does not fit");
     } catch (const std::exception& error) {
-        fmt::print(stderr, "quadmill: {}\n", error.what());
+        say(error.what());
     }
     return quadmill::cli::failed;
 }

@@ -89,7 +89,8 @@ SortStats SortCommand::sort_keys(std::span<Float> keys) {
     if (!open_context(keys.size()))
         return window > 0 ? sort_windows_on_cpu(keys, window, sort.order) : sort_on_cpu(keys, sort.order);
     Sorter sorter(*context_, sort);
-    if (profile || profile_steps) profiler_.emplace(*context_, profile_steps ? PassProfiler::Rows::ByStep : PassProfiler::Rows::ByName);
+    if (profile || profile_steps)
+        profiler_.emplace(*context_, profile_steps ? PassProfiler::Rows::ByStep : PassProfiler::Rows::ByName);
     return window > 0 ? sorter.sort_windows(keys, window) : sorter.sort(keys);
 }
 
@@ -128,25 +129,24 @@ void SortCommand::run() {
 
 void SortCommand::print_stats(const SortStats& s) const {
     const bool cpu = s.engine == Engine::Cpu;
-    const nlohmann::ordered_json out{
-        {"n", s.n},
-        {"engine", cpu ? "cpu" : "pbsn"},
-        {"renderer", cpu ? "none" : context_->info().renderer},
-        {"textures", s.textures},
-        {"steps", s.steps},
-        {"stages_run", s.stages_run},
-        {"stages_max", s.stages_max},
-        {"passes", s.passes},
-        {"set_aside", s.set_aside},
-        {"upload_ms", s.upload_ms},
-        {"sort_ms", s.sort_ms},
-        {"readback_ms", s.readback_ms},
-        {"merge_ms", s.merge_ms},
-        {"total_ms", s.total_ms},
-        {"keys_per_s", s.total_ms > 0 ? static_cast<double>(s.n) / s.total_ms * 1e3 : 0},
-        {"context_ms", context_ms_},
-        {"read_ms", read_ms_},
-        {"write_ms", write_ms_}};
+    const nlohmann::ordered_json out{{"n", s.n},
+                                     {"engine", cpu ? "cpu" : "pbsn"},
+                                     {"renderer", cpu ? "none" : context_->info().renderer},
+                                     {"textures", s.textures},
+                                     {"steps", s.steps},
+                                     {"stages_run", s.stages_run},
+                                     {"stages_max", s.stages_max},
+                                     {"passes", s.passes},
+                                     {"set_aside", s.set_aside},
+                                     {"upload_ms", s.upload_ms},
+                                     {"sort_ms", s.sort_ms},
+                                     {"readback_ms", s.readback_ms},
+                                     {"merge_ms", s.merge_ms},
+                                     {"total_ms", s.total_ms},
+                                     {"keys_per_s", s.total_ms > 0 ? static_cast<double>(s.n) / s.total_ms * 1e3 : 0},
+                                     {"context_ms", context_ms_},
+                                     {"read_ms", read_ms_},
+                                     {"write_ms", write_ms_}};
     fmt::print(stderr, "{}\n", out.dump());
 }
 
@@ -189,8 +189,7 @@ void add_sort_command(CLI::App& app) {
         ->transform(CLI::CheckedTransformer(
             std::map<std::string, Precision>{{"f32", Precision::Native}, {"f16", Precision::Float16}}));
     verb->add_flag(
-        "--round",
-        [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
+        "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
         "With --precision f16: let the values become the nearest 16-bit floats");
     verb->add_option("--window", command->window, "Sort each window of N values by itself")
         ->check(CLI::PositiveNumber)
@@ -203,7 +202,8 @@ void add_sort_command(CLI::App& app) {
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
-    verb->add_flag("--profile-steps", command->profile_steps, "The same, each step of the network on a line of its own");
+    verb->add_flag("--profile-steps", command->profile_steps,
+                   "The same, each step of the network on a line of its own");
     add_device_option(*verb, command->device);
     verb->footer(
         "Examples:\n"

@@ -30,11 +30,17 @@ Context Context::adopt(GetProcAddress get_proc_address) {
     return Context(std::make_shared<detail::gl::Device>(get_proc_address));
 }
 
-std::vector<DeviceInfo> Context::devices() { return detail::gl::egl_devices(); }
+std::vector<DeviceInfo> Context::devices() {
+    return detail::gl::egl_devices();
+}
 
-const ContextInfo& Context::info() const noexcept { return device_->info; }
+const ContextInfo& Context::info() const noexcept {
+    return device_->info;
+}
 
-PassObserver* Context::observe(PassObserver* observer) noexcept { return std::exchange(device_->observer, observer); }
+PassObserver* Context::observe(PassObserver* observer) noexcept {
+    return std::exchange(device_->observer, observer);
+}
 
 void Context::make_current() {
     if (device_->egl) device_->egl->make_current();
@@ -44,9 +50,13 @@ void (*Context::proc_address(const char* name) const)() {
     return device_->egl ? device_->egl->proc_address(name) : nullptr;
 }
 
-Session::Session(Context& context) : device_(context.device()) { device_->enter(); }
+Session::Session(Context& context) : device_(context.device()) {
+    device_->enter();
+}
 
-Session::~Session() { device_->leave(); }
+Session::~Session() {
+    device_->leave();
+}
 
 struct PassProfiler::State {
     State(Context& watched, PassProfiler::Rows wanted) : context(watched), by(wanted) {}
@@ -79,7 +89,9 @@ PassProfiler::PassProfiler(Context& context, Rows rows) : state_(std::make_uniqu
     state_->previous = context.observe(this);
 }
 
-PassProfiler::~PassProfiler() { state_->context.observe(state_->previous); }
+PassProfiler::~PassProfiler() {
+    state_->context.observe(state_->previous);
+}
 
 void PassProfiler::before(const PassEvent& pass) {
     using detail::gl::Query;

@@ -12,21 +12,28 @@ namespace {
 
 const char* error_name(GLenum error) {
     switch (error) {
-        case GL_INVALID_ENUM: return "GL_INVALID_ENUM";
-        case GL_INVALID_VALUE: return "GL_INVALID_VALUE";
-        case GL_INVALID_OPERATION: return "GL_INVALID_OPERATION";
-        case GL_INVALID_FRAMEBUFFER_OPERATION: return "GL_INVALID_FRAMEBUFFER_OPERATION";
-        case GL_OUT_OF_MEMORY: return "GL_OUT_OF_MEMORY";
-        case GL_CONTEXT_LOST: return "GL_CONTEXT_LOST";
-        default: return "an unknown GL error";
+        case GL_INVALID_ENUM:
+            return "GL_INVALID_ENUM";
+        case GL_INVALID_VALUE:
+            return "GL_INVALID_VALUE";
+        case GL_INVALID_OPERATION:
+            return "GL_INVALID_OPERATION";
+        case GL_INVALID_FRAMEBUFFER_OPERATION:
+            return "GL_INVALID_FRAMEBUFFER_OPERATION";
+        case GL_OUT_OF_MEMORY:
+            return "GL_OUT_OF_MEMORY";
+        case GL_CONTEXT_LOST:
+            return "GL_CONTEXT_LOST";
+        default:
+            return "an unknown GL error";
     }
 }
 
 void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei length, const GLchar* text,
                                         const void* user) {
     const auto& device = *static_cast<const Device*>(user);
-    device.on_debug_message(
-        length >= 0 ? std::string_view(text, static_cast<std::size_t>(length)) : std::string_view(text));
+    device.on_debug_message(length >= 0 ? std::string_view(text, static_cast<std::size_t>(length))
+                                        : std::string_view(text));
 }
 
 }  // namespace
@@ -50,12 +57,15 @@ Device::Device(const HeadlessOptions& options)
     egl->restore(previous);
 }
 
-Device::Device(Context::GetProcAddress get_proc_address) { load(get_proc_address); }
+Device::Device(Context::GetProcAddress get_proc_address) {
+    load(get_proc_address);
+}
 
 void Device::load(Context::GetProcAddress get_proc_address) {
     if (get_proc_address && !quadmill_gladLoadGLContext(&gl, get_proc_address)) {
-        throw ContextError("Context::adopt: no OpenGL context is current on this thread, or its functions could not be "
-                           "loaded; make your context current first");
+        throw ContextError(
+            "Context::adopt: no OpenGL context is current on this thread, or its functions could not be "
+            "loaded; make your context current first");
     }
     const auto text = [&](GLenum what) {
         const auto* word = gl.GetString(what);

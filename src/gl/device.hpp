@@ -1,4 +1,5 @@
-// The state behind a Context: function table, facts, observer, and the open session. All GL objects share its ownership.
+// The state behind a Context: function table, facts, observer, and the open session. All GL objects share its
+// ownership.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,6 @@
 #include "gl/egl.hpp"
 
 #include <dlfcn.h>
-
 #include <quadmill_glad/egl.h>
 
 #include <array>
@@ -109,7 +108,8 @@ std::vector<EGLDeviceEXT> list_devices(const EglApi& egl) {
 }
 
 std::string device_name(const EglApi& egl, EGLDeviceEXT device) {
-    const char* extensions = egl.query_device_string ? egl.query_device_string(device, EGL_EXTENSIONS) : nullptr;
+    if (!egl.query_device_string) return "unnamed";
+    const char* extensions = egl.query_device_string(device, EGL_EXTENSIONS);
     std::string name;
     const auto add = [&](const char* extension, EGLint what) {
         const char* word = has_word(extensions, extension) ? egl.query_device_string(device, what) : nullptr;
@@ -206,7 +206,8 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
         return fail(pbuffer ? "no config with pbuffers" : "no config");
 
     const auto create = [&](bool robust) {
-        std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
+        std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION,       4,
+                                 EGL_CONTEXT_MINOR_VERSION,       5,
                                  EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
         if (options.on_debug_message) wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
         if (robust) {
@@ -270,6 +271,8 @@ void EglContext::restore(const Binding& previous) noexcept {
     }
 }
 
-void (*EglContext::proc_address(const char* name) const)() { return egl_->get_proc_address(name); }
+void (*EglContext::proc_address(const char* name) const)() {
+    return egl_->get_proc_address(name);
+}
 
 }  // namespace quadmill::detail::gl

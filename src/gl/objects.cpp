@@ -50,9 +50,12 @@ const FormatInfo& info(Format format) {
     static constexpr FormatInfo rgba16f{GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"};
     static constexpr FormatInfo rgba32ui{GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"};
     switch (format) {
-        case Format::Rgba16f: return rgba16f;
-        case Format::Rgba32ui: return rgba32ui;
-        case Format::Rgba32f: break;
+        case Format::Rgba16f:
+            return rgba16f;
+        case Format::Rgba32ui:
+            return rgba32ui;
+        case Format::Rgba32f:
+            break;
     }
     return rgba32f;
 }
@@ -147,7 +150,9 @@ Query::Query(Device& device, Kind kind)
           device.gl.CreateQueries(kind == Kind::Samples ? GL_SAMPLES_PASSED : GL_TIMESTAMP, 1, &id);
       })) {}
 
-void Query::note_time() const { handle_.device().gl.QueryCounter(id(), GL_TIMESTAMP); }
+void Query::note_time() const {
+    handle_.device().gl.QueryCounter(id(), GL_TIMESTAMP);
+}
 
 bool Query::ready() const {
     GLuint available = GL_FALSE;

@@ -173,9 +173,9 @@ class Query {
     Query() = default;
     Query(Device& device, Kind kind);
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
-    void note_time() const;                       // Timestamp only: the GPU writes its time here
-    [[nodiscard]] bool ready() const;             // does not wait
-    [[nodiscard]] std::uint64_t result() const;   // waits for the GPU; nanoseconds or samples
+    void note_time() const;                      // Timestamp only: the GPU writes its time here
+    [[nodiscard]] bool ready() const;            // does not wait
+    [[nodiscard]] std::uint64_t result() const;  // waits for the GPU; nanoseconds or samples
 
   private:
     Handle<QueryTraits> handle_;

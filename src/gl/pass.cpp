@@ -125,11 +125,13 @@ void draw(Device& device, const Pass& pass) {
     });
 }
 
-void end_condition(Device& device) { device.pipeline.end_condition(device.gl); }
+void end_condition(Device& device) {
+    device.pipeline.end_condition(device.gl);
+}
 
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage, int step) {
-    PassEvent event{.name = name, .stage = stage, .step = step, .target = to.id(), .width = to.width(),
-                    .height = to.height()};
+    PassEvent event{
+        .name = name, .stage = stage, .step = step, .target = to.id(), .width = to.width(), .height = to.height()};
     event.texels = static_cast<std::uint64_t>(to.width()) * static_cast<std::uint64_t>(to.height());
     observed(device, event, {}, [&] {
         device.gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, 0, 0, to.id(), GL_TEXTURE_2D, 0, 0, 0, 0,

@@ -58,7 +58,7 @@ struct Pass {
     Blend blend = Blend::None;
     ColorWrite color = ColorWrite::On;
     const QuadList* quads = nullptr;
-    std::size_t first = 0, count = 0;    // of the list
+    std::size_t first = 0, count = 0;      // of the list
     const Query* count_samples = nullptr;  // receives the number of fragments that were not discarded
     const Query* only_if = nullptr;        // the GPU skips the pass when this query counted nothing
 };

@@ -29,7 +29,9 @@ void read_rows(Device& device, const Texture& from, int first, int rows, const P
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
-void flush(Device& device) { device.gl.Flush(); }
+void flush(Device& device) {
+    device.gl.Flush();
+}
 
 std::uint64_t gpu_time(Device& device) {
     GLint64 now = 0;
@@ -40,7 +42,7 @@ std::uint64_t gpu_time(Device& device) {
 Texture host_texture(Device& device, std::uint32_t id, Format format, const std::string& where,
                      const std::string& what) {
     const auto& gl = device.gl;
-    const auto fail = [&](const std::string& why) -> InvalidArgument {
+    const auto fail = [&](const std::string& why) {
         return InvalidArgument(where + ": the " + what + " texture must be a 2-D " + info(format).name +
                                " texture, and object " + std::to_string(id) + " " + why);
     };

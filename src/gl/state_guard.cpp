@@ -9,13 +9,33 @@ namespace quadmill::detail::gl {
 namespace {
 
 // The baseline has each of these off.
-constexpr std::array<GLenum, 27> capabilities{
-    GL_CULL_FACE,      GL_RASTERIZER_DISCARD, GL_POLYGON_OFFSET_FILL,      GL_POLYGON_SMOOTH,      GL_DEPTH_TEST,
-    GL_STENCIL_TEST,   GL_COLOR_LOGIC_OP,     GL_FRAMEBUFFER_SRGB,         GL_DITHER,              GL_DEPTH_CLAMP,
-    GL_MULTISAMPLE,    GL_SAMPLE_MASK,        GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE,
-    GL_SAMPLE_SHADING, GL_PRIMITIVE_RESTART,  GL_CLIP_DISTANCE0,           GL_CLIP_DISTANCE1,      GL_CLIP_DISTANCE2,
-    GL_CLIP_DISTANCE3, GL_CLIP_DISTANCE4,     GL_CLIP_DISTANCE5,           GL_CLIP_DISTANCE6,      GL_CLIP_DISTANCE7,
-    GL_LINE_SMOOTH,    GL_PRIMITIVE_RESTART_FIXED_INDEX};
+constexpr std::array<GLenum, 27> capabilities{GL_CULL_FACE,
+                                              GL_RASTERIZER_DISCARD,
+                                              GL_POLYGON_OFFSET_FILL,
+                                              GL_POLYGON_SMOOTH,
+                                              GL_DEPTH_TEST,
+                                              GL_STENCIL_TEST,
+                                              GL_COLOR_LOGIC_OP,
+                                              GL_FRAMEBUFFER_SRGB,
+                                              GL_DITHER,
+                                              GL_DEPTH_CLAMP,
+                                              GL_MULTISAMPLE,
+                                              GL_SAMPLE_MASK,
+                                              GL_SAMPLE_ALPHA_TO_COVERAGE,
+                                              GL_SAMPLE_ALPHA_TO_ONE,
+                                              GL_SAMPLE_COVERAGE,
+                                              GL_SAMPLE_SHADING,
+                                              GL_PRIMITIVE_RESTART,
+                                              GL_CLIP_DISTANCE0,
+                                              GL_CLIP_DISTANCE1,
+                                              GL_CLIP_DISTANCE2,
+                                              GL_CLIP_DISTANCE3,
+                                              GL_CLIP_DISTANCE4,
+                                              GL_CLIP_DISTANCE5,
+                                              GL_CLIP_DISTANCE6,
+                                              GL_CLIP_DISTANCE7,
+                                              GL_LINE_SMOOTH,
+                                              GL_PRIMITIVE_RESTART_FIXED_INDEX};
 
 constexpr std::array<GLenum, 8> pack_names{GL_PACK_SWAP_BYTES,  GL_PACK_LSB_FIRST,   GL_PACK_ROW_LENGTH,
                                            GL_PACK_SKIP_ROWS,   GL_PACK_SKIP_PIXELS, GL_PACK_ALIGNMENT,
@@ -70,9 +90,15 @@ void raise_again(const Api& gl, GLenum error) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
     if (messages) gl.Disable(GL_DEBUG_OUTPUT);
     switch (error) {
-        case GL_INVALID_ENUM: gl.Enable(GL_NONE); break;
-        case GL_INVALID_VALUE: gl.Viewport(0, 0, -1, -1); break;
-        case GL_INVALID_OPERATION: gl.EndConditionalRender(); break;
+        case GL_INVALID_ENUM:
+            gl.Enable(GL_NONE);
+            break;
+        case GL_INVALID_VALUE:
+            gl.Viewport(0, 0, -1, -1);
+            break;
+        case GL_INVALID_OPERATION:
+            gl.EndConditionalRender();
+            break;
         case GL_INVALID_FRAMEBUFFER_OPERATION: {
             GLuint incomplete = 0;
             GLint bound = 0;
@@ -91,7 +117,8 @@ void raise_again(const Api& gl, GLenum error) {
             gl.DeleteBuffers(1, &impossible);
             break;
         }
-        default: break;
+        default:
+            break;
     }
     if (messages) gl.Enable(GL_DEBUG_OUTPUT);
 }
@@ -146,8 +173,8 @@ void set_baseline(const Api& gl) {
         gl.ColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     }
     gl.Disablei(GL_SCISSOR_TEST, 0);
-    // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that is two
-    // texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
+    // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that is
+    // two texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
     gl.PolygonMode(GL_FRONT_AND_BACK, gl.NV_fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
     gl.ClipControl(GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE);
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);

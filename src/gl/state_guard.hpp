@@ -1,5 +1,6 @@
 // Saves the host's OpenGL state before the library works and brings it back after. It covers what passes, transfers and
-// queries of the library change; tests/gl compares a snapshot of all state of OpenGL 4.5 to prove that nothing is missed.
+// queries of the library change; tests/gl compares a snapshot of all state of OpenGL 4.5 to prove that nothing is
+// missed.
 #pragma once
 
 #include <array>

@@ -68,16 +68,15 @@ void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
     const auto& tex = lane.surface(format, chunk.shape).tex;
     const std::span<const Float> keys = keys_.subspan(chunk.begin, chunk.size);
     const auto width = static_cast<std::size_t>(chunk.shape.width);
-    lane.uploader.send(bench_.device, tex, bench_.workers,
-                       [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
-                           const auto first = first_row * width, count = rows * width;
-                           if (window_ == 0) {
-                               pack_in_turn(keys, first, count, memory.data(), bench_.options.order, aside);
-                           } else {
-                               pack_windows(keys, window_, chunk.k, first, count, memory.data(), bench_.options.order,
-                                            aside);
-                           }
-                       });
+    lane.uploader.send(
+        bench_.device, tex, bench_.workers, [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
+            const auto first = first_row * width, count = rows * width;
+            if (window_ == 0) {
+                pack_in_turn(keys, first, count, memory.data(), bench_.options.order, aside);
+            } else {
+                pack_windows(keys, window_, chunk.k, first, count, memory.data(), bench_.options.order, aside);
+            }
+        });
     stats_.upload_ms += time.ms();
 }
 
@@ -138,17 +137,19 @@ template <class Float>
 void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
     const auto order = bench_.options.order;
     const KeyLess<Float> less{TotalOrder<Float>(order)};
-    std::ranges::stable_sort(aside.keys, {}, &Aside::Key::array);
+    using Key = typename Aside::Key;
+    const auto by_window = [](const Key& a, const Key& b) { return a.array < b.array; };
+    std::stable_sort(aside.keys.begin(), aside.keys.end(), by_window);
     const auto windows = (chunk.size + window_ - 1) / window_;
     const auto take = [&](std::size_t index) {
         const auto out = keys_.subspan(chunk.begin + index * window_, std::min(window_, chunk.size - index * window_));
-        const auto mine = std::ranges::equal_range(aside.keys, index, {}, &Aside::Key::array);
+        const auto [first, last] = std::equal_range(aside.keys.begin(), aside.keys.end(), Key{index, 0}, by_window);
         const auto block = (index / 4) << static_cast<unsigned>(chunk.k);
-        const auto size = out.size() - mine.size();
+        const auto size = out.size() - static_cast<std::size_t>(last - first);
         for (std::size_t i = 0; i < size; ++i) out[i] = sorted[array::FourArray::position(block + i, index % 4)];
-        if (mine.empty()) return;
+        if (first == last) return;
         std::vector<typename KeyBits<Float>::Bits> bits;
-        for (const auto& key : mine) bits.push_back(key.bits);
+        for (auto key = first; key != last; ++key) bits.push_back(key->bits);
         merge_into<Float>(out, size, sorted_values<Float>(bits, order), less);
     };
     // Enough windows a task that taking one costs little beside its work.

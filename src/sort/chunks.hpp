@@ -10,9 +10,9 @@ namespace quadmill::detail::sort {
 
 // A part of the keys that is sorted in one texture, by a network for 2^k elements.
 struct Chunk {
-    std::size_t begin, size;
-    array::FourArray shape;
-    int k;
+    std::size_t begin = 0, size = 0;
+    array::FourArray shape{};
+    int k = 0;
 };
 
 // For one sort of n keys: the largest power of two that is full, and so on with the rest, until padding costs less than

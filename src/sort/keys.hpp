@@ -27,9 +27,9 @@ struct KeyBits<Half> {
     static Half value(Bits bits) { return {bits}; }
 };
 
-// Bits to an unsigned key whose order is the library's: numbers ascending with -0 below +0, then NaNs. It is the order of
-// IEEE 754 totalOrder turned round by the number of negative NaNs, so that these follow the positive ones; a bijection.
-// Descending is the same with the sign flipped.
+// Bits to an unsigned key whose order is the library's: numbers ascending with -0 below +0, then NaNs. It is the order
+// of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these follow the positive ones; a
+// bijection. Descending is the same with the sign flipped.
 template <class Float>
 struct TotalOrder {
     using Keys = KeyBits<Float>;

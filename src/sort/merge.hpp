@@ -48,8 +48,8 @@ void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
     for (; y != y_end; y += b.stride) *out++ = *y;
 }
 
-// Merges runs into `out`, which must not overlap them, two by two, with `scratch` of the same size for the rounds between.
-// The number of rounds is ceil(log2(runs)).
+// Merges runs into `out`, which must not overlap them, two by two, with `scratch` of the same size for the rounds
+// between. The number of rounds is ceil(log2(runs)).
 template <class T, class Less>
 void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, array::Workers& workers, Less less) {
     constexpr std::size_t piece = std::size_t{1} << 16;
@@ -88,8 +88,8 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
     }
 }
 
-// Merges `extra` into the first `size` elements of `keys`, which has room for both. Keys between two extra ones move as a
-// block, found by a search that starts near the last one.
+// Merges `extra` into the first `size` elements of `keys`, which has room for both. Keys between two extra ones move as
+// a block, found by a search that starts near the last one.
 template <class T, class Less>
 void merge_into(std::span<T> keys, std::size_t size, std::span<const T> extra, Less less) {
     for (auto left = extra.size(); left > 0; --left) {

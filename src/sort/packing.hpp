@@ -1,4 +1,5 @@
-// Between keys in memory and texels: what blending cannot order is set aside, and padding that sorts last takes its place.
+// Between keys in memory and texels: what blending cannot order is set aside, and padding that sorts last takes its
+// place.
 #pragma once
 
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace quadmill::detail::sort {
 
-// The padding sorts to the end; where real keys are equal to it, they have the same bits, so it does not matter which of
-// them are cut off.
+// The padding sorts to the end; where real keys are equal to it, they have the same bits, so it does not matter which
+// of them are cut off.
 template <class Float>
 [[nodiscard]] typename KeyBits<Float>::Bits padding(Order order) {
     using Keys = KeyBits<Float>;
@@ -39,8 +40,8 @@ struct SetAside {
     std::mutex mutex;
 };
 
-// Copies `count` keys to every `stride`-th place of `to`; what cannot be blended goes to `aside` as belonging to the array
-// `array + (i mod modulus)`.
+// Copies `count` keys to every `stride`-th place of `to`; what cannot be blended goes to `aside` as belonging to the
+// array `array + (i mod modulus)`.
 template <class Float>
 void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, Order order, std::size_t array,
                std::size_t modulus, std::vector<typename SetAside<Float>::Key>& aside) {
@@ -74,8 +75,8 @@ void pack_padding(std::size_t count, std::byte* to, std::size_t stride, Order or
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * stride * sizeof pad, &pad, sizeof pad);
 }
 
-// Fills texels [first, first + count) with keys one after the other: which channel a key goes to does not matter when all
-// four are merged in the end.
+// Fills texels [first, first + count) with keys one after the other: which channel a key goes to does not matter when
+// all four are merged in the end.
 template <class Float>
 void pack_in_turn(std::span<const Float> keys, std::size_t first, std::size_t count, std::byte* to, Order order,
                   SetAside<Float>& aside) {

@@ -62,8 +62,8 @@ void Pbsn::count_out_of_order(Surface& surface, const Plan& plan, const Request&
                    .only_if = stage > 0 ? &surface.in_order[index - 1] : nullptr});
 }
 
-// Routine 4.1. As fast as a texture can be written, where glCopyImageSubData was measured a tenth slower, and a draw can
-// be skipped by the GPU.
+// Routine 4.1. As fast as a texture can be written, where glCopyImageSubData was measured a tenth slower, and a draw
+// can be skipped by the GPU.
 void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const char* name,
                      const gl::Pass& within) {
     draw(device_, {.name = name,

@@ -12,8 +12,8 @@
 
 namespace quadmill::detail::sort {
 
-// The paper's pair: `tex` holds the data and is read from, `frame` is the frame buffer that passes blend into. `in_order`
-// has one query a stage, counting texels out of order.
+// The paper's pair: `tex` holds the data and is read from, `frame` is the frame buffer that passes blend into.
+// `in_order` has one query a stage, counting texels out of order.
 struct Surface {
     Surface() = default;
     Surface(gl::Device& device, gl::Format format, const array::FourArray& shape);
@@ -48,10 +48,10 @@ class Pbsn {
 
   private:
     struct Range {
-        std::size_t first, count;
+        std::size_t first = 0, count = 0;
     };
     struct Plan {
-        gl::QuadList quads;  // the first one is the copy quad
+        gl::QuadList quads;           // the first one is the copy quad
         std::vector<Range> min, max;  // by step
         Range next_element;
     };

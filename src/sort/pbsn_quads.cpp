@@ -8,7 +8,9 @@ gl::Quad::Corners corners(int x0, int y0, int x1, int y1) {
 }
 }  // namespace
 
-gl::Quad copy_quad(int width, int height) { return {corners(0, 0, width, height), corners(0, 0, width, height)}; }
+gl::Quad copy_quad(int width, int height) {
+    return {corners(0, 0, width, height), corners(0, 0, width, height)};
+}
 
 gl::Quad compute_min(int s, int width, int height) {
     return {corners(0, s, width, s + height / 2), corners(width, s + height, 0, s + height / 2)};

@@ -53,7 +53,8 @@ template <class Float>
 SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, const char* function) {
     const gl::Scope scope(*context.device(), function);
     auto& gpu_side = on_gpu();
-    ChunkSort<Float> sort({*context.device(), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys, window);
+    ChunkSort<Float> sort({*context.device(), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys,
+                          window);
     const auto stats = sort.run(window == 0 ? cut(keys.size(), options.max_texels)
                                             : cut_windows(keys.size(), window, options.max_texels));
     scope.check();
@@ -65,7 +66,8 @@ SortStats Sorter::State::as_halves(std::span<float> keys, std::size_t window, co
     std::vector<Half> halves(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
         halves[i] = Half::nearest(keys[i]);
-        if (options.rounding == Rounding::Nearest || KeyBits<float>::of(halves[i].value()) == KeyBits<float>::of(keys[i]))
+        if (options.rounding == Rounding::Nearest ||
+            KeyBits<float>::of(halves[i].value()) == KeyBits<float>::of(keys[i]))
             continue;
         throw InvalidArgument(std::string(function) + ": the key " + std::to_string(keys[i]) + " at index " +
                               std::to_string(i) +
@@ -107,8 +109,12 @@ Sorter::Sorter(Sorter&&) noexcept = default;
 Sorter& Sorter::operator=(Sorter&&) noexcept = default;
 Sorter::~Sorter() = default;
 
-SortStats Sorter::sort(std::span<float> keys) { return state_->sort(keys, 0, "Sorter::sort"); }
-SortStats Sorter::sort(std::span<Half> keys) { return state_->sort(keys, 0, "Sorter::sort"); }
+SortStats Sorter::sort(std::span<float> keys) {
+    return state_->sort(keys, 0, "Sorter::sort");
+}
+SortStats Sorter::sort(std::span<Half> keys) {
+    return state_->sort(keys, 0, "Sorter::sort");
+}
 
 SortStats Sorter::sort_windows(std::span<float> keys, std::size_t window) {
     return state_->sort_windows(keys, window);
@@ -140,7 +146,9 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     return stats;
 }
 
-const SortOptions& Sorter::options() const noexcept { return state_->options; }
+const SortOptions& Sorter::options() const noexcept {
+    return state_->options;
+}
 
 SortStats sort(const Context& context, std::span<float> keys, const SortOptions& options) {
     return Sorter(context, options).sort(keys);

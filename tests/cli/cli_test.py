@@ -1,0 +1,304 @@
+"""The command as its users meet it: what it sorts, what it says, and what it leaves behind when it fails.
+
+usage: cli_test.py QUADMILL [unittest arguments]
+"""
+import array
+import json
+import math
+import os
+import random
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+QUADMILL = os.path.abspath(sys.argv.pop(1))
+
+
+def run(*args, stdin=b"", env=None, **more):
+    return subprocess.run([QUADMILL, *args], input=stdin, capture_output=True, env={**os.environ, **(env or {})}, **more)
+
+
+def floats(values):
+    return array.array("f", values).tobytes()
+
+
+def halves(values):
+    import struct
+    return struct.pack(f"<{len(values)}e", *values)
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name, content=None):
+        path = os.path.join(self.folder, name)
+        if content is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return path
+
+    def read(self, path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    def fails(self, status, words, *args, **more):
+        result = run(*args, **more)
+        text = result.stderr.decode()
+        self.assertEqual(result.returncode, status, text)
+        self.assertIn(words, text)
+        self.assertEqual(result.stdout, b"")
+        return text
+
+
+class Help(Command):
+    def test_version_and_help(self):
+        self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n$")
+        for verb in ([], ["info"], ["sort"], ["limits"]):
+            result = run(*verb, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(result.stderr, b"")
+            self.assertIn(b"--help", result.stdout)
+        self.assertIn(b"Examples:", run("--help").stdout)
+        self.assertIn(b"Examples:", run("sort", "--help").stdout)
+
+    def test_wrong_calls(self):
+        self.fails(2, "quadmill --help")
+        self.fails(2, "quadmill --help", "sorrt")
+        self.fails(2, "--nonsense", "sort", "--nonsense")
+        self.fails(2, "--type", "sort", "--type", "f31")
+        self.fails(2, "--window", "sort", "--window", "0")
+        self.fails(2, "--window", "sort", "--window", "-3")
+        self.fails(2, "--device", "sort", "--device", "-1")
+        self.fails(2, "--max-texels", "sort", "--max-texels", "0")
+        self.fails(2, "extra", "sort", "-", "extra")
+
+    def test_info(self):
+        facts = json.loads(run("info", "--json").stdout)
+        self.assertRegex(facts["opengl"], r"^4\.[5-9]")
+        self.assertGreaterEqual(facts["max_texture_size"], 1024)
+        self.assertIn(facts["renderer"], run("info").stdout.decode())
+        self.fails(1, "device", "info", "--device", "99")
+        self.fails(1, "QUADMILL_DEVICE", "info", env={"QUADMILL_DEVICE": "first"})
+
+    def test_limits(self):
+        result = run("limits", "--json", "--side", "64", "--repeat", "2")
+        limits = json.loads(result.stdout)["limits"]
+        self.assertIn("write RGBA32F", [limit["name"] for limit in limits])
+        for limit in limits:
+            self.assertGreater(limit["low"], 0)
+            self.assertLessEqual(limit["low"], limit["value"])
+            self.assertLessEqual(limit["value"], limit["high"])
+
+
+class Sorting(Command):
+    def sort(self, data, *args):
+        result = run("sort", *args, stdin=data)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_numbers_both_ways(self):
+        values = [random.Random(1).gauss(0, 100) for _ in range(5001)]
+        data = floats(values)
+        expected = sorted(array.array("f", values))
+        for engine in ("pbsn", "cpu", "auto"):
+            self.assertEqual(self.sort(data, "--engine", engine), floats(expected))
+            self.assertEqual(self.sort(data, "--engine", engine, "--order", "desc"), floats(expected[::-1]))
+
+    def test_special_values(self):
+        values = [math.nan, 0.0, -0.0, math.inf, -math.inf, 1e-45, -1e-45, 1.0, -1.0] * 40
+        data = floats(values)
+        self.assertEqual(self.sort(data, "--engine", "pbsn"), self.sort(data, "--engine", "cpu"))
+        expected = floats([v for v in (-math.inf, -1.0, -1e-45, -0.0, 0.0, 1e-45, 1.0, math.inf, math.nan)
+                           for _ in range(40)])
+        self.assertEqual(self.sort(data, "--engine", "pbsn"), expected)
+
+    def test_halves_and_precision(self):
+        values = [random.Random(2).randrange(-2048, 2049) for _ in range(3000)]
+        self.assertEqual(self.sort(halves(values), "--type", "f16", "--engine", "pbsn"), halves(sorted(values)))
+        self.assertEqual(self.sort(floats(values), "--precision", "f16", "--engine", "pbsn"), floats(sorted(values)))
+        self.fails(1, "0.100000 at index 1", "sort", "--precision", "f16", "--engine", "pbsn",
+                   stdin=floats([1.0, 0.1]))
+        self.assertEqual(self.sort(floats([1.0, 0.1]), "--precision", "f16", "--round", "--engine", "pbsn"),
+                         floats([0.0999755859375, 1.0]))
+
+    def test_empty_and_single(self):
+        for engine in ("pbsn", "cpu", "auto"):
+            for options in ([], ["--text"], ["--window", "4"], ["--type", "f16"]):
+                self.assertEqual(self.sort(b"", "--engine", engine, *options), b"")
+            self.assertEqual(self.sort(floats([7]), "--engine", engine), floats([7]))
+
+    def test_windows(self):
+        values = [random.Random(3).random() for _ in range(1030)]
+        expected = []
+        for i in range(0, len(values), 100):
+            expected += sorted(array.array("f", values[i:i + 100]))
+        for engine in ("pbsn", "cpu"):
+            self.assertEqual(self.sort(floats(values), "--window", "100", "--engine", engine), floats(expected))
+
+    def test_several_textures(self):
+        values = [random.Random(4).random() for _ in range(5000)]
+        result = run("sort", "--engine", "pbsn", "--max-texels", "256", "--stats", stdin=floats(values))
+        self.assertEqual(result.stdout, floats(sorted(array.array("f", values))))
+        self.assertEqual(json.loads(result.stderr)["textures"], 5)
+
+    def test_text(self):
+        text = b"3\n-1e5\r\n+2.5\n  7 \ninf\n-inf\n0.1"
+        expected = b"-inf\n-1e+05\n0.1\n2.5\n3\n7\ninf\n"
+        for engine in ("pbsn", "cpu"):
+            self.assertEqual(self.sort(text, "--text", "--engine", engine), expected)
+        self.assertEqual(self.sort(b"nan\n1\n", "--text"), b"1\nnan\n")
+        self.assertEqual(self.sort(b"2\n1\n", "--text", "--type", "f16"), b"1\n2\n")
+
+    def test_text_that_is_no_number(self):
+        for bad, line in ((b"1\n2\nthree\n4\n", 3), (b"1\n\n2\n", 2), (b"1 2\n", 1), (b"1,5\n", 1), (b"--1\n", 1)):
+            self.fails(1, f"line {line}", "sort", "--text", stdin=bad)
+        self.fails(1, "out of the type's range", "sort", "--text", stdin=b"1e99\n")
+        self.fails(1, "out of the type's range", "sort", "--text", "--type", "f16", stdin=b"70000\n")
+
+    def test_stats(self):
+        data = floats([random.Random(5).random() for _ in range(1 << 18)])
+        result = run("sort", "--engine", "pbsn", "--no-early-stop", "--stats", stdin=data)
+        lines = result.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 1)
+        stats = json.loads(lines[0])
+        for key in ("n engine renderer steps stages_run stages_max passes upload_ms sort_ms readback_ms merge_ms "
+                    "total_ms keys_per_s").split():
+            self.assertIn(key, stats)
+        self.assertEqual((stats["n"], stats["engine"]), (1 << 18, "pbsn"))
+        self.assertEqual((stats["steps"], stats["stages_run"], stats["stages_max"]), (256, 16, 16))
+        self.assertLessEqual(stats["sort_ms"], stats["total_ms"])
+        self.assertEqual(json.loads(run("sort", "--engine", "cpu", "--stats", stdin=data).stderr)["engine"], "cpu")
+
+    def test_profile(self):
+        data = floats(range(1000, 0, -1))
+        table = run("sort", "--engine", "pbsn", "--profile", stdin=data).stderr.decode()
+        for name in ("min", "max", "copy to tex", "out of order"):
+            self.assertRegex(table, rf"(?m)^{name} ")
+        self.assertIn("min, step 2", run("sort", "--engine", "pbsn", "--profile-steps", stdin=data).stderr.decode())
+        self.assertIn("CPU", run("sort", "--engine", "cpu", "--profile", stdin=data).stderr.decode())
+
+
+class Files(Command):
+    def only(self, *names):
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+
+    def test_files_in_place_and_links(self):
+        data = self.path("data", floats([3, 1, 2]))
+        os.chmod(data, 0o640)
+        link = self.path("link")
+        os.symlink(data, link)
+        self.assertEqual(run("sort", data, "-o", link).returncode, 0)
+        self.assertEqual(self.read(data), floats([1, 2, 3]))
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(stat.S_IMODE(os.stat(data).st_mode), 0o640)
+        self.only("data", "link")
+
+    def test_bad_files(self):
+        self.fails(1, "No such file", "sort", self.path("none"), "-o", self.path("out"))
+        self.fails(1, "directory", "sort", self.folder, "-o", self.path("out"))
+        data = self.path("data", b"12345")
+        text = self.fails(1, "5 bytes", "sort", data, "-o", self.path("out"))
+        self.assertIn("--text", text)
+        good = self.path("good", floats([2, 1]))
+        self.fails(1, "No such file", "sort", good, "-o", self.path("no/such/out"))
+        self.fails(1, "directory", "sort", good, "-o", self.folder)
+        self.only("data", "good")
+
+    def test_a_failed_sort_keeps_the_old_output(self):
+        old = self.path("out", b"old")
+        self.fails(1, "multiple", "sort", "-o", old, stdin=b"123")
+        self.assertEqual(self.read(old), b"old")
+        self.only("out")
+
+    def test_a_full_disk(self):
+        self.fails(1, "No space left", "sort", "-o", "/dev/full", stdin=floats([1, 2]))
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+        data = self.path("data", floats(range(100000)))
+        self.fails(1, "File too large", "sort", data, "-o", self.path("out"), "--engine", "cpu", preexec_fn=small_files)
+        self.only("data")
+
+    def test_out_of_memory(self):
+        data = self.path("data")
+        with open(data, "wb") as file:
+            file.truncate(1 << 43)  # takes no room on the disk
+        self.fails(1, "out of memory", "sort", data, "-o", self.path("out"), "--engine", "cpu",
+                   env={"ASAN_OPTIONS": "allocator_may_return_null=1"})
+        self.only("data")
+
+    def test_interrupts_leave_nothing(self):
+        data = self.path("data", floats([random.Random(6).random() for _ in range(1 << 20)]))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([QUADMILL, "sort", data, "-o", self.path("out"), "--engine", "pbsn",
+                                        "--no-early-stop", "--max-texels", "4096"])
+            while len(os.listdir(self.folder)) < 2 and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(number)
+            self.assertEqual(process.wait(), -number)
+            self.only("data")
+
+    def test_a_reader_that_goes_away(self):
+        data = self.path("data", floats(range(1 << 20)))
+        with subprocess.Popen([QUADMILL, "sort", data, "--engine", "cpu"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.read(4)
+            process.stdout.close()
+            self.assertIn(process.wait(), (-signal.SIGPIPE, 1))
+
+    def test_a_slow_pipe(self):
+        with subprocess.Popen([QUADMILL, "sort", "--text"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            for word in (b"2", b"\n", b"1", b"0\n", b"1\n"):
+                process.stdin.write(word)
+                process.stdin.flush()
+                time.sleep(0.02)
+            self.assertEqual(process.communicate()[0], b"1\n2\n10\n")
+
+    def test_binary_is_not_written_to_a_terminal(self):
+        import pty
+        master, slave = pty.openpty()
+        result = subprocess.run([QUADMILL, "sort"], input=floats([1]), stdout=slave, stderr=subprocess.PIPE)
+        os.close(slave)
+        os.close(master)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"terminal", result.stderr)
+
+
+class WithoutOpenGL(Command):
+    def without_driver(self):
+        return {"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")}
+
+    def without_egl(self):
+        self.path("libEGL.so.1", b"no library")
+        return {"LD_LIBRARY_PATH": self.folder}
+
+    def test_no_driver(self):
+        text = self.fails(1, "apt-get install", "sort", "--engine", "pbsn", stdin=floats([1]), env=self.without_driver())
+        self.assertIn("Tried", text)
+        self.fails(1, "apt-get install", "info", env=self.without_driver())
+
+    def test_no_egl(self):
+        self.fails(1, "no EGL", "sort", "--engine", "pbsn", stdin=floats([1]), env=self.without_egl())
+
+    def test_auto_and_cpu_go_on(self):
+        data = floats([random.Random(7).random() for _ in range(1 << 19)])
+        expected = floats(sorted(array.array("f", data)))
+        for engine in ("auto", "cpu"):
+            result = run("sort", "--engine", engine, stdin=data, env=self.without_egl())
+            self.assertEqual((result.returncode, result.stdout == expected), (0, True))
+            self.assertEqual(b"on the CPU" in result.stderr, engine == "auto")
+
+
+if __name__ == "__main__":
+    unittest.main()

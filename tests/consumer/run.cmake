@@ -1,0 +1,101 @@
+# Installs quadmill as its users do and builds and runs the projects of this folder with it, static or shared.
+#   cmake -DSHARED=ON|OFF -DWORK_DIR=... -DGENERATOR=... -DC=... -DCXX=... -DNM=... -P run.cmake
+# The library is built here afresh and plainly, whatever the flags of the build that calls this, because outside
+# projects know nothing of those. Both kinds share one build folder and with it the object files: run them in turn.
+cmake_minimum_required(VERSION 3.25)
+set(CMAKE_EXECUTE_PROCESS_COMMAND_ECHO STDOUT)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
+cmake_path(GET source PARENT_PATH source)
+foreach(name CFLAGS CXXFLAGS LDFLAGS DESTDIR CMAKE_PREFIX_PATH PKG_CONFIG_PATH)
+    set(ENV{${name}})
+endforeach()
+set(kind static)
+if(SHARED)
+    set(kind shared)
+endif()
+set(prefix "${WORK_DIR}/prefix_${kind}")
+cmake_host_system_information(RESULT jobs QUERY NUMBER_OF_LOGICAL_CORES)
+find_program(pkg_config pkg-config REQUIRED)
+
+function(run)
+    execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+function(build from to)
+    run("${CMAKE_COMMAND}" -S "${from}" -B "${to}" -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${C}"
+        "-DCMAKE_CXX_COMPILER=${CXX}" -DBUILD_SHARED_LIBS=${SHARED} --no-warn-unused-cli ${ARGN})
+    run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs})
+endfunction()
+
+# 1. Install, to another place than the one that the build was told.
+file(REMOVE_RECURSE "${prefix}")
+build("${source}" "${WORK_DIR}/library" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/nowhere
+    -DQUADMILL_BUILD_TESTS=OFF -DQUADMILL_BUILD_CLI=OFF -DQUADMILL_BUILD_DEMOS=OFF)
+run("${CMAKE_COMMAND}" --install "${WORK_DIR}/library" --prefix "${prefix}")
+
+# 2. What was installed: headers that need only the standard library, files that name no folder of this build, nobody
+# else's symbols.
+file(GLOB headers RELATIVE "${source}/include/quadmill" "${source}/include/quadmill/*.hpp")
+foreach(header IN LISTS headers)
+    file(STRINGS "${prefix}/include/quadmill/${header}" lines REGEX "^ *# *include")
+    list(FILTER lines EXCLUDE REGEX "^#include (<[a-z_]+>|\"quadmill/[a-z_]+\\.hpp\")$")
+    if(lines)
+        message(FATAL_ERROR "${header} includes what an outside project need not have: ${lines}")
+    endif()
+endforeach()
+file(GLOB_RECURSE texts "${prefix}/*.cmake" "${prefix}/*.pc")
+foreach(file IN LISTS texts)
+    file(READ "${file}" text)
+    foreach(folder "${source}" "${WORK_DIR}" /nowhere)
+        string(FIND "${text}" "${folder}" at)
+        if(NOT at EQUAL -1)
+            message(FATAL_ERROR "${file} names ${folder}")
+        endif()
+    endforeach()
+endforeach()
+
+# Own: in namespace quadmill, or quadmill_ in C. Templates of std that a compiler puts into every program alike are weak
+# and fit any other; in a shared library they have no business either.
+set(own "(_Z(T[A-Z]|Th[0-9n]+_|Tv[0-9n]+_n[0-9]+_|GV|GR)?Z?N?[KVRO]*8quadmill|quadmill_)")
+file(GLOB_RECURSE library "${prefix}/libquadmill.a")
+set(options --extern-only)
+set(standard "(_Z(T[A-Z]|GV)?Z?N?[KVRO]*(S|9__gnu_cxx|10__cxxabiv1)|DW\\.ref\\.)")
+set(allowed "^[0-9a-f]* *([A-Z] ${own}|[uVW] (_Z.*8quadmill|${standard}))")
+if(SHARED)
+    file(GLOB_RECURSE library "${prefix}/libquadmill.so")
+    set(options --dynamic)
+    set(allowed "^[0-9a-f]* *[A-Z] _Z(T[A-Z])?N?[KVRO]*8quadmill")
+endif()
+execute_process(COMMAND "${NM}" --defined-only ${options} "${library}" OUTPUT_VARIABLE symbols
+    COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]* [A-Za-z] [^\n]*" symbols "${symbols}")
+list(LENGTH symbols count)
+list(FILTER symbols EXCLUDE REGEX "${allowed}")
+if(count LESS 10 OR symbols)
+    list(JOIN symbols "\n" symbols)
+    message(FATAL_ERROR "of the ${count} symbols of ${library} these are not quadmill's own:\n${symbols}")
+endif()
+
+# 3. The projects.
+file(STRINGS "${source}/include/quadmill/version.hpp" version REGEX "#define QUADMILL_VERSION ")
+string(REGEX MATCH "[0-9]+\\.[0-9]+" version "${version}")
+foreach(project find_package own_glad)
+    set(folder "${WORK_DIR}/${project}_${kind}")
+    file(REMOVE_RECURSE "${folder}")
+    build("${CMAKE_CURRENT_LIST_DIR}/${project}" "${folder}"
+        "-DCMAKE_PREFIX_PATH=${prefix}" "-DWANTED_VERSION=${version}")
+    run("${folder}/consumer")
+endforeach()
+
+build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory")
+run("${WORK_DIR}/subdirectory/consumer")
+
+file(GLOB_RECURSE pc_file "${prefix}/quadmill.pc")
+cmake_path(GET pc_file PARENT_PATH pc_dir)
+cmake_path(GET library PARENT_PATH library_dir)
+set(ENV{PKG_CONFIG_PATH} "${pc_dir}")
+set(static "")
+if(NOT SHARED)
+    set(static --static)
+endif()
+run("${CMAKE_CURRENT_LIST_DIR}/pkg_config/build.sh" "${CXX}" "${WORK_DIR}/pkg_config_${kind}" ${static})
+run("${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${library_dir}" "${WORK_DIR}/pkg_config_${kind}")

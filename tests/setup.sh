@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs what building and testing need on Debian 12 or Ubuntu 24.04, and nothing that is there already.
+set -euo pipefail
+packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
+    libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev doctest-dev # libraries of the command, demos and tests
+    libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU
+missing=()
+for package in "${packages[@]}"; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing+=("$package")
+done
+# pkg-config itself is what matters; older systems have it from a package of that name.
+if command -v pkg-config >/dev/null; then
+    for i in "${!missing[@]}"; do [ "${missing[i]}" = pkgconf ] && unset 'missing[i]'; done
+fi
+[ ${#missing[@]} -eq 0 ] && exit 0
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "setup: not root and no sudo; as root: apt-get install ${missing[*]}" >&2
+        exit 1
+    }
+    as_root=(sudo)
+fi
+echo "Installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,151 @@
+// Inputs and the reference order for tests of sorting, written apart from src/sort.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "quadmill/sort.hpp"
+
+namespace quadmill::test {
+
+inline std::uint32_t bits_of(float value) {
+    return std::bit_cast<std::uint32_t>(value);
+}
+inline std::uint16_t bits_of(Half value) {
+    return value.bits;
+}
+
+template <class Float>
+std::vector<std::uint32_t> bits_of(const std::vector<Float>& values) {
+    std::vector<std::uint32_t> bits;
+    for (const auto& value : values) bits.push_back(bits_of(value));
+    return bits;
+}
+
+inline double number(float value) {
+    return static_cast<double>(value);
+}
+inline double number(Half value) {
+    return static_cast<double>(value.value());
+}
+inline bool negative(float value) {
+    return std::signbit(value);
+}
+inline bool negative(Half value) {
+    return (value.bits & 0x8000U) != 0;
+}
+
+// The order that sort.hpp promises, said with numbers: NaNs last (positive ones by rising payload, then negative ones
+// by falling payload), else by value, -0 before +0. Descending is that of the negated values.
+template <class Float>
+auto rank(Float value, Order order) {
+    const bool down = order == Order::Descending;
+    const bool minus = negative(value) != down;
+    const double v = down ? -number(value) : number(value);
+    const bool nan = std::isnan(v);
+    constexpr auto sign = sizeof(Float) == 4 ? 0x80000000U : 0x8000U;
+    const auto payload = static_cast<std::int64_t>(bits_of(value) & ~sign);
+    return std::tuple(nan, nan ? 0.0 : v, nan ? minus : !minus, nan ? (minus ? -payload : payload) : 0);
+}
+
+template <class Float>
+void reference_sort(Float* begin, Float* end, Order order) {
+    std::stable_sort(begin, end, [order](Float a, Float b) { return rank(a, order) < rank(b, order); });
+}
+
+inline const std::vector<std::string>& distributions() {
+    static const std::vector<std::string> names{"uniform", "gauss",     "sorted",    "reversed", "nearly",
+                                                "few",     "equal",     "any bits",  "specials", "all NaN",
+                                                "zeros",   "denormals", "infinities"};
+    return names;
+}
+
+inline Half as(const Half* /*type*/, float value) {
+    return Half::nearest(value);
+}
+inline float as(const float* /*type*/, float value) {
+    return value;
+}
+
+template <class Float>
+std::vector<Float> make(const std::string& name, std::size_t n, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::normal_distribution<float> gauss(0, 100);
+    constexpr bool wide = sizeof(Float) == 4;
+    const auto any = [&]() -> Float {
+        if constexpr (wide) {
+            return std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+        } else {
+            return {static_cast<std::uint16_t>(random())};
+        }
+    };
+    const auto from = [&](std::uint32_t b32, std::uint16_t b16) -> Float {
+        if constexpr (wide) {
+            static_cast<void>(b16);
+            return std::bit_cast<float>(b32);
+        } else {
+            static_cast<void>(b32);
+            return {b16};
+        }
+    };
+    const std::vector<Float> special{from(0, 0),
+                                     from(0x80000000U, 0x8000),
+                                     from(1, 1),
+                                     from(0x80000001U, 0x8001),
+                                     from(0x007fffffU, 0x03ff),
+                                     from(0x00800000U, 0x0400),
+                                     from(0x80800000U, 0x8400),
+                                     from(0x7f800000U, 0x7c00),
+                                     from(0xff800000U, 0xfc00),
+                                     from(0x7f7fffffU, 0x7bff),
+                                     from(0x7fc00000U, 0x7e00),
+                                     from(0xffc00001U, 0xfe01),
+                                     from(0x7f800001U, 0x7c01),
+                                     from(0xff800001U, 0xfc01),
+                                     from(0x3f800000U, 0x3c00)};
+    std::vector<Float> keys(n);
+    const auto fill = [&](auto value) {
+        for (auto& key : keys) key = value();
+    };
+    const auto real = [&](auto value) { fill([&] { return as(static_cast<const Float*>(nullptr), value()); }); };
+    if (name == "gauss") {
+        real([&] { return gauss(random); });
+    } else if (name == "few") {
+        real([&] { return static_cast<float>(random() % 5); });
+    } else if (name == "equal") {
+        real([&] { return 42.0F; });
+    } else if (name == "any bits") {
+        fill(any);
+    } else if (name == "specials") {
+        fill([&] { return special[random() % special.size()]; });
+    } else if (name == "all NaN") {
+        fill([&] { return special[10 + random() % 4]; });
+    } else if (name == "zeros") {
+        fill([&] { return special[random() % 2]; });
+    } else if (name == "denormals") {
+        fill([&] {
+            return from(static_cast<std::uint32_t>(random()) & 0x807fffffU,
+                        static_cast<std::uint16_t>(random() & 0x83ffU));
+        });
+    } else if (name == "infinities") {
+        fill([&] { return special[7 + random() % 3]; });
+    } else {
+        real([&] { return uniform(random); });
+    }
+    if (name == "sorted" || name == "nearly") reference_sort(keys.data(), keys.data() + n, Order::Ascending);
+    if (name == "reversed") reference_sort(keys.data(), keys.data() + n, Order::Descending);
+    if (name == "nearly") {
+        for (std::size_t i = 0; i + 1 < n; i += 7) std::swap(keys[i], keys[std::min(n - 1, i + random() % 8)]);
+    }
+    return keys;
+}
+
+}  // namespace quadmill::test

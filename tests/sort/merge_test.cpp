@@ -1,0 +1,102 @@
+// Merging runs on the CPU.
+#include "sort/merge.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "sort/chunks.hpp"
+
+using namespace quadmill::detail;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
+
+TEST_CASE("Runs of any number, length and stride merge to the sorted whole") {
+    array::Workers workers(3);
+    std::mt19937 random(11);
+    for (int round = 0; round < 200; ++round) {
+        const auto count = 1 + random() % 9;
+        const std::size_t most = round % 10 == 0 ? 150'000 : 40;
+        std::vector<std::vector<int>> memory;
+        std::vector<Run<int>> runs;
+        std::vector<int> expected;
+        for (std::size_t r = 0; r < count; ++r) {
+            std::vector<int> run(random() % most);
+            for (auto& v : run) v = static_cast<int>(random() % (round % 2 ? 1'000'000 : 5));
+            std::sort(run.begin(), run.end());
+            expected.insert(expected.end(), run.begin(), run.end());
+            const std::size_t stride = 1 + random() % 4;
+            std::vector<int> spread(run.size() * stride + 1, -1);
+            for (std::size_t i = 0; i < run.size(); ++i) spread[i * stride] = run[i];
+            memory.push_back(std::move(spread));
+            runs.push_back({memory.back().data(), run.size(), stride});
+        }
+        std::sort(expected.begin(), expected.end());
+        std::vector<int> out(expected.size(), -7), scratch(expected.size(), -7);
+        merge_runs<int>(runs, out, scratch, workers, std::less<>());
+        REQUIRE(out == expected);
+    }
+}
+
+TEST_CASE("Extra keys merge into the front of a buffer that has room for them") {
+    std::mt19937 random(12);
+    for (int round = 0; round < 500; ++round) {
+        std::vector<int> keys(random() % 50), extra(random() % 50);
+        const int range = round % 2 ? 1000 : 3;
+        for (auto& v : keys) v = static_cast<int>(random()) % range;
+        for (auto& v : extra) v = static_cast<int>(random()) % range;
+        std::sort(keys.begin(), keys.end());
+        std::sort(extra.begin(), extra.end());
+        std::vector<int> expected(keys);
+        expected.insert(expected.end(), extra.begin(), extra.end());
+        std::sort(expected.begin(), expected.end());
+        const auto size = keys.size();
+        keys.resize(expected.size(), -1);
+        merge_into<int>(keys, size, extra, std::less<>());
+        REQUIRE(keys == expected);
+    }
+}
+
+TEST_CASE("Chunks cover the keys, fit their textures, and waste no more than a third") {
+    for (const std::size_t max_texels : {std::size_t{1}, std::size_t{64}, std::size_t{1} << 14, std::size_t{1} << 24}) {
+        for (const std::size_t n : {0UL, 1UL, 4UL, 5UL, 255UL, 256UL, 257UL, 65'536UL, 65'537UL, 100'000UL, 262'144UL,
+                                    262'145UL, 10'000'000UL}) {
+            std::size_t next = 0;
+            for (const auto& chunk : cut(n, max_texels)) {
+                REQUIRE(chunk.begin == next);
+                REQUIRE(chunk.size >= 1);
+                REQUIRE(chunk.size <= 4 * chunk.shape.texels());
+                REQUIRE(chunk.shape.texels() == (std::size_t{1} << unsigned(chunk.k)));
+                REQUIRE(chunk.shape.texels() <= max_texels);
+                if (chunk.shape.texels() > (std::size_t{1} << 14))
+                    REQUIRE(3 * 4 * chunk.shape.texels() < 4 * chunk.size);
+                next += chunk.size;
+                if (next > 1'000'000 && max_texels == 1) break;
+            }
+            if (max_texels > 1) REQUIRE(next == n);
+        }
+    }
+    CHECK(cut(std::size_t{1} << 18, std::size_t{1} << 24).size() == 1);
+}
+
+TEST_CASE("Chunks of windows hold whole windows") {
+    for (const std::size_t window : {1UL, 2UL, 3UL, 100UL, 128UL, 1000UL}) {
+        for (const std::size_t n : {0UL, 1UL, 99UL, 100UL, 101UL, 12'345UL}) {
+            std::size_t next = 0;
+            const auto chunks = cut_windows(n, window, 1024);
+            for (const auto& chunk : chunks) {
+                REQUIRE(chunk.begin == next);
+                next += chunk.size;
+                if (next < n) REQUIRE(chunk.size % window == 0);
+                const auto windows = (chunk.size + window - 1) / window;
+                REQUIRE((((windows + 3) / 4) << unsigned(chunk.k)) <= chunk.shape.texels());
+                REQUIRE((std::size_t{1} << unsigned(chunk.k)) >= window);
+                REQUIRE(chunk.shape.texels() <= 2 * 1024);
+                const auto block = std::size_t{1} << unsigned(chunk.k), width = std::size_t(chunk.shape.width);
+                if (block > width) REQUIRE(std::size_t(chunk.shape.height) % (block / width) == 0);
+            }
+            REQUIRE(next == n);
+        }
+    }
+}
