@@ -39,6 +39,7 @@ enum class EarlyStop { Yes, No };
 /// The texels that PBSN blends in.
 enum class Precision {
     Native,   ///< 32-bit floats for float, 16-bit floats for Half
+    Float32,  ///< 32-bit floats
     Float16,  ///< 16-bit floats, as in the paper; for float input see Rounding
 };
 

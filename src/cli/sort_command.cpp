@@ -71,7 +71,8 @@ Bytes SortCommand::read() const {
 // Whether the GPU side is to be used at all; `auto` does without where the CPU is known to be faster.
 bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
-    if (sort.engine == Engine::Auto && !detail::sort::gpu_may_win(n)) return false;
+    const detail::sort::Work work{n, window, type == Type::F32 ? sizeof(float) : sizeof(Half)};
+    if (sort.engine == Engine::Auto && !detail::sort::gpu_may_win(work)) return false;
     const Stopwatch time;
     try {
         context_ = Context::headless({.device = device});
@@ -187,7 +188,7 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("--precision", command->sort.precision,
                      "Floats that pbsn blends in (default: as --type). f16 refuses values that it would change")
         ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Precision>{{"f32", Precision::Native}, {"f16", Precision::Float16}}));
+            std::map<std::string, Precision>{{"f32", Precision::Float32}, {"f16", Precision::Float16}}));
     verb->add_flag(
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
         "With --precision f16: let the values become the nearest 16-bit floats");

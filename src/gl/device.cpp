@@ -97,25 +97,35 @@ void Device::load(Context::GetProcAddress get_proc_address) {
 }
 
 void Device::enter() {
-    if (sessions_ == 0) {
-        if (egl) previous_ = egl->make_current();
-        try {
-            host_.save(gl);
-        } catch (...) {
-            if (egl) egl->restore(previous_);
-            throw;
-        }
-        set_baseline(gl);
-        pipeline = {};
+    EglContext::Binding previous;
+    if (egl) previous = egl->make_current();
+    const bool first = previous_.empty();
+    try {
+        previous_.push_back(previous);
+        if (first) host_.save(gl);
+    } catch (...) {
+        if (first) previous_.clear();
+        if (egl) egl->restore(previous);
+        throw;
     }
-    ++sessions_;
+    if (!first) return;
+    set_baseline(gl);
+    pipeline = {};
 }
 
 void Device::leave() noexcept {
-    if (--sessions_ > 0) return;
-    pipeline.end_condition(gl);
-    host_.restore(gl);
-    if (egl) egl->restore(previous_);
+    const auto previous = previous_.back();
+    previous_.pop_back();
+    try {
+        if (egl) egl->make_current();  // a session of another context may have begun since
+    } catch (const ContextError&) {
+        return;  // another thread has taken the context, and its state with it
+    }
+    if (previous_.empty()) {
+        pipeline.end_condition(gl);
+        host_.restore(gl);
+    }
+    if (egl) egl->restore(previous);
 }
 
 void Device::check(std::string_view where, std::string_view what) const {

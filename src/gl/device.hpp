@@ -55,9 +55,8 @@ class Device : public std::enable_shared_from_this<Device> {
   private:
     void load(Context::GetProcAddress get_proc_address);
 
-    int sessions_ = 0;
     HostState host_;
-    EglContext::Binding previous_;
+    std::vector<EglContext::Binding> previous_;  // what was current before each open session
 };
 
 // A session for the length of a scope. Every public function that touches GL opens one first, and calls check() last.

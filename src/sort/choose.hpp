@@ -7,14 +7,20 @@
 
 namespace quadmill::detail::sort {
 
-// Whether any GPU may sort n keys faster than std::sort; saves opening a context where none does.
-[[nodiscard]] inline bool gpu_may_win(std::size_t n) {
-    constexpr std::size_t crossover = std::size_t{1} << 18;
-    return n >= crossover;
+// What there is to sort; window 0 is one sort of all keys.
+struct Work {
+    std::size_t n, window, key_bytes;
+};
+
+// Whether a GPU may sort faster than std::sort; saves opening a context where none does. The figures are in
+// docs/design.md.
+[[nodiscard]] inline bool gpu_may_win(const Work& work) {
+    if (work.n < (std::size_t{1} << 18)) return false;
+    return work.key_bytes == sizeof(Half) || (work.window > 0 && work.window <= 1024);
 }
 
-[[nodiscard]] inline Engine choose_engine(const ContextInfo& info, std::size_t n) {
-    return info.software || !gpu_may_win(n) ? Engine::Cpu : Engine::Pbsn;
+[[nodiscard]] inline Engine choose_engine(const ContextInfo& info, const Work& work) {
+    return info.software || !gpu_may_win(work) ? Engine::Cpu : Engine::Pbsn;
 }
 
 }  // namespace quadmill::detail::sort

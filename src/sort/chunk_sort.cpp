@@ -108,6 +108,10 @@ void ChunkSort<Float>::merge_channels(const Chunk& chunk, const Float* sorted, c
     const auto out = keys_.subspan(chunk.begin, size);
     merge_runs(std::move(channels), out, bench_.scratch.template of<Float>(size), bench_.workers,
                NumberLess<Float>{bench_.options.order == Order::Descending});
+    // Whatever happens before the end, the keys stay a permutation of what they were.
+    std::transform(aside.keys.begin(), aside.keys.end(),
+                   keys_.begin() + static_cast<std::ptrdiff_t>(chunk.begin + size),
+                   [](const auto& key) { return KeyBits<Float>::value(key.bits); });
     runs_.push_back({out.data(), size, 1});
 }
 
@@ -164,6 +168,7 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks) {
     const Stopwatch total;
     const auto passes_before = bench_.device.passes;
     stats_ = {.n = keys_.size(), .engine = Engine::Pbsn, .textures = chunks.size()};
+    if (window_ == 0) static_cast<void>(bench_.scratch.template of<Float>(keys_.size()));  // before anything is changed
     std::array<Aside, 2> aside;
     const auto lane = [&](std::size_t i) -> Lane& { return bench_.lanes[i % 2]; };
     const auto send = [&](std::size_t i) {

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,26 @@ namespace quadmill {
 
 using namespace detail;        // NOLINT(google-build-using-namespace): this file is the front door of the rooms
 using namespace detail::sort;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+float as_float(float value) {
+    return value;
+}
+float as_float(Half value) {
+    return value.value();
+}
+
+template <class To, class From>
+To convert(From value) {
+    if constexpr (std::is_same_v<To, Half>) {
+        return Half::nearest(as_float(value));
+    } else {
+        return as_float(value);
+    }
+}
+
+}  // namespace
 
 struct Sorter::State {
     State(Context with, const SortOptions& wanted);
@@ -34,7 +56,8 @@ struct Sorter::State {
     SortStats sort_windows(std::span<Float> keys, std::size_t window);
     template <class Float>
     SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
-    SortStats as_halves(std::span<float> keys, std::size_t window, const char* function);
+    template <class Other, class Float>
+    SortStats by_pbsn_as(std::span<Float> keys, std::size_t window, const char* function);
 
     Context context;
     SortOptions options;
@@ -61,20 +84,22 @@ SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, cons
     return stats;
 }
 
-SortStats Sorter::State::as_halves(std::span<float> keys, std::size_t window, const char* function) {
+// Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
+// rounded.
+template <class Other, class Float>
+SortStats Sorter::State::by_pbsn_as(std::span<Float> keys, std::size_t window, const char* function) {
     const Stopwatch total;
-    std::vector<Half> halves(keys.size());
+    std::vector<Other> others(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        halves[i] = Half::nearest(keys[i]);
-        if (options.rounding == Rounding::Nearest ||
-            KeyBits<float>::of(halves[i].value()) == KeyBits<float>::of(keys[i]))
-            continue;
-        throw InvalidArgument(std::string(function) + ": the key " + std::to_string(keys[i]) + " at index " +
+        others[i] = convert<Other>(keys[i]);
+        const auto back = convert<Float>(others[i]);
+        if (options.rounding == Rounding::Nearest || KeyBits<Float>::of(back) == KeyBits<Float>::of(keys[i])) continue;
+        throw InvalidArgument(std::string(function) + ": the key " + std::to_string(as_float(keys[i])) + " at index " +
                               std::to_string(i) +
                               " is no 16-bit float and would be changed; use 32-bit precision, or allow rounding");
     }
-    auto stats = by_pbsn(std::span(halves), window, function);
-    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = halves[i].value();
+    auto stats = by_pbsn(std::span(others), window, function);
+    std::transform(others.begin(), others.end(), keys.begin(), convert<Float, Other>);
     stats.total_ms = total.ms();
     return stats;
 }
@@ -82,7 +107,7 @@ SortStats Sorter::State::as_halves(std::span<float> keys, std::size_t window, co
 template <class Float>
 SortStats Sorter::State::sort_windows(std::span<Float> keys, std::size_t window) {
     if (window < 1) throw InvalidArgument("Sorter::sort_windows: a window must hold at least 1 key, not 0");
-    if (options.engine != Engine::Cpu && window > options.max_texels) {
+    if (options.engine == Engine::Pbsn && window > options.max_texels) {
         throw InvalidArgument("Sorter::sort_windows: a window of " + std::to_string(window) +
                               " keys does not fit into a texture of " + std::to_string(options.max_texels) +
                               " texels (max_texels, or the driver's limit); use smaller windows or Engine::Cpu");
@@ -93,14 +118,13 @@ SortStats Sorter::State::sort_windows(std::span<Float> keys, std::size_t window)
 template <class Float>
 SortStats Sorter::State::sort(std::span<Float> keys, std::size_t window, const char* function) {
     auto engine = options.engine;
-    if (engine == Engine::Auto) engine = choose_engine(context.info(), keys.size());
+    if (engine == Engine::Auto) engine = choose_engine(context.info(), {keys.size(), window, sizeof(Float)});
     if (engine == Engine::Cpu) {
         return window == 0 ? sort_on_cpu(keys, options.order) : sort_windows_on_cpu(keys, window, options.order);
     }
-    if constexpr (std::is_same_v<Float, float>) {
-        if (options.precision == Precision::Float16) return as_halves(keys, window, function);
-    }
-    return by_pbsn(keys, window, function);
+    using Other = std::conditional_t<std::is_same_v<Float, float>, Half, float>;
+    const auto other = std::is_same_v<Float, float> ? Precision::Float16 : Precision::Float32;
+    return options.precision == other ? by_pbsn_as<Other>(keys, window, function) : by_pbsn(keys, window, function);
 }
 
 Sorter::Sorter(Context context, const SortOptions& options)

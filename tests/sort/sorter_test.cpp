@@ -167,6 +167,11 @@ TEST_CASE("16-bit precision: exact when it can be, refused or rounded when asked
         InvalidArgument);
     CHECK(tenths == before);
 
+    auto same = halves;
+    Sorter wide(context, {.engine = Engine::Pbsn, .precision = Precision::Float32});
+    wide.sort(std::span(same));
+    for (std::size_t i = 0; i < same.size(); ++i) REQUIRE(bits_of(same[i].value()) == bits_of(expected[i]));
+
     Sorter rounding(context, {.engine = Engine::Pbsn, .precision = Precision::Float16, .rounding = Rounding::Nearest});
     rounding.sort(std::span(tenths));
     for (std::size_t i = 0; i < 3; ++i) CHECK(tenths[i] == Half::nearest(before[2 - i]).value());
