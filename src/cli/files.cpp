@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -75,6 +76,14 @@ Bytes read_file(const std::string& path) {
     if (S_ISDIR(facts.st_mode)) {
         errno = EISDIR;
         fail("read", 0);
+    }
+    const auto memory =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    if (S_ISREG(facts.st_mode) && static_cast<std::uint64_t>(facts.st_size) > memory) {
+        throw IoError("'" + path + "' has " + std::to_string(facts.st_size) +
+                          " bytes and must fit into memory, of which this machine has " + std::to_string(memory) +
+                          " bytes",
+                      path, 0);
     }
     // One byte more than the file has, so that its end is seen without growing.
     constexpr std::size_t least = std::size_t{1} << 20;

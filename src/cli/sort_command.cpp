@@ -72,7 +72,7 @@ Bytes SortCommand::read() const {
 bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
     const detail::sort::Work work{n, window, type == Type::F32 ? sizeof(float) : sizeof(Half)};
-    if (sort.engine == Engine::Auto && !detail::sort::gpu_may_win(work)) return false;
+    if (sort.engine == Engine::Auto && !detail::sort::gpu_may_win_with_startup(work)) return false;
     const Stopwatch time;
     try {
         context_ = Context::headless({.device = device});

@@ -125,6 +125,19 @@ std::string device_name(const EglApi& egl, EGLDeviceEXT device) {
     return name.empty() ? "unnamed" : name;
 }
 
+// Puts the thread's client API back: the program may use OpenGL ES.
+class ApiGuard {
+  public:
+    explicit ApiGuard(const EglApi& egl) : egl_(egl), api_(egl.query_api()) {}
+    ApiGuard(const ApiGuard&) = delete;
+    ApiGuard& operator=(const ApiGuard&) = delete;
+    ~ApiGuard() { egl_.bind_api(api_); }
+
+  private:
+    const EglApi& egl_;
+    EGLenum api_;
+};
+
 std::optional<int> wanted_device(const HeadlessOptions& options) {
     if (options.device >= 0) return options.device;
     if (options.device < -1) {
@@ -155,6 +168,7 @@ std::vector<DeviceInfo> egl_devices() {
 
 EglContext::EglContext(const HeadlessOptions& options) : egl_(std::make_shared<const EglApi>()) {
     const auto& egl = *egl_;
+    const ApiGuard guard(egl);
     const auto wanted = wanted_device(options);
     const auto devices = list_devices(egl);
     std::string tried;
@@ -240,21 +254,25 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
 }
 
 EglContext::~EglContext() {
-    if (is_current()) egl_->make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    const ApiGuard guard(*egl_);
+    egl_->bind_api(EGL_OPENGL_API);
+    if (egl_->current_context() == context_)
+        egl_->make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     egl_->destroy_context(display_, context_);
     if (surface_) egl_->destroy_surface(display_, surface_);
 }
 
-bool EglContext::is_current() const noexcept {
-    return egl_->query_api() == EGL_OPENGL_API && egl_->current_context() == context_;
-}
-
 EglContext::Binding EglContext::make_current() {
-    // The current context is kept for each client API apart; only desktop OpenGL's is replaced here.
+    // EGL keeps a current context for each client API, and asks about the API that the thread is bound to.
+    Binding previous;
+    previous.api = egl_->query_api();
     egl_->bind_api(EGL_OPENGL_API);
-    const Binding previous{egl_->current_display(), egl_->current_surface(EGL_DRAW), egl_->current_surface(EGL_READ),
-                           egl_->current_context()};
+    previous.display = egl_->current_display();
+    previous.draw = egl_->current_surface(EGL_DRAW);
+    previous.read = egl_->current_surface(EGL_READ);
+    previous.context = egl_->current_context();
     if (previous.context != context_ && !egl_->make_current(display_, surface_, surface_, context_)) {
+        egl_->bind_api(previous.api);
         throw ContextError(
             "the headless OpenGL context could not be made current; is it in use by another thread? One context "
             "belongs to one thread at a time");
@@ -263,12 +281,12 @@ EglContext::Binding EglContext::make_current() {
 }
 
 void EglContext::restore(const Binding& previous) noexcept {
-    if (previous.context == context_) return;
-    if (previous.context) {
+    if (previous.context && previous.context != context_) {
         egl_->make_current(previous.display, previous.draw, previous.read, previous.context);
-    } else {
+    } else if (!previous.context) {
         egl_->make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     }
+    egl_->bind_api(previous.api);
 }
 
 void (*EglContext::proc_address(const char* name) const)() {

@@ -21,11 +21,11 @@ class EglContext {
 
     // What was current on this thread before; Binding::restore brings it back.
     struct Binding {
+        unsigned api = 0;
         void *display = nullptr, *draw = nullptr, *read = nullptr, *context = nullptr;
     };
     Binding make_current();
     void restore(const Binding& previous) noexcept;
-    [[nodiscard]] bool is_current() const noexcept;
 
     [[nodiscard]] void (*proc_address(const char* name) const)();
     [[nodiscard]] const std::string& platform() const noexcept { return platform_; }
