@@ -59,6 +59,10 @@ struct SortOptions {
     /// sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU. Rounded down to
     /// a power of two; at least 1.
     std::size_t max_texels = std::size_t{1} << 24;
+    /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges them:
+    /// the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded down to a
+    /// power of two; at least 1. As large as max_texels, it gives the paper's own form, one run a channel.
+    std::size_t max_run = std::size_t{1} << 18;
     /// CPU threads for packing and merging; 0 takes as many as the machine has.
     unsigned threads = 0;
 };
@@ -71,7 +75,7 @@ struct SortStats {
     std::uint64_t textures = 0;   ///< sorted, one after the other
     std::uint64_t steps = 0;      ///< of the network, over all textures
     int stages_run = 0;           ///< most of any texture
-    int stages_max = 0;           ///< log2 of the padded length
+    int stages_max = 0;           ///< log2 of the longest run
     std::uint64_t passes = 0;     ///< draws and texture copies issued
     std::uint64_t set_aside = 0;  ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
     double upload_ms = 0;         ///< packing and sending

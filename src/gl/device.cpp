@@ -41,12 +41,17 @@ void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei 
 Device::Device(const HeadlessOptions& options)
     : egl(std::make_unique<EglContext>(options)), on_debug_message(options.on_debug_message) {
     const auto previous = egl->make_current();
-    // glad passes the user pointer through, so the loader needs no global.
-    const auto loaded = quadmill_gladLoadGLContextUserPtr(
-        &gl, [](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
-        egl.get());
-    if (!loaded) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
-    load(nullptr);
+    try {
+        // glad passes the user pointer through, so the loader needs no global.
+        const auto loaded = quadmill_gladLoadGLContextUserPtr(
+            &gl, [](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
+            egl.get());
+        if (!loaded) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
+        load(nullptr);
+    } catch (...) {
+        egl->restore(previous);
+        throw;
+    }
     info.platform = egl->platform();
     info.surface = egl->surface();
     if (on_debug_message) {

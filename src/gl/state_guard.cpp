@@ -85,6 +85,16 @@ void refuse_dying_program(const Api& gl) {
     }
 }
 
+// Fills the stack of debug groups until the driver complains, and empties it to where it was.
+void overflow_debug_groups(const Api& gl) {
+    GLint before = 0, most = 0, after = 0;
+    gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &before);
+    gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
+    for (GLint i = before; i <= most; ++i) gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0, 1, "q");
+    gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &after);
+    for (GLint i = before; i < after; ++i) gl.PopDebugGroup();
+}
+
 // Makes the driver remember `error` again, without any other effect. The messages this causes are not the host's.
 void raise_again(const Api& gl, GLenum error) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
@@ -115,6 +125,19 @@ void raise_again(const Api& gl, GLenum error) {
             gl.CreateBuffers(1, &impossible);
             gl.NamedBufferStorage(impossible, PTRDIFF_MAX / 2, nullptr, 0);
             gl.DeleteBuffers(1, &impossible);
+            break;
+        }
+        case GL_STACK_OVERFLOW:
+            overflow_debug_groups(gl);
+            break;
+        case GL_STACK_UNDERFLOW: {
+            GLint depth = 0;
+            gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &depth);
+            if (depth == 1) {
+                gl.PopDebugGroup();
+            } else {
+                gl.EndConditionalRender();  // the host has opened groups since: another error is better than none
+            }
             break;
         }
         default:

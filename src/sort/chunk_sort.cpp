@@ -72,7 +72,7 @@ void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
         bench_.device, tex, bench_.workers, [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
             const auto first = first_row * width, count = rows * width;
             if (window_ == 0) {
-                pack_in_turn(keys, first, count, memory.data(), bench_.options.order, aside);
+                pack_in_turn(keys, chunk.k, first, count, memory.data(), bench_.options.order, aside);
             } else {
                 pack_windows(keys, window_, chunk.k, first, count, memory.data(), bench_.options.order, aside);
             }
@@ -87,7 +87,7 @@ void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
     stats_.readback_ms += ms_between(lane.sort_end, lane.read_end);
     const Stopwatch merging;
     if (window_ == 0) {
-        merge_channels(chunk, sorted, aside);
+        merge_runs_of(chunk, sorted, aside);
     } else {
         take_windows(chunk, sorted, aside);
     }
@@ -96,17 +96,20 @@ void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
 }
 
 template <class Float>
-void ChunkSort<Float>::merge_channels(const Chunk& chunk, const Float* sorted, const Aside& aside) {
-    std::array<std::size_t, 4> missing{};
+void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside) {
+    const auto block = std::size_t{4} << static_cast<unsigned>(chunk.k);  // keys
+    std::vector<Run<Float>> runs;
+    for (std::size_t begin = 0; begin < chunk.size; begin += block) {
+        const auto size = std::min(block, chunk.size - begin);
+        for (std::size_t c = 0; c < 4; ++c) runs.push_back({sorted + begin + c, (size + 3 - c) / 4, 4});
+    }
     for (const auto& key : aside.keys) {
-        ++missing[key.array];
+        --runs[key.array].size;  // padding has its place, which is last
         set_aside_.push_back(key.bits);
     }
-    std::vector<Run<Float>> channels;
-    for (std::size_t c = 0; c < 4; ++c) channels.push_back({sorted + c, (chunk.size + 3 - c) / 4 - missing[c], 4});
     const auto size = chunk.size - aside.keys.size();
     const auto out = keys_.subspan(chunk.begin, size);
-    merge_runs(std::move(channels), out, bench_.scratch.template of<Float>(size), bench_.workers,
+    merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers,
                NumberLess<Float>{bench_.options.order == Order::Descending});
     // Whatever happens before the end, the keys stay a permutation of what they were.
     std::transform(aside.keys.begin(), aside.keys.end(),

@@ -72,7 +72,7 @@ class ChunkSort {
 
     void upload(const Chunk& chunk, Lane& lane, Aside& aside);
     void collect(const Chunk& chunk, Lane& lane, Aside& aside);
-    void merge_channels(const Chunk& chunk, const Float* sorted, const Aside& aside);
+    void merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside);
     void take_windows(const Chunk& chunk, const Float* sorted, Aside& aside);
     void merge_chunks();
     void merge_set_aside();

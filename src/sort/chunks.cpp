@@ -5,19 +5,25 @@
 
 namespace quadmill::detail::sort {
 
-std::vector<Chunk> cut(std::size_t n, std::size_t max_texels) {
+std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_run) {
     constexpr std::size_t small = std::size_t{1} << 16;  // keys; below, a texture costs its passes, not its texels
+    const auto run = std::min(max_texels, max_run);
+    const auto most_k = static_cast<int>(std::bit_width(run)) - 1;
     std::vector<Chunk> chunks;
     for (std::size_t begin = 0; begin < n;) {
         const auto rest = n - begin;
-        int k = array::log2_ceil((rest + 3) / 4);
-        const auto padded = std::size_t{4} << static_cast<unsigned>(k);
-        const bool mostly_full = rest > padded - padded / 4 || padded <= small;
-        if (!mostly_full) --k;
-        k = std::min(k, static_cast<int>(std::bit_width(max_texels)) - 1);
-        const auto size = std::min(rest, std::size_t{4} << static_cast<unsigned>(k));
-        chunks.push_back({begin, size, array::FourArray::of_power(k), k});
-        begin += size;
+        const auto blocks = std::min(rest / (4 * run), max_texels / run);
+        if (blocks > 0) {
+            chunks.push_back({begin, blocks * 4 * run, array::FourArray::of_blocks(most_k, blocks), most_k});
+        } else {
+            int k = array::log2_ceil((rest + 3) / 4);
+            const auto padded = std::size_t{4} << static_cast<unsigned>(k);
+            const bool mostly_full = rest > padded - padded / 4 || padded <= small;
+            if (!mostly_full) --k;
+            const auto size = std::min(rest, std::size_t{4} << static_cast<unsigned>(k));
+            chunks.push_back({begin, size, array::FourArray::of_power(k), k});
+        }
+        begin += chunks.back().size;
     }
     return chunks;
 }

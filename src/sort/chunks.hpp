@@ -8,16 +8,17 @@
 
 namespace quadmill::detail::sort {
 
-// A part of the keys that is sorted in one texture, by a network for 2^k elements.
+// A part of the keys that is sorted in one texture, by a network for blocks of 2^k elements in each channel.
 struct Chunk {
     std::size_t begin = 0, size = 0;
     array::FourArray shape{};
     int k = 0;
 };
 
-// For one sort of n keys: the largest power of two that is full, and so on with the rest, until padding costs less than
-// another texture. So there is no cliff behind a power of two.
-[[nodiscard]] std::vector<Chunk> cut(std::size_t n, std::size_t max_texels);
+// For one sort of n keys: textures of whole blocks of max_run, then a smaller block that is full, and so on with the
+// rest, until padding costs less than another texture. So there is no cliff behind a power of two. Pre: both limits are
+// powers of two.
+[[nodiscard]] std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_run);
 
 // For windows of their own: as many whole windows as a texture holds. Pre: one window fits.
 [[nodiscard]] std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels);

@@ -23,7 +23,7 @@ template <class Float>
     return static_cast<Bits>(Keys::exponent | (order == Order::Descending ? Keys::sign : Bits{0}));
 }
 
-// Keys that were set aside, each with the array (channel or window) that it is missing from.
+// Keys that were set aside, each with the array (run or window) that it is missing from.
 template <class Float>
 struct SetAside {
     using Bits = typename KeyBits<Float>::Bits;
@@ -40,11 +40,11 @@ struct SetAside {
     std::mutex mutex;
 };
 
-// Copies `count` keys to every `stride`-th place of `to`; what cannot be blended goes to `aside` as belonging to the
-// array `array + (i mod modulus)`.
-template <class Float>
-void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, Order order, std::size_t array,
-               std::size_t modulus, std::vector<typename SetAside<Float>::Key>& aside) {
+// Copies `count` keys to every `stride`-th place of `to`; what cannot be blended goes to `aside`, key i as belonging to
+// `array_of(i)`.
+template <class Float, class ArrayOf>
+void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, Order order, ArrayOf array_of,
+               std::vector<typename SetAside<Float>::Key>& aside) {
     using Keys = KeyBits<Float>;
     using Bits = typename Keys::Bits;
     constexpr std::size_t chunk = 64;
@@ -57,7 +57,7 @@ void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t 
         for (std::size_t i = 0; i < size; ++i) all &= blendable<Float>(bits[i]);
         for (std::size_t i = 0; i < size && !all; ++i) {
             if (blendable<Float>(bits[i])) continue;
-            aside.push_back({array + (begin + i) % modulus, bits[i]});
+            aside.push_back({array_of(begin + i), bits[i]});
             bits[i] = pad;
         }
         if (stride == 1) {
@@ -75,14 +75,18 @@ void pack_padding(std::size_t count, std::byte* to, std::size_t stride, Order or
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * stride * sizeof pad, &pad, sizeof pad);
 }
 
-// Fills texels [first, first + count) with keys one after the other: which channel a key goes to does not matter when
-// all four are merged in the end.
+// Fills texels [first, first + count) with keys one after the other: which run a key goes to does not matter when all
+// are merged in the end. Channel c of the block of texels [b 2^k, (b + 1) 2^k) is run 4 b + c.
 template <class Float>
-void pack_in_turn(std::span<const Float> keys, std::size_t first, std::size_t count, std::byte* to, Order order,
+void pack_in_turn(std::span<const Float> keys, int k, std::size_t first, std::size_t count, std::byte* to, Order order,
                   SetAside<Float>& aside) {
     const auto begin = std::min(4 * first, keys.size()), end = std::min(4 * (first + count), keys.size());
     std::vector<typename SetAside<Float>::Key> mine;
-    pack_keys(keys.data() + begin, end - begin, to, 1, order, 0, 4, mine);
+    const auto run_of = [begin, k](std::size_t i) {
+        const auto place = begin + i;
+        return 4 * ((place / 4) >> static_cast<unsigned>(k)) + place % 4;
+    };
+    pack_keys(keys.data() + begin, end - begin, to, 1, order, run_of, mine);
     pack_padding<Float>(4 * count - (end - begin), to + (end - begin) * sizeof(Float), 1, order);
     aside.add(mine);
 }
@@ -101,7 +105,8 @@ void pack_windows(std::span<const Float> keys, std::size_t window, int k, std::s
             const auto begin = std::min(index * window + std::min(within, window), keys.size());
             const auto end = std::min({index * window + std::min(within + size, window), keys.size()});
             auto* out = to + array::FourArray::position(texel - first, c) * sizeof(Float);
-            pack_keys(keys.data() + begin, end - begin, out, 4, order, index, 1, mine);
+            pack_keys(
+                keys.data() + begin, end - begin, out, 4, order, [index](std::size_t) { return index; }, mine);
             pack_padding<Float>(size - (end - begin), out + 4 * (end - begin) * sizeof(Float), 4, order);
         }
         texel += size;

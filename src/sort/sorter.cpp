@@ -68,6 +68,8 @@ struct Sorter::State {
 Sorter::State::State(Context with, const SortOptions& wanted)
     : context(std::move(with)), options(wanted), workers(wanted.threads) {
     if (options.max_texels < 1) throw InvalidArgument("Sorter: max_texels must be at least 1, not 0");
+    if (options.max_run < 1) throw InvalidArgument("Sorter: max_run must be at least 1, not 0");
+    options.max_run = std::bit_floor(options.max_run);
     const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
     options.max_texels = std::bit_floor(std::min(options.max_texels, side * side));
 }
@@ -78,7 +80,7 @@ SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, cons
     auto& gpu_side = on_gpu();
     ChunkSort<Float> sort({*context.device(), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys,
                           window);
-    const auto stats = sort.run(window == 0 ? cut(keys.size(), options.max_texels)
+    const auto stats = sort.run(window == 0 ? cut(keys.size(), options.max_texels, options.max_run)
                                             : cut_windows(keys.size(), window, options.max_texels));
     scope.check();
     return stats;

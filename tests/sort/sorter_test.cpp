@@ -58,6 +58,24 @@ TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several and mer
     }
 }
 
+TEST_CASE_TEMPLATE("Runs shorter than a texture are sorted in it side by side and merged", Float, float, Half) {
+    const auto context = Context::headless();
+    for (const auto order : {Order::Ascending, Order::Descending}) {
+        for (const std::size_t max_run : {1UL, 5UL, 64UL, 1024UL}) {
+            Sorter sorter(context, {.order = order, .engine = Engine::Pbsn, .max_texels = 4096, .max_run = max_run});
+            for (const auto& distribution : distributions()) {
+                for (const std::size_t n : {1UL, 4UL, 255UL, 256UL, 257UL, 4096UL, 9'999UL, 20'000UL})
+                    expect_sorted<Float>(sorter, distribution, n, n);
+            }
+        }
+    }
+    Sorter sorter(context, {.engine = Engine::Pbsn, .early_stop = EarlyStop::No, .max_run = 1024});
+    auto keys = make<Float>("uniform", 3 * 4096, 1);
+    const auto stats = sorter.sort(std::span(keys));
+    CHECK(stats.steps == 100);
+    CHECK(stats.textures == 1);
+}
+
 TEST_CASE("A sorter may be used again with other sizes and types") {
     Sorter sorter(Context::headless(), {.engine = Engine::Pbsn});
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -180,6 +198,7 @@ TEST_CASE("16-bit precision: exact when it can be, refused or rounded when asked
 TEST_CASE("Bad arguments are refused before any work") {
     const auto context = Context::headless();
     CHECK_THROWS_AS(Sorter(context, {.max_texels = 0}), InvalidArgument);
+    CHECK_THROWS_AS(Sorter(context, {.max_run = 0}), InvalidArgument);
     Sorter sorter(context, {.engine = Engine::Pbsn, .max_texels = 64});
     std::vector<float> keys(100, 1.0F);
     CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 0), InvalidArgument);

@@ -1,0 +1,158 @@
+#include "gl/host.hpp"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace quadmill::test {
+
+namespace {
+
+template <class Function>
+void load(void* library, Function& function, const char* name) {
+    void* symbol = dlsym(library, name);
+    std::memcpy(&function, &symbol, sizeof symbol);
+}
+
+void attach(const Api& gl, GLuint program, GLenum stage, const char* source) {
+    if (!source) return;
+    const GLuint shader = gl.CreateShader(stage);
+    const std::array parts{"#version 450 core\n", source};
+    gl.ShaderSource(shader, static_cast<GLsizei>(parts.size()), parts.data(), nullptr);
+    gl.CompileShader(shader);
+    gl.AttachShader(program, shader);
+    gl.DeleteShader(shader);
+}
+
+}  // namespace
+
+const Egl& Egl::get() {
+    static const Egl egl = [] {
+        Egl loaded{};
+        // Never closed, as in the library: drivers leave exit handlers behind.
+        void* library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+        REQUIRE(library != nullptr);
+        load(library, loaded.get_proc_address, "eglGetProcAddress");
+        load(library, loaded.current_context, "eglGetCurrentContext");
+        load(library, loaded.current_display, "eglGetCurrentDisplay");
+        load(library, loaded.make_current, "eglMakeCurrent");
+        load(library, loaded.bind_api, "eglBindAPI");
+        load(library, loaded.query_api, "eglQueryAPI");
+        return loaded;
+    }();
+    return egl;
+}
+
+void (*proc_address(const char* name))() {
+    return Egl::get().get_proc_address(name);
+}
+
+void release_current() {
+    const auto& egl = Egl::get();
+    egl.bind_api(EGL_OPENGL_API);
+    if (EGLDisplay display = egl.current_display()) {
+        egl.make_current(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    }
+}
+
+Host::Host(const HeadlessOptions& options) : context(Context::headless(options)) {
+    context.make_current();
+    handle_ = Egl::get().current_context();
+    REQUIRE(quadmill_gladLoadGLContext(&gl, proc_address) != 0);
+}
+
+Host::~Host() {
+    release_current();
+}
+
+std::vector<GLenum> take_errors(const Api& gl) {
+    std::vector<GLenum> errors;
+    for (GLenum error = gl.GetError(); error != GL_NO_ERROR && errors.size() < 16; error = gl.GetError()) {
+        errors.push_back(error);
+    }
+    return errors;
+}
+
+std::string error_names(const std::vector<GLenum>& errors) {
+    std::string all;
+    for (const auto error : errors) {
+        std::array<char, 16> hex{};
+        std::snprintf(hex.data(), hex.size(), " 0x%x", error);
+        all += hex.data();
+    }
+    return all;
+}
+
+void raise(const Api& gl, GLenum error) {
+    switch (error) {
+        case GL_INVALID_ENUM:
+            gl.CullFace(GL_TEXTURE_2D);
+            break;
+        case GL_INVALID_VALUE:
+            gl.LineWidth(-1);
+            break;
+        case GL_INVALID_OPERATION:
+            gl.BeginQuery(GL_SAMPLES_PASSED, 0);
+            break;
+        case GL_INVALID_FRAMEBUFFER_OPERATION: {
+            // Reading from a framebuffer without attachments.
+            GLuint bare = 0, pixel = 0;
+            GLint before = 0, pack_buffer = 0;
+            gl.GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);
+            gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack_buffer);
+            gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+            gl.CreateFramebuffers(1, &bare);
+            gl.BindFramebuffer(GL_READ_FRAMEBUFFER, bare);
+            gl.ReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, &pixel);
+            gl.BindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(before));
+            gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(pack_buffer));
+            gl.DeleteFramebuffers(1, &bare);
+            break;
+        }
+        case GL_OUT_OF_MEMORY: {
+            GLuint huge = 0;
+            gl.CreateBuffers(1, &huge);
+            gl.NamedBufferData(huge, INTPTR_MAX / 4, nullptr, GL_STATIC_DRAW);
+            gl.DeleteBuffers(1, &huge);
+            break;
+        }
+        case GL_STACK_UNDERFLOW:
+            gl.PopDebugGroup();
+            break;
+        case GL_STACK_OVERFLOW: {
+            GLint depth = 0, most = 0;
+            gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &depth);
+            gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
+            for (GLint i = depth; i < most + 1; ++i) gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 1, 1, "g");
+            GLint now = 0;
+            gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &now);
+            for (GLint i = now; i > depth; --i) gl.PopDebugGroup();
+            break;
+        }
+        default:
+            FAIL("no way to raise error ", error);
+    }
+}
+
+GLuint make_program(const Api& gl, const char* vertex, const char* fragment, bool separable, bool feedback) {
+    const GLuint program = gl.CreateProgram();
+    attach(gl, program, GL_VERTEX_SHADER, vertex);
+    attach(gl, program, GL_FRAGMENT_SHADER, fragment);
+    gl.ProgramParameteri(program, GL_PROGRAM_SEPARABLE, separable ? GL_TRUE : GL_FALSE);
+    const std::array captured{"captured"};
+    if (feedback) gl.TransformFeedbackVaryings(program, 1, captured.data(), GL_INTERLEAVED_ATTRIBS);
+    gl.LinkProgram(program);
+    GLint linked = GL_FALSE;
+    gl.GetProgramiv(program, GL_LINK_STATUS, &linked);
+    std::string log(2048, '\0');
+    gl.GetProgramInfoLog(program, static_cast<GLsizei>(log.size()), nullptr, log.data());
+    REQUIRE_MESSAGE(linked == GL_TRUE, log);
+    return program;
+}
+
+}  // namespace quadmill::test

@@ -1,0 +1,68 @@
+// A host program that owns an OpenGL context, as the library meets one: with EGL and a function table of its own.
+#pragma once
+
+#include <quadmill_glad/egl.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "gl/api.hpp"
+#include "quadmill/context.hpp"
+
+namespace quadmill::test {
+
+using Api = detail::gl::Api;
+using Enums = std::initializer_list<GLenum>;
+
+// The few functions of EGL that tests call themselves, beside the library's own loader.
+struct Egl {
+    PFNEGLGETPROCADDRESSPROC get_proc_address;
+    PFNEGLGETCURRENTCONTEXTPROC current_context;
+    PFNEGLGETCURRENTDISPLAYPROC current_display;
+    PFNEGLMAKECURRENTPROC make_current;
+    PFNEGLBINDAPIPROC bind_api;
+    PFNEGLQUERYAPIPROC query_api;
+    static const Egl& get();
+};
+
+// What a host passes to Context::adopt.
+void (*proc_address(const char* name))();
+
+// Leaves the thread without a current context.
+void release_current();
+
+// A context that is current on this thread as long as the Host lives.
+class Host {
+  public:
+    explicit Host(const HeadlessOptions& options = {});
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+    ~Host();
+
+    // The library's view of the context as the host's own; `context` is its view of the same as a headless one.
+    [[nodiscard]] static Context adopt() { return Context::adopt(proc_address); }
+    [[nodiscard]] EGLContext handle() const { return handle_; }
+
+    Context context;
+    Api gl{};
+
+  private:
+    EGLContext handle_;
+};
+
+// Every error that is pending, read away.
+std::vector<GLenum> take_errors(const Api& gl);
+
+// Their numbers as text, " 0x500 0x502", for tests to compare and print.
+std::string error_names(const std::vector<GLenum>& errors);
+
+// The host makes a mistake on purpose.
+void raise(const Api& gl, GLenum error);
+
+// A program of the host: links the sources given (no version line needed; null for none), with the varying `captured`
+// of the vertex shader fed back where wanted.
+GLuint make_program(const Api& gl, const char* vertex, const char* fragment, bool separable = false,
+                    bool feedback = false);
+
+}  // namespace quadmill::test

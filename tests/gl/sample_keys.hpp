@@ -1,0 +1,59 @@
+// Keys for the sorts that tests of other things make, and what must come out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gl/state_poison.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::test {
+
+enum class Specials { None, Some };
+
+// Normal numbers, infinities and ties; and with Specials::Some now and then what blending cannot order.
+template <class Float>
+std::vector<Float> sample_keys(Random& random, std::size_t n, Specials specials) {
+    std::vector<Float> keys(n);
+    for (auto& key : keys) {
+        float value = random.flag() ? random.real(-100, 100) : static_cast<float>(random.number(-5, 5));
+        const int special = random.number(0, 19);
+        if (special == 0) value = random.flag() ? INFINITY : -INFINITY;
+        if (special == 1 && specials == Specials::Some) value = random.one_of({NAN, -0.0F, 1e-41F, -NAN});
+        if constexpr (std::is_same_v<Float, float>) {
+            key = value;
+        } else {
+            key = Half::nearest(value);
+        }
+    }
+    return keys;
+}
+
+// The keys in the library's order, by std::sort; window 0 for all of them.
+template <class Float>
+std::vector<Float> sorted(std::vector<Float> keys, Order order, std::size_t window = 0) {
+    if (window == 0) {
+        sort_on_cpu(std::span(keys), order);
+    } else {
+        sort_windows_on_cpu(std::span(keys), window, order);
+    }
+    return keys;
+}
+
+// Empty when both hold the same bits, else where they first differ.
+template <class Float>
+std::string bits_differ(const std::vector<Float>& expected, const std::vector<Float>& found) {
+    if (expected.size() != found.size()) return "sizes differ";
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (std::memcmp(&expected[i], &found[i], sizeof(Float)) != 0) {
+            return "bits differ at index " + std::to_string(i) + " of " + std::to_string(found.size());
+        }
+    }
+    return {};
+}
+
+}  // namespace quadmill::test

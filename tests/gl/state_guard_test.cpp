@@ -1,0 +1,722 @@
+// Guest manners: whatever the host's OpenGL state is, each call of the library leaves it as it was, also when it
+// throws, and none of it can change a result.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "gl/device.hpp"
+#include "gl/host.hpp"
+#include "gl/sample_keys.hpp"
+#include "gl/state_poison.hpp"
+#include "gl/state_snapshot.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+
+using namespace quadmill;
+using namespace quadmill::test;
+
+namespace {
+
+constexpr std::uint64_t first_seed = 20261100;
+constexpr int rounds = 40;
+
+struct Halt {};
+
+// Throws at the k-th pass, counted from 1, before or after it is drawn.
+class HaltingObserver final : public PassObserver {
+  public:
+    HaltingObserver(int pass, bool before) : left_(pass), before_(before) {}
+    void before(const PassEvent&) override {
+        if (before_ && --left_ == 0) throw Halt();
+    }
+    void after(const PassEvent&) override {
+        if (!before_ && --left_ == 0) throw Halt();
+    }
+
+  private:
+    int left_;
+    bool before_;
+};
+
+SortOptions pbsn(Order order, EarlyStop early_stop, std::size_t max_texels = std::size_t{1} << 24) {
+    return {.order = order, .engine = Engine::Pbsn, .early_stop = early_stop, .max_texels = max_texels, .threads = 1};
+}
+
+// Textures of the host to sort, made before the poison and looked at after it.
+class TextureJobs {
+  public:
+    TextureJobs(const Api& gl, Random& random) : gl_(gl), random_(random) {}
+    TextureJobs(const TextureJobs&) = delete;
+    TextureJobs& operator=(const TextureJobs&) = delete;
+    ~TextureJobs() { gl_.DeleteTextures(static_cast<GLsizei>(made_.size()), made_.data()); }
+
+    struct Job {
+        GLuint input, output;
+        std::vector<float> before;
+        int width, height;
+        std::optional<Order> sorted_in{};  // set by the caller when it was sorted
+    };
+
+    Job& add(bool in_place, Specials specials) {
+        const int width = random_.number(1, 9), height = random_.number(1, 9);
+        Job job{0, 0, sample_keys<float>(random_, static_cast<std::size_t>(4 * width * height), specials), width,
+                height};
+        job.input = texture(job);
+        job.output = in_place ? job.input : texture(job);
+        jobs_.push_back(std::make_unique<Job>(std::move(job)));
+        return *jobs_.back();
+    }
+
+    // Pre: pixel transfers are tight again.
+    void verify() {
+        for (const auto& job : jobs_) {
+            const auto found = read(*job, job->output);
+            if (job->input != job->output) CHECK(bits_differ(job->before, read(*job, job->input)) == "");
+            if (!job->sorted_in) {
+                CHECK(bits_differ(job->before, found) == "");
+                continue;
+            }
+            for (std::size_t channel = 0; channel < 4; ++channel) {
+                const auto expected = sorted(one(job->before, channel), *job->sorted_in);
+                CHECK(bits_differ(expected, one(found, channel)) == "");
+            }
+        }
+    }
+
+  private:
+    static std::vector<float> one(const std::vector<float>& texels, std::size_t channel) {
+        std::vector<float> values;
+        for (std::size_t i = channel; i < texels.size(); i += 4) values.push_back(texels[i]);
+        return values;
+    }
+    GLuint texture(const Job& job) {
+        GLuint id = 0;
+        gl_.CreateTextures(GL_TEXTURE_2D, 1, &id);
+        gl_.TextureStorage2D(id, 1, GL_RGBA32F, job.width, job.height);
+        gl_.TextureSubImage2D(id, 0, 0, 0, job.width, job.height, GL_RGBA, GL_FLOAT, job.before.data());
+        const std::array<GLint, 4> swizzle{GL_ALPHA, GL_ZERO, GL_ONE, GL_RED};
+        gl_.TextureParameteriv(id, GL_TEXTURE_SWIZZLE_RGBA, swizzle.data());
+        gl_.TextureParameteri(id, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+        made_.push_back(id);
+        return id;
+    }
+    [[nodiscard]] std::vector<float> read(const Job& job, GLuint id) const {
+        std::vector<float> texels(job.before.size());
+        gl_.GetTextureImage(id, 0, GL_RGBA, GL_FLOAT, static_cast<GLsizei>(4 * texels.size()), texels.data());
+        return texels;
+    }
+
+    const Api& gl_;
+    Random& random_;
+    std::vector<GLuint> made_;
+    std::vector<std::unique_ptr<Job>> jobs_;
+};
+
+// Every public function that touches OpenGL, on one context. The sorters live on from round to round.
+class Calls {
+  public:
+    explicit Calls(Context context) : context_(std::move(context)) {
+        for (const auto order : {Order::Ascending, Order::Descending}) {
+            for (const auto early_stop : {EarlyStop::Yes, EarlyStop::No}) {
+                for (const std::size_t max_texels : {std::size_t{1} << 24, std::size_t{32}}) {
+                    sorters_.emplace_back(context_, pbsn(order, early_stop, max_texels));
+                }
+            }
+        }
+    }
+
+    struct Call {
+        std::string name;
+        std::function<void()> run;
+    };
+
+    // In some order; each must leave the state alone, and checks its own result.
+    std::vector<Call> of_round(Random& random, TextureJobs& jobs) {
+        auto& sorter = sorters_[random.index(static_cast<GLuint>(sorters_.size()))];
+        auto& other = sorters_[random.index(static_cast<GLuint>(sorters_.size()))];
+        const auto size = [&random] { return static_cast<std::size_t>(random.one_of({0, 1, 2, 5, 63, 65, 300})); };
+        const auto window = [&random] { return static_cast<std::size_t>(random.number(1, 20)); };
+        auto& texture = jobs.add(random.flag(), Specials::None);
+        auto& odd_texture = jobs.add(random.flag(), Specials::Some);
+        auto& session_texture = jobs.add(random.flag(), some_or_none(random));
+        std::vector<Call> calls{
+            {"sort float", [&, n = size()] { sort<float>(sorter, random, n, some_or_none(random)); }},
+            {"sort Half", [&, n = size()] { sort<Half>(other, random, n, some_or_none(random)); }},
+            {"sort_windows float",
+             [&, n = size(), w = window()] { sort<float>(other, random, n, some_or_none(random), w); }},
+            {"sort_windows Half",
+             [&, n = size(), w = window()] { sort<Half>(sorter, random, n, some_or_none(random), w); }},
+            {"sort_texture", [&] { sort_texture(sorter, texture); }},
+            {"sort_texture with specials", [&] { sort_texture(other, odd_texture); }},
+            {"Sorter, its first sort, its end",
+             [&] {
+                 Sorter fresh(context_, pbsn(Order::Descending, EarlyStop::Yes));
+                 sort<float>(fresh, random, 70, Specials::Some);
+             }},
+            {"as 16-bit floats",
+             [&] {
+                 auto options = pbsn(Order::Ascending, EarlyStop::Yes);
+                 options.precision = Precision::Float16;
+                 std::vector<float> keys{3, -1, 2.5F, 0, -7};
+                 quadmill::sort(context_, std::span(keys), options);
+                 CHECK(keys == std::vector<float>{-7, -1, 0, 2.5F, 3});
+             }},
+            {"Session", [&] { const Session session(context_); }},
+            {"Sessions, one in the other, with calls",
+             [&] {
+                 const Session outer(context_);
+                 sort<float>(sorter, random, 40, Specials::Some);
+                 {
+                     const Session inner(context_);
+                     sort<Half>(other, random, 100, Specials::None);
+                     sort_texture(sorter, session_texture);
+                 }
+                 sort<float>(sorter, random, 90, Specials::None);
+             }},
+            {"PassProfiler", [&] { profile(sorter, random); }},
+            {"Context::adopt", [&] { CHECK(Host::adopt().info().platform == "adopted"); }},
+            {"sort that an observer ends", [&] { halt(sorter, random); }},
+            {"sort_texture that an observer ends",
+             [&] {
+                 HaltingObserver observer(random.number(1, 4), random.flag());
+                 context_.observe(&observer);
+                 auto& unsorted = texture;
+                 const Session session(context_);  // thrown through a session as well
+                 CHECK_THROWS_AS(sorter.sort_texture(unsorted.output, unsorted.output), Halt);
+                 context_.observe(nullptr);
+                 // An earlier call sorted it and this one was to sort it again; it stopped before the way back.
+             }},
+            {"sort_windows(0)",
+             [&] {
+                 std::vector<float> keys(3);
+                 CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 0), InvalidArgument);
+             }},
+            {"bad texture ids",
+             [&] {
+                 CHECK_THROWS_AS(sorter.sort_texture(0, texture.output), InvalidArgument);
+                 CHECK_THROWS_AS(sorter.sort_texture(texture.output, 4'000'000'000U), InvalidArgument);
+             }},
+        };
+        for (std::size_t i = calls.size() - 1; i > 0; --i) {
+            std::swap(calls[i], calls[random.index(static_cast<GLuint>(i + 1))]);
+        }
+        return calls;
+    }
+
+  private:
+    static Specials some_or_none(Random& random) { return random.flag() ? Specials::Some : Specials::None; }
+
+    template <class Float>
+    static void sort(Sorter& sorter, Random& random, std::size_t n, Specials specials, std::size_t window = 0) {
+        auto keys = sample_keys<Float>(random, n, specials);
+        const auto expected = sorted(keys, sorter.options().order, window);
+        if (window == 0) {
+            sorter.sort(std::span(keys));
+        } else {
+            sorter.sort_windows(std::span(keys), window);
+        }
+        CHECK(bits_differ(expected, keys) == "");
+    }
+
+    static void sort_texture(Sorter& sorter, TextureJobs::Job& job) {
+        sorter.sort_texture(job.input, job.output);
+        job.sorted_in = sorter.options().order;
+    }
+
+    void profile(Sorter& sorter, Random& random) {
+        PassProfiler profiler(context_);
+        auto keys = sample_keys<float>(random, 64, Specials::None);
+        const auto stats = sorter.sort(std::span(keys));
+        std::uint64_t passes = 0;
+        for (const auto& row : profiler.rows()) {
+            passes += row.passes;
+            CHECK(row.gpu_ms >= 0);
+        }
+        CHECK(passes == stats.passes);
+    }
+
+    // The sorter must be as good as before.
+    void halt(Sorter& sorter, Random& random) {
+        auto keys = sample_keys<float>(random, 120, Specials::None);
+        const auto expected = sorted(keys, sorter.options().order);
+        HaltingObserver observer(random.number(1, 6), random.flag());
+        context_.observe(&observer);
+        CHECK_THROWS_AS(sorter.sort(std::span(keys)), Halt);
+        context_.observe(nullptr);
+        CHECK(bits_differ(expected, sorted(keys, sorter.options().order)) == "");
+        sort<float>(sorter, random, 120, Specials::Some);
+    }
+
+    Context context_;
+    std::vector<Sorter> sorters_;
+};
+
+std::string base_name(const std::string& name) {
+    const auto bracket = name.find('[');
+    return bracket == std::string::npos ? name : name.substr(0, bracket);
+}
+
+}  // namespace
+
+TEST_CASE("no call changes the host's state, and none of that state changes a result") {
+    Host host;
+    Calls as_headless(host.context), as_adopted(Host::adopt());
+    for (int round = 0; round < rounds; ++round) {
+        const auto seed = first_seed + static_cast<std::uint64_t>(round);
+        CAPTURE(seed);
+        Random random(seed);
+        TextureJobs jobs(host.gl, random);
+        auto calls = (round % 2 == 0 ? as_adopted : as_headless).of_round(random, jobs);
+        Poison poison(host.gl, seed);
+        const auto before = Snapshot::take(host.gl);
+        for (const auto& call : calls) {
+            CAPTURE(call.name);
+            call.run();
+            REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
+        }
+        poison.clear();
+        jobs.verify();
+        REQUIRE(error_names(take_errors(host.gl)) == "");
+    }
+    std::printf("state guard: %d rounds from seed %llu\n", rounds, static_cast<unsigned long long>(first_seed));
+}
+
+TEST_CASE("destroying objects changes no state") {
+    Host host;
+    auto adopted = std::make_unique<Context>(Host::adopt());
+    std::vector<std::unique_ptr<Sorter>> sorters;
+    for (auto context : {host.context, *adopted}) {
+        sorters.push_back(std::make_unique<Sorter>(context, pbsn(Order::Ascending, EarlyStop::Yes)));
+        std::vector<float> keys{2, 1};
+        sorters.back()->sort(std::span(keys));
+    }
+    auto profiler = std::make_unique<PassProfiler>(*adopted);
+    std::vector<float> keys{2, 1};
+    sorters.back()->sort(std::span(keys));  // leaves queries with the profiler
+    const Poison poison(host.gl, first_seed);
+    const auto before = Snapshot::take(host.gl);
+    sorters.clear();
+    CHECK(difference(before, Snapshot::take(host.gl)) == "");
+    profiler.reset();
+    CHECK(difference(before, Snapshot::take(host.gl)) == "");
+    adopted.reset();
+    CHECK(difference(before, Snapshot::take(host.gl)) == "");
+}
+
+TEST_CASE("the poison reaches every name in the snapshot") {
+    Host host;
+    std::map<std::string, std::set<std::vector<double>>> seen;
+    for (int round = 0; round < rounds; ++round) {
+        const Poison poison(host.gl, first_seed + static_cast<std::uint64_t>(round));
+        for (const auto& entry : Snapshot::take(host.gl).entries) {
+            if (auto& values = seen[base_name(entry.name)]; values.size() < 3) values.insert(entry.values);
+        }
+    }
+    // Errors and queries of samples have tests of their own.
+    const std::set<std::string> may_stay{"pending errors", "CURRENT_QUERY SAMPLES_PASSED",
+                                         "CURRENT_QUERY ANY_SAMPLES_PASSED",
+                                         "CURRENT_QUERY ANY_SAMPLES_PASSED_CONSERVATIVE"};
+    for (const auto& [name, values] : seen) {
+        CAPTURE(name);
+        if (!may_stay.contains(name)) CHECK(values.size() > 1);
+    }
+}
+
+TEST_CASE("a throw at any pass brings the state back and leaves a permutation of the keys") {
+    Host host;
+    auto context = Host::adopt();
+    Random random(first_seed);
+    for (const auto early_stop : {EarlyStop::Yes, EarlyStop::No}) {
+        // 400 keys in textures of 32 texels: several chunks, of which some are done when the throw comes.
+        Sorter sorter(context, pbsn(Order::Ascending, early_stop, 32));
+        auto warm = sample_keys<float>(random, 400, Specials::Some);
+        const auto passes = static_cast<int>(sorter.sort(std::span(warm)).passes);
+        const Poison poison(host.gl, random.bits());
+        const auto before = Snapshot::take(host.gl);
+        for (const int pass : {1, 2, 3, passes / 3, passes / 2, passes - passes / 8}) {
+            for (const bool before_pass : {true, false}) {
+                CAPTURE(pass);
+                CAPTURE(before_pass);
+                auto keys = sample_keys<float>(random, 400, Specials::Some);
+                const auto expected = sorted(keys, Order::Ascending);
+                HaltingObserver observer(pass, before_pass);
+                context.observe(&observer);
+                CHECK_THROWS_AS(sorter.sort(std::span(keys)), Halt);
+                context.observe(nullptr);
+                CHECK(difference(before, Snapshot::take(host.gl)) == "");
+                CHECK_MESSAGE(bits_differ(expected, sorted(keys, Order::Ascending)) == "", "keys were lost");
+                auto again = sample_keys<float>(random, 400, Specials::Some);
+                const auto again_expected = sorted(again, Order::Ascending);
+                sorter.sort(std::span(again));
+                CHECK(bits_differ(again_expected, again) == "");
+            }
+        }
+    }
+}
+
+TEST_CASE("a throw inside a Session leaves the session fit for more") {
+    Host host;
+    auto context = Host::adopt();
+    Random random(first_seed);
+    const Poison poison(host.gl, first_seed + 3);
+    const auto before = Snapshot::take(host.gl);
+    {
+        const Session session(context);
+        // The objects of a sorter that stopped half-way go, and new ones may get their names.
+        for (int pass = 1; pass < 40; pass += 3) {
+            CAPTURE(pass);
+            Sorter sorter(context, pbsn(Order::Descending, EarlyStop::Yes));
+            HaltingObserver observer(pass, true);
+            context.observe(&observer);
+            auto keys = sample_keys<float>(random, 300, Specials::None);
+            CHECK_THROWS_AS(sorter.sort(std::span(keys)), Halt);
+            context.observe(nullptr);
+            Sorter next(context, pbsn(Order::Ascending, EarlyStop::Yes));
+            for (const std::size_t n : {std::size_t{300}, std::size_t{20}, std::size_t{90}}) {
+                auto more = sample_keys<float>(random, n, Specials::None);
+                const auto expected = sorted(more, Order::Ascending);
+                next.sort(std::span(more));
+                CHECK(bits_differ(expected, more) == "");
+            }
+        }
+    }
+    CHECK(difference(before, Snapshot::take(host.gl)) == "");
+}
+
+TEST_CASE("pending errors of the host are still there after a call, and the call succeeds") {
+    Host host;
+    auto context = Host::adopt();
+    Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
+    const auto sort = [&] {
+        std::vector<float> keys{4, 3, 2, 1, 5};
+        sorter.sort(std::span(keys));
+        CHECK(keys == std::vector<float>{1, 2, 3, 4, 5});
+    };
+    const auto is_left_by = [&](GLenum error, auto&& call) {
+        raise(host.gl, error);
+        REQUIRE(error_names(take_errors(host.gl)) ==
+                error_names({error}));  // else the test's own mistake is none on this driver
+        const auto before = Snapshot::take(host.gl);
+        raise(host.gl, error);
+        call();
+        CHECK(error_names(take_errors(host.gl)) == error_names({error}));
+        CHECK(difference(before, Snapshot::take(host.gl)) == "");
+    };
+    for (const GLenum error :
+         Enums{GL_INVALID_ENUM, GL_INVALID_VALUE, GL_INVALID_OPERATION, GL_INVALID_FRAMEBUFFER_OPERATION,
+               GL_OUT_OF_MEMORY, GL_STACK_OVERFLOW, GL_STACK_UNDERFLOW}) {
+        CAPTURE(error);
+        is_left_by(error, sort);
+        is_left_by(error, [&] { const Session session(context); });
+        is_left_by(error, [&] { static_cast<void>(Host::adopt()); });
+        is_left_by(error, [&] { CHECK_THROWS_AS(sorter.sort_texture(0, 0), InvalidArgument); });
+        if (error == GL_STACK_UNDERFLOW) continue;  // the poison may leave debug groups open, so it is no error there
+        for (std::uint64_t seed = first_seed; seed < first_seed + 6; ++seed) {
+            CAPTURE(seed);
+            const Poison poison(host.gl, seed);
+            is_left_by(error, sort);
+        }
+    }
+}
+
+TEST_CASE("several pending errors come back as the driver keeps them") {
+    Host host;
+    auto context = Host::adopt();
+    const auto raise_all = [&] {
+        for (const GLenum error : Enums{GL_INVALID_VALUE, GL_INVALID_ENUM, GL_INVALID_OPERATION}) raise(host.gl, error);
+    };
+    raise_all();
+    auto before = take_errors(host.gl);  // one, or one of each: both are legal
+    raise_all();
+    { const Session session(context); }
+    auto after = take_errors(host.gl);
+    std::ranges::sort(before);
+    std::ranges::sort(after);
+    CHECK(error_names(before) == error_names(after));
+}
+
+TEST_CASE("handing an error back sends the host no debug message") {
+    Host host;
+    auto context = Host::adopt();
+    int messages = 0;
+    host.gl.DebugMessageCallback(
+        [](GLenum, GLenum type, GLuint, GLenum, GLsizei, const GLchar*, const void* user) {
+            if (type == GL_DEBUG_TYPE_ERROR) ++*static_cast<int*>(const_cast<void*>(user));
+        },
+        &messages);
+    host.gl.Enable(GL_DEBUG_OUTPUT);
+    host.gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+    for (const GLenum error : Enums{GL_INVALID_ENUM, GL_INVALID_VALUE, GL_INVALID_OPERATION,
+                                    GL_INVALID_FRAMEBUFFER_OPERATION, GL_OUT_OF_MEMORY}) {
+        raise(host.gl, error);
+        const int of_the_host = messages;
+        { const Session session(context); }
+        CHECK(messages == of_the_host);
+        CHECK(error_names(take_errors(host.gl)) == error_names({error}));
+    }
+    host.gl.DebugMessageCallback(nullptr, nullptr);
+}
+
+TEST_CASE("no call makes a mistake that the driver's debug output knows of") {
+    HeadlessOptions options;
+    options.on_debug_message = [](std::string_view) {};  // asks for a debug context
+    Host host(options);
+    std::vector<std::string> mistakes;
+    host.gl.DebugMessageCallback(
+        [](GLenum, GLenum type, GLuint, GLenum, GLsizei, const GLchar* message, const void* user) {
+            if (type != GL_DEBUG_TYPE_ERROR) return;
+            static_cast<std::vector<std::string>*>(const_cast<void*>(user))->emplace_back(message);
+        },
+        &mistakes);
+    Random random(first_seed);
+    Calls calls(Host::adopt());
+    for (int i = 0; i < 4; ++i) {
+        TextureJobs jobs(host.gl, random);
+        for (const auto& call : calls.of_round(random, jobs)) {
+            CAPTURE(call.name);
+            call.run();
+            CHECK_MESSAGE(mistakes.empty(), mistakes.back());
+            mistakes.clear();
+        }
+        jobs.verify();
+    }
+    host.gl.DebugMessageCallback(nullptr, nullptr);
+}
+
+TEST_CASE("a host's texture that no sampler could read is sorted, or refused by the driver and left alone") {
+    // With levels missing, and its parameters set against reading level 0. Section 18.3.2 lets the driver refuse to
+    // copy an incomplete texture; the library must then say so and change nothing.
+    Host host;
+    const auto& gl = host.gl;
+    Sorter sorter(Host::adopt(), pbsn(Order::Ascending, EarlyStop::Yes));
+    Random random(first_seed);
+    struct Parameter {
+        GLenum name;
+        GLint value;
+    };
+    for (const auto& [name, value] :
+         {Parameter{GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR}, Parameter{GL_TEXTURE_BASE_LEVEL, 1},
+          Parameter{GL_TEXTURE_MAX_LEVEL, 0}, Parameter{GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE}}) {
+        CAPTURE(name);
+        auto before = sample_keys<float>(random, std::size_t{4} * 6 * 5, Specials::None);
+        GLuint id = 0;
+        gl.GenTextures(1, &id);
+        gl.BindTexture(GL_TEXTURE_2D, id);
+        gl.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32F, 6, 5, 0, GL_RGBA, GL_FLOAT, before.data());
+        if (name != GL_TEXTURE_MIN_FILTER) gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        gl.TexParameteri(GL_TEXTURE_2D, name, value);
+        std::vector<float> found(before.size());
+        bool refused = false;
+        try {
+            sorter.sort_texture(id, id);
+        } catch (const GlError&) {
+            refused = true;
+        }
+        gl.GetTexImage(GL_TEXTURE_2D, 0, GL_RGBA, GL_FLOAT, found.data());
+        for (std::size_t channel = 0; channel < 4; ++channel) {
+            std::vector<float> a, b;
+            for (std::size_t i = channel; i < before.size(); i += 4) {
+                a.push_back(before[i]);
+                b.push_back(found[i]);
+            }
+            CHECK(bits_differ(refused ? a : sorted(a, Order::Ascending), b) == "");
+        }
+        std::printf("sort_texture of a texture with parameter 0x%x = 0x%x on %s: %s\n", name,
+                    static_cast<unsigned>(value), host.context.info().renderer.c_str(), refused ? "refused" : "sorted");
+        gl.DeleteTextures(1, &id);
+        CHECK(error_names(take_errors(gl)) == "");
+    }
+}
+
+namespace {
+
+// Draws points, each of one fragment, into a target of 4 x 4.
+class PointScene {
+  public:
+    explicit PointScene(const Api& gl) : gl_(gl) {
+        program = make_program(gl, R"(
+out gl_PerVertex { vec4 gl_Position; };
+out vec4 captured;
+void main() {
+    captured = vec4(float(gl_VertexID), 10.0, 20.0, 30.0);
+    gl_Position = vec4(0.25, 0.25, 0.0, 1.0);  // the centre of a texel
+})",
+                               "out vec4 value;\nvoid main() { value = vec4(1.0); }", false, true);
+        gl.UseProgram(program);
+        gl.CreateVertexArrays(1, &array_);
+        gl.BindVertexArray(array_);
+        gl.CreateTextures(GL_TEXTURE_2D, 1, &texture_);
+        gl.TextureStorage2D(texture_, 1, GL_RGBA8, 4, 4);
+        gl.CreateFramebuffers(1, &framebuffer_);
+        gl.NamedFramebufferTexture(framebuffer_, GL_COLOR_ATTACHMENT0, texture_, 0);
+        gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+        gl.Viewport(0, 0, 4, 4);
+    }
+    void draw(GLint first, GLsizei points) const { gl_.DrawArrays(GL_POINTS, first, points); }
+    GLuint program = 0;
+
+  private:
+    const Api& gl_;
+    GLuint array_ = 0, texture_ = 0, framebuffer_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("an active query that the passes would feed is refused and goes on unharmed") {
+    Host host;
+    auto context = Host::adopt();
+    const PointScene scene(host.gl);
+    Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
+    struct Case {
+        GLenum target;
+        GLuint expected;
+    };
+    for (const auto& [target, expected] :
+         {Case{GL_SAMPLES_PASSED, 5}, Case{GL_ANY_SAMPLES_PASSED, 1}, Case{GL_ANY_SAMPLES_PASSED_CONSERVATIVE, 1},
+          Case{GL_PRIMITIVES_GENERATED, 5}}) {
+        CAPTURE(target);
+        GLuint query = 0, result = 0;
+        host.gl.CreateQueries(target, 1, &query);
+        host.gl.BeginQuery(target, query);
+        scene.draw(0, 2);
+        const auto before = Snapshot::take(host.gl);
+        std::vector<float> keys{2, 1};
+        CHECK_THROWS_AS(sorter.sort(std::span(keys)), InvalidArgument);
+        CHECK(keys == std::vector<float>{2, 1});
+        CHECK_THROWS_AS(Session{context}, InvalidArgument);
+        CHECK_THROWS_AS(sorter.sort_texture(1, 1), InvalidArgument);
+        CHECK(difference(before, Snapshot::take(host.gl)) == "");
+        scene.draw(0, 3);
+        host.gl.EndQuery(target);
+        host.gl.GetQueryObjectuiv(query, GL_QUERY_RESULT, &result);
+        CHECK(result == expected);
+        host.gl.DeleteQueries(1, &query);
+        sorter.sort(std::span(keys));
+        CHECK(keys == std::vector<float>{1, 2});
+    }
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
+
+TEST_CASE("a query of elapsed time goes on through a call") {
+    Host host;
+    auto context = Host::adopt();
+    Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
+    GLuint query = 0;
+    GLuint64 elapsed = 0;
+    host.gl.CreateQueries(GL_TIME_ELAPSED, 1, &query);
+    host.gl.BeginQuery(GL_TIME_ELAPSED, query);
+    std::vector<float> keys{2, 1};
+    sorter.sort(std::span(keys));
+    host.gl.EndQuery(GL_TIME_ELAPSED);
+    host.gl.GetQueryObjectui64v(query, GL_QUERY_RESULT, &elapsed);
+    CHECK(error_names(take_errors(host.gl)) == "");
+    CHECK(keys == std::vector<float>{1, 2});
+    host.gl.DeleteQueries(1, &query);
+}
+
+TEST_CASE("transform feedback of the host goes on after a call as if there had been none") {
+    Host host;
+    auto context = Host::adopt();
+    const auto& gl = host.gl;
+    const PointScene scene(gl);
+    Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
+    for (const bool paused : {false, true}) {
+        CAPTURE(paused);
+        GLuint buffer = 0, query = 0, written = 0;
+        std::array<float, 24> fed{};
+        gl.CreateBuffers(1, &buffer);
+        gl.NamedBufferStorage(buffer, sizeof fed, nullptr, 0);
+        gl.ClearNamedBufferData(buffer, GL_R32F, GL_RED, GL_FLOAT, nullptr);
+        gl.BindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, buffer);
+        gl.CreateQueries(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, 1, &query);
+        gl.BeginQuery(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, query);
+        gl.BeginTransformFeedback(GL_POINTS);
+        scene.draw(0, 2);
+        if (paused) gl.PauseTransformFeedback();
+        const auto before = Snapshot::take(gl);
+        std::vector<float> keys{3, 2, 1, 0, -1, 5};
+        sorter.sort(std::span(keys));
+        CHECK(keys == std::vector<float>{-1, 0, 1, 2, 3, 5});
+        CHECK(difference(before, Snapshot::take(gl)) == "");
+        if (paused) gl.ResumeTransformFeedback();
+        scene.draw(7, 3);
+        gl.EndTransformFeedback();
+        gl.EndQuery(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN);
+        gl.GetQueryObjectuiv(query, GL_QUERY_RESULT, &written);
+        gl.GetNamedBufferSubData(buffer, 0, sizeof fed, fed.data());
+        CHECK(written == 5);
+        const std::array<float, 6> expected{0, 1, 7, 8, 9, 0};  // the last one was never written
+        for (std::size_t i = 0; i < expected.size(); ++i) CHECK(fed[4 * i] == expected[i]);
+        gl.DeleteQueries(1, &query);
+        gl.DeleteBuffers(1, &buffer);
+    }
+    CHECK(error_names(take_errors(gl)) == "");
+}
+
+TEST_CASE("a program that is flagged for deletion is refused, since it could not be brought back") {
+    Host host;
+    auto context = Host::adopt();
+    const PointScene scene(host.gl);
+    host.gl.DeleteProgram(scene.program);
+    const auto before = Snapshot::take(host.gl);
+    std::vector<float> keys{2, 1};
+    Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
+    CHECK_THROWS_AS(sorter.sort(std::span(keys)), InvalidArgument);
+    CHECK_THROWS_AS(Session{context}, InvalidArgument);
+    CHECK(difference(before, Snapshot::take(host.gl)) == "");
+    scene.draw(0, 1);
+    CHECK(error_names(take_errors(host.gl)) == "");
+    host.gl.UseProgram(0);
+    sorter.sort(std::span(keys));
+    CHECK(keys == std::vector<float>{1, 2});
+}
+
+TEST_CASE("objects whose names were used before are bound anew within one Session") {
+    Host host;
+    auto context = Host::adopt();
+    Random random(first_seed);
+    const Session session(context);
+    for (int i = 0; i < 12; ++i) {
+        CAPTURE(i);
+        Sorter sorter(context, pbsn(Order::Ascending, i % 2 == 0 ? EarlyStop::Yes : EarlyStop::No));
+        for (const std::size_t n : {std::size_t{64}, std::size_t{16}, std::size_t{256}, std::size_t{64}}) {
+            auto keys = sample_keys<float>(random, n, Specials::None);
+            const auto expected = sorted(keys, Order::Ascending);
+            sorter.sort(std::span(keys));
+            REQUIRE(bits_differ(expected, keys) == "");
+        }
+    }
+}
+
+TEST_CASE("what the guard costs" * doctest::description("printed, not judged")) {
+    Host host;
+    const auto median_us = [](Context context) {
+        std::vector<double> times;
+        for (int i = 0; i < 1000; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            { const Session session(context); }
+            times.push_back(
+                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+        }
+        std::ranges::nth_element(times, times.begin() + 500);
+        return times[500];
+    };
+    const double adopted = median_us(Host::adopt());
+    const double current = median_us(host.context);
+    release_current();
+    const double not_current = median_us(host.context);
+    host.context.make_current();
+    std::printf(
+        "empty Session on %s, median of 1000: %.1f us adopted, %.1f us headless and current, %.1f us headless and "
+        "made current\n",
+        host.context.info().renderer.c_str(), adopted, current, not_current);
+    CHECK(error_names(take_errors(host.gl)) == "");
+}

@@ -1,0 +1,485 @@
+#include "gl/state_poison.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+
+namespace quadmill::test {
+
+namespace {
+
+constexpr const char* feedback_vertex = R"(
+in vec4 position;
+out gl_PerVertex { vec4 gl_Position; float gl_PointSize; };
+out vec4 captured;
+void main() {
+    gl_Position = position;
+    gl_PointSize = 3.0;
+    captured = position + 1.0;
+})";
+constexpr const char* plain_fragment = "out vec4 value;\nvoid main() { value = vec4(0.25); }";
+
+GLint get(const Api& gl, GLenum name) {
+    GLint value = 0;
+    gl.GetIntegerv(name, &value);
+    return value;
+}
+
+GLuint limit(const Api& gl, GLenum name) {
+    return static_cast<GLuint>(get(gl, name));
+}
+
+void GLAD_API_PTR ignore_message(GLenum, GLenum, GLuint, GLenum, GLsizei, const GLchar*, const void*) {}
+
+}  // namespace
+
+Poison::Poison(const Api& gl, std::uint64_t seed) : gl_(gl), random_(seed) {
+    vertices();
+    rasterization();
+    pixels();
+    transfers();
+    textures();
+    images();
+    buffers();
+    framebuffers();
+    programs();
+    capabilities();
+    debug();
+    begin_queries();
+    begin_feedback();  // the last one: little may change while it is active
+    const auto errors = take_errors(gl);
+    REQUIRE_MESSAGE(errors.empty(), "the poison is not legal OpenGL 4.5: errors", error_names(errors));
+}
+
+void Poison::clear() {
+    for (; !undo_.empty(); undo_.pop_back()) undo_.back()();
+    for (const GLenum name : Enums{GL_PACK_SWAP_BYTES, GL_PACK_LSB_FIRST, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS,
+                                   GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_IMAGES, GL_PACK_IMAGE_HEIGHT, GL_UNPACK_SWAP_BYTES,
+                                   GL_UNPACK_LSB_FIRST, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_ROWS,
+                                   GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_IMAGE_HEIGHT}) {
+        gl_.PixelStorei(name, 0);
+    }
+    gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
+    gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
+}
+
+GLuint Poison::made(GLuint id, void (*destroy)(const Api&, GLuint)) {
+    undo_.emplace_back([this, id, destroy] { destroy(gl_, id); });
+    return id;
+}
+
+GLuint Poison::buffer() {
+    GLuint id = 0;
+    gl_.CreateBuffers(1, &id);
+    constexpr GLsizeiptr size = 4096;
+    if (random_.flag()) {
+        gl_.NamedBufferStorage(id, size, nullptr, GL_MAP_READ_BIT | GL_MAP_WRITE_BIT);
+    } else {
+        gl_.NamedBufferData(id, size, nullptr, GL_DYNAMIC_COPY);
+    }
+    return made(id, [](const Api& gl, GLuint name) { gl.DeleteBuffers(1, &name); });
+}
+
+GLuint Poison::query(GLenum target) {
+    GLuint id = 0;
+    gl_.CreateQueries(target, 1, &id);
+    return made(id, [](const Api& gl, GLuint name) { gl.DeleteQueries(1, &name); });
+}
+
+GLuint Poison::texture(GLenum target) {
+    GLuint id = 0;
+    gl_.CreateTextures(target, 1, &id);
+    const GLsizei side = 4 * random_.number(1, 4), layers = 6 * random_.number(1, 2);
+    switch (target) {
+        case GL_TEXTURE_1D:
+            gl_.TextureStorage1D(id, 2, GL_RGBA8, side);
+            break;
+        case GL_TEXTURE_3D:
+        case GL_TEXTURE_2D_ARRAY:
+        case GL_TEXTURE_CUBE_MAP_ARRAY:
+            gl_.TextureStorage3D(id, 1, GL_RGBA8, side, side, layers);
+            break;
+        case GL_TEXTURE_BUFFER:
+            gl_.TextureBuffer(id, GL_R32F, buffer());
+            break;
+        case GL_TEXTURE_2D_MULTISAMPLE:
+            gl_.TextureStorage2DMultisample(id, 4, GL_RGBA8, side, side, GL_TRUE);
+            break;
+        case GL_TEXTURE_2D_MULTISAMPLE_ARRAY:
+            gl_.TextureStorage3DMultisample(id, 4, GL_RGBA8, side, side, layers, GL_TRUE);
+            break;
+        case GL_TEXTURE_RECTANGLE:
+            gl_.TextureStorage2D(id, 1, GL_RGBA32F, side, side);
+            break;
+        default:
+            gl_.TextureStorage2D(id, 2, random_.one_of<GLenum>({GL_RGBA8, GL_RGBA32F, GL_R32UI}), side, side);
+            break;
+    }
+    if (target == GL_TEXTURE_2D) {
+        const std::array<GLint, 4> swizzle{GL_ZERO, GL_ALPHA, GL_ONE, GL_RED};
+        const std::array<GLfloat, 4> border{random_.real(0, 1), random_.real(0, 1), random_.real(0, 1), 1};
+        gl_.TextureParameteriv(id, GL_TEXTURE_SWIZZLE_RGBA, swizzle.data());
+        gl_.TextureParameterfv(id, GL_TEXTURE_BORDER_COLOR, border.data());
+        gl_.TextureParameteri(id, GL_TEXTURE_BASE_LEVEL, random_.number(0, 1));
+        gl_.TextureParameteri(id, GL_TEXTURE_WRAP_S, random_.one_of({GL_CLAMP_TO_BORDER, GL_MIRRORED_REPEAT}));
+        gl_.TextureParameteri(id, GL_TEXTURE_COMPARE_MODE, random_.one_of({GL_NONE, GL_COMPARE_REF_TO_TEXTURE}));
+        gl_.TextureParameterf(id, GL_TEXTURE_LOD_BIAS, random_.real(-2, 2));
+    }
+    return made(id, [](const Api& gl, GLuint name) { gl.DeleteTextures(1, &name); });
+}
+
+GLuint Poison::color_texture() {
+    GLuint id = 0;
+    gl_.CreateTextures(GL_TEXTURE_2D, 1, &id);
+    gl_.TextureStorage2D(id, 1, random_.one_of<GLenum>({GL_RGBA8, GL_SRGB8_ALPHA8, GL_RGBA32F, GL_RGBA16I}), 16, 16);
+    return made(id, [](const Api& gl, GLuint name) { gl.DeleteTextures(1, &name); });
+}
+
+// Complete with many attachments, complete with a few, or without any and so incomplete.
+GLuint Poison::framebuffer() {
+    GLuint id = 0;
+    gl_.CreateFramebuffers(1, &id);
+    made(id, [](const Api& gl, GLuint name) { gl.DeleteFramebuffers(1, &name); });
+    const int attachments = random_.one_of({0, 1, 3, 8});
+    std::array<GLenum, 8> draw{};
+    for (int i = 0; i < attachments; ++i) {
+        const auto point = static_cast<GLenum>(GL_COLOR_ATTACHMENT0 + i);
+        gl_.NamedFramebufferTexture(id, point, color_texture(), 0);
+        draw[static_cast<std::size_t>(i)] = random_.flag() ? point : GLenum{GL_NONE};
+    }
+    // Any order, each attachment once.
+    for (std::size_t i = draw.size() - 1; i > 0; --i)
+        std::swap(draw[i], draw[random_.index(static_cast<GLuint>(i + 1))]);
+    gl_.NamedFramebufferDrawBuffers(id, static_cast<GLsizei>(draw.size()), draw.data());
+    if (attachments > 0) {
+        gl_.NamedFramebufferReadBuffer(id,
+                                       static_cast<GLenum>(GL_COLOR_ATTACHMENT0 + random_.number(0, attachments - 1)));
+    } else {
+        gl_.NamedFramebufferReadBuffer(id, GL_NONE);
+    }
+    if (random_.flag()) {
+        GLuint depth = 0;
+        gl_.CreateRenderbuffers(1, &depth);
+        made(depth, [](const Api& gl, GLuint name) { gl.DeleteRenderbuffers(1, &name); });
+        gl_.NamedRenderbufferStorage(depth, GL_DEPTH24_STENCIL8, 16, 16);
+        gl_.NamedFramebufferRenderbuffer(id, GL_DEPTH_STENCIL_ATTACHMENT, GL_RENDERBUFFER, depth);
+    }
+    for (const GLenum what : Enums{GL_FRAMEBUFFER_DEFAULT_WIDTH, GL_FRAMEBUFFER_DEFAULT_HEIGHT,
+                                   GL_FRAMEBUFFER_DEFAULT_LAYERS, GL_FRAMEBUFFER_DEFAULT_SAMPLES}) {
+        if (attachments > 0) gl_.NamedFramebufferParameteri(id, what, random_.number(0, 4));
+    }
+    gl_.NamedFramebufferParameteri(id, GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS, random_.number(0, 1));
+    return id;
+}
+
+void Poison::capabilities() {
+    const auto set = [this](GLenum capability) { random_.flag() ? gl_.Enable(capability) : gl_.Disable(capability); };
+    for (const GLenum capability : Enums{GL_COLOR_LOGIC_OP,
+                                         GL_CULL_FACE,
+                                         GL_DEPTH_CLAMP,
+                                         GL_DEPTH_TEST,
+                                         GL_DITHER,
+                                         GL_FRAMEBUFFER_SRGB,
+                                         GL_LINE_SMOOTH,
+                                         GL_MULTISAMPLE,
+                                         GL_POLYGON_OFFSET_FILL,
+                                         GL_POLYGON_OFFSET_LINE,
+                                         GL_POLYGON_OFFSET_POINT,
+                                         GL_POLYGON_SMOOTH,
+                                         GL_PRIMITIVE_RESTART,
+                                         GL_PRIMITIVE_RESTART_FIXED_INDEX,
+                                         GL_PROGRAM_POINT_SIZE,
+                                         GL_RASTERIZER_DISCARD,
+                                         GL_SAMPLE_ALPHA_TO_COVERAGE,
+                                         GL_SAMPLE_ALPHA_TO_ONE,
+                                         GL_SAMPLE_COVERAGE,
+                                         GL_SAMPLE_MASK,
+                                         GL_SAMPLE_SHADING,
+                                         GL_STENCIL_TEST,
+                                         GL_TEXTURE_CUBE_MAP_SEAMLESS}) {
+        set(capability);
+    }
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_CLIP_DISTANCES); ++i) set(GL_CLIP_DISTANCE0 + i);
+    const auto set_indexed = [this](GLenum capability, GLuint i) {
+        random_.flag() ? gl_.Enablei(capability, i) : gl_.Disablei(capability, i);
+    };
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_DRAW_BUFFERS); ++i) set_indexed(GL_BLEND, i);
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_VIEWPORTS); ++i) set_indexed(GL_SCISSOR_TEST, i);
+}
+
+void Poison::vertices() {
+    const GLuint attributes = limit(gl_, GL_MAX_VERTEX_ATTRIBS);
+    for (GLuint i = 0; i < attributes; ++i) {
+        gl_.VertexAttrib4f(i, random_.real(-9, 9), random_.real(-9, 9), random_.real(-9, 9), random_.real(-9, 9));
+    }
+    gl_.PrimitiveRestartIndex(static_cast<GLuint>(random_.number(0, 4)));
+    gl_.PatchParameteri(GL_PATCH_VERTICES, random_.number(1, get(gl_, GL_MAX_PATCH_VERTICES)));
+    const std::array<GLfloat, 4> levels{random_.real(1, 8), random_.real(1, 8), random_.real(1, 8), random_.real(1, 8)};
+    gl_.PatchParameterfv(GL_PATCH_DEFAULT_OUTER_LEVEL, levels.data());
+    gl_.PatchParameterfv(GL_PATCH_DEFAULT_INNER_LEVEL, levels.data());
+
+    GLuint array = 0;
+    gl_.CreateVertexArrays(1, &array);
+    made(array, [](const Api& gl, GLuint name) { gl.DeleteVertexArrays(1, &name); });
+    gl_.VertexArrayElementBuffer(array, buffer());
+    const GLuint bindings = limit(gl_, GL_MAX_VERTEX_ATTRIB_BINDINGS);
+    for (GLuint i = 0; i < bindings; ++i) {
+        if (random_.flag())
+            gl_.VertexArrayVertexBuffer(array, i, buffer(), 4 * random_.number(0, 9), random_.number(1, 99));
+        gl_.VertexArrayBindingDivisor(array, i, random_.index(4));
+    }
+    for (GLuint i = 0; i < attributes; ++i) {
+        if (random_.flag()) gl_.EnableVertexArrayAttrib(array, i);
+        gl_.VertexArrayAttribBinding(array, i, random_.index(bindings));
+        const GLuint offset = 4 * random_.index(30);
+        switch (random_.number(0, 2)) {
+            case 0:
+                gl_.VertexArrayAttribFormat(array, i, random_.number(1, 4), GL_UNSIGNED_BYTE, random_.boolean(),
+                                            offset);
+                break;
+            case 1:
+                gl_.VertexArrayAttribIFormat(array, i, random_.number(1, 4), GL_SHORT, offset);
+                break;
+            default:
+                gl_.VertexArrayAttribLFormat(array, i, random_.number(1, 4), GL_DOUBLE, offset);
+                break;
+        }
+    }
+    // The old way, which sets format and binding at once and remembers a pointer.
+    gl_.BindVertexArray(array);
+    gl_.BindBuffer(GL_ARRAY_BUFFER, buffer());
+    const GLuint old_way = random_.index(attributes);
+    gl_.VertexAttribPointer(old_way, 2, GL_FLOAT, GL_FALSE, random_.number(8, 40),
+                            reinterpret_cast<const void*>(random_.bits() % 64));
+    constexpr int rarely = 6;  // without a vertex array there is little to see
+    gl_.BindVertexArray(random_.number(1, rarely) == 1 ? 0 : array);
+}
+
+void Poison::rasterization() {
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_VIEWPORTS); ++i) {
+        gl_.ViewportIndexedf(i, random_.real(-20, 20), random_.real(-20, 20), random_.real(0, 40), random_.real(0, 40));
+        gl_.DepthRangeIndexed(i, random_.real(0, 1), random_.real(0, 1));
+        gl_.ScissorIndexed(i, random_.number(-5, 20), random_.number(-5, 20), random_.number(0, 9),
+                           random_.number(0, 9));
+    }
+    gl_.ClipControl(random_.one_of<GLenum>({GL_LOWER_LEFT, GL_UPPER_LEFT}),
+                    random_.one_of<GLenum>({GL_NEGATIVE_ONE_TO_ONE, GL_ZERO_TO_ONE}));
+    gl_.ClampColor(GL_CLAMP_READ_COLOR, random_.one_of<GLenum>({GL_TRUE, GL_FALSE, GL_FIXED_ONLY}));
+    gl_.ProvokingVertex(random_.one_of<GLenum>({GL_FIRST_VERTEX_CONVENTION, GL_LAST_VERTEX_CONVENTION}));
+    gl_.PointParameteri(GL_POINT_SPRITE_COORD_ORIGIN, random_.one_of({GL_LOWER_LEFT, GL_UPPER_LEFT}));
+    gl_.PointParameterf(GL_POINT_FADE_THRESHOLD_SIZE, random_.real(0, 9));
+    gl_.PointSize(random_.real(1, 9));
+    std::array<GLfloat, 2> widths{};
+    gl_.GetFloatv(GL_ALIASED_LINE_WIDTH_RANGE, widths.data());
+    gl_.LineWidth(random_.real(1, std::min(widths[1], 8.0F)));
+    gl_.FrontFace(random_.one_of<GLenum>({GL_CW, GL_CCW}));
+    gl_.CullFace(random_.one_of<GLenum>({GL_FRONT, GL_BACK, GL_FRONT_AND_BACK}));
+    gl_.PolygonMode(GL_FRONT_AND_BACK, gl_.NV_fill_rectangle && random_.number(0, 3) == 0
+                                           ? GLenum{GL_FILL_RECTANGLE_NV}
+                                           : random_.one_of<GLenum>({GL_POINT, GL_LINE, GL_FILL}));
+    gl_.PolygonOffset(random_.real(-9, 9), random_.real(-9, 9));
+    gl_.SampleCoverage(random_.real(0, 1), random_.boolean());
+    gl_.MinSampleShading(random_.real(0, 1));
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_SAMPLE_MASK_WORDS); ++i) {
+        gl_.SampleMaski(i, static_cast<GLbitfield>(random_.bits()));
+    }
+    for (const GLenum hint : Enums{GL_LINE_SMOOTH_HINT, GL_POLYGON_SMOOTH_HINT, GL_TEXTURE_COMPRESSION_HINT,
+                                   GL_FRAGMENT_SHADER_DERIVATIVE_HINT}) {
+        gl_.Hint(hint, random_.one_of<GLenum>({GL_FASTEST, GL_NICEST, GL_DONT_CARE}));
+    }
+}
+
+void Poison::pixels() {
+    const auto compare = [this] { return static_cast<GLenum>(GL_NEVER + random_.number(0, 7)); };
+    const auto stencil = [this] {
+        return random_.one_of<GLenum>({GL_KEEP, GL_ZERO, GL_REPLACE, GL_INCR, GL_DECR, GL_INVERT, GL_INCR_WRAP});
+    };
+    for (const GLenum face : Enums{GL_FRONT, GL_BACK}) {
+        gl_.StencilFuncSeparate(face, compare(), random_.number(0, 255), static_cast<GLuint>(random_.bits()));
+        gl_.StencilOpSeparate(face, stencil(), stencil(), stencil());
+        gl_.StencilMaskSeparate(face, static_cast<GLuint>(random_.bits()));
+    }
+    gl_.DepthFunc(compare());
+    gl_.DepthMask(random_.boolean());
+    gl_.LogicOp(static_cast<GLenum>(GL_CLEAR + random_.number(0, 15)));
+    gl_.BlendColor(random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2));
+    gl_.ClearColor(random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2));
+    gl_.ClearDepth(random_.real(0, 1));
+    gl_.ClearStencil(random_.number(0, 255));
+    const auto factor = [this] {
+        return random_.one_of<GLenum>({GL_ZERO, GL_ONE, GL_SRC_COLOR, GL_ONE_MINUS_DST_COLOR, GL_DST_ALPHA,
+                                       GL_CONSTANT_COLOR, GL_ONE_MINUS_CONSTANT_ALPHA});
+    };
+    const auto equation = [this] {
+        return random_.one_of<GLenum>({GL_FUNC_ADD, GL_FUNC_SUBTRACT, GL_FUNC_REVERSE_SUBTRACT, GL_MIN, GL_MAX});
+    };
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_DRAW_BUFFERS); ++i) {
+        gl_.BlendFuncSeparatei(i, factor(), factor(), factor(), factor());
+        gl_.BlendEquationSeparatei(i, equation(), equation());
+        gl_.ColorMaski(i, random_.boolean(), random_.boolean(), random_.boolean(), random_.boolean());
+    }
+}
+
+void Poison::transfers() {
+    for (const GLenum flag : Enums{GL_PACK_SWAP_BYTES, GL_PACK_LSB_FIRST, GL_UNPACK_SWAP_BYTES, GL_UNPACK_LSB_FIRST}) {
+        gl_.PixelStorei(flag, random_.number(0, 1));
+    }
+    for (const GLenum count :
+         Enums{GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_IMAGES, GL_PACK_IMAGE_HEIGHT,
+               GL_PACK_COMPRESSED_BLOCK_WIDTH, GL_PACK_COMPRESSED_BLOCK_HEIGHT, GL_PACK_COMPRESSED_BLOCK_DEPTH,
+               GL_PACK_COMPRESSED_BLOCK_SIZE, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_ROWS, GL_UNPACK_SKIP_PIXELS,
+               GL_UNPACK_SKIP_IMAGES, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_COMPRESSED_BLOCK_WIDTH,
+               GL_UNPACK_COMPRESSED_BLOCK_HEIGHT, GL_UNPACK_COMPRESSED_BLOCK_DEPTH, GL_UNPACK_COMPRESSED_BLOCK_SIZE}) {
+        gl_.PixelStorei(count, random_.number(0, 7));
+    }
+    gl_.PixelStorei(GL_PACK_ALIGNMENT, random_.one_of({1, 2, 4, 8}));
+    gl_.PixelStorei(GL_UNPACK_ALIGNMENT, random_.one_of({1, 2, 4, 8}));
+}
+
+void Poison::textures() {
+    const GLuint units = limit(gl_, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS);
+    const auto bind = [this](GLuint unit, GLenum target) {
+        gl_.ActiveTexture(GL_TEXTURE0 + unit);
+        gl_.BindTexture(target, random_.number(0, 3) == 0 ? 0 : texture(target));
+    };
+    const auto bind_sampler = [this](GLuint unit) {
+        GLuint sampler = 0;
+        gl_.CreateSamplers(1, &sampler);
+        made(sampler, [](const Api& gl, GLuint name) { gl.DeleteSamplers(1, &name); });
+        gl_.SamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+        gl_.SamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+        gl_.SamplerParameteri(sampler, GL_TEXTURE_WRAP_S, random_.one_of({GL_CLAMP_TO_BORDER, GL_MIRRORED_REPEAT}));
+        gl_.SamplerParameteri(sampler, GL_TEXTURE_COMPARE_MODE, random_.one_of({GL_NONE, GL_COMPARE_REF_TO_TEXTURE}));
+        gl_.BindSampler(unit, random_.number(0, 3) == 0 ? 0 : sampler);
+    };
+    // The units that every program uses get all; others, the last one too, get something here and there.
+    for (const GLuint unit : {0U, 1U, 2U, 3U, 4U, 31U, units - 1, random_.index(units), random_.index(units)}) {
+        bind_sampler(unit);
+        for (const GLenum target :
+             Enums{GL_TEXTURE_1D, GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D_ARRAY,
+                   GL_TEXTURE_RECTANGLE, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
+                   GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY}) {
+            if (target == GL_TEXTURE_2D || random_.number(0, 2) == 0) bind(unit, target);
+        }
+    }
+    gl_.ActiveTexture(GL_TEXTURE0 + (random_.flag() ? random_.index(4) : random_.index(units)));
+}
+
+void Poison::images() {
+    const GLuint units = limit(gl_, GL_MAX_IMAGE_UNITS);
+    for (GLuint i = 0; i < units; ++i) {
+        const bool layered = random_.flag();
+        gl_.BindImageTexture(i, texture(layered ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_2D),
+                             layered ? 0 : random_.number(0, 1), layered ? GL_TRUE : GL_FALSE, random_.number(0, 3),
+                             random_.one_of<GLenum>({GL_READ_ONLY, GL_WRITE_ONLY, GL_READ_WRITE}),
+                             random_.one_of<GLenum>({GL_RGBA32F, GL_R32UI, GL_RGBA8}));
+    }
+}
+
+void Poison::buffers() {
+    const auto ranges = [this](GLenum target, GLuint count, GLuint alignment) {
+        for (GLuint i = 0; i < count; ++i) {
+            const auto step = static_cast<GLintptr>(alignment);
+            if (random_.flag())
+                gl_.BindBufferRange(target, i, buffer(), step * random_.number(0, 2), 4 * random_.number(1, 64));
+        }
+    };
+    ranges(GL_UNIFORM_BUFFER, limit(gl_, GL_MAX_UNIFORM_BUFFER_BINDINGS),
+           limit(gl_, GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT));
+    ranges(GL_SHADER_STORAGE_BUFFER, limit(gl_, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS),
+           limit(gl_, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT));
+    ranges(GL_ATOMIC_COUNTER_BUFFER, limit(gl_, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS), 4);
+
+    GLuint feedback = 0;
+    gl_.CreateTransformFeedbacks(1, &feedback);
+    made(feedback, [](const Api& gl, GLuint name) { gl.DeleteTransformFeedbacks(1, &name); });
+    gl_.BindTransformFeedback(GL_TRANSFORM_FEEDBACK, random_.flag() ? feedback : 0);
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_TRANSFORM_FEEDBACK_BUFFERS); ++i) {
+        gl_.BindBufferRange(GL_TRANSFORM_FEEDBACK_BUFFER, i, buffer(), 4 * random_.number(0, 9),
+                            4 * random_.number(9, 99));
+    }
+    for (const GLenum target :
+         Enums{GL_ARRAY_BUFFER, GL_ATOMIC_COUNTER_BUFFER, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
+               GL_DISPATCH_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER, GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
+               GL_QUERY_BUFFER, GL_SHADER_STORAGE_BUFFER, GL_TEXTURE_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER,
+               GL_UNIFORM_BUFFER}) {
+        gl_.BindBuffer(target, random_.number(0, 3) == 0 ? 0 : buffer());
+    }
+    undo_.emplace_back([this] {
+        gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+        gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        gl_.BindBuffer(GL_QUERY_BUFFER, 0);
+        gl_.BindTransformFeedback(GL_TRANSFORM_FEEDBACK, 0);
+    });
+}
+
+void Poison::framebuffers() {
+    gl_.BindFramebuffer(GL_DRAW_FRAMEBUFFER, random_.number(0, 4) == 0 ? 0 : framebuffer());
+    gl_.BindFramebuffer(GL_READ_FRAMEBUFFER, random_.number(0, 4) == 0 ? 0 : framebuffer());
+    GLuint renderbuffer = 0;
+    gl_.CreateRenderbuffers(1, &renderbuffer);
+    made(renderbuffer, [](const Api& gl, GLuint name) { gl.DeleteRenderbuffers(1, &name); });
+    gl_.BindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
+}
+
+// Nothing, a program, a pipeline, or both (the program wins); each has a varying to feed back.
+void Poison::programs() {
+    const auto destroy = [](const Api& gl, GLuint name) { gl.DeleteProgram(name); };
+    const bool use_program = random_.flag(), use_pipeline = random_.flag();
+    GLuint program = 0, pipeline = 0;
+    if (use_program) program = made(make_program(gl_, feedback_vertex, plain_fragment, false, true), destroy);
+    if (use_pipeline) {
+        gl_.CreateProgramPipelines(1, &pipeline);
+        made(pipeline, [](const Api& gl, GLuint name) { gl.DeleteProgramPipelines(1, &name); });
+        const GLuint vertex = made(make_program(gl_, feedback_vertex, nullptr, true, true), destroy);
+        const GLuint fragment = made(make_program(gl_, nullptr, plain_fragment, true), destroy);
+        gl_.UseProgramStages(pipeline, GL_VERTEX_SHADER_BIT, vertex);
+        gl_.UseProgramStages(pipeline, GL_FRAGMENT_SHADER_BIT, fragment);
+        gl_.ActiveShaderProgram(pipeline, random_.one_of({vertex, fragment}));
+    }
+    gl_.UseProgram(program);
+    gl_.BindProgramPipeline(pipeline);
+    feedback_program_ = use_program || use_pipeline;
+    undo_.emplace_back([this] {
+        gl_.UseProgram(0);
+        gl_.BindProgramPipeline(0);
+    });
+}
+
+void Poison::debug() {
+    gl_.DebugMessageCallback(random_.flag() ? ignore_message : nullptr, random_.flag() ? this : nullptr);
+    const int depth = random_.number(0, 3);
+    for (int i = 0; i < depth; ++i) gl_.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 7, 4, "host");
+    random_.flag() ? gl_.Enable(GL_DEBUG_OUTPUT) : gl_.Disable(GL_DEBUG_OUTPUT);
+    random_.flag() ? gl_.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS) : gl_.Disable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+    undo_.emplace_back([this, depth] {
+        for (int i = 0; i < depth; ++i) gl_.PopDebugGroup();
+        gl_.Disable(GL_DEBUG_OUTPUT);
+        gl_.DebugMessageCallback(nullptr, nullptr);
+    });
+}
+
+// Those that a call allows: time, primitives fed back, and primitives of the vertex streams that only a geometry shader
+// feeds.
+void Poison::begin_queries() {
+    const auto begin = [this](GLenum target, GLuint stream) {
+        if (!random_.flag()) return;
+        gl_.BeginQueryIndexed(target, stream, query(target));
+        undo_.emplace_back([this, target, stream] { gl_.EndQueryIndexed(target, stream); });
+    };
+    begin(GL_TIME_ELAPSED, 0);
+    for (GLuint stream = 0; stream < limit(gl_, GL_MAX_VERTEX_STREAMS); ++stream) {
+        begin(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, stream);
+        if (stream > 0) begin(GL_PRIMITIVES_GENERATED, stream);
+    }
+}
+
+void Poison::begin_feedback() {
+    if (!feedback_program_ || random_.flag()) return;
+    gl_.BeginTransformFeedback(GL_POINTS);
+    if (random_.number(0, 2) == 0) gl_.PauseTransformFeedback();
+    undo_.emplace_back([this] { gl_.EndTransformFeedback(); });
+}
+
+}  // namespace quadmill::test

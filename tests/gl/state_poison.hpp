@@ -1,0 +1,76 @@
+// Makes a context such as no sane host leaves it: every piece of state of OpenGL 4.5 at some random, odd, legal value,
+// with real objects bound everywhere.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "gl/host.hpp"
+
+namespace quadmill::test {
+
+// Numbers that are the same on every machine: <random>'s distributions are not.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : engine_(seed) {}
+    std::uint64_t bits() { return engine_(); }
+    // One of from .. to, both included.
+    int number(int from, int to) {
+        return from + static_cast<int>(engine_() % static_cast<std::uint64_t>(to - from + 1));
+    }
+    GLuint index(GLuint count) { return static_cast<GLuint>(engine_() % count); }
+    bool flag() { return (engine_() >> 20U & 1U) != 0; }
+    GLboolean boolean() { return flag() ? GL_TRUE : GL_FALSE; }
+    float real(float from, float to) {
+        return from + (to - from) * static_cast<float>(engine_() >> 40U) / static_cast<float>(1U << 24U);
+    }
+    template <class T>
+    T one_of(std::initializer_list<T> values) {
+        return values.begin()[index(static_cast<GLuint>(values.size()))];
+    }
+
+  private:
+    std::mt19937_64 engine_;
+};
+
+// Poisons on construction; clear() (or the end) ends what is active, deletes the objects and makes pixel transfers
+// tight again, so that a test can look at textures.
+class Poison {
+  public:
+    Poison(const Api& gl, std::uint64_t seed);
+    Poison(const Poison&) = delete;
+    Poison& operator=(const Poison&) = delete;
+    ~Poison() { clear(); }
+    void clear();
+
+  private:
+    GLuint made(GLuint id, void (*destroy)(const Api&, GLuint));
+    GLuint buffer();
+    GLuint texture(GLenum target);
+    GLuint color_texture();
+    GLuint framebuffer();
+    GLuint query(GLenum target);
+
+    void capabilities();
+    void vertices();
+    void rasterization();
+    void pixels();
+    void transfers();
+    void textures();
+    void images();
+    void buffers();
+    void framebuffers();
+    void programs();
+    void debug();
+    void begin_queries();
+    void begin_feedback();
+
+    const Api& gl_;
+    Random random_;
+    std::vector<std::function<void()>> undo_;  // run from the last to the first
+    bool feedback_program_ = false;            // what is in use has a varying to feed back
+};
+
+}  // namespace quadmill::test
