@@ -59,10 +59,11 @@ struct SortOptions {
     /// sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU. Rounded down to
     /// a power of two; at least 1.
     std::size_t max_texels = std::size_t{1} << 24;
-    /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges them:
-    /// the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded down to a
-    /// power of two; at least 1. As large as max_texels, it gives the paper's own form, one run a channel.
-    std::size_t max_run = std::size_t{1} << 18;
+    /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
+    /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
+    /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes 2^18
+    /// for Engine::Pbsn and what was measured fastest for Engine::Auto.
+    std::size_t max_run = 0;
     /// CPU threads for packing and merging; 0 takes as many as the machine has.
     unsigned threads = 0;
 };

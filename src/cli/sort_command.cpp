@@ -199,11 +199,11 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("--max-texels", command->sort.max_texels, "Most texels in one texture (4 values each)")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    verb->add_option(
-            "--max-run", command->sort.max_run,
-            "Longest run in each channel that pbsn sorts; the CPU merges them (the paper's form: as --max-texels)")
+    verb->add_option("--max-run", command->sort.max_run,
+                     "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144 for pbsn, "
+                     "less for auto; the paper's own form for any size: as --max-texels)")
         ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+        ->type_name("N");
     verb->add_option("--threads", command->sort.threads, "CPU threads for packing and merging (default: all)")
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");

@@ -58,4 +58,26 @@ Texture host_texture(Device& device, std::uint32_t id, Format format, const std:
     return {device, id, format, width, height};
 }
 
+LevelZeroAccess::LevelZeroAccess(Device& device, const Texture& texture) : device_(device), id_(texture.id()) {
+    const auto& gl = device.gl;
+    GLint immutable = GL_FALSE;
+    gl.GetTextureParameteriv(id_, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);
+    if (immutable) return;
+    changed_ = true;
+    gl.GetTextureParameteriv(id_, GL_TEXTURE_MIN_FILTER, &filter_);
+    gl.GetTextureParameteriv(id_, GL_TEXTURE_BASE_LEVEL, &base_);
+    gl.GetTextureParameteriv(id_, GL_TEXTURE_MAX_LEVEL, &most_);
+    gl.TextureParameteri(id_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    gl.TextureParameteri(id_, GL_TEXTURE_BASE_LEVEL, 0);
+    gl.TextureParameteri(id_, GL_TEXTURE_MAX_LEVEL, 0);
+}
+
+LevelZeroAccess::~LevelZeroAccess() {
+    if (!changed_) return;
+    const auto& gl = device_.gl;
+    gl.TextureParameteri(id_, GL_TEXTURE_MIN_FILTER, filter_);
+    gl.TextureParameteri(id_, GL_TEXTURE_BASE_LEVEL, base_);
+    gl.TextureParameteri(id_, GL_TEXTURE_MAX_LEVEL, most_);
+}
+
 }  // namespace quadmill::detail::gl

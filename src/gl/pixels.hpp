@@ -27,4 +27,20 @@ void flush(Device& device);
 [[nodiscard]] Texture host_texture(Device& device, std::uint32_t id, Format format, const std::string& where,
                                    const std::string& what);
 
+// A texture whose storage can change counts as incomplete to a copy while its filter asks for levels that it lacks, as
+// the default one does. While this lives, the parameters are such that level 0 is all that counts.
+class LevelZeroAccess {
+  public:
+    LevelZeroAccess(Device& device, const Texture& texture);
+    LevelZeroAccess(const LevelZeroAccess&) = delete;
+    LevelZeroAccess& operator=(const LevelZeroAccess&) = delete;
+    ~LevelZeroAccess();
+
+  private:
+    Device& device_;
+    std::uint32_t id_;
+    bool changed_ = false;
+    int filter_ = 0, base_ = 0, most_ = 0;
+};
+
 }  // namespace quadmill::detail::gl

@@ -68,7 +68,7 @@ struct Sorter::State {
 Sorter::State::State(Context with, const SortOptions& wanted)
     : context(std::move(with)), options(wanted), workers(wanted.threads) {
     if (options.max_texels < 1) throw InvalidArgument("Sorter: max_texels must be at least 1, not 0");
-    if (options.max_run < 1) throw InvalidArgument("Sorter: max_run must be at least 1, not 0");
+    if (options.max_run == 0) options.max_run = options.engine == Engine::Auto ? fastest_run : paper_run;
     options.max_run = std::bit_floor(options.max_run);
     const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
     options.max_texels = std::bit_floor(std::min(options.max_texels, side * side));
@@ -162,6 +162,7 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
         throw InvalidArgument("Sorter::sort_texture: both textures must have one size, not " + size(from) + " and " +
                               size(to));
     }
+    const gl::LevelZeroAccess read(device, from), write(device, to);
     auto& gpu = state_->on_gpu();
     if (!gpu.texture_sort) gpu.texture_sort.emplace(device, gpu.pbsn);
     const auto passes_before = device.passes;
