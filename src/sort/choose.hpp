@@ -9,7 +9,7 @@ namespace quadmill::detail::sort {
 
 // Elements a channel that PBSN sorts before the CPU merges: as measured, and so long that the network is the paper's
 // own for up to a million keys.
-inline constexpr std::size_t fastest_run = std::size_t{1} << 12, paper_run = std::size_t{1} << 18;
+inline constexpr std::size_t fastest_run = std::size_t{1} << 8, paper_run = std::size_t{1} << 18;
 
 // What there is to sort; window 0 is one sort of all keys.
 struct Work {

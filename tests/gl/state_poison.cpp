@@ -222,7 +222,7 @@ void Poison::vertices() {
     GLuint array = 0;
     gl_.CreateVertexArrays(1, &array);
     made(array, [](const Api& gl, GLuint name) { gl.DeleteVertexArrays(1, &name); });
-    gl_.VertexArrayElementBuffer(array, buffer());
+    if (random_.flag()) gl_.VertexArrayElementBuffer(array, buffer());
     const GLuint bindings = limit(gl_, GL_MAX_VERTEX_ATTRIB_BINDINGS);
     for (GLuint i = 0; i < bindings; ++i) {
         if (random_.flag())

@@ -102,10 +102,7 @@ void vertex_state(Recorder& to) {
     to.flags({NAMED(PRIMITIVE_RESTART), NAMED(PRIMITIVE_RESTART_FIXED_INDEX)});
 
     if (to.get(GL_VERTEX_ARRAY_BINDING) == 0) return;  // the core profile has no vertex array 0 to ask about
-    GLint elements = 0;  // asked of the object: NVIDIA's glGetIntegerv does not see what glVertexArrayElementBuffer did
-    gl.GetVertexArrayiv(static_cast<GLuint>(to.get(GL_VERTEX_ARRAY_BINDING)), GL_ELEMENT_ARRAY_BUFFER_BINDING,
-                        &elements);
-    to.add("ELEMENT_ARRAY_BUFFER_BINDING", elements);
+    to.integers({NAMED(ELEMENT_ARRAY_BUFFER_BINDING)});
     for (GLuint i = 0; i < attributes; ++i) {
         for (const auto& what :
              {NAMED(VERTEX_ATTRIB_ARRAY_ENABLED), NAMED(VERTEX_ATTRIB_ARRAY_SIZE), NAMED(VERTEX_ATTRIB_ARRAY_STRIDE),
