@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tests/setup.sh
 echo "Building ..."
-cmake --preset release -DQUADMILL_BUILD_TESTS=OFF >/dev/null
-cmake --build --preset release >/dev/null
+cmake --preset release >/dev/null
+cmake --build --preset release --target quadmill_cli latencies sort_picture >/dev/null
 quadmill=build/release/src/cli/quadmill
 demos=build/release/demos
 out=build/quickstart

@@ -70,20 +70,24 @@ class QUADMILL_API PassObserver {
 ///
 /// One context belongs to one thread at a time. Copies share the context. A headless context is made current by each
 /// call that needs it and what was current before comes back after the call; an adopted one must be current on the
-/// calling thread in each call, and also when the last object built from it is destroyed.
+/// calling thread in each call, and whenever an object built from it is destroyed or assigned to.
 class QUADMILL_API Context {
   public:
     using GetProcAddress = void (*(*)(const char* name))();
 
-    /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
-    /// then the default display. libEGL is opened at run time. Throws: ContextError, saying what was tried and what to
-    /// install.
+    /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform, then
+    /// the default display. libEGL is opened at run time.
+    /// Throws: ContextError, saying what was tried and what to install; InvalidArgument for a device index (also in
+    /// QUADMILL_DEVICE) that is no number from 0.
     static Context headless(const HeadlessOptions& options = {});
 
-    /// Takes the caller's context, which must be current. The library loads its own function table through
-    /// `get_proc_address` and leaves the context's state as it was after each call.
-    /// Pre: no query of samples or primitives and no conditional rendering is active during any call of the library.
-    /// Throws: ContextError when no context is current or it is older than 4.5; InvalidArgument for a null pointer.
+    /// Takes the caller's context, which must be current and have the core profile. The library loads its own function
+    /// table through `get_proc_address` and leaves the context's state as it was after each call.
+    /// Pre: during any call of the library, no query of samples or primitives is active and the current program is not
+    /// flagged for deletion (both are refused with InvalidArgument), and no conditional rendering is active (OpenGL cannot
+    /// tell).
+    /// Throws: ContextError when no context is current, or it is older than 4.5 or of the compatibility profile;
+    /// InvalidArgument for a null pointer.
     static Context adopt(GetProcAddress get_proc_address);
 
     /// The EGL devices that Context::headless can choose from; empty where the driver cannot list them.
@@ -112,8 +116,10 @@ class QUADMILL_API Context {
 
 /// Saves the context's OpenGL state once for many calls of the library and brings it back when it ends. Without one,
 /// each call does so on its own. While a Session is open, the caller must leave the context alone.
-/// Cost: about 200 glGet calls and as many to restore; `quadmill info` measures it. Nests.
-/// Throws: InvalidArgument while a query of samples or primitives is active.
+/// Nests.
+/// Cost: some 100 glGet calls and as many to restore: 1 to 30 us; `quadmill limits` measures it.
+/// Throws: InvalidArgument while a query of samples or primitives is active, or when the current program is flagged for
+/// deletion.
 class QUADMILL_API Session {
   public:
     explicit Session(Context& context);

@@ -36,7 +36,7 @@ enum class Engine {
 /// Whether PBSN may stop at the first stage that finds everything in order.
 enum class EarlyStop { Yes, No };
 
-/// The texels that PBSN blends in.
+/// The floats that are sorted: PBSN blends in texels of them.
 enum class Precision {
     Native,   ///< 32-bit floats for float, 16-bit floats for Half
     Float32,  ///< 32-bit floats
@@ -88,11 +88,17 @@ struct SortStats {
 
 /// Sorts with one context; keeps its programs, textures and staging memory from call to call.
 ///
-/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver;
-/// where a call throws, the data is either untouched or a permutation of itself. Not stable (equal keys have equal
-/// bits). Units: GPU memory for PBSN is 4 textures of at most max_texels texels (16 bytes each, 8 for 16-bit floats)
-/// and as much staging memory; CPU memory is one copy of the keys. Throws: InvalidArgument, GlError, ContextError,
-/// std::bad_alloc. Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4.
+/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver; where a
+/// call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself. Not stable
+/// (equal keys have equal bits).
+/// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as much
+/// staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
+/// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
+/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4.
+///
+///     Sorter sorter(Context::headless(), {.engine = Engine::Pbsn});
+///     std::vector<float> keys{3, 1, 2};
+///     sorter.sort(keys);  // 1, 2, 3
 class QUADMILL_API Sorter {
   public:
     explicit Sorter(Context context, const SortOptions& options = {});
@@ -101,23 +107,28 @@ class QUADMILL_API Sorter {
     ~Sorter();
 
     /// Sorts the keys in place.
-    /// Cost: k * k steps of two draws and a copy for 4 * 2^k keys in a texture, fewer where stages may stop early; one
-    /// upload, one read-back; waits for the GPU.
+    /// Cost: k * k steps of two draws and a copy for a run of 2^k elements in each channel, fewer where stages may stop
+    /// early; one upload, one read-back; waits for the GPU.
     SortStats sort(std::span<float> keys);
     SortStats sort(std::span<Half> keys);
 
-    /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
-    /// may be shorter. Engine::Auto and Engine::Cpu as above. Pre: 1 <= window, and the next power of two of it is not
-    /// above max_texels.
+    /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one may
+    /// be shorter.
+    /// Pre: 1 <= window; for Engine::Pbsn, window <= max_texels.
+    /// Cost: as for sort(), with 2^k >= window.
     SortStats sort_windows(std::span<float> keys, std::size_t window);
     SortStats sort_windows(std::span<Half> keys, std::size_t window);
 
-    /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
-    /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
-    /// used; both may be the same texture. Always PBSN. Shape: RGBA32F, 2-D, any size, both the same. Guarantee: as for
-    /// sort(); a texture with values that blending cannot order goes through a comparator in a shader. Cost: waits for
-    /// the GPU (an occlusion query finds such values, others whether a stage has finished the sort). Throws:
-    /// InvalidArgument when an id is no such texture.
+    /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order (element
+    /// i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is used; both
+    /// may be the same texture. Always PBSN, one run a channel.
+    /// Shape: RGBA32F, 2-D, any size, both the same.
+    /// Guarantee: as for sort(); a texture with values that blending cannot order goes through a comparator in a shader.
+    /// Cost: as for sort(), with no upload and no read-back; waits for the GPU (an occlusion query finds such values,
+    /// others whether a stage has finished the sort). GPU memory: 5 textures of the padded size.
+    /// Throws: InvalidArgument when an id is no such texture, or the sizes differ.
+    ///
+    ///     sorter.sort_texture(texture, texture);  // in place, in the program's own context
     SortStats sort_texture(std::uint32_t input, std::uint32_t output);
 
     [[nodiscard]] const SortOptions& options() const noexcept;

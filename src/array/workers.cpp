@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 
 namespace quadmill::detail::array {
 
@@ -18,7 +19,11 @@ struct Workers::Job {
 
 Workers::Workers(unsigned threads) {
     if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-    for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+    try {
+        for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+        // The machine has no more threads to give; those that there are will do.
+    }
 }
 
 Workers::~Workers() {

@@ -16,7 +16,7 @@ class Workers {
   public:
     using Work = std::function<void(std::size_t index)>;
 
-    // `threads` counts the caller; 0 takes as many as the machine has.
+    // `threads` counts the caller; 0 takes as many as the machine has. Goes on with fewer when there are no more.
     explicit Workers(unsigned threads = 0);
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;

@@ -93,12 +93,13 @@ void Meter::transfers() {
          [&] { return gigabytes / seconds([&] { gl::read_rows(device_, texture, 0, request_.side, down, 0); }); });
     array::Workers workers;
     std::vector<std::byte> memory(texture.bytes(), std::byte{1});
-    const auto slices = texture.bytes() / array::task_bytes;
+    const auto tasks = (texture.bytes() + array::task_bytes - 1) / array::task_bytes;
     note("memory to a pixel buffer, by the CPU", "GB/s", [&] {
         return gigabytes / seconds([&] {
-                   workers.for_each(slices, [&](std::size_t i) {
-                       std::memcpy(up.memory().data() + i * array::task_bytes, memory.data() + i * array::task_bytes,
-                                   array::task_bytes);
+                   workers.for_each(tasks, [&](std::size_t i) {
+                       const auto begin = i * array::task_bytes;
+                       std::memcpy(up.memory().data() + begin, memory.data() + begin,
+                                   std::min(array::task_bytes, memory.size() - begin));
                    });
                });
     });

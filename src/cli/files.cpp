@@ -35,7 +35,9 @@ void remove_on_signal(const std::string& path) {
     has_unfinished = 0;
     std::copy(path.begin(), path.end() + 1, unfinished.begin());
     has_unfinished = 1;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, remove_unfinished);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        if (std::signal(signal, remove_unfinished) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
+    }
 }
 
 class File {
@@ -108,6 +110,8 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
     }
     struct stat facts {};
     const bool exists = stat(path_.c_str(), &facts) == 0;
+    struct stat link {};
+    if (!exists && lstat(path_.c_str(), &link) == 0 && S_ISLNK(link.st_mode)) fail("write through the link");
     if (exists && S_ISDIR(facts.st_mode)) {
         errno = EISDIR;
         fail("write");

@@ -22,7 +22,7 @@ void add_limits_command(CLI::App& app) {
         "limits", "Measure what this machine's graphics pipeline can do at most: fill, blend, transfer");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     command->add_option("--side", options->request.side, "Width and height of the textures used")
-        ->check(CLI::Range(1, 16384))
+        ->check(CLI::Range(1, 8192))
         ->capture_default_str();
     command->add_option("--repeat", options->request.repeat, "Times each limit is measured; the median counts")
         ->check(CLI::Range(1, 1000))

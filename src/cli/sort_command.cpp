@@ -71,13 +71,14 @@ Bytes SortCommand::read() const {
 // Whether the GPU side is to be used at all; `auto` does without where the CPU is known to be faster.
 bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
+    const bool converts = sort.precision != Precision::Native;  // only a Sorter does that
     const detail::sort::Work work{n, window, type == Type::F32 ? sizeof(float) : sizeof(Half)};
-    if (sort.engine == Engine::Auto && !detail::sort::gpu_may_win_with_startup(work)) return false;
+    if (sort.engine == Engine::Auto && !converts && !detail::sort::gpu_may_win_with_startup(work)) return false;
     const Stopwatch time;
     try {
         context_ = Context::headless({.device = device});
     } catch (const ContextError& error) {
-        if (sort.engine != Engine::Auto) throw;
+        if (sort.engine != Engine::Auto || converts) throw;
         fmt::print(stderr, "quadmill sort: sorting on the CPU: {}\n", error.what());
         return false;
     }
@@ -120,6 +121,10 @@ void SortCommand::run_as() {
 }
 
 void SortCommand::run() {
+    if (sort.engine == Engine::Cpu && sort.precision != Precision::Native)
+        throw CLI::ValidationError("--precision",
+                                   "goes with --engine pbsn or auto; the cpu engine sorts values as they are");
+    if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
     sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
     if (type == Type::F16) {
         run_as<Half>();
@@ -166,6 +171,20 @@ void SortCommand::print_profile() {
 
 }  // namespace
 
+namespace {
+
+// Words for the values of an enum; the help lists the words.
+template <class Value>
+CLI::CheckedTransformer one_of(const std::map<std::string, Value>& words) {
+    CLI::CheckedTransformer transformer(words);
+    std::string list;
+    for (const auto& [word, value] : words) list += (list.empty() ? "" : "|") + word;
+    transformer.description(list);
+    return transformer;
+}
+
+}  // namespace
+
 void add_sort_command(CLI::App& app) {
     auto command = std::make_shared<SortCommand>();
     auto* verb = app.add_subcommand("sort", "Sort numbers from a file or pipe");
@@ -173,22 +192,19 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
         ->capture_default_str();
     verb->add_option("--type", command->type, "Type of the values, raw and little-endian")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Type>{{"f32", Type::F32}, {"f16", Type::F16}}))
+        ->transform(one_of<Type>({{"f32", Type::F32}, {"f16", Type::F16}}))
         ->default_str("f32");
     verb->add_flag("--text", command->text, "Input and output are text, one number a line");
     verb->add_option("--order", command->sort.order, "NaNs come last in both")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Order>{{"asc", Order::Ascending}, {"desc", Order::Descending}}))
+        ->transform(one_of<Order>({{"asc", Order::Ascending}, {"desc", Order::Descending}}))
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
                      "pbsn: by blending, SIGMOD'05; cpu: std::sort; auto: what was measured faster")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Engine>{{"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}}))
+        ->transform(one_of<Engine>({{"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}}))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
                      "Floats that pbsn blends in (default: as --type). f16 refuses values that it would change")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Precision>{{"f32", Precision::Float32}, {"f16", Precision::Float16}}));
+        ->transform(one_of<Precision>({{"f32", Precision::Float32}, {"f16", Precision::Float16}}));
     verb->add_flag(
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
         "With --precision f16: let the values become the nearest 16-bit floats");

@@ -39,7 +39,7 @@ void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei 
 }  // namespace
 
 Device::Device(const HeadlessOptions& options)
-    : egl(std::make_unique<EglContext>(options)), on_debug_message(options.on_debug_message) {
+    : on_debug_message(options.on_debug_message), egl(std::make_unique<EglContext>(options)) {
     const auto previous = egl->make_current();
     try {
         // glad passes the user pointer through, so the loader needs no global.
@@ -78,6 +78,13 @@ void Device::load(Context::GetProcAddress get_proc_address) {
     };
     info.version = text(GL_VERSION);
     if (!gl.VERSION_4_5) throw ContextError("quadmill needs OpenGL 4.5, and this context is '" + info.version + "'");
+    GLint profile = 0;
+    gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
+    if (profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) {
+        throw ContextError(
+            "quadmill needs a core profile, and this OpenGL context has the compatibility profile, whose old state "
+            "(alpha test, pixel transfer) would change results; ask for a core profile when you make the context");
+    }
     info.renderer = text(GL_RENDERER);
     info.vendor = text(GL_VENDOR);
     info.shading_language = text(GL_SHADING_LANGUAGE_VERSION);

@@ -46,8 +46,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
     Api gl{};
     ContextInfo info;
-    std::unique_ptr<EglContext> egl;  // null for an adopted context
-    std::function<void(std::string_view)> on_debug_message;
+    std::function<void(std::string_view)> on_debug_message;  // outlives the context, which may call it to the last
+    std::unique_ptr<EglContext> egl;                         // null for an adopted context
     PassObserver* observer = nullptr;
     std::uint64_t passes = 0;  // issued since the start
     Pipeline pipeline;         // what is bound within the open session

@@ -83,6 +83,7 @@ void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
 template <class Float>
 void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
     const auto* sorted = reinterpret_cast<const Float*>(lane.readback.wait().data());
+    bench_.device.check("Sorter");  // before a key is overwritten
     stats_.sort_ms += ms_between(lane.sort_begin, lane.sort_end);
     stats_.readback_ms += ms_between(lane.sort_end, lane.read_end);
     const Stopwatch merging;
@@ -133,14 +134,6 @@ void ChunkSort<Float>::merge_chunks() {
 }
 
 template <class Float>
-void ChunkSort<Float>::merge_set_aside() {
-    if (set_aside_.empty()) return;
-    const auto order = bench_.options.order;
-    const auto values = sorted_values<Float>(set_aside_, order);
-    merge_into<Float>(keys_, keys_.size() - values.size(), values, KeyLess<Float>{TotalOrder<Float>(order)});
-}
-
-template <class Float>
 void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
     const auto order = bench_.options.order;
     const KeyLess<Float> less{TotalOrder<Float>(order)};
@@ -153,11 +146,11 @@ void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Asi
         const auto [first, last] = std::equal_range(aside.keys.begin(), aside.keys.end(), Key{index, 0}, by_window);
         const auto block = (index / 4) << static_cast<unsigned>(chunk.k);
         const auto size = out.size() - static_cast<std::size_t>(last - first);
-        for (std::size_t i = 0; i < size; ++i) out[i] = sorted[array::FourArray::position(block + i, index % 4)];
-        if (first == last) return;
         std::vector<typename KeyBits<Float>::Bits> bits;
         for (auto key = first; key != last; ++key) bits.push_back(key->bits);
-        merge_into<Float>(out, size, sorted_values<Float>(bits, order), less);
+        const auto aside_values = sorted_values<Float>(bits, order);
+        for (std::size_t i = 0; i < size; ++i) out[i] = sorted[array::FourArray::position(block + i, index % 4)];
+        merge_into<Float>(out, size, aside_values, less);
     };
     // Enough windows a task that taking one costs little beside its work.
     const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window_, 1);
@@ -199,8 +192,11 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks) {
     if (!chunks.empty()) collect(chunks.back(), lane(chunks.size() - 1), aside[(chunks.size() - 1) % 2]);
     const Stopwatch merging;
     if (window_ == 0) {
+        const auto order = bench_.options.order;
+        const auto aside_values = sorted_values<Float>(set_aside_, order);
         merge_chunks();
-        merge_set_aside();
+        merge_into<Float>(keys_, keys_.size() - aside_values.size(), aside_values,
+                          KeyLess<Float>{TotalOrder<Float>(order)});
     }
     stats_.merge_ms += merging.ms();
     stats_.passes = bench_.device.passes - passes_before;

@@ -38,6 +38,7 @@ class Scratch {
     [[nodiscard]] std::span<T> of(std::size_t n) {
         if (size_ < n * sizeof(T)) {
             memory_.reset();
+            size_ = 0;
             memory_ = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
             size_ = n * sizeof(T);
         }
@@ -75,7 +76,6 @@ class ChunkSort {
     void merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside);
     void take_windows(const Chunk& chunk, const Float* sorted, Aside& aside);
     void merge_chunks();
-    void merge_set_aside();
 
     Bench bench_;
     std::span<Float> keys_;

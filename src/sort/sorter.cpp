@@ -56,8 +56,10 @@ struct Sorter::State {
     SortStats sort_windows(std::span<Float> keys, std::size_t window);
     template <class Float>
     SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
+    template <class Float>
+    SortStats by_engine(std::span<Float> keys, std::size_t window, const char* function);
     template <class Other, class Float>
-    SortStats by_pbsn_as(std::span<Float> keys, std::size_t window, const char* function);
+    SortStats converted(std::span<Float> keys, std::size_t window, const char* function);
 
     Context context;
     SortOptions options;
@@ -89,7 +91,7 @@ SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, cons
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
 // rounded.
 template <class Other, class Float>
-SortStats Sorter::State::by_pbsn_as(std::span<Float> keys, std::size_t window, const char* function) {
+SortStats Sorter::State::converted(std::span<Float> keys, std::size_t window, const char* function) {
     const Stopwatch total;
     std::vector<Other> others(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -100,15 +102,23 @@ SortStats Sorter::State::by_pbsn_as(std::span<Float> keys, std::size_t window, c
                               std::to_string(i) +
                               " is no 16-bit float and would be changed; use 32-bit precision, or allow rounding");
     }
-    auto stats = by_pbsn(std::span(others), window, function);
+    auto stats = by_engine(std::span(others), window, function);
     std::transform(others.begin(), others.end(), keys.begin(), convert<Float, Other>);
     stats.total_ms = total.ms();
     return stats;
 }
 
 template <class Float>
+SortStats Sorter::State::sort(std::span<Float> keys, std::size_t window, const char* function) {
+    using Other = std::conditional_t<std::is_same_v<Float, float>, Half, float>;
+    const auto other = std::is_same_v<Float, float> ? Precision::Float16 : Precision::Float32;
+    return options.precision == other ? converted<Other>(keys, window, function) : by_engine(keys, window, function);
+}
+
+template <class Float>
 SortStats Sorter::State::sort_windows(std::span<Float> keys, std::size_t window) {
     if (window < 1) throw InvalidArgument("Sorter::sort_windows: a window must hold at least 1 key, not 0");
+    window = std::min(window, std::max<std::size_t>(keys.size(), 1));
     if (options.engine == Engine::Pbsn && window > options.max_texels) {
         throw InvalidArgument("Sorter::sort_windows: a window of " + std::to_string(window) +
                               " keys does not fit into a texture of " + std::to_string(options.max_texels) +
@@ -118,15 +128,14 @@ SortStats Sorter::State::sort_windows(std::span<Float> keys, std::size_t window)
 }
 
 template <class Float>
-SortStats Sorter::State::sort(std::span<Float> keys, std::size_t window, const char* function) {
+SortStats Sorter::State::by_engine(std::span<Float> keys, std::size_t window, const char* function) {
     auto engine = options.engine;
-    if (engine == Engine::Auto) engine = choose_engine(context.info(), {keys.size(), window, sizeof(Float)});
-    if (engine == Engine::Cpu) {
-        return window == 0 ? sort_on_cpu(keys, options.order) : sort_windows_on_cpu(keys, window, options.order);
+    if (engine == Engine::Auto) {
+        engine = window > options.max_texels ? Engine::Cpu
+                                             : choose_engine(context.info(), {keys.size(), window, sizeof(Float)});
     }
-    using Other = std::conditional_t<std::is_same_v<Float, float>, Half, float>;
-    const auto other = std::is_same_v<Float, float> ? Precision::Float16 : Precision::Float32;
-    return options.precision == other ? by_pbsn_as<Other>(keys, window, function) : by_pbsn(keys, window, function);
+    if (engine == Engine::Pbsn) return by_pbsn(keys, window, function);
+    return window == 0 ? sort_on_cpu(keys, options.order) : sort_windows_on_cpu(keys, window, options.order);
 }
 
 Sorter::Sorter(Context context, const SortOptions& options)

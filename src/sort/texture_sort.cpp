@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "gl/device.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/keys.hpp"
 #include "sort/packing.hpp"
@@ -22,19 +23,22 @@ TextureSort::TextureSort(gl::Device& device, Pbsn& pbsn)
       flip_(recode_.location("flip")),
       special_count_(device, gl::Query::Kind::Samples) {}
 
+// Each group is complete or empty, also when the GPU has no room for one of its textures.
 void TextureSort::resize(int width, int height, int k) {
     if (raw_.width() != width || raw_.height() != height) {
         raw_target_ = {};
         raw_ = {};
-        raw_ = gl::Texture(device_, gl::Format::Rgba32ui, width, height);
-        raw_target_ = gl::Framebuffer(device_, raw_);
+        gl::Texture raw(device_, gl::Format::Rgba32ui, width, height);
+        raw_target_ = gl::Framebuffer(device_, raw);
+        raw_ = std::move(raw);
     }
     const auto shape = array::FourArray::of_power(k);
     if (keys_.tex.width() == shape.width && keys_.tex.height() == shape.height) return;
     keys_ = {};
     floats_ = {};
-    keys_ = Surface(device_, gl::Format::Rgba32ui, shape);
+    Surface keys(device_, gl::Format::Rgba32ui, shape);
     floats_ = Surface(device_, gl::Format::Rgba32f, shape);
+    keys_ = std::move(keys);
 }
 
 void TextureSort::gather(const gl::Texture& from, const gl::Texture& to, const gl::Framebuffer& target,
@@ -103,6 +107,7 @@ SortStats TextureSort::run(const gl::Texture& input, const gl::Texture& output, 
     }
     stats.steps = static_cast<std::uint64_t>(stats.stages_run) * static_cast<std::uint64_t>(k);
     gather(keys_.tex, raw_, raw_target_, 0);
+    device_.check("Sorter::sort_texture");  // before the caller's texture is touched
     copy(device_, "copy to caller", raw_, output);
     return stats;
 }

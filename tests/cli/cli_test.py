@@ -79,6 +79,8 @@ class Help(Command):
         self.fails(2, "--device", "sort", "--device", "-1")
         self.fails(2, "--max-texels", "sort", "--max-texels", "0")
         self.fails(2, "extra", "sort", "-", "extra")
+        self.fails(2, "-o", "sort", "-o", "", stdin=floats([1]))
+        self.fails(2, "--precision", "sort", "--engine", "cpu", "--precision", "f16", stdin=floats([1]))
 
     def test_info(self):
         facts = json.loads(run("info", "--json").stdout)
@@ -126,8 +128,9 @@ class Sorting(Command):
         self.assertEqual(self.sort(floats(values), "--precision", "f16", "--engine", "pbsn"), floats(sorted(values)))
         self.fails(1, "0.100000 at index 1", "sort", "--precision", "f16", "--engine", "pbsn",
                    stdin=floats([1.0, 0.1]))
-        self.assertEqual(self.sort(floats([1.0, 0.1]), "--precision", "f16", "--round", "--engine", "pbsn"),
-                         floats([0.0999755859375, 1.0]))
+        for engine in ("pbsn", "auto"):
+            self.assertEqual(self.sort(floats([1.0, 0.1]), "--precision", "f16", "--round", "--engine", engine),
+                             floats([0.0999755859375, 1.0]))
 
     def test_empty_and_single(self):
         for engine in ("pbsn", "cpu", "auto"):
@@ -211,6 +214,22 @@ class Files(Command):
         self.fails(1, "No such file", "sort", good, "-o", self.path("no/such/out"))
         self.fails(1, "directory", "sort", good, "-o", self.folder)
         self.only("data", "good")
+
+    def test_a_link_to_nothing_is_not_replaced(self):
+        link = self.path("link")
+        os.symlink(self.path("nothing"), link)
+        self.fails(1, "link", "sort", "-o", link, stdin=floats([1]))
+        self.assertTrue(os.path.islink(link))
+
+    def test_nohup_holds(self):
+        process = subprocess.Popen([QUADMILL, "sort", "-", "-o", self.path("out"), "--engine", "cpu"],
+                                   stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        while not os.listdir(self.folder):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(floats([2, 1]))
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.read(self.path("out")), floats([1, 2]))
 
     def test_a_failed_sort_keeps_the_old_output(self):
         old = self.path("out", b"old")

@@ -6,6 +6,7 @@
 #include "data.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
+#include "sort/chunk_sort.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
@@ -193,6 +194,42 @@ TEST_CASE("16-bit precision: exact when it can be, refused or rounded when asked
     Sorter rounding(context, {.engine = Engine::Pbsn, .precision = Precision::Float16, .rounding = Rounding::Nearest});
     rounding.sort(std::span(tenths));
     for (std::size_t i = 0; i < 3; ++i) CHECK(tenths[i] == Half::nearest(before[2 - i]).value());
+}
+
+TEST_CASE("Precision and rounding mean the same for every engine") {
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Auto, Engine::Cpu, Engine::Pbsn}) {
+        Sorter refusing(context, {.engine = engine, .precision = Precision::Float16});
+        std::vector<float> tenth{0.1F};
+        CHECK_THROWS_AS(refusing.sort(std::span(tenth)), InvalidArgument);
+        Sorter rounding(context, {.engine = engine, .precision = Precision::Float16, .rounding = Rounding::Nearest});
+        rounding.sort(std::span(tenth));
+        CHECK(tenth[0] == Half::nearest(0.1F).value());
+    }
+}
+
+TEST_CASE("A window longer than all keys is one window, whatever its size") {
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Auto, Engine::Cpu, Engine::Pbsn}) {
+        Sorter sorter(context, {.engine = engine});
+        for (const std::size_t window : {std::size_t{4}, std::size_t{1} << 62U, ~std::size_t{0}}) {
+            std::vector<float> keys{3, 1, 2};
+            sorter.sort_windows(std::span(keys), window);
+            CHECK(keys == std::vector<float>{1, 2, 3});
+        }
+    }
+}
+
+TEST_CASE("A sorter that ran out of memory goes on") {
+    Sorter sorter(Context::headless(), {.engine = Engine::Pbsn, .max_texels = 1024});
+    expect_sorted<float>(sorter, "uniform", 10'000, 1);
+    detail::sort::Scratch scratch;
+    CHECK(scratch.of<float>(10).size() == 10);
+    CHECK_THROWS_AS(static_cast<void>(scratch.of<double>(std::size_t{1} << 60U)), std::bad_alloc);
+    const auto again = scratch.of<float>(10);
+    again[9] = 1;
+    CHECK(again[9] == 1);
+    expect_sorted<float>(sorter, "uniform", 10'000, 2);
 }
 
 TEST_CASE("Bad arguments are refused before any work") {
