@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "gl/device.hpp"
 #include "gl/host.hpp"
 #include "gl/sample_keys.hpp"
 #include "quadmill/error.hpp"
@@ -361,4 +362,39 @@ TEST_CASE("a headless context goes from thread to thread, but serves one at a ti
     }).join();
     CHECK_MESSAGE(has(message, "another thread"), message);
     check_sorts(context);
+}
+
+namespace {
+
+// A driver that says less of itself than the real one beneath.
+struct LesserDriver {
+    static inline const Context* real = nullptr;
+    static void GLAD_API_PTR get_integer(GLenum name, GLint* value) {
+        real->device()->gl.GetIntegerv(name, value);
+        if (name == GL_CONTEXT_PROFILE_MASK) *value = GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
+    }
+    static const GLubyte* GLAD_API_PTR get_string(GLenum name) {
+        if (name == GL_VERSION) return reinterpret_cast<const GLubyte*>("4.4.0 of long ago");
+        return real->device()->gl.GetString(name);
+    }
+    static void (*compatibility(const char* name))() {
+        if (std::string_view(name) == "glGetIntegerv") return reinterpret_cast<void (*)()>(&get_integer);
+        return real->proc_address(name);
+    }
+    static void (*old(const char* name))() {
+        if (std::string_view(name) == "glGetString") return reinterpret_cast<void (*)()>(&get_string);
+        return real->proc_address(name);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a context of the compatibility profile, or an old one, is refused") {
+    auto context = Context::headless();
+    context.make_current();
+    LesserDriver::real = &context;
+    CHECK(has(message_of([] { Context::adopt(LesserDriver::compatibility); }), "core profile"));
+    CHECK_THROWS_AS(Context::adopt(LesserDriver::compatibility), ContextError);
+    CHECK(has(message_of([] { Context::adopt(LesserDriver::old); }), "4.4.0 of long ago"));
+    CHECK_THROWS_AS(Context::adopt(LesserDriver::old), ContextError);
 }
