@@ -46,6 +46,17 @@ class Meter {
         return std::chrono::duration<double>(Clock::now() - begin).count();
     }
 
+    // Reads all of `tex` into `frame`.
+    [[nodiscard]] gl::Pass fetch_pass(const sort::Surface& surface, const gl::QuadList& quads) const {
+        return {.name = "limit",
+                .program = &fetch_,
+                .inputs = {&surface.tex},
+                .target = &surface.frame_target,
+                .quads = &quads,
+                .first = 0,
+                .count = 1};
+    }
+
     void fill_rates(gl::Format format);
     void transfers();
     void overheads();
@@ -60,13 +71,7 @@ void Meter::fill_rates(gl::Format format) {
     const array::FourArray shape{request_.side, request_.side};
     const sort::Surface surface(device_, format, shape);
     const gl::QuadList quads(device_, {sort::copy_quad(shape.width, shape.height)});
-    gl::Pass pass{.name = "limit",
-                  .program = &fetch_,
-                  .inputs = {&surface.tex},
-                  .target = &surface.frame_target,
-                  .quads = &quads,
-                  .first = 0,
-                  .count = 1};
+    auto pass = fetch_pass(surface, quads);
     const auto texels = static_cast<double>(shape.texels());
     const std::string name = gl::info(format).name;
     constexpr int passes = 8;
@@ -124,13 +129,7 @@ void Meter::transfers() {
 void Meter::overheads() {
     const sort::Surface surface(device_, gl::Format::Rgba32f, {1, 1});
     const gl::QuadList quads(device_, {sort::copy_quad(1, 1)});
-    gl::Pass pass{.name = "limit",
-                  .program = &fetch_,
-                  .inputs = {&surface.tex},
-                  .target = &surface.frame_target,
-                  .quads = &quads,
-                  .first = 0,
-                  .count = 1};
+    auto pass = fetch_pass(surface, quads);
     constexpr int passes = 256;
     note("one pass of one texel", "us", [&] {
         return seconds([&] {
