@@ -6,7 +6,6 @@
 #include "data.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
-#include "sort/chunk_sort.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
@@ -218,19 +217,6 @@ TEST_CASE("A window longer than all keys is one window, whatever its size") {
             CHECK(keys == std::vector<float>{1, 2, 3});
         }
     }
-}
-
-TEST_CASE("A sorter that ran out of memory goes on") {
-    Sorter sorter(Context::headless(), {.engine = Engine::Pbsn, .max_texels = 1024});
-    expect_sorted<float>(sorter, "uniform", 10'000, 1);
-    detail::sort::Scratch scratch;
-    CHECK(scratch.of<float>(10).size() == 10);
-    volatile std::size_t too_many = std::size_t{1} << 60U;
-    CHECK_THROWS_AS(static_cast<void>(scratch.of<double>(too_many)), std::bad_alloc);
-    const auto again = scratch.of<float>(10);
-    again[9] = 1;
-    CHECK(again[9] == 1);
-    expect_sorted<float>(sorter, "uniform", 10'000, 2);
 }
 
 TEST_CASE("Bad arguments are refused before any work") {
