@@ -121,9 +121,10 @@ void SortCommand::run_as() {
 }
 
 void SortCommand::run() {
-    if (sort.engine == Engine::Cpu && sort.precision != Precision::Native)
+    if (sort.engine == Engine::Cpu && sort.precision != Precision::Native) {
         throw CLI::ValidationError("--precision",
                                    "goes with --engine pbsn or auto; the cpu engine sorts values as they are");
+    }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
     sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
     if (type == Type::F16) {
