@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
+#include <type_traits>
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
@@ -21,16 +23,43 @@ struct Half {
     bool operator==(const Half&) const = default;
 };
 
-/// The direction of a sort. The order is total, over bits: -inf < ... < -0 < +0 < ... < +inf, denormals included. NaNs
-/// come last in both directions, and among themselves in an order fixed by their bits. Descending is the ascending
-/// order of the negated values.
+enum class KeyType { F16, F32, F64, I32, U32, I64, U64 };
+
+/// A view of keys in memory, of any type that can be sorted; made from a std::span, std::vector or std::array of them.
+class Keys {
+  public:
+    Keys(std::span<Half> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F16) {}
+    Keys(std::span<float> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F32) {}
+    Keys(std::span<double> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F64) {}
+    Keys(std::span<std::int32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I32) {}
+    Keys(std::span<std::uint32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U32) {}
+    Keys(std::span<std::int64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I64) {}
+    Keys(std::span<std::uint64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U64) {}
+    template <std::ranges::contiguous_range Range>
+        requires std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range>
+    Keys(Range&& keys) noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
+    [[nodiscard]] void* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] KeyType type() const noexcept { return type_; }
+
+  private:
+    Keys(void* data, std::size_t size, KeyType type) noexcept : data_(data), size_(size), type_(type) {}
+    void* data_;
+    std::size_t size_;
+    KeyType type_;
+};
+
+/// The direction of a sort. The order of floats is total, over bits: -inf < ... < -0 < +0 < ... < +inf, denormals
+/// included. NaNs come last in both directions, and among themselves in an order fixed by their bits. Descending is the
+/// ascending order of the negated values.
 enum class Order { Ascending, Descending };
 
 enum class Engine {
     Auto,  ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
            ///< renderer
     Cpu,   ///< std::sort on the calling thread
-    Pbsn,  ///< the periodic balanced sorting network of SIGMOD'05, by blending
+    Pbsn,  ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
+    Merge,  ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
 };
 
 /// Whether PBSN may stop at the first stage that finds everything in order.
@@ -109,15 +138,13 @@ class QUADMILL_API Sorter {
     /// Sorts the keys in place.
     /// Cost: k * k steps of two draws and a copy for a run of 2^k elements in each channel, fewer where stages may stop
     /// early; one upload, one read-back; waits for the GPU.
-    SortStats sort(std::span<float> keys);
-    SortStats sort(std::span<Half> keys);
+    SortStats sort(Keys keys);
 
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one may
     /// be shorter.
     /// Pre: 1 <= window; for Engine::Pbsn, window <= max_texels.
     /// Cost: as for sort(), with 2^k >= window.
-    SortStats sort_windows(std::span<float> keys, std::size_t window);
-    SortStats sort_windows(std::span<Half> keys, std::size_t window);
+    SortStats sort_windows(Keys keys, std::size_t window);
 
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order (element
     /// i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is used; both
@@ -139,13 +166,10 @@ class QUADMILL_API Sorter {
 };
 
 /// One sort with a Sorter made for the occasion. Throws: as Sorter.
-QUADMILL_API SortStats sort(const Context& context, std::span<float> keys, const SortOptions& options = {});
-QUADMILL_API SortStats sort(const Context& context, std::span<Half> keys, const SortOptions& options = {});
+QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions& options = {});
 
 /// std::sort in the library's total order; needs no context. The yardstick, and what Engine::Cpu runs.
-QUADMILL_API SortStats sort_on_cpu(std::span<float> keys, Order order = Order::Ascending);
-QUADMILL_API SortStats sort_on_cpu(std::span<Half> keys, Order order = Order::Ascending);
-QUADMILL_API SortStats sort_windows_on_cpu(std::span<float> keys, std::size_t window, Order order = Order::Ascending);
-QUADMILL_API SortStats sort_windows_on_cpu(std::span<Half> keys, std::size_t window, Order order = Order::Ascending);
+QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending);
+QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending);
 
 }  // namespace quadmill

@@ -31,10 +31,10 @@ std::string shader_log(const Api& gl, GLuint shader) {
     return log;
 }
 
-Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, const char* source) {
+Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, const char* prelude, const char* source) {
     const auto& gl = device.gl;
     auto shader = make<ShaderTraits>(device, [&](GLuint& id) { id = gl.CreateShader(stage); });
-    const std::array parts{"#version 450 core\n", source};
+    const std::array parts{"#version 450 core\n", prelude, source};
     gl.ShaderSource(shader.id(), static_cast<GLsizei>(parts.size()), parts.data(), nullptr);
     gl.CompileShader(shader.id());
     GLint done = GL_FALSE;
@@ -46,31 +46,42 @@ Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, con
 }  // namespace
 
 const FormatInfo& info(Format format) {
-    static constexpr FormatInfo rgba32f{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"};
-    static constexpr FormatInfo rgba16f{GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"};
-    static constexpr FormatInfo rgba32ui{GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"};
-    switch (format) {
-        case Format::Rgba16f:
-            return rgba16f;
-        case Format::Rgba32ui:
-            return rgba32ui;
-        case Format::Rgba32f:
-            break;
-    }
-    return rgba32f;
+    static constexpr std::array<FormatInfo, 10> all{{{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
+                                                     {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
+                                                     {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
+                                                     {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 8, "RGBA16UI"},
+                                                     {GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, 8, "RG32UI"},
+                                                     {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4, "R32UI"},
+                                                     {GL_RG32F, GL_RG, GL_FLOAT, 8, "RG32F"},
+                                                     {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
+                                                     {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4,
+                                                      "DEPTH_COMPONENT32F"},
+                                                     {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1,
+                                                      "STENCIL_INDEX8"}}};
+    return all.at(static_cast<std::size_t>(format));
 }
 
-Texture::Texture(Device& device, Format format, int width, int height)
-    : handle_(make<TextureTraits>(device, [&](GLuint& id) { device.gl.CreateTextures(GL_TEXTURE_2D, 1, &id); })),
+Texture::Texture(Device& device, Format format, int width, int height, int layers)
+    : handle_(make<TextureTraits>(device,
+                                  [&](GLuint& id) {
+                                      device.gl.CreateTextures(layers > 0 ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_2D, 1,
+                                                               &id);
+                                  })),
       format_(format),
       width_(width),
-      height_(height) {
+      height_(height),
+      layers_(layers) {
     const auto& gl = device.gl;
     gl.TextureParameteri(id(), GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     gl.TextureParameteri(id(), GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    gl.TextureStorage2D(id(), 1, info(format).internal, width, height);
+    if (layers > 0) {
+        gl.TextureStorage3D(id(), 1, info(format).internal, width, height, layers);
+    } else {
+        gl.TextureStorage2D(id(), 1, info(format).internal, width, height);
+    }
     device.check("Texture", std::string(info(format).name) + " of " + std::to_string(width) + " x " +
-                                std::to_string(height) + " texels (" + std::to_string(bytes()) + " bytes)");
+                                std::to_string(height) + (layers > 0 ? " x " + std::to_string(layers) : "") +
+                                " texels (" + std::to_string(bytes()) + " bytes)");
 }
 
 Texture::Texture(Device& device, GLuint id, Format format, int width, int height)
@@ -85,7 +96,17 @@ Framebuffer::Framebuffer(Device& device, const Texture& color)
       width_(color.width()),
       height_(color.height()) {
     const auto& gl = device.gl;
-    gl.NamedFramebufferTexture(id(), GL_COLOR_ATTACHMENT0, color.id(), 0);
+    if (color.layers() == 0) {
+        gl.NamedFramebufferTexture(id(), GL_COLOR_ATTACHMENT0, color.id(), 0);
+    } else {
+        std::array<GLenum, draw_buffers> attachments{};
+        const auto layers = static_cast<std::size_t>(color.layers());
+        for (std::size_t i = 0; i < layers; ++i) {
+            attachments.at(i) = GL_COLOR_ATTACHMENT0 + static_cast<GLenum>(i);
+            gl.NamedFramebufferTextureLayer(id(), attachments[i], color.id(), 0, static_cast<GLint>(i));
+        }
+        gl.NamedFramebufferDrawBuffers(id(), color.layers(), attachments.data());
+    }
     const auto status = gl.CheckNamedFramebufferStatus(id(), GL_DRAW_FRAMEBUFFER);
     if (status != GL_FRAMEBUFFER_COMPLETE) {
         throw GlError(std::string("Framebuffer: the driver cannot render to ") + info(color.format()).name + " of " +
@@ -93,11 +114,11 @@ Framebuffer::Framebuffer(Device& device, const Texture& color)
     }
 }
 
-Program::Program(Device& device, const char* name, const char* fragment)
+Program::Program(Device& device, const char* name, const char* fragment, const std::string& prelude)
     : handle_(make<ProgramTraits>(device, [&](GLuint& id) { id = device.gl.CreateProgram(); })) {
     const auto& gl = device.gl;
-    const auto vertex_shader = compile(device, name, GL_VERTEX_SHADER, shaders::array_quad_vert);
-    const auto fragment_shader = compile(device, name, GL_FRAGMENT_SHADER, fragment);
+    const auto vertex_shader = compile(device, name, GL_VERTEX_SHADER, "", shaders::array_quad_vert);
+    const auto fragment_shader = compile(device, name, GL_FRAGMENT_SHADER, prelude.c_str(), fragment);
     gl.AttachShader(id(), vertex_shader.id());
     gl.AttachShader(id(), fragment_shader.id());
     gl.BindAttribLocation(id(), 0, "target");

@@ -78,7 +78,7 @@ struct SamplerTraits {
     static void destroy(const Api& gl, GLuint id) { gl.DeleteSamplers(1, &id); }
 };
 
-enum class Format { Rgba32f, Rgba16f, Rgba32ui };
+enum class Format { Rgba32f, Rgba16f, Rgba32ui, Rgba16ui, Rg32ui, R32ui, Rg32f, R32f, Depth32f, Stencil8 };
 
 struct FormatInfo {
     GLenum internal, format, type;
@@ -87,30 +87,32 @@ struct FormatInfo {
 };
 [[nodiscard]] const FormatInfo& info(Format format);
 
-// A 2-D texture of one level, read without filtering.
+// A 2-D texture of one level, or a 2-D array texture of `layers` layers, read without filtering.
 class Texture {
   public:
     Texture() = default;
     // Throws GlError, naming the size and the bytes, when the GPU has no room.
-    Texture(Device& device, Format format, int width, int height);
+    Texture(Device& device, Format format, int width, int height, int layers = 0);
     // A texture of the host, not owned.
     Texture(Device& device, GLuint id, Format format, int width, int height);
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
     [[nodiscard]] Format format() const noexcept { return format_; }
     [[nodiscard]] int width() const noexcept { return width_; }
     [[nodiscard]] int height() const noexcept { return height_; }
+    [[nodiscard]] int layers() const noexcept { return layers_; }  // 0: no array texture
     [[nodiscard]] std::size_t bytes() const noexcept {
-        return static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * info(format_).bytes;
+        return static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) *
+               static_cast<std::size_t>(layers_ > 0 ? layers_ : 1) * info(format_).bytes;
     }
     explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
 
   private:
     Handle<TextureTraits> handle_;
     Format format_ = Format::Rgba32f;
-    int width_ = 0, height_ = 0;
+    int width_ = 0, height_ = 0, layers_ = 0;
 };
 
-// Renders to one texture.
+// Renders to one texture, or to all layers of an array texture at once, layer i being render target i.
 class Framebuffer {
   public:
     Framebuffer() = default;
@@ -130,8 +132,9 @@ class Framebuffer {
 class Program {
   public:
     Program() = default;
-    // `name` goes into error messages. Samplers named `textureN` read unit N.
-    Program(Device& device, const char* name, const char* fragment);
+    // `name` goes into error messages. Samplers named `textureN` read unit N. `prelude` goes before the source: macros,
+    // and files that several shaders share.
+    Program(Device& device, const char* name, const char* fragment, const std::string& prelude = {});
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
     // Throws GlError when the program has no such uniform: a mistake of the library.
     [[nodiscard]] GLint location(const char* uniform) const;

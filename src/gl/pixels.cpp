@@ -1,5 +1,8 @@
 #include "gl/pixels.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 
@@ -22,11 +25,19 @@ void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, co
 void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset) {
     const auto& gl = device.gl;
     const auto& format = info(from.format());
-    const auto bytes = static_cast<std::size_t>(from.width()) * static_cast<std::size_t>(rows) * format.bytes;
+    const int layers = std::max(from.layers(), 1);
+    const auto bytes = static_cast<std::size_t>(from.width()) * static_cast<std::size_t>(rows) *
+                       static_cast<std::size_t>(layers) * format.bytes;
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, to.id());
-    gl.GetTextureSubImage(from.id(), 0, 0, first, 0, from.width(), rows, 1, format.format, format.type,
+    gl.GetTextureSubImage(from.id(), 0, 0, first, 0, from.width(), rows, layers, format.format, format.type,
                           static_cast<GLsizei>(bytes), offset_pointer(offset));
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}
+
+void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word) {
+    const std::array<GLuint, 4> texel{word, word, word, word};
+    device.gl.ClearTexSubImage(texture.id(), 0, x, y, 0, width, height, std::max(texture.layers(), 1),
+                               info(texture.format()).format, GL_UNSIGNED_INT, texel.data());
 }
 
 void flush(Device& device) {

@@ -13,8 +13,11 @@ namespace quadmill::detail::gl {
 // Pre: a session is open.
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows);
 
-// The other way.
+// The other way; of an array texture, rows of all layers, one layer after the other.
 void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset);
+
+// Sets every word of the texels of a rectangle, in all layers. Pre: an unsigned integer format.
+void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word);
 
 // Starts the work issued so far.
 void flush(Device& device);

@@ -183,6 +183,7 @@ void HostState::save(const Api& gl) {
     for (GLuint i = 0; i < texture_units; ++i) {
         gl.ActiveTexture(GL_TEXTURE0 + i);
         gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &texture_[i]);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &texture_array_[i]);
         gl.GetIntegerv(GL_SAMPLER_BINDING, &sampler_[i]);
     }
     for (std::size_t i = 0; i < pack_names.size(); ++i) gl.GetIntegerv(pack_names[i], &pack_.values[i]);
@@ -230,6 +231,7 @@ void HostState::restore(const Api& gl) const noexcept {
     for (GLuint i = 0; i < texture_units; ++i) {
         gl.ActiveTexture(GL_TEXTURE0 + i);
         gl.BindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture_[i]));
+        gl.BindTexture(GL_TEXTURE_2D_ARRAY, static_cast<GLuint>(texture_array_[i]));
         gl.BindSampler(i, static_cast<GLuint>(sampler_[i]));
     }
     gl.ActiveTexture(static_cast<GLenum>(active_texture_));

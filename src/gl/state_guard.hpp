@@ -28,7 +28,7 @@ class HostState {
     std::array<bool, draw_buffers> blend_{};
     std::array<std::array<GLint, 2>, draw_buffers> blend_equation_{};
     std::array<std::array<GLboolean, 4>, draw_buffers> color_mask_{};
-    std::array<GLint, texture_units> texture_{}, sampler_{};
+    std::array<GLint, texture_units> texture_{}, texture_array_{}, sampler_{};
     std::array<GLfloat, 4> viewport_{};
     std::array<GLint, 2> polygon_mode_{};
     GLint program_ = 0, vertex_array_ = 0, draw_framebuffer_ = 0, active_texture_ = 0;

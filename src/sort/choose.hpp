@@ -13,13 +13,14 @@ inline constexpr std::size_t fastest_run = std::size_t{1} << 8, paper_run = std:
 
 // What there is to sort; window 0 is one sort of all keys.
 struct Work {
-    std::size_t n, window, key_bytes;
+    KeyType type;
+    std::size_t n, window;
 };
 
 // Whether a GPU may sort faster than std::sort. The figures are in docs/design.md.
 [[nodiscard]] inline bool gpu_may_win(const Work& work) {
     if (work.n < (std::size_t{1} << 18)) return false;
-    return work.key_bytes == sizeof(Half) ||
+    return work.type == KeyType::F16 ||
            work.window <= 4096;  // with runs of fastest_run, if windows do not rule them
 }
 

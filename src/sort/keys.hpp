@@ -1,22 +1,34 @@
-// Float keys by their bits: the total order, and which of them blending can order.
+// Keys by their bits: the total order, and which of them blending can order.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 
 #include "quadmill/sort.hpp"
 
 namespace quadmill::detail::sort {
 
-template <class Float>
+template <class Key>
 struct KeyBits;
 
+template <class Key, class Unsigned>
+struct PlainBits {
+    using Bits = Unsigned;
+    static constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
+    static Bits of(Key value) { return std::bit_cast<Bits>(value); }
+    static Key value(Bits bits) { return std::bit_cast<Key>(bits); }
+};
+
 template <>
-struct KeyBits<float> {
-    using Bits = std::uint32_t;
-    static constexpr Bits sign = 0x80000000U, exponent = 0x7f800000U, smallest_normal = 0x00800000U;
-    static Bits of(float value) { return std::bit_cast<Bits>(value); }
-    static float value(Bits bits) { return std::bit_cast<float>(bits); }
+struct KeyBits<float> : PlainBits<float, std::uint32_t> {
+    static constexpr Bits exponent = 0x7f800000U, smallest_normal = 0x00800000U;
+};
+
+template <>
+struct KeyBits<double> : PlainBits<double, std::uint64_t> {
+    static constexpr Bits exponent = 0x7ff0000000000000U;
 };
 
 template <>
@@ -27,28 +39,79 @@ struct KeyBits<Half> {
     static Half value(Bits bits) { return {bits}; }
 };
 
-// Bits to an unsigned key whose order is the library's: numbers ascending with -0 below +0, then NaNs. It is the order
-// of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these follow the positive ones; a
-// bijection. Descending is the same with the sign flipped.
-template <class Float>
-struct TotalOrder {
-    using Keys = KeyBits<Float>;
-    using Bits = typename Keys::Bits;
-    static constexpr Bits negative_nans = static_cast<Bits>(Keys::sign - Keys::exponent - 1);
+template <>
+struct KeyBits<std::uint32_t> : PlainBits<std::uint32_t, std::uint32_t> {};
+template <>
+struct KeyBits<std::uint64_t> : PlainBits<std::uint64_t, std::uint64_t> {};
+template <>
+struct KeyBits<std::int32_t> : PlainBits<std::int32_t, std::uint32_t> {};
+template <>
+struct KeyBits<std::int64_t> : PlainBits<std::int64_t, std::uint64_t> {};
 
-    explicit TotalOrder(Order order) : flip(order == Order::Descending ? Keys::sign : Bits{0}) {}
+template <class Key>
+inline constexpr bool is_float = requires { KeyBits<Key>::exponent; };
+
+// Bits to an unsigned key whose order is the library's; a bijection. For floats: numbers ascending with -0 below +0, then
+// NaNs, which is the order of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these follow the
+// positive ones; descending is the same with the sign flipped. For integers: by value; descending is all bits flipped.
+template <class Key>
+struct TotalOrder {
+    using Keys = KeyBits<Key>;
+    using Bits = typename Keys::Bits;
+    static constexpr Bits ones = static_cast<Bits>(~Bits{0});
+    static constexpr Bits negative_nans = [] {
+        if constexpr (is_float<Key>) {
+            return static_cast<Bits>(Keys::sign - Keys::exponent - 1);
+        } else {
+            return Bits{0};
+        }
+    }();
+
+    explicit TotalOrder(Order order) {
+        const bool down = order == Order::Descending;
+        if constexpr (is_float<Key>) {
+            flip = down ? Keys::sign : Bits{0};
+        } else {
+            flip = static_cast<Bits>((down ? ones : Bits{0}) ^ (std::is_signed_v<Key> ? Keys::sign : Bits{0}));
+        }
+    }
     [[nodiscard]] Bits encode(Bits bits) const {
         const auto v = static_cast<Bits>(bits ^ flip);
-        const auto mask = static_cast<Bits>((v & Keys::sign) ? static_cast<Bits>(~Bits{0}) : Keys::sign);
+        if constexpr (!is_float<Key>) return v;
+        const auto mask = static_cast<Bits>((v & Keys::sign) ? ones : Keys::sign);
         return static_cast<Bits>((v ^ mask) - negative_nans);
     }
     [[nodiscard]] Bits decode(Bits key) const {
+        if constexpr (!is_float<Key>) return static_cast<Bits>(key ^ flip);
         const auto v = static_cast<Bits>(key + negative_nans);
-        const auto mask = static_cast<Bits>((v & Keys::sign) ? Keys::sign : static_cast<Bits>(~Bits{0}));
+        const auto mask = static_cast<Bits>((v & Keys::sign) ? Keys::sign : ones);
         return static_cast<Bits>(v ^ mask ^ flip);
     }
     Bits flip;
 };
+
+// Calls `work` with the keys as a span of their type.
+template <class Work>
+decltype(auto) visit(Keys keys, Work&& work) {
+    const auto as = [&]<class Key>(const Key* /*type*/) { return std::span(static_cast<Key*>(keys.data()), keys.size()); };
+    switch (keys.type()) {
+        case KeyType::F16:
+            return work(as(static_cast<Half*>(nullptr)));
+        case KeyType::F64:
+            return work(as(static_cast<double*>(nullptr)));
+        case KeyType::I32:
+            return work(as(static_cast<std::int32_t*>(nullptr)));
+        case KeyType::U32:
+            return work(as(static_cast<std::uint32_t*>(nullptr)));
+        case KeyType::I64:
+            return work(as(static_cast<std::int64_t*>(nullptr)));
+        case KeyType::U64:
+            return work(as(static_cast<std::uint64_t*>(nullptr)));
+        case KeyType::F32:
+            break;
+    }
+    return work(as(static_cast<float*>(nullptr)));
+}
 
 // Whether MIN and MAX blending order the value exactly: normal numbers, +-inf and +0 on every driver. A NaN vanishes, a
 // denormal may come out as zero, and -0 may stay before or after +0.

@@ -50,14 +50,12 @@ struct Sorter::State {
     };
     OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*context.device()); }
 
-    template <class Float>
-    SortStats sort(std::span<Float> keys, std::size_t window, const char* function);
-    template <class Float>
-    SortStats sort_windows(std::span<Float> keys, std::size_t window);
+    SortStats sort(Keys keys, std::size_t window, const char* function);
+    SortStats sort_windows(Keys keys, std::size_t window);
     template <class Float>
     SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
-    template <class Float>
-    SortStats by_engine(std::span<Float> keys, std::size_t window, const char* function);
+    SortStats by_engine(Keys keys, std::size_t window, const char* function);
+    SortStats by_merge(Keys keys, std::size_t window, const char* function);
     template <class Other, class Float>
     SortStats converted(std::span<Float> keys, std::size_t window, const char* function);
 
@@ -88,6 +86,12 @@ SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, cons
     return stats;
 }
 
+SortStats Sorter::State::by_merge(Keys keys, std::size_t window, const char* function) {
+    static_cast<void>(keys);
+    static_cast<void>(window);
+    throw InvalidArgument(function);
+}
+
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
 // rounded.
 template <class Other, class Float>
@@ -108,15 +112,15 @@ SortStats Sorter::State::converted(std::span<Float> keys, std::size_t window, co
     return stats;
 }
 
-template <class Float>
-SortStats Sorter::State::sort(std::span<Float> keys, std::size_t window, const char* function) {
-    using Other = std::conditional_t<std::is_same_v<Float, float>, Half, float>;
-    const auto other = std::is_same_v<Float, float> ? Precision::Float16 : Precision::Float32;
-    return options.precision == other ? converted<Other>(keys, window, function) : by_engine(keys, window, function);
+SortStats Sorter::State::sort(Keys keys, std::size_t window, const char* function) {
+    if (options.precision == Precision::Float16 && keys.type() == KeyType::F32)
+        return converted<Half>(std::span(static_cast<float*>(keys.data()), keys.size()), window, function);
+    if (options.precision == Precision::Float32 && keys.type() == KeyType::F16)
+        return converted<float>(std::span(static_cast<Half*>(keys.data()), keys.size()), window, function);
+    return by_engine(keys, window, function);
 }
 
-template <class Float>
-SortStats Sorter::State::sort_windows(std::span<Float> keys, std::size_t window) {
+SortStats Sorter::State::sort_windows(Keys keys, std::size_t window) {
     if (window < 1) throw InvalidArgument("Sorter::sort_windows: a window must hold at least 1 key, not 0");
     window = std::min(window, std::max<std::size_t>(keys.size(), 1));
     if (options.engine == Engine::Pbsn && window > options.max_texels) {
@@ -127,14 +131,24 @@ SortStats Sorter::State::sort_windows(std::span<Float> keys, std::size_t window)
     return sort(keys, window, "Sorter::sort_windows");
 }
 
-template <class Float>
-SortStats Sorter::State::by_engine(std::span<Float> keys, std::size_t window, const char* function) {
+SortStats Sorter::State::by_engine(Keys keys, std::size_t window, const char* function) {
     auto engine = options.engine;
-    if (engine == Engine::Auto) {
-        engine = window > options.max_texels ? Engine::Cpu
-                                             : choose_engine(context.info(), {keys.size(), window, sizeof(Float)});
+    if (engine == Engine::Auto) engine = choose_engine(context.info(), {keys.type(), keys.size(), window});
+    switch (engine) {
+        case Engine::Pbsn:
+            if (keys.type() == KeyType::F32)
+                return by_pbsn(std::span(static_cast<float*>(keys.data()), keys.size()), window, function);
+            if (keys.type() == KeyType::F16)
+                return by_pbsn(std::span(static_cast<Half*>(keys.data()), keys.size()), window, function);
+            throw InvalidArgument(std::string(function) +
+                                  ": Engine::Pbsn sorts by blending, which orders floats of 16 and 32 bits only; use "
+                                  "Engine::Merge or Engine::Auto for other keys");
+        case Engine::Merge:
+            return by_merge(keys, window, function);
+        case Engine::Auto:
+        case Engine::Cpu:
+            break;
     }
-    if (engine == Engine::Pbsn) return by_pbsn(keys, window, function);
     return window == 0 ? sort_on_cpu(keys, options.order) : sort_windows_on_cpu(keys, window, options.order);
 }
 
@@ -144,17 +158,11 @@ Sorter::Sorter(Sorter&&) noexcept = default;
 Sorter& Sorter::operator=(Sorter&&) noexcept = default;
 Sorter::~Sorter() = default;
 
-SortStats Sorter::sort(std::span<float> keys) {
-    return state_->sort(keys, 0, "Sorter::sort");
-}
-SortStats Sorter::sort(std::span<Half> keys) {
+SortStats Sorter::sort(Keys keys) {
     return state_->sort(keys, 0, "Sorter::sort");
 }
 
-SortStats Sorter::sort_windows(std::span<float> keys, std::size_t window) {
-    return state_->sort_windows(keys, window);
-}
-SortStats Sorter::sort_windows(std::span<Half> keys, std::size_t window) {
+SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
     return state_->sort_windows(keys, window);
 }
 
@@ -186,10 +194,7 @@ const SortOptions& Sorter::options() const noexcept {
     return state_->options;
 }
 
-SortStats sort(const Context& context, std::span<float> keys, const SortOptions& options) {
-    return Sorter(context, options).sort(keys);
-}
-SortStats sort(const Context& context, std::span<Half> keys, const SortOptions& options) {
+SortStats sort(const Context& context, Keys keys, const SortOptions& options) {
     return Sorter(context, options).sort(keys);
 }
 
