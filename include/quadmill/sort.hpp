@@ -36,11 +36,13 @@ class Keys {
     Keys(std::span<std::int64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I64) {}
     Keys(std::span<std::uint64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U64) {}
     template <std::ranges::contiguous_range Range>
-        requires std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range>
-    Keys(Range&& keys) noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
+    requires std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range> Keys(Range&& keys)
+    noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] KeyType type() const noexcept { return type_; }
+    /// No keys of that type.
+    [[nodiscard]] static Keys none(KeyType type) noexcept { return {nullptr, 0, type}; }
 
   private:
     Keys(void* data, std::size_t size, KeyType type) noexcept : data_(data), size_(size), type_(type) {}
@@ -55,10 +57,10 @@ class Keys {
 enum class Order { Ascending, Descending };
 
 enum class Engine {
-    Auto,  ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
-           ///< renderer
-    Cpu,   ///< std::sort on the calling thread
-    Pbsn,  ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
+    Auto,   ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
+            ///< renderer
+    Cpu,    ///< std::sort on the calling thread
+    Pbsn,   ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
     Merge,  ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
 };
 

@@ -23,13 +23,13 @@ struct Slices {
     [[nodiscard]] std::size_t bytes(std::size_t slice) const { return (end_row(slice) - first_row(slice)) * row_bytes; }
 };
 
+}  // namespace
+
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes) {
     if (buffer.memory().size() >= bytes) return;
     buffer = {};
     buffer = gl::PixelBuffer(device, direction, bytes);
 }
-
-}  // namespace
 
 void Uploader::send(gl::Device& device, const gl::Texture& texture, Workers& workers, const Fill& fill) {
     const Slices slices(texture, task_bytes);

@@ -16,6 +16,9 @@ namespace quadmill::detail::array {
 // on NVIDIA, as much as moving 0.8 MB takes.
 inline constexpr std::size_t task_bytes = std::size_t{1} << 20, command_bytes = std::size_t{8} << 20;
 
+// Makes the buffer anew when it is smaller than that.
+void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes);
+
 // Staging memory for uploads; grows to the largest texture sent. Keep two to fill one while the other is on its way.
 class Uploader {
   public:

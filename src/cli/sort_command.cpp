@@ -137,7 +137,9 @@ void SortCommand::run() {
 void SortCommand::print_stats(const SortStats& s) const {
     const bool cpu = s.engine == Engine::Cpu;
     const nlohmann::ordered_json out{{"n", s.n},
-                                     {"engine", cpu ? "cpu" : "pbsn"},
+                                     {"engine", cpu                         ? "cpu"
+                                                : s.engine == Engine::Merge ? "merge"
+                                                                            : "pbsn"},
                                      {"renderer", cpu ? "none" : context_->info().renderer},
                                      {"textures", s.textures},
                                      {"steps", s.steps},
@@ -201,7 +203,8 @@ void add_sort_command(CLI::App& app) {
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
                      "pbsn: by blending, SIGMOD'05; cpu: std::sort; auto: what was measured faster")
-        ->transform(one_of<Engine>({{"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}}))
+        ->transform(one_of<Engine>(
+            {{"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"pbsn", Engine::Pbsn}}))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
                      "Floats that pbsn blends in (default: as --type). f16 refuses values that it would change")

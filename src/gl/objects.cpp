@@ -46,27 +46,24 @@ Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, con
 }  // namespace
 
 const FormatInfo& info(Format format) {
-    static constexpr std::array<FormatInfo, 10> all{{{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
-                                                     {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
-                                                     {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
-                                                     {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 8, "RGBA16UI"},
-                                                     {GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, 8, "RG32UI"},
-                                                     {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4, "R32UI"},
-                                                     {GL_RG32F, GL_RG, GL_FLOAT, 8, "RG32F"},
-                                                     {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
-                                                     {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4,
-                                                      "DEPTH_COMPONENT32F"},
-                                                     {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1,
-                                                      "STENCIL_INDEX8"}}};
+    static constexpr std::array<FormatInfo, 10> all{
+        {{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
+         {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
+         {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
+         {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 8, "RGBA16UI"},
+         {GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, 8, "RG32UI"},
+         {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4, "R32UI"},
+         {GL_RG32F, GL_RG, GL_FLOAT, 8, "RG32F"},
+         {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
+         {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4, "DEPTH_COMPONENT32F"},
+         {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1, "STENCIL_INDEX8"}}};
     return all.at(static_cast<std::size_t>(format));
 }
 
 Texture::Texture(Device& device, Format format, int width, int height, int layers)
-    : handle_(make<TextureTraits>(device,
-                                  [&](GLuint& id) {
-                                      device.gl.CreateTextures(layers > 0 ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_2D, 1,
-                                                               &id);
-                                  })),
+    : handle_(make<TextureTraits>(
+          device,
+          [&](GLuint& id) { device.gl.CreateTextures(layers > 0 ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_2D, 1, &id); })),
       format_(format),
       width_(width),
       height_(height),
@@ -139,8 +136,12 @@ Program::Program(Device& device, const char* name, const char* fragment, const s
     }
 }
 
+GLint Program::find(const char* uniform) const {
+    return handle_.device().gl.GetUniformLocation(id(), uniform);
+}
+
 GLint Program::location(const char* uniform) const {
-    const auto where = handle_.device().gl.GetUniformLocation(id(), uniform);
+    const auto where = find(uniform);
     if (where < 0) throw GlError(std::string("no uniform ") + uniform);
     return where;
 }

@@ -138,6 +138,8 @@ class Program {
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
     // Throws GlError when the program has no such uniform: a mistake of the library.
     [[nodiscard]] GLint location(const char* uniform) const;
+    // -1 when it has none: such a location takes values and does nothing.
+    [[nodiscard]] GLint find(const char* uniform) const;
     [[nodiscard]] GLint target_size() const noexcept { return target_size_; }
 
   private:

@@ -20,8 +20,7 @@ struct Work {
 // Whether a GPU may sort faster than std::sort. The figures are in docs/design.md.
 [[nodiscard]] inline bool gpu_may_win(const Work& work) {
     if (work.n < (std::size_t{1} << 18)) return false;
-    return work.type == KeyType::F16 ||
-           work.window <= 4096;  // with runs of fastest_run, if windows do not rule them
+    return work.type == KeyType::F16 || work.window <= 4096;  // with runs of fastest_run, if windows do not rule them
 }
 
 // The same for a program that has no context yet: opening one takes as long as sorting a million keys on the CPU.

@@ -49,7 +49,9 @@ template <>
 struct KeyBits<std::int64_t> : PlainBits<std::int64_t, std::uint64_t> {};
 
 template <class Key>
-inline constexpr bool is_float = requires { KeyBits<Key>::exponent; };
+inline constexpr bool is_float = requires {
+    KeyBits<Key>::exponent;
+};
 
 // Bits to an unsigned key whose order is the library's; a bijection. For floats: numbers ascending with -0 below +0, then
 // NaNs, which is the order of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these follow the
@@ -93,7 +95,9 @@ struct TotalOrder {
 // Calls `work` with the keys as a span of their type.
 template <class Work>
 decltype(auto) visit(Keys keys, Work&& work) {
-    const auto as = [&]<class Key>(const Key* /*type*/) { return std::span(static_cast<Key*>(keys.data()), keys.size()); };
+    const auto as = [&]<class Key>(const Key* /*type*/) {
+        return std::span(static_cast<Key*>(keys.data()), keys.size());
+    };
     switch (keys.type()) {
         case KeyType::F16:
             return work(as(static_cast<Half*>(nullptr)));

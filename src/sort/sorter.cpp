@@ -10,6 +10,7 @@
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
 #include "sort/chunk_sort.hpp"
+#include "sort/merge_sort.hpp"
 #include "sort/texture_sort.hpp"
 
 namespace quadmill {
@@ -63,6 +64,7 @@ struct Sorter::State {
     SortOptions options;
     array::Workers workers;
     std::optional<OnGpu> gpu;
+    std::optional<MergeSort> merge;
 };
 
 Sorter::State::State(Context with, const SortOptions& wanted)
@@ -87,9 +89,15 @@ SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, cons
 }
 
 SortStats Sorter::State::by_merge(Keys keys, std::size_t window, const char* function) {
-    static_cast<void>(keys);
-    static_cast<void>(window);
-    throw InvalidArgument(function);
+    const gl::Scope scope(*context.device(), function);
+    if (!merge) merge.emplace(*context.device(), workers);
+    Segments segments(KeyForm{keys.type()}.pair_keys());
+    const auto step = window == 0 ? std::max<std::size_t>(keys.size(), 1) : window;
+    for (std::size_t begin = 0; begin < keys.size(); begin += step)
+        segments.add(begin, std::min(step, keys.size() - begin));
+    const auto stats = merge->run(keys, {}, options.order, segments);
+    scope.check();
+    return stats;
 }
 
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or

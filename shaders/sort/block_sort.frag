@@ -1,0 +1,54 @@
+// The first pass of the merge engine: sorts every pair of blocks. Each fragment takes the keys of both, sorts each block
+// by a network in registers, keeps the lower half of all (in the even block) or the upper half (in the odd one), which is
+// min or max of a[k] and b[KEYS - 1 - k], and finishes by a bitonic merge.
+//     texture0   the keys as they are in memory, texel after texel in rows of 2^source_log2 texels
+// With INDEXED, the lowest word of a key becomes its place, which makes the order of equal keys that of the input.
+#ifdef UPPER
+#define KEPT(a, b) HIGHER(a, b)
+#define FIRST_ROW half_height
+#else
+#define KEPT(a, b) LOWER(a, b)
+#define FIRST_ROW 0
+#endif
+#define SOURCE_KEYS (4 / SOURCE_WORDS)
+#define SOURCE_TEXELS (KEYS / SOURCE_KEYS)
+uniform highp usampler2D texture0;
+uniform int source_log2;
+layout(location = 0) out uvec4 block[8];
+
+KEY make_key(uvec4 texel, int c, int place) {
+#if SOURCE_WORDS == 1
+    uint key = encode(texel[c]);
+#else
+    uvec2 key = encode(c == 0 ? texel.xy : texel.zw);
+#endif
+#ifdef INDEXED
+    return KEY(uint(place), key);
+#else
+    return key;
+#endif
+}
+
+void load(int block, out KEY v[KEYS]) {
+    for (int g = 0; g < SOURCE_TEXELS; ++g) {
+        int t = block * SOURCE_TEXELS + g;
+        uvec4 texel = texelFetch(texture0, ivec2(t & ((1 << source_log2) - 1), t >> source_log2), 0);
+        for (int c = 0; c < SOURCE_KEYS; ++c) {
+            v[g * SOURCE_KEYS + c] = make_key(texel, c, block * KEYS + g * SOURCE_KEYS + c);
+        }
+    }
+}
+
+void main() {
+    int pair = pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, FIRST_ROW));
+    KEY a[KEYS];
+    KEY b[KEYS];
+    load(2 * pair, a);
+    SORT_NETWORK(a)
+    load(2 * pair + 1, b);
+    SORT_NETWORK(b)
+    KEY v[KEYS];
+    for (int k = 0; k < KEYS; ++k) v[k] = KEPT(a[k], b[KEYS - 1 - k]);
+    BITONIC_NETWORK(v)
+    for (int g = 0; g < 8; ++g) block[g] = texel_of(v, g);
+}

@@ -1,0 +1,22 @@
+// Sorting networks that a fragment runs in its registers, as data; printed as GLSL for the shaders.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quadmill::detail::sort {
+
+// Element .first gets the smaller one, .second the larger one; .first < .second.
+using Comparators = std::vector<std::pair<int, int>>;
+
+// Sorts n elements; Batcher's odd-even merge sort (1968). Pre: n is a power of two.
+[[nodiscard]] Comparators odd_even_merge_sort(int n);
+
+// Sorts n elements that are a bitonic sequence, also one that is turned round. Pre: n is a power of two.
+[[nodiscard]] Comparators bitonic_merge(int n);
+
+// "#define NAME(v) EXCHANGE(v[0], v[1]) ..."
+[[nodiscard]] std::string as_macro(const std::string& name, const Comparators& network);
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,45 @@
+// Arrays of keys that are sorted by themselves, and where they lie in a texture: each begins at a pair of blocks.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace quadmill::detail::sort {
+
+class Segments {
+  public:
+    // `pair_keys` keys fill a pair of blocks.
+    explicit Segments(std::size_t pair_keys) : pair_keys_(pair_keys) {}
+    void add(std::size_t first_key, std::size_t keys);
+
+    struct Segment {
+        std::size_t first_key, keys, first_pair;
+    };
+    [[nodiscard]] const std::vector<Segment>& all() const { return all_; }
+    [[nodiscard]] std::size_t pairs() const { return pairs_; }
+    [[nodiscard]] std::size_t longest_pairs() const { return longest_pairs_; }
+
+    // Goes through places [first, first + count), counted in keys in the texture, and calls f(place, key, size, padding):
+    // `size` keys from `key` on lie there, followed by `padding` places without one.
+    template <class F>
+    void for_each_piece(std::size_t first, std::size_t count, F&& f) const {
+        const auto end = first + count;
+        auto segment = std::upper_bound(all_.begin(), all_.end(), first / pair_keys_,
+                                        [](std::size_t pair, const Segment& s) { return pair < s.first_pair; });
+        for (--segment; first < end; ++segment) {
+            const auto begin = segment->first_pair * pair_keys_;
+            const auto next = segment + 1 == all_.end() ? end : std::min(end, segment[1].first_pair * pair_keys_);
+            const auto skipped = std::min(first - begin, segment->keys);
+            const auto size = std::min(segment->keys - skipped, next - first);
+            f(first, segment->first_key + skipped, size, next - first - size);
+            first = next;
+        }
+    }
+
+  private:
+    std::size_t pair_keys_, pairs_ = 0, longest_pairs_ = 0;
+    std::vector<Segment> all_;
+};
+
+}  // namespace quadmill::detail::sort
