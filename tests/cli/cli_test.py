@@ -93,7 +93,12 @@ class Help(Command):
     def test_limits(self):
         result = run("limits", "--json", "--side", "64", "--repeat", "2")
         limits = json.loads(result.stdout)["limits"]
-        self.assertIn("write RGBA32F", [limit["name"] for limit in limits])
+        names = [limit["name"] for limit in limits]
+        for part in ("write RGBA32F", "blend RGBA16F", "write RG32F", "write R32F", "fetch RGBA32F", "fetches in the time",
+                     "8 targets", "depth test", "stencil test", "scatter", "min and max", "upload", "read back",
+                     "one pass", "state"):
+            self.assertTrue(any(part in name for name in names), part)
+        self.assertEqual(len(names), len(set(names)))
         for limit in limits:
             self.assertGreater(limit["low"], 0)
             self.assertLessEqual(limit["low"], limit["value"])
