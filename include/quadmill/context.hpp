@@ -53,8 +53,11 @@ struct PassEvent {
     int stage = -1, step = -1;  ///< of the sorting network, counted from 1; -1 where there is none
     std::uint32_t target = 0;   ///< id of the texture that the pass writes
     int width = 0, height = 0;  ///< of the target, in texels
-    int quads = 0;              ///< 0 for a copy from texture to texture
-    std::uint64_t texels = 0;   ///< covered by the quads
+    int targets = 1;            ///< render targets written at once, the layers of `target`
+    std::string_view format{};  ///< of the target: "RGBA32F", ...
+    enum class Write { Replace, Blend } write = Write::Replace;
+    int quads = 0;             ///< 0 for a copy from texture to texture, and for points
+    std::uint64_t texels = 0;  ///< covered by the quads or points, in each target
 };
 
 /// Sees every pass as it is issued, in the order of issue, on the calling thread. A pass that the GPU skips because the
@@ -135,10 +138,14 @@ class QUADMILL_API Session {
 /// software renderer by the wall clock, waiting for each pass.
 class QUADMILL_API PassProfiler final : public PassObserver {
   public:
-    /// One row a pass name, or a name and step of the network, in order of first appearance.
+    /// One row a pass name, or a name and step of the network, in order of first appearance; passes of the same name that
+    /// write other texels, or blend where the others replace, have a row of their own.
     struct Row {
         std::string name;
-        std::uint64_t passes = 0, texels = 0;
+        std::string format;  ///< of the targets
+        PassEvent::Write write = PassEvent::Write::Replace;
+        std::uint64_t passes = 0;
+        std::uint64_t texels = 0;  ///< written, over all render targets
         double gpu_ms = 0;
     };
 

@@ -41,8 +41,6 @@ class Keys {
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] KeyType type() const noexcept { return type_; }
-    /// No keys of that type.
-    [[nodiscard]] static Keys none(KeyType type) noexcept { return {nullptr, 0, type}; }
 
   private:
     Keys(void* data, std::size_t size, KeyType type) noexcept : data_(data), size_(size), type_(type) {}

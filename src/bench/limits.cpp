@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <string>
 
 #include "array/transfer.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
-#include "sort/pbsn.hpp"
 #include "sort/pbsn_quads.hpp"
 
 namespace quadmill::detail::bench {
@@ -18,27 +18,68 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+enum class Kind { Float, Unsigned };
+
+Kind kind_of(gl::Format format) {
+    switch (format) {
+        case gl::Format::Rgba32ui:
+        case gl::Format::Rgba16ui:
+        case gl::Format::Rg32ui:
+        case gl::Format::R32ui:
+            return Kind::Unsigned;
+        default:
+            return Kind::Float;
+    }
+}
+
+gl::Program fetch_program(gl::Device& device, Kind kind, int fetches) {
+    return {device, "bench/fetch.frag", shaders::bench_fetch_frag,
+            std::string("#define SAMPLER ") + (kind == Kind::Float ? "sampler2D" : "usampler2D") + "\n#define TEXEL " +
+                (kind == Kind::Float ? "vec4" : "uvec4") + "\n#define FETCHES " + std::to_string(fetches) + "\n"};
+}
+
+std::string fill_name(gl::Format format, gl::Blend blend) {
+    return (blend == gl::Blend::None ? "write " : "blend ") + std::string(gl::info(format).name);
+}
+
+// A target, a texture of the same format to read from, larger by a margin, and what tests against a depth or stencil.
+struct Canvas {
+    Canvas(gl::Device& device, gl::Format format, int side)
+        : source(device, format, side + margin, side + margin),
+          target(device, format, side, side),
+          framebuffer(device, target),
+          quads(device, {sort::copy_quad(side, side)}) {}
+    static constexpr int margin = 8;
+    gl::Texture source, target;
+    gl::Framebuffer framebuffer;
+    gl::QuadList quads;
+};
+
 class Meter {
   public:
-    Meter(gl::Device& device, const LimitsRequest& request)
-        : device_(device), request_(request), fetch_(device, "array/fetch.frag", shaders::array_fetch_frag) {}
+    Meter(gl::Device& device, const LimitsRequest& request) : device_(device), request_(request) {}
 
     std::vector<Limit> all();
+    [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
 
   private:
     // One warm-up, then the median of `work`'s results, which are amounts per second.
-    void note(const std::string& name, const std::string& unit, const std::function<double()>& work) {
+    [[nodiscard]] Limit measure(const std::string& name, const std::string& unit,
+                                const std::function<double()>& work) const {
         static_cast<void>(work());
         std::vector<double> values;
         values.reserve(static_cast<std::size_t>(request_.repeat));
         for (int i = 0; i < request_.repeat; ++i) values.push_back(work());
         std::ranges::sort(values);
-        limits_.push_back({name, values[values.size() / 2], values.front(), values.back(), unit});
+        return {name, values[values.size() / 2], values.front(), values.back(), unit};
+    }
+    void note(const std::string& name, const std::string& unit, const std::function<double()>& work) {
+        limits_.push_back(measure(name, unit, work));
     }
 
     // Time until the GPU has done what `work` issues. By the wall clock: llvmpipe's timestamps do not wait for
     // fragments.
-    double seconds(const std::function<void()>& work) {
+    [[nodiscard]] double seconds(const std::function<void()>& work) const {
         gl::Fence(device_).wait();
         const auto begin = Clock::now();
         work();
@@ -46,45 +87,148 @@ class Meter {
         return std::chrono::duration<double>(Clock::now() - begin).count();
     }
 
-    // Reads all of `tex` into `frame`.
-    [[nodiscard]] gl::Pass fetch_pass(const sort::Surface& surface, const gl::QuadList& quads) const {
+    // 10^9 a second, when each of `passes` calls of `issue` does `amount`. Flushes after each: llvmpipe drops what a
+    // later pass of the same batch covers whole.
+    [[nodiscard]] double rate(double amount, int passes, const std::function<void()>& issue) const {
+        return amount * passes * 1e-9 / seconds([&] {
+                   for (int i = 0; i < passes; ++i) {
+                       issue();
+                       gl::flush(device_);
+                   }
+               });
+    }
+    [[nodiscard]] double pixels() const { return static_cast<double>(request_.side) * request_.side; }
+
+    static gl::Pass pass_over(const Canvas& canvas, const gl::Program& program) {
         return {.name = "limit",
-                .program = &fetch_,
-                .inputs = {&surface.tex},
-                .target = &surface.frame_target,
-                .quads = &quads,
+                .program = &program,
+                .inputs = {&canvas.source},
+                .target = &canvas.framebuffer,
+                .quads = &canvas.quads,
                 .first = 0,
                 .count = 1};
     }
 
-    void fill_rates(gl::Format format);
+    void copies(gl::Format format);
+    void fetches(const Limit& write);
+    void targets();
+    void depth();
+    void stencil();
+    void scatter();
+    void arithmetic();
     void transfers();
     void overheads();
 
     gl::Device& device_;
     LimitsRequest request_;
-    gl::Program fetch_;
     std::vector<Limit> limits_;
 };
 
-void Meter::fill_rates(gl::Format format) {
-    const array::FourArray shape{request_.side, request_.side};
-    const sort::Surface surface(device_, format, shape);
-    const gl::QuadList quads(device_, {sort::copy_quad(shape.width, shape.height)});
-    auto pass = fetch_pass(surface, quads);
-    const auto texels = static_cast<double>(shape.texels());
-    const std::string name = gl::info(format).name;
-    constexpr int passes = 8;
-    const auto rate = [&](const std::function<void()>& issue) {
-        return texels * passes * 1e-9 / seconds([&] {
-                   for (int i = 0; i < passes; ++i) issue();
-               });
-    };
-    pass.blend = gl::Blend::None;
-    note("write " + name, "Gtexel/s", [&] { return rate([&] { draw(device_, pass); }); });
-    pass.blend = gl::Blend::Min;
-    note("blend " + name, "Gtexel/s", [&] { return rate([&] { draw(device_, pass); }); });
-    note("copy " + name, "Gtexel/s", [&] { return rate([&] { copy(device_, "limit", surface.frame, surface.tex); }); });
+constexpr int many = 8;  // passes between two waits, so that the wait is no part of the figure
+
+Limit Meter::fill_rate(gl::Format format, gl::Blend blend) const {
+    const auto program = fetch_program(device_, kind_of(format), 1);
+    const Canvas canvas(device_, format, request_.side);
+    auto pass = pass_over(canvas, program);
+    pass.blend = blend;
+    return measure(fill_name(format, blend), "Gtexel/s",
+                   [&] { return rate(pixels(), many, [&] { draw(device_, pass); }); });
+}
+
+void Meter::copies(gl::Format format) {
+    const gl::Texture from(device_, format, request_.side, request_.side),
+        to(device_, format, request_.side, request_.side);
+    note("copy " + std::string(gl::info(format).name), "Gtexel/s",
+         [&] { return rate(pixels(), many, [&] { copy(device_, "limit", from, to); }); });
+}
+
+void Meter::fetches(const Limit& write) {
+    const Canvas canvas(device_, gl::Format::Rgba32f, request_.side);
+    Limit best{};
+    for (const int count : {8, 16, 32}) {
+        const auto program = fetch_program(device_, Kind::Float, count);
+        const auto pass = pass_over(canvas, program);
+        const auto found = measure("fetch RGBA32F", "Gfetch/s",
+                                   [&] { return rate(pixels() * count, 1, [&] { draw(device_, pass); }); });
+        if (found.value > best.value) best = found;
+    }
+    limits_.push_back(best);
+    limits_.push_back({"fetches in the time of one RGBA32F write", best.value / write.value, best.low / write.high,
+                       best.high / write.low, "fetches"});
+}
+
+void Meter::targets() {
+    constexpr int layers = 8;
+    const int side = std::max(request_.side / 2, 1);
+    const gl::Program program(device_, "bench/targets.frag", shaders::bench_targets_frag);
+    const gl::Texture target(device_, gl::Format::Rgba32ui, side, side, layers);
+    const gl::Framebuffer framebuffer(device_, target);
+    const gl::QuadList quads(device_, {sort::copy_quad(side, side)});
+    const gl::Pass pass{
+        .name = "limit", .program = &program, .target = &framebuffer, .quads = &quads, .first = 0, .count = 1};
+    note("write RGBA32UI, 8 targets together", "Gtexel/s",
+         [&] { return rate(static_cast<double>(side) * side * layers, many, [&] { draw(device_, pass); }); });
+}
+
+void Meter::depth() {
+    const gl::Program program(device_, "bench/one.frag", shaders::bench_one_frag);
+    const Canvas canvas(device_, gl::Format::R32f, request_.side);
+    const gl::Texture depth(device_, gl::Format::Depth32f, request_.side, request_.side);
+    fill(device_, depth, 0.75F);
+    const gl::Framebuffer tested(device_, canvas.target, &depth);
+    const gl::Query count(device_, gl::Query::Kind::Samples);
+    auto pass = pass_over(canvas, program);
+    pass.target = &tested;
+    pass.color = gl::ColorWrite::Off;
+    pass.depth = gl::DepthTest{.pass_if = gl::Compare::Less};
+    pass.count_samples = &count;
+    note("depth test and occlusion count", "Gpixel/s",
+         [&] { return rate(pixels(), many, [&] { draw(device_, pass); }); });
+}
+
+void Meter::stencil() {
+    const gl::Program program(device_, "bench/one.frag", shaders::bench_one_frag);
+    const Canvas canvas(device_, gl::Format::R32f, request_.side);
+    const gl::Texture stencil(device_, gl::Format::Stencil8, request_.side, request_.side);
+    const gl::Framebuffer tested(device_, canvas.target, &stencil);
+    auto pass = pass_over(canvas, program);
+    pass.target = &tested;
+    pass.color = gl::ColorWrite::Off;
+    pass.stencil =
+        gl::StencilTest{.pass_if = gl::Compare::NotEqual, .reference = 255, .on_pass = gl::StencilOp::Increment};
+    note("stencil test and increment", "Gpixel/s", [&] {
+        fill_stencil(device_, stencil, 0);  // so that all pass
+        return rate(pixels(), many, [&] { draw(device_, pass); });
+    });
+}
+
+void Meter::scatter() {
+    const gl::Program program(device_, "bench/scatter.vert", {shaders::bench_scatter_vert, shaders::bench_one_frag});
+    const gl::Texture target(device_, gl::Format::R32f, request_.side, request_.side);
+    fill(device_, target, 0);
+    const gl::Framebuffer framebuffer(device_, target);
+    const gl::Points points(device_);
+    const auto count = static_cast<std::size_t>(std::max(request_.side * request_.side / 4, 1));
+    const gl::Pass pass{.name = "limit",
+                        .program = &program,
+                        .target = &framebuffer,
+                        .blend = gl::Blend::Add,
+                        .points = &points,
+                        .first = 0,
+                        .count = count};
+    note("scatter points, adding to R32F", "Gpoint/s",
+         [&] { return rate(static_cast<double>(count), 1, [&] { draw(device_, pass); }); });
+}
+
+void Meter::arithmetic() {
+    constexpr int rounds = 64;
+    constexpr double a_pixel = rounds / 2 * 30.0;  // see the shader
+    const gl::Program program(device_, "bench/min_max.frag", shaders::bench_min_max_frag,
+                              "#define ROUNDS " + std::to_string(rounds) + "\n");
+    const Canvas canvas(device_, gl::Format::Rgba32ui, request_.side);
+    const auto pass = pass_over(canvas, program);
+    note("min and max of integers in registers", "Gop/s",
+         [&] { return rate(pixels() * a_pixel, 1, [&] { draw(device_, pass); }); });
 }
 
 void Meter::transfers() {
@@ -127,24 +271,37 @@ void Meter::transfers() {
 }
 
 void Meter::overheads() {
-    const sort::Surface surface(device_, gl::Format::Rgba32f, {1, 1});
-    const gl::QuadList quads(device_, {sort::copy_quad(1, 1)});
-    auto pass = fetch_pass(surface, quads);
+    const auto program = fetch_program(device_, Kind::Float, 1);
+    const Canvas one(device_, gl::Format::Rgba32f, 1), other(device_, gl::Format::Rgba32f, 1);
+    // Each reads what the other wrote, as the passes of an algorithm do.
+    auto there = pass_over(one, program), back = pass_over(other, program);
+    there.inputs = {&other.target};
+    back.inputs = {&one.target};
     constexpr int passes = 256;
     note("one pass of one texel", "us", [&] {
         return seconds([&] {
-                   for (int i = 0; i < passes; ++i) {
-                       pass.blend = i % 2 ? gl::Blend::Min : gl::Blend::Max;
-                       draw(device_, pass);
-                   }
+                   for (int i = 0; i < passes; ++i) draw(device_, i % 2 ? there : back);
                }) *
                1e6 / passes;
     });
 }
 
 std::vector<Limit> Meter::all() {
-    fill_rates(gl::Format::Rgba32f);
-    fill_rates(gl::Format::Rgba16f);
+    const auto write = fill_rate(gl::Format::Rgba32f, gl::Blend::None);
+    limits_.push_back(write);
+    limits_.push_back(fill_rate(gl::Format::Rgba32f, gl::Blend::Min));
+    copies(gl::Format::Rgba32f);
+    limits_.push_back(fill_rate(gl::Format::Rgba16f, gl::Blend::None));
+    limits_.push_back(fill_rate(gl::Format::Rgba16f, gl::Blend::Min));
+    copies(gl::Format::Rgba16f);
+    limits_.push_back(fill_rate(gl::Format::Rg32f, gl::Blend::None));
+    limits_.push_back(fill_rate(gl::Format::R32f, gl::Blend::None));
+    fetches(write);
+    targets();
+    depth();
+    stencil();
+    scatter();
+    arithmetic();
     transfers();
     overheads();
     return std::move(limits_);
@@ -170,6 +327,20 @@ std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request
     limits.push_back({"saving and restoring the host's state", sessions[sessions.size() / 2], sessions.front(),
                       sessions.back(), "us"});
     return limits;
+}
+
+double FillLimits::rate(std::string_view format, PassEvent::Write write) {
+    const auto blend = write == PassEvent::Write::Blend ? gl::Blend::Min : gl::Blend::None;
+    const auto known = gl::format_of(format);
+    const auto name = fill_name(known, blend);
+    for (const auto& limit : measured_) {
+        if (limit.name == name) return limit.value;
+    }
+    auto& device = *context_.device();
+    const gl::Scope scope(device, "limits");
+    measured_.push_back(Meter(device, {.repeat = 3}).fill_rate(known, blend));
+    scope.check();
+    return measured_.back().value;
 }
 
 }  // namespace quadmill::detail::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "quadmill/context.hpp"
@@ -22,5 +23,22 @@ struct LimitsRequest {
 
 // Measures every limit on the context's device.
 [[nodiscard]] std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request);
+
+// How fast passes can write or blend, measured when first asked for.
+class FillLimits {
+  public:
+    explicit FillLimits(Context context) : context_(std::move(context)) {}
+    // In Gtexel/s, of a texture format as PassEvent names it.
+    [[nodiscard]] double rate(std::string_view format, PassEvent::Write write);
+    // Milliseconds that writing so many texels takes at least.
+    [[nodiscard]] double least_ms(std::uint64_t texels, std::string_view format, PassEvent::Write write) {
+        return static_cast<double>(texels) * 1e-6 / rate(format, write);
+    }
+    [[nodiscard]] const std::vector<Limit>& measured() const { return measured_; }
+
+  private:
+    Context context_;
+    std::vector<Limit> measured_;
+};
 
 }  // namespace quadmill::detail::bench

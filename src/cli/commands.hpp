@@ -2,9 +2,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace quadmill::cli {
 
+// `command_line` goes into the report.
+void add_bench_command(CLI::App& app, const std::string& command_line);
 void add_info_command(CLI::App& app);
 void add_limits_command(CLI::App& app);
 void add_sort_command(CLI::App& app);

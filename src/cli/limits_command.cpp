@@ -19,7 +19,7 @@ struct LimitsOptions {
 void add_limits_command(CLI::App& app) {
     auto options = std::make_shared<LimitsOptions>();
     auto* command = app.add_subcommand(
-        "limits", "Measure what this machine's graphics pipeline can do at most: fill, blend, transfer");
+        "limits", "Measure what this machine's graphics pipeline can do at most: fill, fetch, test, scatter, transfer");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     command->add_option("--side", options->request.side, "Width and height of the textures used")
         ->check(CLI::Range(1, 8192))

@@ -35,6 +35,9 @@ int run(int argc, char** argv) {
     add_info_command(app);
     add_sort_command(app);
     add_limits_command(app);
+    std::string command_line = "quadmill";
+    for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
+    add_bench_command(app, command_line);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -42,8 +45,9 @@ int run(int argc, char** argv) {
             app.exit(error);  // --help or --version
             return 0;
         }
-        const auto* verb = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
-        const auto name = verb == &app ? std::string("quadmill") : "quadmill " + verb->get_name();
+        std::string name = "quadmill";
+        for (const auto* verb = &app; !verb->get_subcommands().empty(); name += " " + verb->get_name())
+            verb = verb->get_subcommands().front();
         fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, error.what(), name);
         return wrong_call;
     }

@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/limits.hpp"
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/text.hpp"
+#include "cli/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
@@ -22,11 +24,9 @@ static_assert(std::endian::native == std::endian::little, "raw files are little-
 
 using detail::sort::Stopwatch;
 
-enum class Type { F32, F16 };
-
 struct SortCommand {
     std::string input = "-", output = "-";
-    Type type = Type::F32;
+    KeyType type = KeyType::F32;
     bool text = false, stats = false, profile = false, profile_steps = false, no_early_stop = false;
     std::size_t window = 0;
     int device = -1;
@@ -72,7 +72,7 @@ Bytes SortCommand::read() const {
 bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
     const bool converts = sort.precision != Precision::Native;  // only a Sorter does that
-    const detail::sort::Work work{type == Type::F32 ? KeyType::F32 : KeyType::F16, n, window};
+    const detail::sort::Work work{type, n, window};
     if (sort.engine == Engine::Auto && !converts && !detail::sort::gpu_may_win_with_startup(work)) return false;
     const Stopwatch time;
     try {
@@ -127,7 +127,7 @@ void SortCommand::run() {
     }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
     sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
-    if (type == Type::F16) {
+    if (type == KeyType::F16) {
         run_as<Half>();
     } else {
         run_as<float>();
@@ -137,9 +137,7 @@ void SortCommand::run() {
 void SortCommand::print_stats(const SortStats& s) const {
     const bool cpu = s.engine == Engine::Cpu;
     const nlohmann::ordered_json out{{"n", s.n},
-                                     {"engine", cpu                         ? "cpu"
-                                                : s.engine == Engine::Merge ? "merge"
-                                                                            : "pbsn"},
+                                     {"engine", word_for(engine_words, s.engine)},
                                      {"renderer", cpu ? "none" : context_->info().renderer},
                                      {"textures", s.textures},
                                      {"steps", s.steps},
@@ -164,26 +162,19 @@ void SortCommand::print_profile() {
         fmt::print(stderr, "no passes: sorted on the CPU\n");
         return;
     }
-    fmt::print(stderr, "{:<20} {:>8} {:>12} {:>12} {:>10}\n", "pass", "passes", "GPU ms", "us a pass", "Gtexel/s");
-    for (const auto& row : profiler_->rows()) {
-        fmt::print(stderr, "{:<20} {:>8} {:>12.3f} {:>12.2f} {:>10.3f}\n", row.name, row.passes, row.gpu_ms,
-                   row.gpu_ms * 1e3 / static_cast<double>(row.passes),
-                   row.gpu_ms > 0 ? static_cast<double>(row.texels) / row.gpu_ms * 1e-6 : 0);
+    const auto rows = profiler_->rows();
+    profiler_.reset();  // the limits are measured by passes, too
+    detail::bench::FillLimits limits(*context_);
+    fmt::print(stderr, "{:<20} {:>8} {:>12} {:>12} {:>10} {:>10}\n", "pass", "passes", "GPU ms", "us a pass",
+               "Gtexel/s", "% of limit");
+    for (const auto& row : rows) {
+        const double rate = row.gpu_ms > 0 ? static_cast<double>(row.texels) / row.gpu_ms * 1e-6 : 0;
+        fmt::print(stderr, "{:<20} {:>8} {:>12.3f} {:>12.2f} {:>10.3f} {:>10.0f}\n", row.name, row.passes, row.gpu_ms,
+                   row.gpu_ms * 1e3 / static_cast<double>(row.passes), rate,
+                   100 * rate / limits.rate(row.format, row.write));
     }
-}
-
-}  // namespace
-
-namespace {
-
-// Words for the values of an enum; the help lists the words.
-template <class Value>
-CLI::CheckedTransformer one_of(const std::map<std::string, Value>& words) {
-    CLI::CheckedTransformer transformer(words);
-    std::string list;
-    for (const auto& [word, value] : words) list += (list.empty() ? "" : "|") + word;
-    transformer.description(list);
-    return transformer;
+    for (const auto& limit : limits.measured())
+        fmt::print(stderr, "limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
 }
 
 }  // namespace
@@ -195,20 +186,19 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
         ->capture_default_str();
     verb->add_option("--type", command->type, "Type of the values, raw and little-endian")
-        ->transform(one_of<Type>({{"f32", Type::F32}, {"f16", Type::F16}}))
+        ->transform(one_of(only(type_words, {KeyType::F32, KeyType::F16})))
         ->default_str("f32");
     verb->add_flag("--text", command->text, "Input and output are text, one number a line");
     verb->add_option("--order", command->sort.order, "NaNs come last in both")
-        ->transform(one_of<Order>({{"asc", Order::Ascending}, {"desc", Order::Descending}}))
+        ->transform(one_of(order_words))
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
                      "pbsn: by blending, SIGMOD'05; cpu: std::sort; auto: what was measured faster")
-        ->transform(one_of<Engine>(
-            {{"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"pbsn", Engine::Pbsn}}))
+        ->transform(one_of(engine_words))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
                      "Floats that pbsn blends in (default: as --type). f16 refuses values that it would change")
-        ->transform(one_of<Precision>({{"f32", Precision::Float32}, {"f16", Precision::Float16}}));
+        ->transform(one_of(precision_words));
     verb->add_flag(
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
         "With --precision f16: let the values become the nearest 16-bit floats");

@@ -69,9 +69,9 @@ struct PassProfiler::State {
         std::string name(pass.name);
         if (by == PassProfiler::Rows::ByStep && pass.step >= 0) name += ", step " + std::to_string(pass.step);
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (rows[i].name == name) return i;
+            if (rows[i].name == name && rows[i].format == pass.format && rows[i].write == pass.write) return i;
         }
-        rows.push_back({std::move(name), 0, 0, 0});
+        rows.push_back({std::move(name), std::string(pass.format), pass.write});
         return rows.size() - 1;
     }
 
@@ -99,7 +99,7 @@ void PassProfiler::before(const PassEvent& pass) {
     auto& device = *state.context.device();
     state.row = state.row_of(pass);
     ++state.rows[state.row].passes;
-    state.rows[state.row].texels += pass.texels;
+    state.rows[state.row].texels += pass.texels * static_cast<std::uint64_t>(pass.targets);
     if (device.info.software) {  // llvmpipe notes the time before it shades the fragments
         device.gl.Finish();
         state.begun = State::Clock::now();

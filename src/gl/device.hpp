@@ -27,6 +27,9 @@ class Device : public std::enable_shared_from_this<Device> {
     void enter();
     void leave() noexcept;
 
+    // To be called within a session before its stencil state changes.
+    void save_stencil() { host_.save_stencil(gl); }
+
     // Throws GlError when a GL call since enter() failed; `where` and `what` go into the message.
     void check(std::string_view where, std::string_view what = {}) const;
 

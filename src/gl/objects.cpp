@@ -1,5 +1,6 @@
 #include "gl/objects.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -43,21 +44,27 @@ Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, con
     return shader;
 }
 
+constexpr std::array<FormatInfo, 10> formats{
+    {{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
+     {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
+     {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
+     {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 8, "RGBA16UI"},
+     {GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, 8, "RG32UI"},
+     {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4, "R32UI"},
+     {GL_RG32F, GL_RG, GL_FLOAT, 8, "RG32F"},
+     {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
+     {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4, "DEPTH_COMPONENT32F"},
+     {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1, "STENCIL_INDEX8"}}};
 }  // namespace
 
 const FormatInfo& info(Format format) {
-    static constexpr std::array<FormatInfo, 10> all{
-        {{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
-         {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
-         {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
-         {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 8, "RGBA16UI"},
-         {GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, 8, "RG32UI"},
-         {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4, "R32UI"},
-         {GL_RG32F, GL_RG, GL_FLOAT, 8, "RG32F"},
-         {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
-         {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4, "DEPTH_COMPONENT32F"},
-         {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1, "STENCIL_INDEX8"}}};
-    return all.at(static_cast<std::size_t>(format));
+    return formats.at(static_cast<std::size_t>(format));
+}
+
+Format format_of(std::string_view name) {
+    const auto* const found = std::ranges::find(formats, name, &FormatInfo::name);
+    if (found == formats.end()) throw InvalidArgument("no texture format is named '" + std::string(name) + "'");
+    return static_cast<Format>(found - formats.begin());
 }
 
 Texture::Texture(Device& device, Format format, int width, int height, int layers)
@@ -87,12 +94,19 @@ Texture::Texture(Device& device, GLuint id, Format format, int width, int height
       width_(width),
       height_(height) {}
 
-Framebuffer::Framebuffer(Device& device, const Texture& color)
+Framebuffer::Framebuffer(Device& device, const Texture& color, const Texture* depth_or_stencil)
     : handle_(make<FramebufferTraits>(device, [&](GLuint& id) { device.gl.CreateFramebuffers(1, &id); })),
       texture_(color.id()),
+      format_(color.format()),
       width_(color.width()),
-      height_(color.height()) {
+      height_(color.height()),
+      targets_(std::max(color.layers(), 1)) {
     const auto& gl = device.gl;
+    if (depth_or_stencil) {
+        const bool depth = depth_or_stencil->format() == Format::Depth32f;
+        gl.NamedFramebufferTexture(id(), depth ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT, depth_or_stencil->id(),
+                                   0);
+    }
     if (color.layers() == 0) {
         gl.NamedFramebufferTexture(id(), GL_COLOR_ATTACHMENT0, color.id(), 0);
     } else {
@@ -106,16 +120,20 @@ Framebuffer::Framebuffer(Device& device, const Texture& color)
     }
     const auto status = gl.CheckNamedFramebufferStatus(id(), GL_DRAW_FRAMEBUFFER);
     if (status != GL_FRAMEBUFFER_COMPLETE) {
-        throw GlError(std::string("Framebuffer: the driver cannot render to ") + info(color.format()).name + " of " +
+        throw GlError(std::string("Framebuffer: the driver cannot render to ") + info(color.format()).name +
+                      (depth_or_stencil ? std::string(" with ") + info(depth_or_stencil->format()).name : "") + " of " +
                       std::to_string(width_) + " x " + std::to_string(height_) + " texels");
     }
 }
 
 Program::Program(Device& device, const char* name, const char* fragment, const std::string& prelude)
+    : Program(device, name, {shaders::array_quad_vert, fragment}, prelude) {}
+
+Program::Program(Device& device, const char* name, Shaders sources, const std::string& prelude)
     : handle_(make<ProgramTraits>(device, [&](GLuint& id) { id = device.gl.CreateProgram(); })) {
     const auto& gl = device.gl;
-    const auto vertex_shader = compile(device, name, GL_VERTEX_SHADER, "", shaders::array_quad_vert);
-    const auto fragment_shader = compile(device, name, GL_FRAGMENT_SHADER, prelude.c_str(), fragment);
+    const auto vertex_shader = compile(device, name, GL_VERTEX_SHADER, "", sources.vertex);
+    const auto fragment_shader = compile(device, name, GL_FRAGMENT_SHADER, prelude.c_str(), sources.fragment);
     gl.AttachShader(id(), vertex_shader.id());
     gl.AttachShader(id(), fragment_shader.id());
     gl.BindAttribLocation(id(), 0, "target");
@@ -128,7 +146,7 @@ Program::Program(Device& device, const char* name, const char* fragment, const s
         gl.GetProgramInfoLog(id(), log.size(), nullptr, log.data());
         throw GlError(std::string("program ") + name + " does not link: " + log.data());
     }
-    target_size_ = location("target_size");
+    target_size_ = gl.GetUniformLocation(id(), "target_size");
     for (int unit = 0; unit < texture_units; ++unit) {
         const auto sampler = "texture" + std::to_string(unit);
         const auto where = gl.GetUniformLocation(id(), sampler.c_str());

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,8 @@ struct FormatInfo {
     const char* name;
 };
 [[nodiscard]] const FormatInfo& info(Format format);
+// The format of that name; throws InvalidArgument when there is none.
+[[nodiscard]] Format format_of(std::string_view name);
 
 // A 2-D texture of one level, or a 2-D array texture of `layers` layers, read without filtering.
 class Texture {
@@ -112,29 +115,38 @@ class Texture {
     int width_ = 0, height_ = 0, layers_ = 0;
 };
 
-// Renders to one texture, or to all layers of an array texture at once, layer i being render target i.
+// Renders to one texture, or to all layers of an array texture at once, layer i being render target i; tests against a
+// depth or stencil texture of the same size where there is one.
 class Framebuffer {
   public:
     Framebuffer() = default;
-    Framebuffer(Device& device, const Texture& color);
+    Framebuffer(Device& device, const Texture& color, const Texture* depth_or_stencil = nullptr);
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
     [[nodiscard]] GLuint texture() const noexcept { return texture_; }
+    [[nodiscard]] Format format() const noexcept { return format_; }
     [[nodiscard]] int width() const noexcept { return width_; }
     [[nodiscard]] int height() const noexcept { return height_; }
+    [[nodiscard]] int targets() const noexcept { return targets_; }
 
   private:
     Handle<FramebufferTraits> handle_;
     GLuint texture_ = 0;
-    int width_ = 0, height_ = 0;
+    Format format_ = Format::Rgba32f;
+    int width_ = 0, height_ = 0, targets_ = 1;
 };
 
-// A fragment shader, linked with shaders/array/quad.vert. The version line is put before each source.
+// A fragment shader, linked with shaders/array/quad.vert or a vertex shader of its own. The version line is put before
+// each source.
 class Program {
   public:
+    struct Shaders {
+        const char *vertex, *fragment;
+    };
     Program() = default;
     // `name` goes into error messages. Samplers named `textureN` read unit N. `prelude` goes before the source: macros,
     // and files that several shaders share.
     Program(Device& device, const char* name, const char* fragment, const std::string& prelude = {});
+    Program(Device& device, const char* name, Shaders shaders, const std::string& prelude = {});
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
     // Throws GlError when the program has no such uniform: a mistake of the library.
     [[nodiscard]] GLint location(const char* uniform) const;

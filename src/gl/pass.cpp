@@ -22,12 +22,53 @@ QuadList::QuadList(Device& device, std::vector<Quad> quads)
     }
 }
 
+Points::Points(Device& device) {
+    GLuint id = 0;
+    device.gl.CreateVertexArrays(1, &id);
+    vertex_array_ = Handle<VertexArrayTraits>(device.shared_from_this(), id);
+}
+
 void Pipeline::end_condition(const Api& gl) noexcept {
     if (condition != 0) gl.EndConditionalRender();
     condition = 0;
 }
 
 namespace {
+
+void set_blend(const Api& gl, Blend blend) {
+    if (blend == Blend::None) return gl.Disablei(GL_BLEND, 0);
+    gl.Enablei(GL_BLEND, 0);
+    gl.BlendEquationi(0, blend == Blend::Min ? GL_MIN : blend == Blend::Max ? GL_MAX : GL_FUNC_ADD);
+    if (blend == Blend::Add) gl.BlendFunci(0, GL_ONE, GL_ONE);  // MIN and MAX have no factors
+}
+
+GLenum name_of(Compare compare) {
+    return GL_NEVER + static_cast<GLenum>(compare);
+}
+
+GLenum name_of(StencilOp op) {
+    static constexpr std::array<GLenum, 6> names{GL_KEEP, GL_ZERO, GL_REPLACE, GL_INCR, GL_DECR, GL_INVERT};
+    return names.at(static_cast<std::size_t>(op));
+}
+
+void set_depth(const Api& gl, const std::optional<DepthTest>& test) {
+    if (!test) return gl.Disable(GL_DEPTH_TEST);
+    gl.Enable(GL_DEPTH_TEST);
+    gl.DepthFunc(name_of(test->pass_if));
+    gl.DepthMask(test->write == DepthWrite::On ? GL_TRUE : GL_FALSE);
+}
+
+void set_stencil(const Api& gl, const std::optional<StencilTest>& test) {
+    if (!test) return gl.Disable(GL_STENCIL_TEST);
+    gl.Enable(GL_STENCIL_TEST);
+    gl.StencilFuncSeparate(GL_FRONT_AND_BACK, name_of(test->pass_if), test->reference, 0xff);
+    gl.StencilOpSeparate(GL_FRONT_AND_BACK, name_of(test->on_fail), GL_KEEP, name_of(test->on_pass));
+    gl.StencilMaskSeparate(GL_FRONT_AND_BACK, 0xff);
+}
+
+GLuint vertex_array_of(const Pass& pass) {
+    return pass.quads ? pass.quads->vertex_array() : pass.points->vertex_array();
+}
 
 void bind(Device& device, const Pass& pass) {
     const auto& gl = device.gl;
@@ -39,8 +80,7 @@ void bind(Device& device, const Pass& pass) {
         bound.condition = condition;
     }
     if (bound.program != pass.program->id()) gl.UseProgram(bound.program = pass.program->id());
-    if (bound.vertex_array != pass.quads->vertex_array())
-        gl.BindVertexArray(bound.vertex_array = pass.quads->vertex_array());
+    if (bound.vertex_array != vertex_array_of(pass)) gl.BindVertexArray(bound.vertex_array = vertex_array_of(pass));
     if (bound.framebuffer != pass.target->id())
         gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, bound.framebuffer = pass.target->id());
     if (bound.width != pass.target->width() || bound.height != pass.target->height()) {
@@ -54,14 +94,11 @@ void bind(Device& device, const Pass& pass) {
         gl.BindSampler(unit, 0);
         gl.BindTextureUnit(unit, bound.textures[unit] = texture->id());
     }
-    if (bound.blend != pass.blend) {
-        bound.blend = pass.blend;
-        if (pass.blend == Blend::None) {
-            gl.Disablei(GL_BLEND, 0);
-        } else {
-            gl.Enablei(GL_BLEND, 0);
-            gl.BlendEquationi(0, pass.blend == Blend::Min ? GL_MIN : GL_MAX);
-        }
+    if (bound.blend != pass.blend) set_blend(gl, bound.blend = pass.blend);
+    if (bound.depth != pass.depth) set_depth(gl, bound.depth = pass.depth);
+    if (bound.stencil != pass.stencil) {
+        device.save_stencil();
+        set_stencil(gl, bound.stencil = pass.stencil);
     }
     if (bound.color != pass.color) {
         bound.color = pass.color;
@@ -110,17 +147,26 @@ void draw(Device& device, const Pass& pass) {
                           .step = pass.step,
                           .target = pass.target->texture(),
                           .width = pass.target->width(),
-                          .height = pass.target->height()};
-    observed(device, event, pass.quads->quads().subspan(pass.first, pass.count), [&] {
+                          .height = pass.target->height(),
+                          .targets = pass.target->targets(),
+                          .format = info(pass.target->format()).name,
+                          .write = pass.blend == Blend::None ? PassEvent::Write::Replace : PassEvent::Write::Blend,
+                          .texels = pass.quads ? 0 : pass.count};
+    const auto quads = pass.quads ? pass.quads->quads().subspan(pass.first, pass.count) : std::span<const Quad>{};
+    observed(device, event, quads, [&] {
         const auto& gl = device.gl;
         bind(device, pass);
         set_uniforms(gl, pass);
         gl.ProgramUniform2f(pass.program->id(), pass.program->target_size(), static_cast<GLfloat>(event.width),
                             static_cast<GLfloat>(event.height));
         if (pass.count_samples) gl.BeginQuery(GL_SAMPLES_PASSED, pass.count_samples->id());
-        const GLsizei corners = gl.NV_fill_rectangle ? 3 : 4;  // see set_baseline
-        gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, corners, static_cast<GLsizei>(pass.count),
-                                           static_cast<GLuint>(pass.first));
+        if (pass.quads) {
+            const GLsizei corners = gl.NV_fill_rectangle ? 3 : 4;  // see set_baseline
+            gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, corners, static_cast<GLsizei>(pass.count),
+                                               static_cast<GLuint>(pass.first));
+        } else {
+            gl.DrawArrays(GL_POINTS, static_cast<GLint>(pass.first), static_cast<GLsizei>(pass.count));
+        }
         if (pass.count_samples) gl.EndQuery(GL_SAMPLES_PASSED);
     });
 }
@@ -130,8 +176,13 @@ void end_condition(Device& device) {
 }
 
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage, int step) {
-    PassEvent event{
-        .name = name, .stage = stage, .step = step, .target = to.id(), .width = to.width(), .height = to.height()};
+    PassEvent event{.name = name,
+                    .stage = stage,
+                    .step = step,
+                    .target = to.id(),
+                    .width = to.width(),
+                    .height = to.height(),
+                    .format = info(to.format()).name};
     event.texels = static_cast<std::uint64_t>(to.width()) * static_cast<std::uint64_t>(to.height());
     observed(device, event, {}, [&] {
         device.gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, 0, 0, to.id(), GL_TEXTURE_2D, 0, 0, 0, 0,

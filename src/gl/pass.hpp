@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -40,8 +41,40 @@ class QuadList {
     Handle<VertexArrayTraits> vertex_array_;
 };
 
-enum class Blend { None, Min, Max };
+// Points in place of quads: vertices without attributes, each one pixel; a program's own vertex shader places point i
+// by gl_VertexID.
+class Points {
+  public:
+    Points() = default;
+    explicit Points(Device& device);
+    [[nodiscard]] GLuint vertex_array() const noexcept { return vertex_array_.id(); }
+
+  private:
+    Handle<VertexArrayTraits> vertex_array_;
+};
+
+enum class Blend { None, Min, Max, Add };
 enum class ColorWrite { On, Off };
+
+// What must hold between the incoming value (a fragment's depth; a stencil test's reference) and the one stored.
+enum class Compare { Never, Less, Equal, LessOrEqual, Greater, NotEqual, GreaterOrEqual, Always };
+enum class DepthWrite { Off, On };
+
+struct DepthTest {
+    Compare pass_if = Compare::Less;
+    DepthWrite write = DepthWrite::Off;
+    bool operator==(const DepthTest&) const = default;
+};
+
+enum class StencilOp { Keep, Zero, Replace, Increment, Decrement, Invert };
+
+// All bits count, and both faces are alike.
+struct StencilTest {
+    Compare pass_if = Compare::Always;
+    std::uint8_t reference = 0;
+    StencilOp on_fail = StencilOp::Keep, on_pass = StencilOp::Keep;
+    bool operator==(const StencilTest&) const = default;
+};
 
 struct Uniform {
     GLint location;
@@ -57,8 +90,11 @@ struct Pass {
     const Framebuffer* target = nullptr;
     Blend blend = Blend::None;
     ColorWrite color = ColorWrite::On;
+    std::optional<DepthTest> depth{};      // for a target with a depth texture; off by default
+    std::optional<StencilTest> stencil{};  // for a target with a stencil texture; off by default
     const QuadList* quads = nullptr;
-    std::size_t first = 0, count = 0;      // of the list
+    const Points* points = nullptr;        // drawn when there are no quads
+    std::size_t first = 0, count = 0;      // of the list, or of gl_VertexID
     const Query* count_samples = nullptr;  // receives the number of fragments that were not discarded
     const Query* only_if = nullptr;        // the GPU skips the pass when this query counted nothing
 };
@@ -70,6 +106,8 @@ struct Pipeline {
     int width = -1, height = -1;
     Blend blend = Blend::None;
     ColorWrite color = ColorWrite::On;
+    std::optional<DepthTest> depth;
+    std::optional<StencilTest> stencil;
     GLuint condition = 0;
     void end_condition(const Api& gl) noexcept;
     void forget_objects() noexcept {

@@ -40,6 +40,15 @@ void clear_texels(Device& device, const Texture& texture, int x, int y, int widt
                                info(texture.format()).format, GL_UNSIGNED_INT, texel.data());
 }
 
+void fill(Device& device, const Texture& texture, float value) {
+    const std::array<GLfloat, 4> texel{value, value, value, value};
+    device.gl.ClearTexImage(texture.id(), 0, info(texture.format()).format, GL_FLOAT, texel.data());
+}
+
+void fill_stencil(Device& device, const Texture& texture, std::uint8_t value) {
+    device.gl.ClearTexImage(texture.id(), 0, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, &value);
+}
+
 void flush(Device& device) {
     device.gl.Flush();
 }

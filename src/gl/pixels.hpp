@@ -19,6 +19,11 @@ void read_rows(Device& device, const Texture& from, int first, int rows, const P
 // Sets every word of the texels of a rectangle, in all layers. Pre: an unsigned integer format.
 void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word);
 
+// Sets every channel of all texels. Pre: a format of 32-bit floats, or of depth.
+void fill(Device& device, const Texture& texture, float value);
+// Pre: Format::Stencil8.
+void fill_stencil(Device& device, const Texture& texture, std::uint8_t value);
+
 // Starts the work issued so far.
 void flush(Device& device);
 

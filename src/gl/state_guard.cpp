@@ -8,10 +8,12 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// The baseline has each of these off.
-constexpr std::array<GLenum, 27> capabilities{GL_CULL_FACE,
+// The baseline has each of these off. (Offsets of points and lines too: llvmpipe adds them to the depth of filled quads.)
+constexpr std::array<GLenum, 30> capabilities{GL_CULL_FACE,
                                               GL_RASTERIZER_DISCARD,
                                               GL_POLYGON_OFFSET_FILL,
+                                              GL_POLYGON_OFFSET_LINE,
+                                              GL_POLYGON_OFFSET_POINT,
                                               GL_POLYGON_SMOOTH,
                                               GL_DEPTH_TEST,
                                               GL_STENCIL_TEST,
@@ -35,7 +37,11 @@ constexpr std::array<GLenum, 27> capabilities{GL_CULL_FACE,
                                               GL_CLIP_DISTANCE6,
                                               GL_CLIP_DISTANCE7,
                                               GL_LINE_SMOOTH,
-                                              GL_PRIMITIVE_RESTART_FIXED_INDEX};
+                                              GL_PRIMITIVE_RESTART_FIXED_INDEX,
+                                              GL_PROGRAM_POINT_SIZE};
+
+constexpr std::array<GLenum, 4> blend_factor_names{GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA,
+                                                   GL_BLEND_DST_ALPHA};
 
 constexpr std::array<GLenum, 8> pack_names{GL_PACK_SWAP_BYTES,  GL_PACK_LSB_FIRST,   GL_PACK_ROW_LENGTH,
                                            GL_PACK_SKIP_ROWS,   GL_PACK_SKIP_PIXELS, GL_PACK_ALIGNMENT,
@@ -169,6 +175,14 @@ void HostState::save(const Api& gl) {
         gl.GetBooleani_v(GL_COLOR_WRITEMASK, i, color_mask_[i].data());
     }
     scissor_ = gl.IsEnabledi(GL_SCISSOR_TEST, 0);
+    for (std::size_t i = 0; i < blend_factors_.size(); ++i)
+        gl.GetIntegeri_v(blend_factor_names[i], 0, &blend_factors_[i]);
+    gl.GetIntegerv(GL_DEPTH_FUNC, &depth_func_);
+    gl.GetBooleanv(GL_DEPTH_WRITEMASK, &depth_mask_);
+    gl.GetDoublei_v(GL_DEPTH_RANGE, 0, depth_range_.data());
+    if (gl.EXT_depth_bounds_test) depth_bounds_ = gl.IsEnabled(GL_DEPTH_BOUNDS_TEST_EXT);
+    stencil_.reset();
+    gl.GetFloatv(GL_POINT_SIZE, &point_size_);
     gl.GetFloati_v(GL_VIEWPORT, 0, viewport_.data());
     gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
     gl.GetIntegerv(GL_CLIP_ORIGIN, &clip_origin_);
@@ -190,6 +204,33 @@ void HostState::save(const Api& gl) {
     for (std::size_t i = 0; i < unpack_names.size(); ++i) gl.GetIntegerv(unpack_names[i], &unpack_.values[i]);
 }
 
+void HostState::save_stencil(const Api& gl) {
+    if (stencil_) return;
+    const auto get = [&gl](GLenum name) {
+        GLint value = 0;
+        gl.GetIntegerv(name, &value);
+        return value;
+    };
+    stencil_ = {{{get(GL_STENCIL_FUNC), get(GL_STENCIL_REF), get(GL_STENCIL_VALUE_MASK), get(GL_STENCIL_WRITEMASK),
+                  get(GL_STENCIL_FAIL), get(GL_STENCIL_PASS_DEPTH_FAIL), get(GL_STENCIL_PASS_DEPTH_PASS)},
+                 {get(GL_STENCIL_BACK_FUNC), get(GL_STENCIL_BACK_REF), get(GL_STENCIL_BACK_VALUE_MASK),
+                  get(GL_STENCIL_BACK_WRITEMASK), get(GL_STENCIL_BACK_FAIL), get(GL_STENCIL_BACK_PASS_DEPTH_FAIL),
+                  get(GL_STENCIL_BACK_PASS_DEPTH_PASS)}}};
+}
+
+void HostState::restore_stencil(const Api& gl) const noexcept {
+    if (!stencil_) return;
+    for (std::size_t i = 0; i < stencil_->size(); ++i) {
+        const auto& saved = (*stencil_)[i];
+        const GLenum face = i == 0 ? GL_FRONT : GL_BACK;
+        gl.StencilFuncSeparate(face, static_cast<GLenum>(saved.func), saved.reference,
+                               static_cast<GLuint>(saved.value_mask));
+        gl.StencilOpSeparate(face, static_cast<GLenum>(saved.fail), static_cast<GLenum>(saved.depth_fail),
+                             static_cast<GLenum>(saved.depth_pass));
+        gl.StencilMaskSeparate(face, static_cast<GLuint>(saved.write_mask));
+    }
+}
+
 void set_baseline(const Api& gl) {
     for (const auto capability : capabilities) gl.Disable(capability);
     for (GLuint i = 0; i < draw_buffers; ++i) {
@@ -197,6 +238,9 @@ void set_baseline(const Api& gl) {
         gl.ColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     }
     gl.Disablei(GL_SCISSOR_TEST, 0);
+    gl.DepthRangeIndexed(0, 0, 1);
+    if (gl.EXT_depth_bounds_test) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
+    gl.PointSize(1);
     // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that is
     // two texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
     gl.PolygonMode(GL_FRONT_AND_BACK, gl.NV_fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
@@ -219,6 +263,14 @@ void HostState::restore(const Api& gl) const noexcept {
         gl.ColorMaski(i, color_mask_[i][0], color_mask_[i][1], color_mask_[i][2], color_mask_[i][3]);
     }
     set_capability(gl, GL_SCISSOR_TEST, 0, scissor_);
+    gl.BlendFuncSeparatei(0, static_cast<GLenum>(blend_factors_[0]), static_cast<GLenum>(blend_factors_[1]),
+                          static_cast<GLenum>(blend_factors_[2]), static_cast<GLenum>(blend_factors_[3]));
+    gl.DepthFunc(static_cast<GLenum>(depth_func_));
+    gl.DepthMask(depth_mask_);
+    gl.DepthRangeIndexed(0, depth_range_[0], depth_range_[1]);
+    if (gl.EXT_depth_bounds_test) set_capability(gl, GL_DEPTH_BOUNDS_TEST_EXT, depth_bounds_);
+    restore_stencil(gl);
+    gl.PointSize(point_size_);
     gl.ViewportIndexedfv(0, viewport_.data());
     gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
     gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));

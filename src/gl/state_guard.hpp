@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "gl/api.hpp"
@@ -18,23 +19,37 @@ class HostState {
     // Also takes the host's pending GL errors, so that restore() can hand them back.
     // Throws InvalidArgument when the host has a query active that the library's passes would feed.
     void save(const Api& gl);
+    // Few passes test a stencil, so its state is saved before the first of a session that does, the pass's target being
+    // bound: glGet clamps the reference to what the bound stencil buffer can hold, which may be none at save().
+    void save_stencil(const Api& gl);
     void restore(const Api& gl) const noexcept;
 
   private:
+    void restore_stencil(const Api& gl) const noexcept;
+
     struct PixelStore {
         std::array<GLint, 8> values{};
     };
-    std::array<bool, 27> capabilities_{};
+    struct StencilFace {
+        GLint func, reference, value_mask, write_mask, fail, depth_fail, depth_pass;
+    };
+    std::array<bool, 30> capabilities_{};
     std::array<bool, draw_buffers> blend_{};
     std::array<std::array<GLint, 2>, draw_buffers> blend_equation_{};
+    std::array<GLint, 4> blend_factors_{};  // of draw buffer 0: source and destination, colour and alpha
     std::array<std::array<GLboolean, 4>, draw_buffers> color_mask_{};
     std::array<GLint, texture_units> texture_{}, texture_array_{}, sampler_{};
     std::array<GLfloat, 4> viewport_{};
+    std::array<GLdouble, 2> depth_range_{};
+    GLfloat point_size_ = 1;
+    GLint depth_func_ = 0;
+    GLboolean depth_mask_ = GL_TRUE;
+    std::optional<std::array<StencilFace, 2>> stencil_;  // front, back
     std::array<GLint, 2> polygon_mode_{};
     GLint program_ = 0, vertex_array_ = 0, draw_framebuffer_ = 0, active_texture_ = 0;
     GLint pack_buffer_ = 0, unpack_buffer_ = 0, query_buffer_ = 0;
     GLint clip_origin_ = 0, clip_depth_ = 0;
-    bool scissor_ = false, paused_feedback_ = false;
+    bool scissor_ = false, paused_feedback_ = false, depth_bounds_ = false;
     PixelStore pack_, unpack_;
     std::vector<GLenum> errors_;
 };

@@ -92,29 +92,34 @@ struct TotalOrder {
     Bits flip;
 };
 
-// Calls `work` with the keys as a span of their type.
+// Calls `work` with a null pointer to the type.
 template <class Work>
-decltype(auto) visit(Keys keys, Work&& work) {
-    const auto as = [&]<class Key>(const Key* /*type*/) {
-        return std::span(static_cast<Key*>(keys.data()), keys.size());
-    };
-    switch (keys.type()) {
+decltype(auto) visit_type(KeyType type, Work&& work) {
+    switch (type) {
         case KeyType::F16:
-            return work(as(static_cast<Half*>(nullptr)));
+            return work(static_cast<const Half*>(nullptr));
         case KeyType::F64:
-            return work(as(static_cast<double*>(nullptr)));
+            return work(static_cast<const double*>(nullptr));
         case KeyType::I32:
-            return work(as(static_cast<std::int32_t*>(nullptr)));
+            return work(static_cast<const std::int32_t*>(nullptr));
         case KeyType::U32:
-            return work(as(static_cast<std::uint32_t*>(nullptr)));
+            return work(static_cast<const std::uint32_t*>(nullptr));
         case KeyType::I64:
-            return work(as(static_cast<std::int64_t*>(nullptr)));
+            return work(static_cast<const std::int64_t*>(nullptr));
         case KeyType::U64:
-            return work(as(static_cast<std::uint64_t*>(nullptr)));
+            return work(static_cast<const std::uint64_t*>(nullptr));
         case KeyType::F32:
             break;
     }
-    return work(as(static_cast<float*>(nullptr)));
+    return work(static_cast<const float*>(nullptr));
+}
+
+// Calls `work` with the keys as a span of their type.
+template <class Work>
+decltype(auto) visit(Keys keys, Work&& work) {
+    return visit_type(keys.type(), [&]<class Key>(const Key* /*type*/) -> decltype(auto) {
+        return work(std::span(static_cast<Key*>(keys.data()), keys.size()));
+    });
 }
 
 // Whether MIN and MAX blending order the value exactly: normal numbers, +-inf and +0 on every driver. A NaN vanishes, a

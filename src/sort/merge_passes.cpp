@@ -14,12 +14,6 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// Calls `work` with a null pointer of the key's type.
-template <class Work>
-decltype(auto) visit_type(KeyType type, Work&& work) {
-    return visit(Keys::none(type), [&]<class Key>(std::span<Key>) { return work(static_cast<Key*>(nullptr)); });
-}
-
 gl::Quad rectangle(int width, int y0, int y1) {
     const gl::Quad::Corners corners{0, static_cast<float>(y0), static_cast<float>(width), static_cast<float>(y1)};
     return {corners, corners};
@@ -28,7 +22,7 @@ gl::Quad rectangle(int width, int y0, int y1) {
 }  // namespace
 
 std::size_t KeyForm::key_bytes() const {
-    return visit_type(type, []<class Key>(Key*) { return sizeof(Key); });
+    return visit_type(type, []<class Key>(const Key*) { return sizeof(Key); });
 }
 
 gl::Format KeyForm::source_format() const {
@@ -40,7 +34,7 @@ gl::Format KeyForm::format() const {
 }
 
 std::uint64_t KeyForm::padding() const {
-    return visit_type(type, [this]<class Key>(Key*) {
+    return visit_type(type, [this]<class Key>(const Key*) {
         return static_cast<std::uint64_t>(TotalOrder<Key>(order).decode(TotalOrder<Key>::ones));
     });
 }
@@ -81,7 +75,7 @@ class MergePasses::Uniforms {
     }
     // The numbers of TotalOrder, for shaders/sort/key_order.glsl.
     Uniforms& set_order(const KeyForm& form) {
-        visit_type(form.type, [&]<class Key>(Key*) {
+        visit_type(form.type, [&]<class Key>(const Key*) {
             using Rule = TotalOrder<Key>;
             const auto high = [](auto bits) {
                 return static_cast<GLuint>(sizeof bits == 8 ? static_cast<std::uint64_t>(bits) >> 32U : bits);

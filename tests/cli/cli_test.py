@@ -61,7 +61,7 @@ class Command(unittest.TestCase):
 class Help(Command):
     def test_version_and_help(self):
         self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n$")
-        for verb in ([], ["info"], ["sort"], ["limits"]):
+        for verb in ([], ["info"], ["sort"], ["limits"], ["bench"], ["bench", "sort"]):
             result = run(*verb, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertEqual(result.stderr, b"")
@@ -93,7 +93,12 @@ class Help(Command):
     def test_limits(self):
         result = run("limits", "--json", "--side", "64", "--repeat", "2")
         limits = json.loads(result.stdout)["limits"]
-        self.assertIn("write RGBA32F", [limit["name"] for limit in limits])
+        names = [limit["name"] for limit in limits]
+        for part in ("write RGBA32F", "blend RGBA16F", "write RG32F", "write R32F", "fetch RGBA32F", "fetches in the time",
+                     "8 targets", "depth test", "stencil test", "scatter", "min and max", "upload", "read back",
+                     "one pass", "state"):
+            self.assertTrue(any(part in name for name in names), part)
+        self.assertEqual(len(names), len(set(names)))
         for limit in limits:
             self.assertGreater(limit["low"], 0)
             self.assertLessEqual(limit["low"], limit["value"])
@@ -186,7 +191,85 @@ class Sorting(Command):
         for name in ("min", "max", "copy to tex", "out of order"):
             self.assertRegex(table, rf"(?m)^{name} ")
         self.assertIn("min, step 2", run("sort", "--engine", "pbsn", "--profile-steps", stdin=data).stderr.decode())
+        self.assertIn("% of limit", table)
+        self.assertRegex(table, r"(?m)^limit: blend RGBA32F [0-9.]+ Gtexel/s$")
         self.assertIn("CPU", run("sort", "--engine", "cpu", "--profile", stdin=data).stderr.decode())
+
+
+class BenchSort(Command):
+    RIVALS = ["std::sort", "std::sort par", "vqsort", "spreadsort", "qsort"]
+
+    def bench(self, *args, **more):
+        result = run("bench", "sort", "--json", "--repeat", "2", *args, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_every_case_is_verified(self):
+        report = self.bench("--n", "1000,2^12", "--types", "f32,u64", "--dist", "uniform,dup,nearly", "--rivals")
+        for key in "quadmill command date renderer cpu threads repeat rivals_missing limits cases".split():
+            self.assertIn(key, report)
+        self.assertEqual(report["command"].split()[:4], ["quadmill", "bench", "sort", "--json"])
+        missing = [rival["name"] for rival in report["rivals_missing"]]
+        self.assertEqual([(c["type"], c["distribution"], c["n"]) for c in report["cases"]],
+                         [(t, d, n) for t in ("f32", "u64") for d in ("uniform", "dup", "nearly") for n in (1000, 4096)])
+        for case in report["cases"]:
+            by_name = {contender["name"]: contender for contender in case["contenders"]}
+            self.assertEqual(sorted(by_name), sorted(["auto", "cpu", "pbsn", "merge"] +
+                                                     [rival for rival in self.RIVALS if rival not in missing]))
+            for name, contender in by_name.items():
+                if not contender["ran"]:
+                    self.assertEqual(contender["kind"], "engine")
+                    self.assertTrue(contender["reason"])
+                    continue
+                self.assertIs(contender["verified"], True, name)
+                self.assertLessEqual(contender["low_ms"], contender["ms"])
+                self.assertLessEqual(contender["ms"], contender["high_ms"])
+                self.assertAlmostEqual(contender["keys_per_s"], case["n"] / contender["ms"] * 1e3, delta=1)
+                self.assertEqual(name == "std::sort", "std::sort" not in contender["times_faster_than"])
+            self.assertEqual(by_name["pbsn"]["ran"], case["type"] == "f32")
+            if case["type"] == "f32":
+                self.assertGreater(by_name["pbsn"]["percent_of_limit"], 0)
+            self.assertTrue(by_name["cpu"]["ran"])
+        self.assertIn("write RGBA32F", [limit["name"] for limit in report["limits"]])
+
+    def test_text_says_what_ran_and_what_lost(self):
+        result = run("bench", "sort", "--n", "2^14", "--repeat", "2", "--engines", "pbsn,cpu", "--rivals", "--types", "f16,i64")
+        text = result.stdout.decode()
+        self.assertEqual(result.returncode, 0)
+        for words in ("median of 2", "f16 uniform, 16384 keys", "pbsn loses to std::sort", "n/a", "% of limit:",
+                      "blend RGBA16F"):
+            self.assertIn(words, text)
+        self.assertNotIn("WRONG", text)
+        self.assertNotIn("\nauto", text)
+
+    def test_plot(self):
+        import xml.etree.ElementTree
+        plot = self.path("plot.svg")
+        report = self.bench("--n", "2^10,3000", "--types", "f32,i32", "--rivals", "--plot", plot)
+        panels = xml.etree.ElementTree.parse(plot).findall("{*}g")
+        self.assertEqual(len(panels), 2)
+        for panel, case in zip(panels, report["cases"][::2]):
+            names = [series.find("{*}title").text for series in panel.findall("{*}g[@class='series']")]
+            self.assertEqual(names, [contender["name"] for contender in case["contenders"] if contender["ran"]])
+            for line in panel.iterfind(".//{*}polyline"):
+                points = [tuple(map(float, point.split(","))) for point in line.get("points").split()]
+                self.assertEqual(len(points), 2)
+                for x, y in points:
+                    self.assertTrue(0 < x < 800 and 0 < y < 500)
+        self.fails(1, "No such file", "bench", "sort", "--n", "10", "--plot", self.path("no/such.svg"))
+
+    def test_wrong_calls(self):
+        self.fails(2, "subcommand", "bench")
+        for option, values in (("--n", ("0", "2^33", "2^", "ten", "-5", "1e6")), ("--types", ("f33",)),
+                               ("--dist", ("uniform,odd",)), ("--engines", ("gpu",)), ("--repeat", ("0",))):
+            for value in values:
+                self.fails(2, option, "bench", "sort", option, value)
+
+    def test_without_a_driver(self):
+        report = self.bench("--n", "100", env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
+        self.assertEqual(report["renderer"], "none")
+        ran = {contender["name"]: contender["ran"] for contender in report["cases"][0]["contenders"]}
+        self.assertEqual(ran, {"auto": False, "cpu": True, "pbsn": False, "merge": False})
 
 
 class Files(Command):

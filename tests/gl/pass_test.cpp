@@ -86,6 +86,7 @@ void emulate(Image& target, const Image& source, std::span<const Quad> quads, Bl
                     if (blend == Blend::None) written[c] = read[c];
                     if (blend == Blend::Min) written[c] = std::min(read[c], written[c]);
                     if (blend == Blend::Max) written[c] = std::max(read[c], written[c]);
+                    if (blend == Blend::Add) written[c] += read[c];
                 }
             }
         }
@@ -145,7 +146,8 @@ void check_drawing(Format format) {
     Random random(11);
     constexpr int guard = 2;
     for (const auto& [width, height] : {std::pair{16, 16}, std::pair{33, 7}, std::pair{5, 64}, std::pair{6, 6}}) {
-        for (const auto blend : {Blend::None, Blend::Min, Blend::Max}) {
+        for (const auto blend : {Blend::None, Blend::Min, Blend::Max, Blend::Add}) {
+            if (blend == Blend::Add && format == Format::Rgba16f) continue;  // the sums are no halves
             CAPTURE(width);
             CAPTURE(static_cast<int>(blend));
             const Canvas source(device, format, width, height), target(device, format, width, height);
@@ -221,6 +223,214 @@ TEST_CASE("draw() moves integers whole") {
                   .first = 0,
                   .count = 1});
     CHECK(read_texels<std::uint32_t>(device, target.texture) == values);
+}
+
+namespace {
+
+constexpr std::array all_comparisons{Compare::Never,   Compare::Less,     Compare::Equal,          Compare::LessOrEqual,
+                                     Compare::Greater, Compare::NotEqual, Compare::GreaterOrEqual, Compare::Always};
+
+bool passes(Compare compare, float incoming, float stored) {
+    switch (compare) {
+        case Compare::Never:
+            return false;
+        case Compare::Less:
+            return incoming < stored;
+        case Compare::Equal:
+            return incoming == stored;
+        case Compare::LessOrEqual:
+            return incoming <= stored;
+        case Compare::Greater:
+            return incoming > stored;
+        case Compare::NotEqual:
+            return incoming != stored;
+        case Compare::GreaterOrEqual:
+            return incoming >= stored;
+        case Compare::Always:
+            break;
+    }
+    return true;
+}
+
+int after(StencilOp op, int stored, int reference) {
+    switch (op) {
+        case StencilOp::Zero:
+            return 0;
+        case StencilOp::Replace:
+            return reference;
+        case StencilOp::Increment:
+            return std::min(stored + 1, 255);
+        case StencilOp::Decrement:
+            return std::max(stored - 1, 0);
+        case StencilOp::Invert:
+            return ~stored & 255;
+        case StencilOp::Keep:
+            break;
+    }
+    return stored;
+}
+
+// Some of few values, so that every comparison holds somewhere and fails somewhere.
+template <class T>
+std::vector<T> few_values(Random& random, std::size_t count, const std::vector<T>& of) {
+    std::vector<T> values(count);
+    for (auto& value : values) value = of[random.index(static_cast<GLuint>(of.size()))];
+    return values;
+}
+
+constexpr int test_width = 13, test_height = 9;
+// Leaves a guard of texels that must stay as they are.
+const Quad test_quad{{2, 1, 11, 7}, {2, 1, 11, 7}};
+
+template <class Each>
+void for_each_in_test_quad(Each each) {
+    for (int y = 1; y < 7; ++y) {
+        for (int x = 2; x < 11; ++x) each(static_cast<std::size_t>(y * test_width + x));
+    }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a depth test keeps and counts the fragments that the CPU emulation does, and writes their depth if asked to") {
+    Bench bench;
+    auto& device = bench.device;
+    const Program program(device, "depth from a texture",
+                          "uniform highp sampler2D texture0;\nin vec2 texel;\nout float value;\nvoid main() {\n"
+                          "    value = texelFetch(texture0, ivec2(texel), 0).x;\n    gl_FragDepth = value;\n}");
+    Random random(15);
+    const Canvas source(device, Format::R32f, test_width, test_height);
+    const Texture color(device, Format::R32f, test_width, test_height),
+        depth(device, Format::Depth32f, test_width, test_height);
+    const Framebuffer target(device, color, &depth);
+    const QuadList quads(device, {test_quad});
+    const Query count(device, Query::Kind::Samples);
+    Pass pass{.name = "test",
+              .program = &program,
+              .inputs = {&source.texture},
+              .target = &target,
+              .quads = &quads,
+              .first = 0,
+              .count = 1,
+              .count_samples = &count};
+    const std::size_t texels = std::size_t{test_width} * test_height;
+    for (const auto compare : all_comparisons) {
+        for (const auto write : {DepthWrite::Off, DepthWrite::On}) {
+            CAPTURE(static_cast<int>(compare));
+            const std::vector<float> values{0, 0.25F, 0.5F, 0.640625F, 1};
+            const auto incoming = few_values(random, texels, values), stored = few_values(random, texels, values);
+            write_texels(device, source.texture, incoming);
+            write_texels(device, depth, stored);
+            fill(device, color, -1);
+            pass.depth = DepthTest{.pass_if = compare, .write = write};
+            draw(device, pass);
+            std::vector<float> colors(texels, -1), depths = stored;
+            std::uint64_t passed = 0;
+            for_each_in_test_quad([&](std::size_t i) {
+                if (!passes(compare, incoming[i], stored[i])) return;
+                ++passed;
+                colors[i] = incoming[i];
+                if (write == DepthWrite::On) depths[i] = incoming[i];
+            });
+            CHECK(read_texels<float>(device, color) == colors);
+            CHECK(read_texels<float>(device, depth) == depths);
+            CHECK(count.result() == passed);
+            // The next pass has no test.
+            pass.depth.reset();
+            draw(device, pass);
+            for_each_in_test_quad([&](std::size_t i) { colors[i] = incoming[i]; });
+            CHECK(read_texels<float>(device, color) == colors);
+            CHECK(read_texels<float>(device, depth) == depths);
+        }
+    }
+}
+
+TEST_CASE("a stencil test keeps and counts the fragments that the CPU emulation does, and changes the stencil alike") {
+    Bench bench;
+    auto& device = bench.device;
+    const Program one(device, "one", detail::shaders::bench_one_frag);
+    Random random(16);
+    const Texture color(device, Format::R32f, test_width, test_height),
+        stencil(device, Format::Stencil8, test_width, test_height);
+    const Framebuffer target(device, color, &stencil);
+    const QuadList quads(device, {test_quad});
+    const Query count(device, Query::Kind::Samples);
+    Pass pass{.name = "test",
+              .program = &one,
+              .target = &target,
+              .quads = &quads,
+              .first = 0,
+              .count = 1,
+              .count_samples = &count};
+    const std::size_t texels = std::size_t{test_width} * test_height;
+    constexpr std::array ops{StencilOp::Keep,      StencilOp::Zero,      StencilOp::Replace,
+                             StencilOp::Increment, StencilOp::Decrement, StencilOp::Invert};
+    for (const auto compare : all_comparisons) {
+        for (std::size_t op = 0; op < ops.size(); ++op) {
+            CAPTURE(static_cast<int>(compare));
+            CAPTURE(op);
+            const StencilTest test{
+                .pass_if = compare, .reference = 7, .on_fail = ops[(op + 1) % ops.size()], .on_pass = ops[op]};
+            const auto stored = few_values<std::uint8_t>(random, texels, {0, 6, 7, 8, 200, 255});
+            write_texels(device, stencil, stored);
+            fill(device, color, -1);
+            pass.stencil = test;
+            draw(device, pass);
+            std::vector<float> colors(texels, -1);
+            auto stencils = stored;
+            std::uint64_t passed = 0;
+            for_each_in_test_quad([&](std::size_t i) {
+                const bool passes_here = passes(compare, test.reference, stored[i]);
+                stencils[i] = static_cast<std::uint8_t>(
+                    after(passes_here ? test.on_pass : test.on_fail, stored[i], test.reference));
+                if (!passes_here) return;
+                ++passed;
+                colors[i] = 1;
+            });
+            CHECK(read_texels<float>(device, color) == colors);
+            CHECK(read_texels<std::uint8_t>(device, stencil) == stencils);
+            CHECK(count.result() == passed);
+            pass.stencil.reset();
+            draw(device, pass);
+            for_each_in_test_quad([&](std::size_t i) { colors[i] = 1; });
+            CHECK(read_texels<float>(device, color) == colors);
+            CHECK(read_texels<std::uint8_t>(device, stencil) == stencils);
+        }
+    }
+}
+
+TEST_CASE("points land where their vertex shader puts them and add up, between passes of quads") {
+    Bench bench;
+    auto& device = bench.device;
+    const Program scatter(device, "scatter", {detail::shaders::bench_scatter_vert, detail::shaders::bench_one_frag}),
+        one(device, "one", detail::shaders::bench_one_frag);
+    const auto hash = [](std::uint32_t i) {
+        i = (i ^ (i >> 16U)) * 0x7feb352dU;
+        i = (i ^ (i >> 15U)) * 0x846ca68bU;
+        return i ^ (i >> 16U);
+    };
+    const Canvas target(device, Format::R32f, test_width, test_height);
+    const QuadList quads(device, {test_quad});
+    const Points points(device);
+    fill(device, target.texture, 0.5F);
+    std::vector<float> expected(std::size_t{test_width} * test_height, 0.5F);
+    for (const std::uint32_t first : {0U, 300U}) {
+        const std::uint32_t count = 1000;
+        draw(device, {.name = "points",
+                      .program = &scatter,
+                      .target = &target.framebuffer,
+                      .blend = Blend::Add,
+                      .points = &points,
+                      .first = first,
+                      .count = count});
+        for (auto i = first; i < first + count; ++i) ++expected[hash(i) % expected.size()];
+        CHECK(read_texels<float>(device, target.texture) == expected);
+        draw(
+            device,
+            {.name = "quads", .program = &one, .target = &target.framebuffer, .quads = &quads, .first = 0, .count = 1});
+        for_each_in_test_quad([&](std::size_t i) { expected[i] = 1; });
+        CHECK(read_texels<float>(device, target.texture) == expected);
+    }
 }
 
 TEST_CASE("draw() sets uniforms of every kind") {
@@ -357,13 +567,17 @@ TEST_CASE("the observer sees each pass with its name, stage, step, target and si
         std::string name;
         int stage, step;
         std::uint32_t target;
-        int width, height, quads;
+        int width, height, targets;
+        std::string format;
+        PassEvent::Write write;
+        int quads;
         std::uint64_t texels;
         bool operator==(const Seen&) const = default;
     };
     struct Recorder final : PassObserver {
         static Seen of(const PassEvent& e) {
-            return {std::string(e.name), e.stage, e.step, e.target, e.width, e.height, e.quads, e.texels};
+            return {std::string(e.name),   e.stage, e.step,  e.target, e.width, e.height, e.targets,
+                    std::string(e.format), e.write, e.quads, e.texels};
         }
         void before(const PassEvent& pass) override { begun.push_back(of(pass)); }
         void after(const PassEvent& pass) override {
@@ -392,14 +606,28 @@ TEST_CASE("the observer sees each pass with its name, stage, step, target and si
     draw_one();
     copy(device, "a copy", target.texture, source.texture, 5, 6);
     copy(device, "another copy", target.texture, source.texture);
+    const Texture layers(device, Format::Rgba32ui, 4, 4, 3);
+    const Framebuffer all_layers(device, layers);
+    const Points points(device);
+    const Program nothing(device, "nothing", {"void main() { gl_Position = vec4(0.0); }", "void main() {}"});
+    draw(device, {.name = "points",
+                  .program = &nothing,
+                  .target = &all_layers,
+                  .blend = Blend::Add,
+                  .points = &points,
+                  .first = 5,
+                  .count = 7});
     CHECK(bench.host.context.observe(nullptr) == &recorder);
     draw_one();
-    const std::vector<Seen> expected{{"some pass", 3, 2, target.texture.id(), 8, 4, 2, 2 + 4},
-                                     {"a copy", 5, 6, source.texture.id(), 8, 4, 0, 32},
-                                     {"another copy", -1, -1, source.texture.id(), 8, 4, 0, 32}};
+    using Write = PassEvent::Write;
+    const std::vector<Seen> expected{
+        {"some pass", 3, 2, target.texture.id(), 8, 4, 1, "RGBA32F", Write::Replace, 2, 2 + 4},
+        {"a copy", 5, 6, source.texture.id(), 8, 4, 1, "RGBA32F", Write::Replace, 0, 32},
+        {"another copy", -1, -1, source.texture.id(), 8, 4, 1, "RGBA32F", Write::Replace, 0, 32},
+        {"points", -1, -1, layers.id(), 4, 4, 3, "RGBA32UI", Write::Blend, 0, 7}};
     CHECK(recorder.begun == expected);
     CHECK(recorder.ended == expected);
-    CHECK(device.passes - passes_before == 4);
+    CHECK(device.passes - passes_before == 5);
 }
 
 TEST_CASE("the observer sees the passes of a sort, stage by stage") {

@@ -16,9 +16,11 @@
 #include "gl/sample_keys.hpp"
 #include "gl/state_poison.hpp"
 #include "gl/state_snapshot.hpp"
+#include "gl/texels.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
+#include "quadmill_shaders.hpp"
 
 using namespace quadmill;
 using namespace quadmill::test;
@@ -199,6 +201,7 @@ class Calls {
                  std::vector<float> keys(3);
                  CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 0), InvalidArgument);
              }},
+            {"passes of every kind", [&] { draw_every_kind(); }},
             {"bad texture ids",
              [&] {
                  CHECK_THROWS_AS(sorter.sort_texture(0, texture.output), InvalidArgument);
@@ -241,6 +244,51 @@ class Calls {
             CHECK(row.gpu_ms >= 0);
         }
         CHECK(passes == stats.passes);
+    }
+
+    // What no public function draws yet, but `quadmill limits` and other engines do: depth and stencil tests, points,
+    // sums.
+    void draw_every_kind() {
+        namespace gl = detail::gl;
+        auto& device = *context_.device();
+        const gl::Scope scope(device, "test");
+        constexpr int side = 4;
+        constexpr std::size_t texels = side * side;
+        const gl::Program one(device, "one", detail::shaders::bench_one_frag),
+            scatter(device, "scatter", {detail::shaders::bench_scatter_vert, detail::shaders::bench_one_frag});
+        const gl::Texture color(device, gl::Format::R32f, side, side), depth(device, gl::Format::Depth32f, side, side),
+            stencil(device, gl::Format::Stencil8, side, side);
+        const gl::Framebuffer with_depth(device, color, &depth), with_stencil(device, color, &stencil);
+        const gl::QuadList quads(device, {{{0, 0, side, side}, {0, 0, side, side}}});
+        const gl::Points points(device);
+        const std::vector<float> ones(texels, 1);
+        fill(device, color, 0);
+        fill(device, depth, 0.625F);
+        fill_stencil(device, stencil, 4);
+        gl::Pass pass{.name = "test", .program = &one, .target = &with_depth, .quads = &quads, .first = 0, .count = 1};
+        pass.depth = gl::DepthTest{.pass_if = gl::Compare::Less, .write = gl::DepthWrite::On};
+        draw(device, pass);  // a quad lies at depth 0.5
+        CHECK(read_texels<float>(device, color) == ones);
+        CHECK(read_texels<float>(device, depth) == std::vector<float>(texels, 0.5F));
+        pass.depth.reset();
+        pass.target = &with_stencil;
+        pass.blend = gl::Blend::Add;
+        pass.stencil =
+            gl::StencilTest{.pass_if = gl::Compare::Greater, .reference = 5, .on_pass = gl::StencilOp::Increment};
+        draw(device, pass);
+        draw(device, pass);  // the reference is no longer greater
+        CHECK(read_texels<float>(device, color) == std::vector<float>(texels, 2));
+        CHECK(read_texels<std::uint8_t>(device, stencil) == std::vector<std::uint8_t>(texels, 5));
+        pass.stencil.reset();
+        pass.program = &scatter;
+        pass.quads = nullptr;
+        pass.points = &points;
+        pass.count = 100;
+        draw(device, pass);
+        float sum = 0;
+        for (const float value : read_texels<float>(device, color)) sum += value;
+        CHECK(sum == 2 * texels + 100);
+        scope.check();
     }
 
     // The sorter must be as good as before.

@@ -1,0 +1,204 @@
+#include "bench/plot.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+constexpr double width = 800, height = 500, left = 84, right = 164, top = 44, bottom = 60;
+
+// Okabe and Ito's palette, which stays apart for the colour-blind, but for its yellow, which is faint on white.
+constexpr std::array colors{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000",
+                            "#E69F00", "#56B4E9", "#882255", "#777777"};
+
+std::string escaped(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '<':
+                out += "&lt;";
+                break;
+            case '&':
+                out += "&amp;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+// From values to places on the page, by logarithms.
+class Axis {
+  public:
+    Axis(double low, double high, double from, double to)
+        : low_(std::log(low)), span_(std::max(std::log(high) - std::log(low), 1e-9)), from_(from), to_(to) {}
+    [[nodiscard]] double at(double value) const { return from_ + (to_ - from_) * (std::log(value) - low_) / span_; }
+
+  private:
+    double low_, span_, from_, to_;
+};
+
+struct Range {
+    double low = std::numeric_limits<double>::max(), high = 0;
+    void include(double value) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+};
+
+// 1, 2 and 5 times the powers of ten, from the last one at or below `low` to the first one at or above `high`.
+std::vector<double> decimal_ticks(const Range& range) {
+    std::vector<double> ticks;
+    for (int power = static_cast<int>(std::floor(std::log10(range.low))); power < 30; ++power) {
+        for (const double step : {1, 2, 5}) {
+            const double tick = step * std::pow(10, power);
+            if (tick <= range.low * (1 + 1e-9)) ticks.clear();
+            ticks.push_back(tick);
+            if (tick >= range.high && ticks.size() > 1) return ticks;
+        }
+    }
+    return ticks;
+}
+
+std::string decimal(double value) {
+    for (const auto& [unit, letter] : {std::pair{1e9, "G"}, std::pair{1e6, "M"}, std::pair{1e3, "k"}}) {
+        if (value >= unit * (1 - 1e-9)) return fmt::format("{:g}{}", value / unit, letter);
+    }
+    return fmt::format("{:g}", value);
+}
+
+class Drawing {
+  public:
+    explicit Drawing(const Panel& panel, double offset) : panel_(panel) {
+        for (const auto& series : panel.series) {
+            for (const auto& [x, y] : series.points) {
+                x_.include(x);
+                y_.include(y);
+            }
+        }
+        svg_ = fmt::format("<g class=\"panel\" transform=\"translate(0 {})\">\n", offset);
+        svg_ += fmt::format("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", left,
+                            escaped(panel.title));
+        if (x_.high > 0) {
+            frame();
+            lines();
+            legend();
+        } else {
+            svg_ += fmt::format("<text x=\"{}\" y=\"80\">nothing ran</text>\n", left);
+        }
+        svg_ += "</g>\n";
+    }
+    [[nodiscard]] const std::string& svg() const { return svg_; }
+
+  private:
+    void frame() {
+        const auto ticks = decimal_ticks(y_);
+        y_axis_ = Axis(ticks.front(), ticks.back(), height - bottom, top);
+        const double first = std::floor(std::log2(x_.low)), last = std::max(std::ceil(std::log2(x_.high)), first + 1);
+        x_axis_ = Axis(std::exp2(first), std::exp2(last), left, width - right);
+        const bool crowded = ticks.size() > 16;
+        for (const double tick : ticks) {
+            const double y = y_axis_.at(tick);
+            const bool power = std::abs(std::log10(tick) - std::round(std::log10(tick))) < 1e-9;
+            if (crowded && !power) continue;
+            svg_ += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left,
+                                width - right, y, y, power ? "#bbbbbb" : "#e4e4e4");
+            svg_ += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 8, y + 4,
+                                decimal(tick));
+        }
+        const double step = std::ceil((last - first) / 14);
+        for (double power = first; power <= last; power += step) {
+            const double x = x_axis_.at(std::exp2(power));
+            svg_ += fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{}\" y2=\"{}\" stroke=\"#e4e4e4\"/>\n", x, x,
+                                top, height - bottom);
+            svg_ += fmt::format(
+                "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">2<tspan dy=\"-6\" font-size=\"10\">{:g}</tspan>"
+                "</text>\n",
+                x, height - bottom + 20, power);
+        }
+        svg_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"14\">{}</text>\n",
+                            (left + width - right) / 2, height - 14, escaped(panel_.x_label));
+        svg_ += fmt::format(
+            "<text transform=\"translate(22 {}) rotate(-90)\" text-anchor=\"middle\" font-size=\"14\">{}</text>\n",
+            (top + height - bottom) / 2, escaped(panel_.y_label));
+        svg_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#555555\"/>\n",
+                            left, top, width - right - left, height - top - bottom);
+    }
+
+    [[nodiscard]] static std::string stroke(const Series& series, std::size_t index) {
+        return fmt::format("stroke=\"{}\" stroke-width=\"2\"{}", colors[index % colors.size()],
+                           series.line == Line::Dashed ? " stroke-dasharray=\"6 4\"" : "");
+    }
+
+    // Rounds for solid lines, squares for dashed ones.
+    [[nodiscard]] static std::string mark(const Series& series, std::size_t index, double x, double y) {
+        const auto* const color = colors[index % colors.size()];
+        if (series.line == Line::Solid)
+            return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"/>", x, y, color);
+        return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"7\" height=\"7\" fill=\"{}\"/>", x - 3.5, y - 3.5,
+                           color);
+    }
+
+    void lines() {
+        for (std::size_t i = 0; i < panel_.series.size(); ++i) {
+            const auto& series = panel_.series[i];
+            if (series.points.empty()) continue;
+            std::string points, marks;
+            for (const auto& [x, y] : series.points) {
+                points += fmt::format("{:.1f},{:.1f} ", x_axis_.at(x), y_axis_.at(y));
+                marks += mark(series, i, x_axis_.at(x), y_axis_.at(y));
+            }
+            svg_ +=
+                fmt::format("<g class=\"series\"><title>{}</title><polyline points=\"{}\" fill=\"none\" {}/>{}</g>\n",
+                            escaped(series.name), points, stroke(series, i), marks);
+        }
+    }
+
+    // In the order of the lines' right ends, so that names stand about where the lines do.
+    void legend() {
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < panel_.series.size(); ++i) {
+            if (!panel_.series[i].points.empty()) order.push_back(i);
+        }
+        std::ranges::sort(order, std::greater<>(),
+                          [&](std::size_t i) { return panel_.series[i].points.back().second; });
+        double y = top + 14;
+        const double x = width - right + 16;
+        for (const auto i : order) {
+            const auto& series = panel_.series[i];
+            svg_ += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" {}/>{}", x, x + 30, y, y,
+                                stroke(series, i), mark(series, i, x + 15, y));
+            svg_ += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + 38, y + 4, escaped(series.name));
+            y += 22;
+        }
+    }
+
+    const Panel& panel_;
+    Range x_, y_;
+    Axis x_axis_{1, 2, 0, 1}, y_axis_{1, 2, 0, 1};
+    std::string svg_;
+};
+
+}  // namespace
+
+std::string plot(const std::vector<Panel>& panels) {
+    const double total = height * static_cast<double>(panels.size());
+    auto svg = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" "
+        "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        width, total, width, total);
+    for (std::size_t i = 0; i < panels.size(); ++i) svg += Drawing(panels[i], height * static_cast<double>(i)).svg();
+    return svg + "</svg>\n";
+}
+
+}  // namespace quadmill::detail::bench

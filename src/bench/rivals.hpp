@@ -1,0 +1,17 @@
+// Sorts of others on the CPU, for comparison. Which there are was decided when the command was built.
+#pragma once
+
+#include <span>
+
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::bench {
+
+struct Rival {
+    const char* name;
+    const char* package;  // of Debian, that it comes with; null for the standard library alone
+    void (*sort)(Keys);  // ascending by value; 16-bit floats through integers of the same order. Null: was not built in
+};
+[[nodiscard]] std::span<const Rival> rivals();
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,136 @@
+#include "bench/sort_bench.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "quadmill/error.hpp"
+#include "sort/clock.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+// Adds up what passes write.
+class WrittenTexels final : public PassObserver {
+  public:
+    explicit WrittenTexels(std::optional<Context>& context) : context_(context) {
+        if (context_) previous_ = context_->observe(this);
+    }
+    WrittenTexels(const WrittenTexels&) = delete;
+    WrittenTexels& operator=(const WrittenTexels&) = delete;
+    ~WrittenTexels() override {
+        if (context_) context_->observe(previous_);
+    }
+    void before(const PassEvent& pass) override {
+        texels[{std::string(pass.format), pass.write}] += pass.texels * static_cast<std::uint64_t>(pass.targets);
+    }
+    std::map<std::pair<std::string, PassEvent::Write>, std::uint64_t> texels;
+
+  private:
+    std::optional<Context>& context_;
+    PassObserver* previous_ = nullptr;
+};
+
+struct Spread {
+    double median, low, high;
+};
+
+template <class Of>
+Spread spread(const std::vector<SortStats>& runs, Of of) {
+    std::vector<double> values;
+    for (const auto& run : runs) values.push_back(of(run));
+    std::ranges::sort(values);
+    return {values[values.size() / 2], values.front(), values.back()};
+}
+
+SortStats medians(const std::vector<SortStats>& runs) {
+    auto parts = runs.front();
+    for (auto part : {&SortStats::upload_ms, &SortStats::sort_ms, &SortStats::readback_ms, &SortStats::merge_ms,
+                      &SortStats::total_ms})
+        parts.*part = spread(runs, [part](const SortStats& run) { return run.*part; }).median;
+    return parts;
+}
+
+}  // namespace
+
+SortBench::SortBench(std::optional<Context> context, std::string why_no_context, std::vector<Contender> contenders,
+                     int repeat)
+    : context_(std::move(context)),
+      why_no_context_(std::move(why_no_context)),
+      contenders_(std::move(contenders)),
+      repeat_(repeat),
+      sorters_(contenders_.size()) {
+    if (context_) limits_.emplace(*context_);
+}
+
+// The total is by this function's own clock, for all alike.
+SortStats SortBench::sort(std::size_t i, Keys keys) {
+    const auto& what = contenders_[i].what;
+    const sort::Stopwatch time;
+    SortStats stats{.n = keys.size()};
+    if (const auto* rival = std::get_if<const Rival*>(&what)) {
+        (*rival)->sort(keys);
+    } else if (std::get<Engine>(what) == Engine::Cpu) {
+        stats = sort_on_cpu(keys);
+    } else {
+        stats = sorters_[i].value().sort(keys);
+    }
+    stats.total_ms = time.ms();
+    return stats;
+}
+
+void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
+    try {
+        if (const auto* engine = std::get_if<Engine>(&contenders_[i].what); engine && *engine != Engine::Cpu) {
+            if (!context_) throw InvalidArgument(why_no_context_);
+            if (!sorters_[i]) sorters_[i].emplace(*context_, SortOptions{.engine = *engine});
+        }
+        KeyBuffer buffer(which.type, which.distribution, which.n, 0);
+        WrittenTexels written(context_);
+        sort(i, buffer.keys());
+        if (written.texels.empty()) return;
+        result.least_ms = 0;
+        context_->observe(nullptr);  // the limits are measured by passes, too
+        for (const auto& [target, texels] : written.texels)
+            *result.least_ms += limits_->least_ms(texels, target.first, target.second);
+    } catch (const InvalidArgument& error) {
+        result.refusal = error.what();
+    } catch (const GlError& error) {
+        result.refusal = error.what();
+    }
+}
+
+CaseResult SortBench::run(const SortCase& which) {
+    CaseResult found{which, {}};
+    const auto count = contenders_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        found.results.push_back({.contender = &contenders_[i]});
+        warm_up(which, i, found.results.back());
+    }
+    std::vector<std::vector<SortStats>> runs(count);
+    for (int repetition = 1; repetition <= repeat_; ++repetition) {
+        KeyBuffer input(which.type, which.distribution, which.n, static_cast<std::uint64_t>(repetition));
+        const auto sum = checksum(input.keys());
+        for (std::size_t turn = 0; turn < count; ++turn) {
+            const auto i = (turn + static_cast<std::size_t>(repetition)) % count;  // nobody is always first
+            if (!found.results[i].ran()) continue;
+            auto buffer = input;
+            const auto keys = buffer.keys();
+            runs[i].push_back(sort(i, keys));
+            found.results[i].verified = found.results[i].verified && in_order(keys) && checksum(keys) == sum;
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        auto& result = found.results[i];
+        if (!result.ran()) continue;
+        result.parts = medians(runs[i]);
+        const auto [median, low, high] = spread(runs[i], [](const SortStats& run) { return run.total_ms; });
+        result.ms = median;
+        result.low_ms = low;
+        result.high_ms = high;
+    }
+    return found;
+}
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,75 @@
+// Engines of the library and rivals on the same keys, in turn: how long each takes, and whether it sorts.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bench/inputs.hpp"
+#include "bench/limits.hpp"
+#include "bench/rivals.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::bench {
+
+struct SortCase {
+    KeyType type;
+    Distribution distribution;
+    std::size_t n;
+};
+
+// One that sorts: an engine by its name in the command, or a rival.
+struct Contender {
+    std::string name;
+    std::variant<Engine, const Rival*> what;
+    [[nodiscard]] bool is_rival() const { return std::holds_alternative<const Rival*>(what); }
+};
+
+struct Result {
+    const Contender* contender;
+    std::string refusal{};                   // why it did not run; empty when it did
+    bool verified = true;                    // every time: in order, and the same multiset
+    double ms = 0, low_ms = 0, high_ms = 0;  // median, lowest, highest
+    SortStats parts{};                       // of an engine; its times are medians
+    std::optional<double> least_ms{};        // what its passes take at least, at the rates of FillLimits
+
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+    [[nodiscard]] std::optional<double> percent_of_limit() const {
+        if (!least_ms || parts.sort_ms <= 0) return std::nullopt;
+        return 100 * *least_ms / parts.sort_ms;
+    }
+};
+
+struct CaseResult {
+    SortCase which;
+    std::vector<Result> results;  // in the order of the contenders
+};
+
+class SortBench {
+  public:
+    // Without a context, engines that need one are reported as refused, with `why_no_context`.
+    SortBench(std::optional<Context> context, std::string why_no_context, std::vector<Contender> contenders,
+              int repeat);
+
+    // Each contender once untimed, then all in turn, each time on fresh keys; verified outside the times.
+    [[nodiscard]] CaseResult run(const SortCase& which);
+    [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
+    // The limits used so far.
+    [[nodiscard]] std::vector<Limit> limits() const { return limits_ ? limits_->measured() : std::vector<Limit>{}; }
+
+  private:
+    struct Times;
+    void warm_up(const SortCase& which, std::size_t i, Result& result);
+    SortStats sort(std::size_t i, Keys keys);
+
+    std::optional<Context> context_;
+    std::string why_no_context_;
+    std::vector<Contender> contenders_;
+    int repeat_;
+    std::vector<std::optional<Sorter>> sorters_;  // of the engines
+    std::optional<FillLimits> limits_;
+};
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,61 @@
+// The words of the command for the library's enums, each table in one place.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/inputs.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::cli {
+
+template <class Value>
+using Words = std::vector<std::pair<std::string, Value>>;
+
+inline const Words<Engine> engine_words{
+    {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}, {"merge", Engine::Merge}};
+inline const Words<KeyType> type_words{{"f16", KeyType::F16}, {"f32", KeyType::F32}, {"f64", KeyType::F64},
+                                       {"i32", KeyType::I32}, {"u32", KeyType::U32}, {"i64", KeyType::I64},
+                                       {"u64", KeyType::U64}};
+inline const Words<Order> order_words{{"asc", Order::Ascending}, {"desc", Order::Descending}};
+inline const Words<Precision> precision_words{{"f32", Precision::Float32}, {"f16", Precision::Float16}};
+
+using detail::bench::Distribution;
+inline const Words<Distribution> distribution_words{
+    {"uniform", Distribution::Uniform}, {"gauss", Distribution::Gauss},       {"zipf", Distribution::Zipf},
+    {"sorted", Distribution::Sorted},   {"reversed", Distribution::Reversed}, {"nearly", Distribution::Nearly},
+    {"dup", Distribution::Dup},         {"equal", Distribution::Equal}};
+
+// Pre: the table has the value.
+template <class Value>
+const std::string& word_for(const Words<Value>& words, Value value) {
+    return std::ranges::find(words, value, &std::pair<std::string, Value>::second)->first;
+}
+
+template <class Value>
+Words<Value> only(const Words<Value>& words, std::initializer_list<Value> values) {
+    Words<Value> some;
+    for (const auto value : values) some.emplace_back(word_for(words, value), value);
+    return some;
+}
+
+template <class Value>
+std::string joined(const Words<Value>& words, const char* between) {
+    std::string list;
+    for (const auto& [word, value] : words) list += (list.empty() ? "" : between) + word;
+    return list;
+}
+
+// Takes one of the words; the help lists them.
+template <class Value>
+CLI::CheckedTransformer one_of(const Words<Value>& words) {
+    CLI::CheckedTransformer transformer(words);
+    transformer.description(joined(words, "|"));
+    return transformer;
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,143 @@
+// What `quadmill bench` sorts, how it checks results, and what it draws. No OpenGL.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "bench/inputs.hpp"
+#include "bench/plot.hpp"
+#include "bench/rivals.hpp"
+#include "bench/sort_bench.hpp"
+#include "sort/keys.hpp"
+
+using namespace quadmill;
+using namespace quadmill::detail;
+using namespace quadmill::detail::bench;
+
+namespace {
+
+constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I32,
+                           KeyType::U32, KeyType::I64, KeyType::U64};
+constexpr std::array distributions{Distribution::Uniform, Distribution::Gauss,    Distribution::Zipf,
+                                   Distribution::Sorted,  Distribution::Reversed, Distribution::Nearly,
+                                   Distribution::Dup,     Distribution::Equal};
+
+// The keys as unsigned numbers in the library's order.
+std::vector<std::uint64_t> ranks(Keys keys) {
+    return sort::visit(keys, []<class Key>(std::span<Key> values) {
+        const sort::TotalOrder<Key> rule(Order::Ascending);
+        std::vector<std::uint64_t> found;
+        for (const auto value : values) found.push_back(rule.encode(sort::KeyBits<Key>::of(value)));
+        return found;
+    });
+}
+
+std::size_t distinct(Keys keys) {
+    const auto all = ranks(keys);
+    return std::set<std::uint64_t>(all.begin(), all.end()).size();
+}
+
+}  // namespace
+
+TEST_CASE("inputs are what their distribution says, for every type") {
+    for (const auto type : types) {
+        CAPTURE(static_cast<int>(type));
+        constexpr std::size_t n = 2000;
+        const auto of = [&](Distribution distribution) { return KeyBuffer(type, distribution, n, 7); };
+        for (const auto distribution : distributions) {
+            CAPTURE(static_cast<int>(distribution));
+            auto keys = of(distribution), again = of(distribution), other = KeyBuffer(type, distribution, n, 8);
+            CHECK(keys.keys().size() == n);
+            CHECK(keys.keys().type() == type);
+            CHECK(ranks(keys.keys()) == ranks(again.keys()));
+            CHECK((ranks(keys.keys()) == ranks(other.keys())) == (distribution == Distribution::Equal));
+            sort::visit(keys.keys(), []<class Key>(std::span<Key> values) {
+                if constexpr (sort::is_float<Key>) {
+                    using Bits = sort::KeyBits<Key>;
+                    const auto bad = [](Key key) {
+                        const auto bits = Bits::of(key);
+                        return bits == Bits::sign || (bits & Bits::exponent) == Bits::exponent;
+                    };
+                    CHECK(std::ranges::none_of(values, bad));
+                }
+            });
+            KeyBuffer one(type, distribution, 1, 7);
+            CHECK(one.keys().size() == 1);
+        }
+        auto sorted = of(Distribution::Sorted), reversed = of(Distribution::Reversed),
+             nearly = of(Distribution::Nearly), dup = of(Distribution::Dup), equal = of(Distribution::Equal),
+             uniform = of(Distribution::Uniform);
+        CHECK(in_order(sorted.keys()));
+        CHECK_FALSE(in_order(reversed.keys()));
+        CHECK(std::ranges::is_sorted(ranks(reversed.keys()), std::greater<>()));
+        CHECK_FALSE(in_order(nearly.keys()));
+        const auto a = ranks(sorted.keys()), b = ranks(nearly.keys());
+        std::size_t moved = 0;
+        for (std::size_t i = 0; i < n; ++i) moved += a[i] != b[i];
+        CHECK(moved <= n / 50);
+        CHECK(distinct(dup.keys()) == 16);
+        CHECK(distinct(equal.keys()) == 1);
+        CHECK(distinct(uniform.keys()) > n / 2);
+    }
+}
+
+TEST_CASE("the check of a result sees one key changed, and nothing in another order") {
+    for (const auto type : types) {
+        KeyBuffer buffer(type, Distribution::Uniform, 1000, 3);
+        auto changed = buffer, moved = buffer;
+        sort::visit(changed.keys(), [](auto values) { values[500] = values[501]; });
+        sort::visit(moved.keys(), [](auto values) { std::ranges::reverse(values); });
+        CHECK(checksum(buffer.keys()) != checksum(changed.keys()));
+        CHECK(checksum(buffer.keys()) == checksum(moved.keys()));
+    }
+}
+
+TEST_CASE("every rival that was built in sorts every type and distribution") {
+    for (const auto& rival : rivals()) {
+        CAPTURE(rival.name);
+        if (!rival.sort) continue;
+        for (const auto type : types) {
+            for (const auto distribution : distributions) {
+                KeyBuffer buffer(type, distribution, 3000, 5);
+                const auto sum = checksum(buffer.keys());
+                rival.sort(buffer.keys());
+                CHECK(in_order(buffer.keys()));
+                CHECK(checksum(buffer.keys()) == sum);
+            }
+        }
+    }
+}
+
+TEST_CASE("a rival that does not sort, or loses keys, is found out; engines without a context are refused") {
+    const Rival idle{"idle", nullptr, [](Keys) {}};
+    const Rival careless{"careless", nullptr, [](Keys keys) {
+                             sort::visit(keys, [](auto values) { std::ranges::fill(values, values.front()); });
+                         }};
+    SortBench bench(std::nullopt, "there is no OpenGL",
+                    {{"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}, {"idle", &idle}, {"careless", &careless}}, 3);
+    const auto found = bench.run({KeyType::F32, Distribution::Uniform, 1000});
+    REQUIRE(found.results.size() == 4);
+    CHECK(found.results[0].ran());
+    CHECK(found.results[0].verified);
+    CHECK(found.results[0].low_ms <= found.results[0].ms);
+    CHECK(found.results[0].ms <= found.results[0].high_ms);
+    CHECK_FALSE(found.results[0].percent_of_limit());
+    CHECK(found.results[1].refusal == "there is no OpenGL");
+    CHECK_FALSE(found.results[2].verified);
+    CHECK_FALSE(found.results[3].verified);
+}
+
+TEST_CASE("a plot escapes its words and keeps all points on the page") {
+    const auto svg =
+        plot({{"<a & b>", "x", "y", {{"one \"point\"", Line::Solid, {{1000, 5}}}, {"none", Line::Dashed, {}}}},
+              {"empty", "x", "y", {}}});
+    CHECK(svg.find("&lt;a &amp; b>") != std::string::npos);
+    CHECK(svg.find("one &quot;point&quot;") != std::string::npos);
+    CHECK(svg.find("nothing ran") != std::string::npos);
+    CHECK(svg.find("nan") == std::string::npos);
+    CHECK(svg.find("inf") == std::string::npos);
+    CHECK(svg.find("height=\"1000\"") != std::string::npos);
+}
