@@ -53,7 +53,8 @@ class SortBench {
     SortBench(std::optional<Context> context, std::string why_no_context, std::vector<Contender> contenders,
               int repeat);
 
-    // Each contender once untimed, then all in turn, each time on fresh keys; verified outside the times.
+    // Each contender once untimed, then all in turn, each time on fresh keys, the same for all unless they are few;
+    // verified outside the times.
     [[nodiscard]] CaseResult run(const SortCase& which);
     [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
     // The limits used so far.

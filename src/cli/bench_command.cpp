@@ -297,7 +297,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     bench->require_subcommand(1);
     auto work = std::make_shared<BenchSort>();
     work->command_line = command_line;
-    auto* verb = bench->add_subcommand("sort", "Time sorts from memory to memory, each on the same fresh keys");
+    auto* verb = bench->add_subcommand("sort", "Time sorts from memory to memory, in turn and on fresh keys each time");
     verb->add_option("--n", work->n, "Counts of keys, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
         ->transform(count_of_keys())
