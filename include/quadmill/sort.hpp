@@ -90,8 +90,8 @@ struct SortOptions {
     std::size_t max_texels = std::size_t{1} << 24;
     /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
     /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
-    /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes 2^18
-    /// for Engine::Pbsn and what was measured fastest for Engine::Auto.
+    /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes
+    /// 2^18; fastest is 2^8.
     std::size_t max_run = 0;
     /// CPU threads for packing and merging; 0 takes as many as the machine has.
     unsigned threads = 0;
@@ -118,10 +118,12 @@ struct SortStats {
 /// Sorts with one context; keeps its programs, textures and staging memory from call to call.
 ///
 /// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver; where a
-/// call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself. Not stable
-/// (equal keys have equal bits).
+/// call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself. Whether a sort
+/// of keys alone is stable cannot be told, since equal keys have equal bits; sort_with_index is.
 /// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as much
-/// staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
+/// staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a little more
+/// than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the keys once and
+/// for the result once; no copy of the keys on the CPU.
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4.
 ///
@@ -139,6 +141,15 @@ class QUADMILL_API Sorter {
     /// Cost: k * k steps of two draws and a copy for a run of 2^k elements in each channel, fewer where stages may stop
     /// early; one upload, one read-back; waits for the GPU.
     SortStats sort(Keys keys);
+
+    /// Sorts the keys in place, stably, and says where each was: index[i] receives the place, from 0, that the i-th sorted
+    /// key had before. The order of equal keys is that of the input, also for Order::Descending.
+    /// Shape: index has keys.size() elements, which are at most 2^31.
+    /// Cost: as for sort(), with keys of twice the size. Engine::Pbsn cannot carry an index and is refused.
+    ///
+    ///     std::vector<std::uint32_t> index(keys.size());
+    ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
+    SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
 
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one may
     /// be shorter.
@@ -170,6 +181,8 @@ QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions
 
 /// std::sort in the library's total order; needs no context. The yardstick, and what Engine::Cpu runs.
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending);
+QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index,
+                                              Order order = Order::Ascending);
 QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending);
 
 }  // namespace quadmill

@@ -20,23 +20,36 @@ namespace quadmill::cli {
 
 namespace {
 
-// The temporary file that a signal must remove. A handler can reach nothing but such a variable.
-std::array<char, PATH_MAX> unfinished{};        // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-volatile std::sig_atomic_t has_unfinished = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// The temporary files that a signal must remove. A handler can reach nothing but such variables.
+struct Unfinished {
+    std::array<char, PATH_MAX> path;
+    volatile std::sig_atomic_t is_there;
+};
+std::array<Unfinished, 2> unfinished{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 extern "C" void remove_unfinished(int signal) {
-    if (has_unfinished) unlink(unfinished.data());
+    for (const auto& file : unfinished) {
+        if (file.is_there) unlink(file.path.data());
+    }
     std::signal(signal, SIG_DFL);
     raise(signal);
 }
 
 void remove_on_signal(const std::string& path) {
-    if (path.size() >= unfinished.size()) return;
-    has_unfinished = 0;
-    std::copy(path.begin(), path.end() + 1, unfinished.begin());
-    has_unfinished = 1;
+    for (auto& file : unfinished) {
+        if (file.is_there || path.size() >= file.path.size()) continue;
+        std::copy(path.begin(), path.end() + 1, file.path.begin());
+        file.is_there = 1;
+        break;
+    }
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         if (std::signal(signal, remove_unfinished) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
+    }
+}
+
+void is_finished(const std::string& path) {
+    for (auto& file : unfinished) {
+        if (file.is_there && path == file.path.data()) file.is_there = 0;
     }
 }
 
@@ -143,7 +156,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
 OutputFile::~OutputFile() {
     if (!temporary_.empty()) {
         unlink(temporary_.c_str());
-        has_unfinished = 0;
+        is_finished(temporary_);
     }
     if (file_ > STDERR_FILENO) close(file_);
 }
@@ -175,7 +188,7 @@ void OutputFile::commit() {
     // Some file systems report a full disk only now.
     if (close(std::exchange(file_, -1)) != 0) fail("write");
     if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename to");
-    has_unfinished = 0;
+    is_finished(temporary_);
     temporary_.clear();
 }
 

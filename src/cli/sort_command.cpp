@@ -15,6 +15,7 @@
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
 #include "sort/clock.hpp"
+#include "sort/keys.hpp"
 
 namespace quadmill::cli {
 
@@ -25,7 +26,7 @@ static_assert(std::endian::native == std::endian::little, "raw files are little-
 using detail::sort::Stopwatch;
 
 struct SortCommand {
-    std::string input = "-", output = "-";
+    std::string input = "-", output = "-", index_output;
     KeyType type = KeyType::F32;
     bool text = false, stats = false, profile = false, profile_steps = false, no_early_stop = false;
     std::size_t window = 0;
@@ -33,14 +34,13 @@ struct SortCommand {
     SortOptions sort;
 
     void run();
-    template <class Float>
+    template <class Key>
     void run_as();
 
   private:
-    template <class Float>
+    template <class Key>
     [[nodiscard]] Bytes read() const;
-    template <class Float>
-    SortStats sort_keys(std::span<Float> keys);
+    SortStats sort_keys(Keys keys, std::span<std::uint32_t> index);
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
     void print_profile();
@@ -50,20 +50,20 @@ struct SortCommand {
     double context_ms_ = 0, read_ms_ = 0, write_ms_ = 0;
 };
 
-template <class Float>
+template <class Key>
 Bytes SortCommand::read() const {
     auto bytes = read_file(input);
     if (text) {
-        std::vector<Float> keys;
+        std::vector<Key> keys;
         parse_lines({bytes.as<const char>().data(), bytes.size()}, input, keys);
-        bytes.resize(keys.size() * sizeof(Float));
-        std::copy(keys.begin(), keys.end(), bytes.as<Float>().begin());
-    } else if (bytes.size() % sizeof(Float) != 0) {
+        bytes.resize(keys.size() * sizeof(Key));
+        std::copy(keys.begin(), keys.end(), bytes.as<Key>().begin());
+    } else if (bytes.size() % sizeof(Key) != 0) {
         throw InvalidArgument(fmt::format(
             "{} has {} bytes, which is no multiple of {}, the size of one {} value; is --type right, or should it be "
             "--text?",
-            input == "-" ? "standard input" : "'" + input + "'", bytes.size(), sizeof(Float),
-            sizeof(Float) == 4 ? "f32" : "f16"));
+            input == "-" ? "standard input" : "'" + input + "'", bytes.size(), sizeof(Key),
+            word_for(type_words, type)));
     }
     return bytes;
 }
@@ -86,33 +86,42 @@ bool SortCommand::open_context(std::size_t n) {
     return true;
 }
 
-template <class Float>
-SortStats SortCommand::sort_keys(std::span<Float> keys) {
-    if (!open_context(keys.size()))
+SortStats SortCommand::sort_keys(Keys keys, std::span<std::uint32_t> index) {
+    if (!open_context(keys.size())) {
+        if (!index_output.empty()) return sort_with_index_on_cpu(keys, index, sort.order);
         return window > 0 ? sort_windows_on_cpu(keys, window, sort.order) : sort_on_cpu(keys, sort.order);
+    }
     Sorter sorter(*context_, sort);
     if (profile || profile_steps)
         profiler_.emplace(*context_, profile_steps ? PassProfiler::Rows::ByStep : PassProfiler::Rows::ByName);
+    if (!index_output.empty()) return sorter.sort_with_index(keys, index);
     return window > 0 ? sorter.sort_windows(keys, window) : sorter.sort(keys);
 }
 
-template <class Float>
+template <class Key>
 void SortCommand::run_as() {
     OutputFile out(output);
     if (!text && out.is_terminal()) {
         throw CLI::ValidationError("-o", "standard output is a terminal; name a file with -o FILE, or use --text");
     }
+    std::optional<OutputFile> index_out;
+    if (!index_output.empty()) index_out.emplace(index_output);
     const Stopwatch reading;
-    const auto bytes = read<Float>();
-    const auto keys = bytes.template as<Float>();
+    const auto bytes = read<Key>();
+    const auto keys = bytes.template as<Key>();
     read_ms_ = reading.ms();
-    const auto result = sort_keys(keys);
+    std::vector<std::uint32_t> index(index_out ? keys.size() : 0);
+    const auto result = sort_keys(keys, index);
     const Stopwatch writing;
     if (text) {
-        const auto lines = format_lines(std::span<const Float>(keys));
+        const auto lines = format_lines(std::span<const Key>(keys));
         out.write(std::as_bytes(std::span(lines)));
     } else {
         out.write(bytes.span());
+    }
+    if (index_out) {
+        index_out->write(std::as_bytes(std::span(index)));
+        index_out->commit();
     }
     out.commit();
     write_ms_ = writing.ms();
@@ -127,11 +136,11 @@ void SortCommand::run() {
     }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
     sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
-    if (type == KeyType::F16) {
-        run_as<Half>();
-    } else {
-        run_as<float>();
-    }
+    if (!index_output.empty() && window > 0)
+        throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
+    if (!index_output.empty() && index_output == output)
+        throw CLI::ValidationError("--with-index", "must not be the output file");
+    detail::sort::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
 void SortCommand::print_stats(const SortStats& s) const {
@@ -186,14 +195,16 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
         ->capture_default_str();
     verb->add_option("--type", command->type, "Type of the values, raw and little-endian")
-        ->transform(one_of(only(type_words, {KeyType::F32, KeyType::F16})))
+        ->transform(one_of(type_words))
         ->default_str("f32");
     verb->add_flag("--text", command->text, "Input and output are text, one number a line");
     verb->add_option("--order", command->sort.order, "NaNs come last in both")
         ->transform(one_of(order_words))
         ->default_str("asc");
-    verb->add_option("--engine", command->sort.engine,
-                     "pbsn: by blending, SIGMOD'05; cpu: std::sort; auto: what was measured faster")
+    verb->add_option(
+            "--engine", command->sort.engine,
+            "merge: merge sort, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: std::sort; auto: what "
+            "was measured faster")
         ->transform(one_of(engine_words))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
@@ -205,13 +216,17 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("--window", command->window, "Sort each window of N values by itself")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
+    verb->add_option("--with-index", command->index_output,
+                     "Also write where each value was in the input, from 0, as 32-bit unsigned integers; equal values "
+                     "stay in the order of the input")
+        ->type_name("FILE");
     verb->add_flag("--no-early-stop", command->no_early_stop, "Run all stages of the network");
     verb->add_option("--max-texels", command->sort.max_texels, "Most texels in one texture (4 values each)")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     verb->add_option("--max-run", command->sort.max_run,
-                     "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144 for pbsn, "
-                     "less for auto; the paper's own form for any size: as --max-texels)")
+                     "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144; "
+                     "fastest is 256; the paper's own form for any size: as --max-texels)")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     verb->add_option("--threads", command->sort.threads, "CPU threads for packing and merging (default: all)")
@@ -224,7 +239,7 @@ void add_sort_command(CLI::App& app) {
     verb->footer(
         "Examples:\n"
         "  quadmill sort data.f32 -o sorted.f32 --engine pbsn --stats\n"
-        "  quadmill sort data.f16 --type f16 --order desc -o sorted.f16\n"
+        "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1");
     verb->callback([command] { command->run(); });
 }

@@ -11,12 +11,12 @@
 
 namespace quadmill::cli {
 
-// Throws InvalidArgument, naming the line, when a line is no number or its number is out of the type's range.
-void parse_lines(std::string_view text, const std::string& path, std::vector<float>& values);
-void parse_lines(std::string_view text, const std::string& path, std::vector<Half>& values);
+// For each type of key. Throws InvalidArgument, naming the line, when a line is no number of the type or out of its range.
+template <class Key>
+void parse_lines(std::string_view text, const std::string& path, std::vector<Key>& keys);
 
 // The shortest text that reads back as the same value, each on a line.
-[[nodiscard]] std::string format_lines(std::span<const float> values);
-[[nodiscard]] std::string format_lines(std::span<const Half> values);
+template <class Key>
+[[nodiscard]] std::string format_lines(std::span<const Key> keys);
 
 }  // namespace quadmill::cli

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,13 +33,6 @@ inline const Words<Distribution> distribution_words{
 template <class Value>
 const std::string& word_for(const Words<Value>& words, Value value) {
     return std::ranges::find(words, value, &std::pair<std::string, Value>::second)->first;
-}
-
-template <class Value>
-Words<Value> only(const Words<Value>& words, std::initializer_list<Value> values) {
-    Words<Value> some;
-    for (const auto value : values) some.emplace_back(word_for(words, value), value);
-    return some;
 }
 
 template <class Value>

@@ -10,6 +10,9 @@
 
 namespace quadmill::detail::sort {
 
+// Throws InvalidArgument when the index does not fit the keys.
+void check_index(const char* function, Keys keys, std::span<const std::uint32_t> index);
+
 // Sorts values given by their bits.
 template <class Float>
 void sort_bits(std::span<typename KeyBits<Float>::Bits> bits, Order order) {

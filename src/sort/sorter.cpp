@@ -10,6 +10,7 @@
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
 #include "sort/chunk_sort.hpp"
+#include "sort/cpu.hpp"
 #include "sort/merge_sort.hpp"
 #include "sort/texture_sort.hpp"
 
@@ -36,6 +37,18 @@ To convert(From value) {
     }
 }
 
+// Before any work: positions in the textures are counted in 31 bits.
+void check_fits(const Segments& segments, Keys keys, const char* function) {
+    constexpr std::size_t most_pairs = std::size_t{1} << 24;
+    if (segments.pairs() <= most_pairs) return;
+    const auto gigabytes = (segments.pairs() * 2 * array::Banked::block_words * 4 * 3) >> 30U;
+    throw InvalidArgument(
+        std::string(function) + ": Engine::Merge would need textures of " + std::to_string(gigabytes) + " GiB for " +
+        std::to_string(keys.size()) +
+        " keys in these windows, and holds at most 2^24 pairs of blocks, which are 12 GiB; sort parts "
+        "of them, or use Engine::Cpu");
+}
+
 }  // namespace
 
 struct Sorter::State {
@@ -56,7 +69,8 @@ struct Sorter::State {
     template <class Float>
     SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
     SortStats by_engine(Keys keys, std::size_t window, const char* function);
-    SortStats by_merge(Keys keys, std::size_t window, const char* function);
+    SortStats by_merge(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function);
+    SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
     template <class Other, class Float>
     SortStats converted(std::span<Float> keys, std::size_t window, const char* function);
 
@@ -70,7 +84,7 @@ struct Sorter::State {
 Sorter::State::State(Context with, const SortOptions& wanted)
     : context(std::move(with)), options(wanted), workers(wanted.threads) {
     if (options.max_texels < 1) throw InvalidArgument("Sorter: max_texels must be at least 1, not 0");
-    if (options.max_run == 0) options.max_run = options.engine == Engine::Auto ? fastest_run : paper_run;
+    if (options.max_run == 0) options.max_run = paper_run;
     options.max_run = std::bit_floor(options.max_run);
     const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
     options.max_texels = std::bit_floor(std::min(options.max_texels, side * side));
@@ -88,16 +102,31 @@ SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, cons
     return stats;
 }
 
-SortStats Sorter::State::by_merge(Keys keys, std::size_t window, const char* function) {
-    const gl::Scope scope(*context.device(), function);
-    if (!merge) merge.emplace(*context.device(), workers);
-    Segments segments(KeyForm{keys.type()}.pair_keys());
+SortStats Sorter::State::by_merge(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function) {
+    Segments segments(KeyForm{keys.type(), options.order, !index.empty()}.pair_keys());
     const auto step = window == 0 ? std::max<std::size_t>(keys.size(), 1) : window;
     for (std::size_t begin = 0; begin < keys.size(); begin += step)
         segments.add(begin, std::min(step, keys.size() - begin));
-    const auto stats = merge->run(keys, {}, options.order, segments);
+    check_fits(segments, keys, function);
+    const gl::Scope scope(*context.device(), function);
+    if (!merge) merge.emplace(*context.device(), workers);
+    const auto stats = merge->run(keys, index, options.order, segments);
     scope.check();
     return stats;
+}
+
+SortStats Sorter::State::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
+    constexpr const char* function = "Sorter::sort_with_index";
+    check_index(function, keys, index);
+    auto engine = options.engine;
+    if (engine == Engine::Auto) engine = choose_engine(context.info(), {keys.type(), keys.size(), 0});
+    if (options.engine == Engine::Pbsn) {
+        throw InvalidArgument(std::string(function) +
+                              ": Engine::Pbsn sorts by blending, which cannot carry an index; use Engine::Merge, "
+                              "Engine::Auto or Engine::Cpu");
+    }
+    return engine == Engine::Cpu ? sort_with_index_on_cpu(keys, index, options.order)
+                                 : by_merge(keys, index, 0, function);
 }
 
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
@@ -152,7 +181,7 @@ SortStats Sorter::State::by_engine(Keys keys, std::size_t window, const char* fu
                                   ": Engine::Pbsn sorts by blending, which orders floats of 16 and 32 bits only; use "
                                   "Engine::Merge or Engine::Auto for other keys");
         case Engine::Merge:
-            return by_merge(keys, window, function);
+            return by_merge(keys, {}, window, function);
         case Engine::Auto:
         case Engine::Cpu:
             break;
@@ -168,6 +197,10 @@ Sorter::~Sorter() = default;
 
 SortStats Sorter::sort(Keys keys) {
     return state_->sort(keys, 0, "Sorter::sort");
+}
+
+SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
+    return state_->sort_with_index(keys, index);
 }
 
 SortStats Sorter::sort_windows(Keys keys, std::size_t window) {

@@ -393,7 +393,7 @@ class WithoutOpenGL(Command):
         self.fails(1, "no EGL", "sort", "--engine", "pbsn", stdin=floats([1]), env=self.without_egl())
 
     def test_auto_and_cpu_go_on(self):
-        data = halves([random.Random(7).randrange(-2048, 2049) for _ in range(1 << 17)] * 16)
+        data = halves([random.Random(7).randrange(-2048, 2049) for _ in range(1 << 17)] * 32)
         expected = run("sort", "--type", "f16", "--engine", "cpu", stdin=data).stdout
         for engine in ("auto", "cpu"):
             result = run("sort", "--type", "f16", "--engine", engine, stdin=data, env=self.without_egl())

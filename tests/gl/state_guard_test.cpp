@@ -127,6 +127,7 @@ class Calls {
   public:
     explicit Calls(Context context) : context_(std::move(context)) {
         for (const auto order : {Order::Ascending, Order::Descending}) {
+            sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Merge, .threads = 2});
             for (const auto early_stop : {EarlyStop::Yes, EarlyStop::No}) {
                 for (const std::size_t max_texels : {std::size_t{1} << 24, std::size_t{32}}) {
                     sorters_.emplace_back(context_, pbsn(order, early_stop, max_texels));
@@ -156,6 +157,7 @@ class Calls {
              [&, n = size(), w = window()] { sort<float>(other, random, n, some_or_none(random), w); }},
             {"sort_windows Half",
              [&, n = size(), w = window()] { sort<Half>(sorter, random, n, some_or_none(random), w); }},
+            {"sort_with_index", [&, n = size()] { sort_with_index(random, n); }},
             {"sort_texture", [&] { sort_texture(sorter, texture); }},
             {"sort_texture with specials", [&] { sort_texture(other, odd_texture); }},
             {"Sorter, its first sort, its end",
@@ -229,6 +231,17 @@ class Calls {
         CHECK(bits_differ(expected, keys) == "");
     }
 
+    void sort_with_index(Random& random, std::size_t n) {
+        auto keys = sample_keys<float>(random, n, Specials::Some);
+        const auto before = keys, expected = sorted(keys, Order::Ascending);
+        std::vector<std::uint32_t> index(n);
+        sorters_.front().sort_with_index(keys, index);
+        CHECK(bits_differ(expected, keys) == "");
+        std::vector<float> gathered;
+        for (const auto i : index) gathered.push_back(before.at(i));
+        CHECK(bits_differ(gathered, keys) == "");
+    }
+
     static void sort_texture(Sorter& sorter, TextureJobs::Job& job) {
         sorter.sort_texture(job.input, job.output);
         job.sorted_in = sorter.options().order;
@@ -295,7 +308,7 @@ class Calls {
     void halt(Sorter& sorter, Random& random) {
         auto keys = sample_keys<float>(random, 120, Specials::None);
         const auto expected = sorted(keys, sorter.options().order);
-        HaltingObserver observer(random.number(1, 6), random.flag());
+        HaltingObserver observer(random.number(1, 5), random.flag());
         context_.observe(&observer);
         CHECK_THROWS_AS(sorter.sort(std::span(keys)), Halt);
         context_.observe(nullptr);
