@@ -138,8 +138,8 @@ class QUADMILL_API Session {
 /// software renderer by the wall clock, waiting for each pass.
 class QUADMILL_API PassProfiler final : public PassObserver {
   public:
-    /// One row a pass name, or a name and step of the network, in order of first appearance; passes of the same name that
-    /// write other texels, or blend where the others replace, have a row of their own.
+    /// One row a pass name, or a name and step of the network, in order of first appearance; passes of one name that
+    /// differ in format or in blending have a row each.
     struct Row {
         std::string name;
         std::string format;  ///< of the targets

@@ -8,7 +8,7 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// The baseline has each of these off. (Offsets of points and lines too: llvmpipe adds them to the depth of filled quads.)
+// The baseline has each of these off; offsets of lines and points, too, as llvmpipe adds them to the depth of quads.
 constexpr std::array<GLenum, 30> capabilities{GL_CULL_FACE,
                                               GL_RASTERIZER_DISCARD,
                                               GL_POLYGON_OFFSET_FILL,
