@@ -62,6 +62,7 @@ class SortBench {
 
   private:
     struct Times;
+    void wake(std::size_t i, KeyBuffer keys);
     void warm_up(const SortCase& which, std::size_t i, Result& result);
     SortStats sort(std::size_t i, Keys keys);
 

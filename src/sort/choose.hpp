@@ -20,7 +20,7 @@ struct Work {
 // Whether the merge engine was measured faster than std::sort in a context that is open. The figures are in
 // docs/design.md.
 [[nodiscard]] inline bool merge_wins(const ContextInfo& info, const Work& work) {
-    return work.n >= (std::size_t{1} << (info.software ? 18U : 15U)) && work.n < (std::size_t{1} << 29U);
+    return !info.software && work.n >= (std::size_t{1} << 15U) && work.n < (std::size_t{1} << 29U);
 }
 
 // The same for a program that has no context yet: opening one and compiling shaders takes as long as sorting millions of
