@@ -10,6 +10,7 @@ import random
 import resource
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -194,6 +195,46 @@ class Sorting(Command):
         self.assertIn("% of limit", table)
         self.assertRegex(table, r"(?m)^limit: blend RGBA32F [0-9.]+ Gtexel/s$")
         self.assertIn("CPU", run("sort", "--engine", "cpu", "--profile", stdin=data).stderr.decode())
+
+
+class TypesAndIndex(Command):
+    TYPES = {"f64": "d", "f32": "f", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
+
+    def values(self, code):
+        chance = random.Random(3)
+        if code in "fd":
+            return [float(chance.randrange(-500, 500)) / 4 for _ in range(1000)]
+        bits = 8 * struct.calcsize("=" + code)
+        low = -(1 << (bits - 1)) if code in "iq" else 0
+        return [chance.choice([low, low + (1 << bits) - 1, chance.randrange(100)]) for _ in range(1000)]
+
+    def test_every_type_and_the_index(self):
+        for name, code in self.TYPES.items():
+            values = self.values(code)
+            data = struct.pack(f"<1000{code}", *values)
+            for engine in ("merge", "cpu", "auto"):
+                for order in ("asc", "desc"):
+                    index_file = self.path("index.u32")
+                    result = run("sort", "--type", name, "--engine", engine, "--order", order, "--with-index", index_file,
+                                 stdin=data)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    expected = sorted(range(1000), key=lambda i: values[i] if order == "asc" else -values[i])
+                    self.assertEqual(struct.unpack(f"<1000{code}", result.stdout), tuple(values[i] for i in expected))
+                    with open(index_file, "rb") as file:
+                        self.assertEqual(struct.unpack("<1000I", file.read()), tuple(expected))
+
+    def test_text_of_integers(self):
+        result = run("sort", "--type", "i64", "--text", stdin=b"9223372036854775807\n-9223372036854775808\n0\n")
+        self.assertEqual(result.stdout, b"-9223372036854775808\n0\n9223372036854775807\n")
+        self.fails(1, "not an integer", "sort", "--type", "u32", "--text", stdin=b"1.5\n")
+        self.fails(1, "out of the type's range", "sort", "--type", "u32", "--text", stdin=b"4294967296\n")
+
+    def test_bad_calls(self):
+        self.fails(2, "--with-index", "sort", "--window", "5", "--with-index", self.path("i"), stdin=floats([1]))
+        self.fails(1, "Engine::Merge", "sort", "--type", "i32", "--engine", "pbsn", stdin=floats([1]))
+        self.fails(1, "index", "sort", "--engine", "pbsn", "--with-index", self.path("i"), stdin=floats([1]))
+        out = self.path("same")
+        self.fails(2, "--with-index", "sort", "-o", out, "--with-index", out, stdin=floats([1]))
 
 
 class BenchSort(Command):
