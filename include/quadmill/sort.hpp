@@ -55,11 +55,12 @@ class Keys {
 enum class Order { Ascending, Descending };
 
 enum class Engine {
-    Auto,   ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
-            ///< renderer
-    Cpu,    ///< std::sort on the calling thread
-    Pbsn,   ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
-    Merge,  ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
+    Auto,     ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
+              ///< renderer
+    Cpu,      ///< std::sort on the calling thread
+    Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
+    Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
+    Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
 };
 
 /// Whether PBSN may stop at the first stage that finds everything in order.
@@ -76,6 +77,24 @@ enum class Precision {
 enum class Rounding {
     Refuse,   ///< throw InvalidArgument and leave the data alone
     Nearest,  ///< the values themselves become the nearest 16-bit floats
+};
+
+/// How keys lie in the four channels of a texel, for Engine::Bitonic.
+enum class Representation {
+    SingleArray,  ///< four consecutive keys in a texel: the last two steps of each stage need no other texel
+    FourArray,    ///< a quarter of the keys in each channel; a window, when there are several, in one channel
+};
+
+/// What Engine::Bitonic does differently on request. The defaults were measured fastest; the paper's own form has
+/// steps_per_pass = 1.
+struct BitonicOptions {
+    Representation representation = Representation::SingleArray;
+    /// A pass draws squares of so many texels a side one after the other, where what is compared lies in the same square.
+    /// Rounded down to a power of two; 0 draws quads as large as they can be. Cost: small squares make many quads, of 32
+    /// bytes each.
+    std::size_t block = 0;
+    /// Steps of the network that a pass makes, 1 to 3: with 3, each texel is computed from 8.
+    int steps_per_pass = 3;
 };
 
 struct SortOptions {
@@ -95,6 +114,7 @@ struct SortOptions {
     std::size_t max_run = 0;
     /// CPU threads for packing and merging; 0 takes as many as the machine has.
     unsigned threads = 0;
+    BitonicOptions bitonic{};
 };
 
 /// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap

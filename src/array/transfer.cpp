@@ -77,8 +77,9 @@ std::span<const std::byte> ReadBack::wait() {
 }
 
 void ReadBack::copy_to(std::span<std::byte> memory, Workers& workers) {
-    const auto end_of = [&](std::size_t i) { return std::min((i + 1) * task_bytes, bytes_); };
-    workers.after_in_order((bytes_ + task_bytes - 1) / task_bytes, [&](std::size_t i) { wait_until(end_of(i)); },
+    const auto bytes = std::min(bytes_, memory.size());
+    const auto end_of = [&](std::size_t i) { return std::min((i + 1) * task_bytes, bytes); };
+    workers.after_in_order((bytes + task_bytes - 1) / task_bytes, [&](std::size_t i) { wait_until(end_of(i)); },
                            [&](std::size_t i) {
                                const auto begin = i * task_bytes;
                                std::memcpy(memory.data() + begin, buffer_.memory().data() + begin, end_of(i) - begin);

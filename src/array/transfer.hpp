@@ -41,7 +41,8 @@ class ReadBack {
     void request(gl::Device& device, const gl::Texture& texture);
     // All texels, row by row; waits for the GPU. Valid until the next request.
     [[nodiscard]] std::span<const std::byte> wait();
-    // Copies all texels out, each slice as soon as it is there; waits for the GPU.
+    // Copies texels out until the memory is full or there are no more, each slice as soon as it is there; waits for the
+    // GPU.
     void copy_to(std::span<std::byte> memory, Workers& workers);
 
   private:

@@ -203,8 +203,8 @@ void add_sort_command(CLI::App& app) {
         ->default_str("asc");
     verb->add_option(
             "--engine", command->sort.engine,
-            "merge: merge sort, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: std::sort; auto: what "
-            "was measured faster")
+            "merge: merge sort, any type; bitonic: GPUTeraSort's network, any type; pbsn: by blending, SIGMOD'05, f32 "
+            "and f16; cpu: std::sort; auto: what was measured faster")
         ->transform(one_of(engine_words))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
@@ -229,6 +229,18 @@ void add_sort_command(CLI::App& app) {
                      "fastest is 256; the paper's own form for any size: as --max-texels)")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
+    verb->add_option("--representation", command->sort.bitonic.representation,
+                     "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
+        ->transform(one_of(representation_words))
+        ->default_str("single");
+    verb->add_option(
+            "--block", command->sort.bitonic.block,
+            "For bitonic: draw in squares of N texels a side, where what is compared lies in one (default: no)")
+        ->type_name("N");
+    verb->add_option("--steps-per-pass", command->sort.bitonic.steps_per_pass,
+                     "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
+        ->check(CLI::Range(1, 3))
+        ->capture_default_str();
     verb->add_option("--threads", command->sort.threads, "CPU threads for packing and merging (default: all)")
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");

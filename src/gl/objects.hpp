@@ -198,6 +198,9 @@ class Query {
     Handle<QueryTraits> handle_;
 };
 
+// Between two timestamps; waits for the GPU.
+[[nodiscard]] double ms_between(const Query& from, const Query& to);
+
 // Marks a place in the command stream.
 class Fence {
   public:

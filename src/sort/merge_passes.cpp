@@ -1,13 +1,11 @@
 #include "sort/merge_passes.hpp"
 
 #include <algorithm>
-#include <concepts>
 
 #include "array/layout.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
-#include "sort/keys.hpp"
 #include "sort/register_network.hpp"
 
 namespace quadmill::detail::sort {
@@ -20,24 +18,6 @@ gl::Quad rectangle(int width, int y0, int y1) {
 }
 
 }  // namespace
-
-std::size_t KeyForm::key_bytes() const {
-    return visit_type(type, []<class Key>(const Key*) { return sizeof(Key); });
-}
-
-gl::Format KeyForm::source_format() const {
-    return key_bytes() == 2 ? gl::Format::Rgba16ui : gl::Format::Rgba32ui;
-}
-
-gl::Format KeyForm::format() const {
-    return indexed ? gl::Format::Rgba32ui : source_format();
-}
-
-std::uint64_t KeyForm::padding() const {
-    return visit_type(type, [this]<class Key>(const Key*) {
-        return static_cast<std::uint64_t>(TotalOrder<Key>(order).decode(TotalOrder<Key>::ones));
-    });
-}
 
 int MergeSurface::source_log2(const gl::Device& device, const KeyForm& form, const array::Banked& shape) {
     const auto pair_texels = form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
@@ -66,36 +46,6 @@ MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, const array:
     }
 }
 
-class MergePasses::Uniforms {
-  public:
-    explicit Uniforms(const gl::Program& program) : program_(program) {}
-    Uniforms& set(const char* name, std::integral auto value) {
-        all_.push_back({program_.find(name), value});
-        return *this;
-    }
-    // The numbers of TotalOrder, for shaders/sort/key_order.glsl.
-    Uniforms& set_order(const KeyForm& form) {
-        visit_type(form.type, [&]<class Key>(const Key*) {
-            using Rule = TotalOrder<Key>;
-            const auto high = [](auto bits) {
-                return static_cast<GLuint>(sizeof bits == 8 ? static_cast<std::uint64_t>(bits) >> 32U : bits);
-            };
-            const Rule rule(form.order);
-            set("flip_low", static_cast<GLuint>(rule.flip));
-            set("flip_high", high(rule.flip));
-            set("sign", is_float<Key> ? high(KeyBits<Key>::sign) : 0U);
-            set("ones", high(Rule::ones));
-            set("nans", high(Rule::negative_nans));
-        });
-        return *this;
-    }
-    [[nodiscard]] std::vector<gl::Uniform> take() { return std::move(all_); }
-
-  private:
-    const gl::Program& program_;
-    std::vector<gl::Uniform> all_;
-};
-
 const gl::Program& MergePasses::program(const char* file, const std::string& defines) {
     const auto key = file + ("\n" + defines);
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
@@ -122,7 +72,7 @@ std::string MergePasses::defines(const Job& job, int ways) const {
     return text;
 }
 
-MergePasses::Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job) const {
+Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job) const {
     Uniforms uniforms(program);
     uniforms.set("row_log2", GLint{job.surface.shape.row_log2});
     uniforms.set("half_height", GLint{job.surface.shape.half_height});

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -10,27 +9,9 @@
 
 #include "array/banked.hpp"
 #include "gl/pass.hpp"
-#include "quadmill/sort.hpp"
+#include "sort/key_form.hpp"
 
 namespace quadmill::detail::sort {
-
-// How keys become unsigned numbers of `words` words in a banked texture.
-struct KeyForm {
-    KeyType type = KeyType::F32;
-    Order order = Order::Ascending;
-    bool indexed = false;  // the place of a key is its lowest word
-
-    [[nodiscard]] std::size_t key_bytes() const;  // in memory
-    [[nodiscard]] int source_words() const { return key_bytes() == 8 ? 2 : 1; }
-    [[nodiscard]] int words() const { return indexed ? 2 * source_words() : source_words(); }
-    [[nodiscard]] std::size_t pair_keys() const {
-        return 2 * array::Banked::block_words / static_cast<std::size_t>(words());
-    }
-    [[nodiscard]] gl::Format source_format() const;
-    [[nodiscard]] gl::Format format() const;
-    // The bits that sort last.
-    [[nodiscard]] std::uint64_t padding() const;
-};
 
 // How levels are merged. The defaults were measured to be the fastest (docs/design.md).
 struct MergePlan {
@@ -73,7 +54,6 @@ class MergePasses {
         const KeyForm& form;
         const MergePlan& plan;
     };
-    class Uniforms;
     const gl::Program& program(const char* file, const std::string& defines);
     [[nodiscard]] std::string defines(const Job& job, int ways) const;
     [[nodiscard]] Uniforms uniforms(const gl::Program& program, const Job& job) const;

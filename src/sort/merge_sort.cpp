@@ -11,10 +11,6 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-double ms_between(const gl::Query& from, const gl::Query& to) {
-    return (static_cast<double>(to.result()) - static_cast<double>(from.result())) * 1e-6;
-}
-
 // Fills `count` keys with one value.
 void fill(std::byte* to, std::size_t count, std::size_t key_bytes, std::uint64_t bits) {
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * key_bytes, &bits, key_bytes);  // little-endian
@@ -126,8 +122,8 @@ SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order,
     device_.check("Sorter");  // before a key is overwritten
     const Stopwatch taking;
     take(form, keys, index, segments);
-    stats.sort_ms = ms_between(begin_, end_);
-    stats.readback_ms = ms_between(end_, read_end_);
+    stats.sort_ms = gl::ms_between(begin_, end_);
+    stats.readback_ms = gl::ms_between(end_, read_end_);
     stats.textures = 1;
     stats.passes = device_.passes - passes_before;
     stats.total_ms = total.ms();

@@ -8,6 +8,7 @@
 
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
+#include "sort/bitonic_sort.hpp"
 #include "sort/choose.hpp"
 #include "sort/chunk_sort.hpp"
 #include "sort/cpu.hpp"
@@ -70,6 +71,7 @@ struct Sorter::State {
     SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
     SortStats by_engine(Keys keys, std::size_t window, const char* function);
     SortStats by_merge(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function);
+    SortStats by_bitonic(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function);
     SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
     template <class Other, class Float>
     SortStats converted(std::span<Float> keys, std::size_t window, const char* function);
@@ -79,6 +81,7 @@ struct Sorter::State {
     array::Workers workers;
     std::optional<OnGpu> gpu;
     std::optional<MergeSort> merge;
+    std::optional<BitonicSort> bitonic;
 };
 
 Sorter::State::State(Context with, const SortOptions& wanted)
@@ -88,6 +91,11 @@ Sorter::State::State(Context with, const SortOptions& wanted)
     options.max_run = std::bit_floor(options.max_run);
     const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
     options.max_texels = std::bit_floor(std::min(options.max_texels, side * side));
+    options.bitonic.block = std::bit_floor(options.bitonic.block);
+    if (options.bitonic.steps_per_pass < 1 || options.bitonic.steps_per_pass > 3) {
+        throw InvalidArgument("Sorter: bitonic.steps_per_pass must be 1, 2 or 3, not " +
+                              std::to_string(options.bitonic.steps_per_pass));
+    }
 }
 
 template <class Float>
@@ -115,6 +123,17 @@ SortStats Sorter::State::by_merge(Keys keys, std::span<std::uint32_t> index, std
     return stats;
 }
 
+SortStats Sorter::State::by_bitonic(Keys keys, std::span<std::uint32_t> index, std::size_t window,
+                                    const char* function) {
+    if (keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
+    const auto job = BitonicSort::job(context.info(), keys, window, !index.empty(), options, function);
+    const gl::Scope scope(*context.device(), function);
+    if (!bitonic) bitonic.emplace(*context.device(), workers);
+    const auto stats = bitonic->run(keys, index, job, options.bitonic);
+    scope.check();
+    return stats;
+}
+
 SortStats Sorter::State::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
     constexpr const char* function = "Sorter::sort_with_index";
     check_index(function, keys, index);
@@ -125,6 +144,7 @@ SortStats Sorter::State::sort_with_index(Keys keys, std::span<std::uint32_t> ind
                               ": Engine::Pbsn sorts by blending, which cannot carry an index; use Engine::Merge, "
                               "Engine::Auto or Engine::Cpu");
     }
+    if (engine == Engine::Bitonic) return by_bitonic(keys, index, 0, function);
     return engine == Engine::Cpu ? sort_with_index_on_cpu(keys, index, options.order)
                                  : by_merge(keys, index, 0, function);
 }
@@ -182,6 +202,8 @@ SortStats Sorter::State::by_engine(Keys keys, std::size_t window, const char* fu
                                   "Engine::Merge or Engine::Auto for other keys");
         case Engine::Merge:
             return by_merge(keys, {}, window, function);
+        case Engine::Bitonic:
+            return by_bitonic(keys, {}, window, function);
         case Engine::Auto:
         case Engine::Cpu:
             break;

@@ -1,0 +1,30 @@
+// Keys as they are in memory to planes of unsigned numbers: the highest word in plane 0, and with INDEXED the place of the
+// key in the last one, so that no two are equal and padding follows all keys.
+//     texture0   memory, texel after texel in rows of 2^memory_log2 texels
+#define TEXEL_KEYS (4 / SOURCE_WORDS)
+uniform highp usampler2D texture0;
+uniform int memory_log2;
+layout(location = 0) out uvec4 plane[PLANES];
+
+void main() {
+    uvec4 v[PLANES];
+    for (int c = 0; c < 4; ++c) {
+        int e = element_at(ivec2(gl_FragCoord.xy), c);
+        int within = e & ((1 << window_log2) - 1);
+        int key = (e >> window_log2) * window + within;
+        bool padding = within >= window || key >= count;
+        int t = padding ? 0 : key / TEXEL_KEYS;
+        uvec4 words = texelFetch(texture0, ivec2(t & ((1 << memory_log2) - 1), t >> memory_log2), 0);
+#if SOURCE_WORDS == 1
+        v[0][c] = padding ? ones : encode(words[key & 3]);
+#else
+        uvec2 bits = encode((key & 1) == 0 ? words.xy : words.zw);
+        v[0][c] = padding ? ones : bits.y;
+        v[1][c] = padding ? ones : bits.x;
+#endif
+#ifdef INDEXED
+        v[PLANES - 1][c] = uint(e);
+#endif
+    }
+    for (int p = 0; p < PLANES; ++p) plane[p] = v[p];
+}

@@ -1,0 +1,100 @@
+// GPUTeraSort, Routine 4.1, line 5: each texel of a quad meets the one under its texture coordinates, and of each channel
+// keeps the smaller or the larger key. A key is PLANES words in as many layers, the most significant one first (the key
+// texture and the pointer texture of section 4.2).
+//     texel          the partner; its column is moved right by the texture's width times the quad's code:
+//     code, bit r    1: of step r, counted from the last one on texels, keep the larger key
+//           bit STEPS   1: the texel is part of a run that is sorted the other way
+// Texel alignment: all is moved by whole texels, so `texel` arrives at the centre x.5 of the partner, far from rounding:
+//     width 4, code 1, distance 1   here | 0.5 | 1.5 |   partner | 1.5 | 0.5 |   texel | 5.5 | 4.5 |
+//
+// With STEPS > 1 (past the paper) the texel makes that many consecutive steps, the last at a distance of 2^low_log2
+// texels. v[k] is the texel whose number differs from this one's in the bits k << low_log2, so what differs from v[k] in
+// the highest bit is found beside the partner in the same way; and in every step, all v still needed keep the same side.
+struct Keys {
+    uvec4 plane[PLANES];
+};
+uniform highp usampler2DArray texture0;
+uniform int width_log2;
+uniform int low_log2;
+uniform int turn_row;      // rows with this bit are sorted the other way
+uniform int turn_channel;  // channels, likewise
+uniform int pairs;         // 1: then x y ascending and z w descending, in the texel
+uniform int fours;         // 1: then x y z w, which are a bitonic sequence
+in vec2 texel;
+layout(location = 0) out uvec4 plane[PLANES];
+
+Keys load(ivec2 place) {
+    Keys keys;
+    for (int p = 0; p < PLANES; ++p) keys.plane[p] = texelFetch(texture0, ivec3(place, p), 0);
+    return keys;
+}
+
+uvec4 mask(bvec4 which) {
+    return uvec4(0u) - uvec4(which);
+}
+
+uvec4 mask(int bit) {
+    return uvec4(0u - uint(bit & 1));
+}
+
+// Of each channel, the smaller key of a and b; the larger one where `larger` has all bits.
+Keys keep(Keys a, Keys b, uvec4 larger) {
+    uvec4 less = uvec4(0u);
+    for (int p = PLANES - 1; p >= 0; --p) {
+        less = mask(lessThan(a.plane[p], b.plane[p])) | (mask(equal(a.plane[p], b.plane[p])) & less);
+    }
+    less ^= larger;
+    for (int p = 0; p < PLANES; ++p) a.plane[p] = (a.plane[p] & less) | (b.plane[p] & ~less);
+    return a;
+}
+
+Keys neighbours(Keys v) {
+    for (int p = 0; p < PLANES; ++p) v.plane[p] = v.plane[p].yxwz;
+    return v;
+}
+
+Keys halves(Keys v) {
+    for (int p = 0; p < PLANES; ++p) v.plane[p] = v.plane[p].zwxy;
+    return v;
+}
+
+// Bounds are constants, because compilers must see the indices to keep the keys in registers.
+#define STEP(r) \
+    for (int k = 0; k < (1 << r); ++k) v[k] = keep(v[k], v[k + (1 << r)], channels ^ mask(code >> r));
+
+void main() {
+    ivec2 here = ivec2(gl_FragCoord.xy);
+    ivec2 there = ivec2(texel);
+    int code = there.x >> width_log2;
+    there.x &= (1 << width_log2) - 1;
+    if ((here.y & turn_row) != 0) code = ~code;
+    uvec4 channels = mask(notEqual(ivec4(0, 1, 2, 3) & turn_channel, ivec4(0)));
+    Keys v[1 << STEPS];
+#if STEPS == 0
+    v[0] = load(here);
+#else
+    for (int k = 0; k < (1 << (STEPS - 1)); ++k) {
+        int bits = k << low_log2;
+        ivec2 beside = ivec2(bits & ((1 << width_log2) - 1), bits >> width_log2);
+        v[k] = load(here ^ beside);
+        v[k + (1 << (STEPS - 1))] = load(there ^ beside);
+    }
+#endif
+#if STEPS >= 3
+    STEP(2)
+#endif
+#if STEPS >= 2
+    STEP(1)
+#endif
+#if STEPS >= 1
+    STEP(0)
+#endif
+    Keys own = v[0];
+    const uint all = 0xffffffffu;
+    if (pairs != 0) own = keep(own, neighbours(own), uvec4(0u, all, all, 0u));
+    if (fours != 0) {
+        own = keep(own, halves(own), mask(code >> STEPS) ^ uvec4(0u, 0u, all, all));
+        own = keep(own, neighbours(own), mask(code >> STEPS) ^ uvec4(0u, all, 0u, all));
+    }
+    for (int p = 0; p < PLANES; ++p) plane[p] = own.plane[p];
+}

@@ -1,0 +1,151 @@
+#include "sort/bitonic_passes.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "array/layout.hpp"
+#include "quadmill_shaders.hpp"
+#include "sort/bitonic_quads.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+gl::Texture linear_texture(gl::Device& device, gl::Format format, std::size_t bytes) {
+    const auto shape = array::FourArray::of_blocks(0, (bytes - 1) / gl::info(format).bytes + 1);
+    return {device, format, shape.width, shape.height};
+}
+
+gl::Quad whole(const gl::Texture& texture) {
+    const gl::Quad::Corners corners{0, 0, static_cast<float>(texture.width()), static_cast<float>(texture.height())};
+    return {corners, corners};
+}
+
+GLint width_log2(const gl::Texture& texture) {
+    return array::log2_ceil(static_cast<std::size_t>(texture.width()));
+}
+
+}  // namespace
+
+BitonicSurface::BitonicSurface(gl::Device& device, const BitonicJob& job)
+    : shape(job.shape),
+      memory(linear_texture(device, job.form.source_format(), job.count * job.form.key_bytes())),
+      memory_target(device, memory),
+      planes(device, job.form.format(), shape.width(), shape.height, job.planes()),
+      other(device, job.form.format(), shape.width(), shape.height, job.planes()),
+      planes_target(device, planes),
+      other_target(device, other) {
+    std::vector<gl::Quad> all{whole(planes), whole(memory)};
+    if (job.form.indexed) {
+        index = linear_texture(device, gl::Format::Rgba32ui, job.count * sizeof(std::uint32_t));
+        index_target = gl::Framebuffer(device, index);
+        all.push_back(whole(index));
+    }
+    quads = gl::QuadList(device, std::move(all));
+}
+
+const BitonicPasses::Plan& BitonicPasses::plan(const BitonicShape& shape, const BitonicOptions& options) {
+    const auto found = std::ranges::find_if(plans_, [&](const Plan& plan) {
+        return plan.shape == shape && plan.block == options.block && plan.steps_per_pass == options.steps_per_pass;
+    });
+    if (found != plans_.end()) return *found;
+    constexpr std::size_t most = 16;
+    if (plans_.size() >= most) plans_.clear();
+
+    Plan plan{shape, options.block, options.steps_per_pass, bitonic_passes(shape, options.steps_per_pass), {}, {}};
+    std::vector<gl::Quad> all;
+    std::map<std::tuple<int, int, int>, Quads> made;  // passes that differ in `turn_row` alone have the same quads
+    const auto block = static_cast<int>(std::min(options.block, shape.texels()));
+    for (const auto& pass : plan.passes) {
+        const auto drawn = bitonic_quads(shape, pass, block);
+        const std::tuple key(pass.steps, pass.low, drawn.turn_row != 0 ? -1 : pass.turn);
+        auto range = made.try_emplace(key, Quads{all.size(), drawn.quads.size(), 0});
+        if (range.second) all.insert(all.end(), drawn.quads.begin(), drawn.quads.end());
+        plan.quads_of.push_back({range.first->second.first, drawn.quads.size(), drawn.turn_row});
+    }
+    plan.quads = gl::QuadList(device_, std::move(all));
+    plans_.push_back(std::move(plan));
+    return plans_.back();
+}
+
+const gl::Program& BitonicPasses::program(const char* file, const BitonicJob& job, const std::string& defines) {
+    const bool step = file == std::string_view("sort/bitonic_step.frag");
+    auto prelude = defines + "#define PLANES " + std::to_string(job.planes()) + "\n";
+    if (!step) {
+        prelude += "#define SOURCE_WORDS " + std::to_string(job.form.source_words()) + "\n";
+        if (job.form.indexed) prelude += "#define INDEXED\n";
+        if (job.shape.representation == Representation::FourArray) prelude += "#define FOUR_ARRAY\n";
+    }
+    const auto key = file + ("\n" + prelude);
+    if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+    if (!step) prelude = prelude + shaders::sort_key_order_glsl + shaders::sort_bitonic_places_glsl;
+    const char* source = step                                                 ? shaders::sort_bitonic_step_frag
+                         : file == std::string_view("sort/bitonic_load.frag") ? shaders::sort_bitonic_load_frag
+                                                                              : shaders::sort_bitonic_store_frag;
+    return programs_.emplace(key, gl::Program(device_, file, source, prelude)).first->second;
+}
+
+// From memory to planes or back; `name` is "load", "store" or "store index".
+void BitonicPasses::convert(BitonicSurface& surface, const BitonicJob& job, const char* name) {
+    const bool load = name == std::string_view("load"), index = name == std::string_view("store index");
+    const auto& with =
+        program(load ? "sort/bitonic_load.frag" : "sort/bitonic_store.frag", job, index ? "#define STORE_INDEX\n" : "");
+    const auto& linear = index ? surface.index : surface.memory;
+    draw(device_, {.name = name,
+                   .program = &with,
+                   .inputs = {load ? &surface.memory : &surface.planes},
+                   .uniforms = Uniforms(with)
+                                   .set("memory_log2", width_log2(linear))
+                                   .set("width_log2", GLint{job.shape.width_log2})
+                                   .set("texels", static_cast<GLint>(job.shape.texels()))
+                                   .set("window", static_cast<GLint>(job.window))
+                                   .set("window_log2", GLint{job.shape.k})
+                                   .set("count", static_cast<GLint>(job.count))
+                                   .set_order(job.form)
+                                   .take(),
+                   .target = load    ? &surface.planes_target
+                             : index ? &surface.index_target
+                                     : &surface.memory_target,
+                   .quads = &surface.quads,
+                   .first = load    ? 0U
+                            : index ? 2U
+                                    : 1U,
+                   .count = 1});
+}
+
+void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i) {
+    const auto& pass = plan.passes[i];
+    const auto& quads = plan.quads_of[i];
+    const auto& with = program("sort/bitonic_step.frag", job, "#define STEPS " + std::to_string(pass.steps) + "\n");
+    draw(device_, {.name = pass.steps == 0 ? "compare in texels" : "compare",
+                   .stage = pass.stage,
+                   .step = pass.step,
+                   .program = &with,
+                   .inputs = {&surface.planes},
+                   .uniforms = Uniforms(with)
+                                   .set("width_log2", GLint{job.shape.width_log2})
+                                   .set("low_log2", GLint{pass.low})
+                                   .set("turn_row", GLint{quads.turn_row})
+                                   .set("turn_channel", GLint{pass.turn_channel})
+                                   .set("pairs", GLint{pass.pairs})
+                                   .set("fours", GLint{pass.fours})
+                                   .take(),
+                   .target = &surface.other_target,
+                   .quads = &plan.quads,
+                   .first = quads.first,
+                   .count = quads.count});
+    std::swap(surface.planes, surface.other);
+    std::swap(surface.planes_target, surface.other_target);
+}
+
+void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job, const BitonicOptions& options) {
+    const auto& plan = this->plan(job.shape, options);
+    convert(surface, job, "load");
+    for (std::size_t i = 0; i < plan.passes.size(); ++i) make_steps(surface, job, plan, i);
+    convert(surface, job, "store");
+    if (job.form.indexed) convert(surface, job, "store index");
+}
+
+}  // namespace quadmill::detail::sort

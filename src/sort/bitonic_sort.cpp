@@ -1,0 +1,84 @@
+#include "sort/bitonic_sort.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+#include "sort/clock.hpp"
+
+namespace quadmill::detail::sort {
+
+BitonicSort::BitonicSort(gl::Device& device, array::Workers& workers)
+    : device_(device),
+      workers_(workers),
+      passes_(device),
+      begin_(device, gl::Query::Kind::Timestamp),
+      end_(device, gl::Query::Kind::Timestamp),
+      read_end_(device, gl::Query::Kind::Timestamp) {}
+
+BitonicJob BitonicSort::job(const ContextInfo& info, Keys keys, std::size_t window, bool indexed,
+                            const SortOptions& options, const char* function) {
+    const auto n = keys.size();
+    if (window == 0) window = n;
+    const auto windows = (n - 1) / window + 1;
+    const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
+    // Elements are counted in 31 bits; keys of 64 bits lie two in a texel before and after.
+    const auto most = std::min(side * side, std::size_t{1} << 28U) * 4;
+    const KeyForm form{keys.type(), options.order, indexed};
+    const auto padded = std::bit_ceil(window);
+    if (windows > most / std::max<std::size_t>(padded, 4) || n > most / static_cast<std::size_t>(form.source_words())) {
+        throw InvalidArgument(std::string(function) + ": Engine::Bitonic has no room for " + std::to_string(n) +
+                              " keys in windows of " + std::to_string(window) + ", each padded to a power of two, " +
+                              "in textures of " + std::to_string(most / 4) +
+                              " texels with 4 keys each; sort parts of them, or use Engine::Merge or Engine::Cpu");
+    }
+    return {form, BitonicShape::of(options.bitonic.representation, windows, window), n, window};
+}
+
+BitonicSurface& BitonicSort::surface(const BitonicJob& job) {
+    if (!surface_ || surface_->shape != job.shape || surface_count_ != job.count ||
+        surface_->planes.format() != job.form.format() || surface_->planes.layers() != job.planes() ||
+        surface_->memory.format() != job.form.source_format()) {
+        surface_.reset();
+        surface_.emplace(device_, job);
+        surface_count_ = job.count;
+    }
+    return *surface_;
+}
+
+SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job,
+                           const BitonicOptions& options) {
+    const Stopwatch total;
+    const auto passes_before = device_.passes;
+    auto& on = surface(job);
+    const std::span all(static_cast<std::byte*>(keys.data()), keys.size() * job.form.key_bytes());
+    const auto row_bytes = static_cast<std::size_t>(on.memory.width()) * gl::info(on.memory.format()).bytes;
+    uploader_.send(device_, on.memory, workers_, [&](std::size_t row, std::size_t /*rows*/, auto staging) {
+        const auto part = all.subspan(row * row_bytes);
+        std::memcpy(staging.data(), part.data(), std::min(part.size(), staging.size()));
+    });
+    SortStats stats{.n = keys.size(), .engine = Engine::Bitonic, .textures = 1};
+    stats.upload_ms = total.ms();
+    begin_.note_time();
+    passes_.sort(on, job, options);
+    end_.note_time();
+    keys_back_.request(device_, on.memory);
+    if (!index.empty()) index_back_.request(device_, on.index);
+    read_end_.note_time();
+    gl::flush(device_);
+    device_.check("Sorter");  // before a key is overwritten
+    keys_back_.copy_to(all, workers_);
+    if (!index.empty()) index_back_.copy_to(std::as_writable_bytes(index), workers_);
+    stats.stages_run = stats.stages_max = job.shape.k;
+    stats.steps = static_cast<std::uint64_t>(job.shape.k * (job.shape.k + 1) / 2);
+    stats.sort_ms = gl::ms_between(begin_, end_);
+    stats.readback_ms = gl::ms_between(end_, read_end_);
+    stats.passes = device_.passes - passes_before;
+    stats.total_ms = total.ms();
+    return stats;
+}
+
+}  // namespace quadmill::detail::sort

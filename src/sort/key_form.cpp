@@ -1,0 +1,46 @@
+#include "sort/key_form.hpp"
+
+#include "array/banked.hpp"
+#include "sort/keys.hpp"
+
+namespace quadmill::detail::sort {
+
+std::size_t KeyForm::key_bytes() const {
+    return visit_type(type, []<class Key>(const Key*) { return sizeof(Key); });
+}
+
+std::size_t KeyForm::pair_keys() const {
+    return 2 * array::Banked::block_words / static_cast<std::size_t>(words());
+}
+
+gl::Format KeyForm::source_format() const {
+    return key_bytes() == 2 ? gl::Format::Rgba16ui : gl::Format::Rgba32ui;
+}
+
+gl::Format KeyForm::format() const {
+    return indexed ? gl::Format::Rgba32ui : source_format();
+}
+
+std::uint64_t KeyForm::padding() const {
+    return visit_type(type, [this]<class Key>(const Key*) {
+        return static_cast<std::uint64_t>(TotalOrder<Key>(order).decode(TotalOrder<Key>::ones));
+    });
+}
+
+Uniforms& Uniforms::set_order(const KeyForm& form) {
+    visit_type(form.type, [&]<class Key>(const Key*) {
+        using Rule = TotalOrder<Key>;
+        const auto high = [](auto bits) {
+            return static_cast<GLuint>(sizeof bits == 8 ? static_cast<std::uint64_t>(bits) >> 32U : bits);
+        };
+        const Rule rule(form.order);
+        set("flip_low", static_cast<GLuint>(rule.flip));
+        set("flip_high", high(rule.flip));
+        set("sign", is_float<Key> ? high(KeyBits<Key>::sign) : 0U);
+        set("ones", high(Rule::ones));
+        set("nans", high(Rule::negative_nans));
+    });
+    return *this;
+}
+
+}  // namespace quadmill::detail::sort
