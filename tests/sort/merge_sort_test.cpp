@@ -3,149 +3,28 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <numeric>
 #include <random>
 
-#include "data.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
+#include "stable.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
-namespace {
-
-// The order that sort.hpp promises, said apart from src/sort/keys.hpp: integers by value; floats by data.hpp, and doubles
-// in the same words.
-template <class Key>
-bool before(Key a, Key b, Order order) {
-    if constexpr (std::is_integral_v<Key>) {
-        return order == Order::Ascending ? a < b : b < a;
-    } else if constexpr (std::is_same_v<Key, double>) {
-        const bool down = order == Order::Descending;
-        const auto rank = [down](double value) {
-            const bool minus = std::signbit(value) != down, nan = std::isnan(value);
-            const auto payload = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(value) & ~(1ULL << 63U));
-            return std::tuple(nan, nan ? 0.0 : (down ? -value : value), nan ? minus : !minus,
-                              nan ? (minus ? -payload : payload) : 0);
-        };
-        return rank(a) < rank(b);
-    } else {
-        return rank(a, order) < rank(b, order);
-    }
-}
-
-// Random bits of few or many different values, or what data.hpp has.
-template <class Key>
-std::vector<Key> keys_of(const std::string& distribution, std::size_t n, std::uint64_t seed) {
-    if constexpr (std::is_same_v<Key, float> || std::is_same_v<Key, Half>) {
-        return make<Key>(distribution, n, seed);
-    } else {
-        std::mt19937_64 random(seed);
-        constexpr auto lowest = std::numeric_limits<Key>::lowest(), most = std::numeric_limits<Key>::max();
-        std::vector<Key> special{0, 1, lowest, most, static_cast<Key>(most - 1), static_cast<Key>(-1)};
-        if constexpr (std::is_same_v<Key, double>) {
-            const auto nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-            special.insert(special.end(), {-0.0, inf, -inf, nan, -nan, std::bit_cast<double>(0x7ff0000000000001ULL),
-                                           5e-324, -5e-324, std::bit_cast<double>(0xfff00000ffffffffULL)});
-        }
-        std::vector<Key> keys(n);
-        for (auto& key : keys) {
-            const auto bits = random();
-            if (distribution == "few" || distribution == "specials" || distribution == "zeros") {
-                key = special[bits % special.size()];
-            } else if (distribution == "equal") {
-                key = special[1];
-            } else if constexpr (sizeof(Key) == 8) {
-                key = std::bit_cast<Key>(distribution == "uniform" ? bits >> 20U : bits);
-            } else {
-                key = std::bit_cast<Key>(static_cast<std::uint32_t>(distribution == "uniform" ? bits & 0xffffU : bits));
-            }
-        }
-        const auto less = [](Key a, Key b) { return before(a, b, Order::Ascending); };
-        if (distribution == "sorted" || distribution == "nearly") std::stable_sort(keys.begin(), keys.end(), less);
-        if (distribution == "reversed") std::stable_sort(keys.rbegin(), keys.rend(), less);
-        for (std::size_t i = 0; distribution == "nearly" && i + 9 < n; i += 7)
-            std::swap(keys[i], keys[i + random() % 9]);
-        return keys;
-    }
-}
-
-template <class Key>
-bool same_bits(const std::vector<Key>& a, const std::vector<Key>& b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Key)) == 0);
-}
-
-// Sorts by `sort(keys, index)` and compares with std::stable_sort of each window.
-template <class Key, class Sort>
-void expect_stable(const std::vector<Key>& input, std::size_t window, Order order, bool with_index, Sort&& sort) {
-    std::vector<std::uint32_t> expected(input.size()), index(with_index ? input.size() : 0);
-    std::iota(expected.begin(), expected.end(), 0U);
-    for (std::size_t begin = 0; begin < input.size(); begin += window) {
-        const auto at = expected.begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto size = std::min(window, input.size() - begin);
-        std::stable_sort(at, at + static_cast<std::ptrdiff_t>(size),
-                         [&](std::uint32_t a, std::uint32_t b) { return before(input[a], input[b], order); });
-    }
-    std::vector<Key> sorted;
-    for (const auto i : expected) sorted.push_back(input[i]);
-    auto keys = input;
-    sort(keys, index);
-    CAPTURE(input.size());
-    CAPTURE(window);
-    REQUIRE(same_bits(keys, sorted));
-    if (with_index) REQUIRE(index == expected);
-}
-
-constexpr std::size_t whole = std::numeric_limits<std::size_t>::max() / 2;
-
-}  // namespace
-
 TEST_CASE_TEMPLATE("The merge engine sorts every type, order, distribution and size, with and without an index", Key,
                    Half, float, double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
-    const auto context = Context::headless();
-    for (const auto order : {Order::Ascending, Order::Descending}) {
-        Sorter sorter(context, {.order = order, .engine = Engine::Merge});
-        const auto check = [&](const std::string& distribution, std::size_t n) {
-            CAPTURE(distribution);
-            const auto keys = keys_of<Key>(distribution, n, n + 1);
-            expect_stable(keys, whole, order, false, [&](auto& k, auto&) {
-                const auto stats = sorter.sort(k);
-                REQUIRE(stats.n == n);
-                REQUIRE(stats.engine == Engine::Merge);
-            });
-            expect_stable(keys, whole, order, true, [&](auto& k, auto& index) { sorter.sort_with_index(k, index); });
-        };
-        for (const auto& distribution : distributions()) {
-            for (const std::size_t n : {0UL, 1UL, 33UL, 64UL, 1000UL}) check(distribution, n);
-        }
-        for (const std::size_t n : {2UL, 15UL, 16UL, 17UL, 31UL, 32UL, 63UL, 65UL, 127UL, 128UL, 129UL, 4097UL}) {
-            check("any bits", n);
-            check("few", n);
-        }
-        for (const std::size_t n : {65'535UL, 65'536UL, 65'537UL, 150'000UL}) {
-            check("uniform", n);
-            check("specials", n);
-        }
-    }
+    sort_everything<Key>({.engine = Engine::Merge},
+                         {.every_distribution = {0, 1, 33, 64, 1000},
+                          .any_and_few = {2, 15, 16, 17, 31, 32, 63, 65, 127, 128, 129, 4097},
+                          .uniform_and_specials = {65'535, 65'536, 65'537, 150'000}});
 }
 
 TEST_CASE_TEMPLATE("The merge engine sorts windows of any length", Key, Half, float, std::uint64_t) {
-    const auto context = Context::headless();
-    Sorter sorter(context, {.engine = Engine::Merge});
-    for (const std::size_t window : {1UL, 2UL, 31UL, 32UL, 33UL, 64UL, 65UL, 100UL, 128UL, 1000UL, 1024UL, 4999UL}) {
-        for (const std::size_t n : {1UL, 1000UL, 5000UL, 20'000UL}) {
-            const auto keys = keys_of<Key>("any bits", n, window);
-            expect_stable(keys, std::min(window, n), Order::Ascending, false,
-                          [&](auto& k, auto&) { sorter.sort_windows(k, window); });
-        }
-    }
+    sort_all_windows<Key>({.engine = Engine::Merge}, {1, 2, 31, 32, 33, 64, 65, 100, 128, 1000, 1024, 4999},
+                          {1, 1000, 5000, 20'000});
 }
 
 TEST_CASE("Segments of unequal length, empty ones too, are sorted by themselves, two and four runs at a time") {
