@@ -4,6 +4,8 @@
 //     texel          the partner; its column is moved right by the texture's width times the quad's code:
 //     code, bit r    1: of step r, counted from the last one on texels, keep the larger key
 //           bit STEPS   1: the texel is part of a run that is sorted the other way
+// Where quads would be narrower than hardware shades well, they are as wide as the run, meet themselves, and `columns`
+// (all bits 0 .. STEPS - 1) lets the column say the rest.
 // Texel alignment: all is moved by whole texels, so `texel` arrives at the centre x.5 of the partner, far from rounding:
 //     width 4, code 1, distance 1   here | 0.5 | 1.5 |   partner | 1.5 | 0.5 |   texel | 5.5 | 4.5 |
 //
@@ -16,6 +18,7 @@ struct Keys {
 uniform highp usampler2DArray texture0;
 uniform int width_log2;
 uniform int low_log2;
+uniform int columns;
 uniform int turn_row;      // rows with this bit are sorted the other way
 uniform int turn_channel;  // channels, likewise
 uniform int pairs;         // 1: then x y ascending and z w descending, in the texel
@@ -67,6 +70,8 @@ void main() {
     ivec2 there = ivec2(texel);
     int code = there.x >> width_log2;
     there.x &= (1 << width_log2) - 1;
+    there.x ^= ((columns + 1) >> 1) << low_log2;
+    code ^= (here.x >> low_log2) & columns;
     if ((here.y & turn_row) != 0) code = ~code;
     uvec4 channels = mask(notEqual(ivec4(0, 1, 2, 3) & turn_channel, ivec4(0)));
     Keys v[1 << STEPS];

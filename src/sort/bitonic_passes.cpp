@@ -1,7 +1,7 @@
 #include "sort/bitonic_passes.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <bit>
 #include <tuple>
 #include <utility>
 
@@ -23,8 +23,29 @@ gl::Quad whole(const gl::Texture& texture) {
     return {corners, corners};
 }
 
-GLint width_log2(const gl::Texture& texture) {
-    return array::log2_ceil(static_cast<std::size_t>(texture.width()));
+std::string define(const char* name, int value) {
+    return std::string("#define ") + name + " " + std::to_string(value) + "\n";
+}
+
+// For shaders between memory and planes.
+std::string prelude_of_places(const BitonicJob& job) {
+    auto text = define("PLANES", job.planes()) + define("SOURCE_WORDS", job.form.source_words());
+    if (job.form.indexed) text += "#define INDEXED\n";
+    if (job.shape.representation == Representation::FourArray) text += "#define FOUR_ARRAY\n";
+    return text + shaders::sort_key_order_glsl + shaders::sort_bitonic_places_glsl;
+}
+
+std::vector<gl::Uniform> uniforms_of_places(const gl::Program& program, const BitonicJob& job,
+                                            const gl::Texture& memory) {
+    return Uniforms(program)
+        .set("memory_log2", GLint{array::log2_ceil(static_cast<std::size_t>(memory.width()))})
+        .set("width_log2", GLint{job.shape.width_log2})
+        .set("texels", static_cast<GLint>(job.shape.texels()))
+        .set("window", static_cast<GLint>(job.window))
+        .set("window_log2", GLint{job.shape.k})
+        .set("count", static_cast<GLint>(job.count))
+        .set_order(job.form)
+        .take();
 }
 
 }  // namespace
@@ -57,68 +78,58 @@ const BitonicPasses::Plan& BitonicPasses::plan(const BitonicShape& shape, const 
     Plan plan{shape, options.block, options.steps_per_pass, bitonic_passes(shape, options.steps_per_pass), {}, {}};
     std::vector<gl::Quad> all;
     std::map<std::tuple<int, int, int>, Quads> made;  // passes that differ in `turn_row` alone have the same quads
-    const auto block = static_cast<int>(std::min(options.block, shape.texels()));
+    const auto block = static_cast<int>(std::min(options.block, std::bit_ceil(shape.texels())));
     for (const auto& pass : plan.passes) {
         const auto drawn = bitonic_quads(shape, pass, block);
         const std::tuple key(pass.steps, pass.low, drawn.turn_row != 0 ? -1 : pass.turn);
-        auto range = made.try_emplace(key, Quads{all.size(), drawn.quads.size(), 0});
+        auto range = made.try_emplace(key, Quads{all.size(), drawn.quads.size(), 0, 0});
         if (range.second) all.insert(all.end(), drawn.quads.begin(), drawn.quads.end());
-        plan.quads_of.push_back({range.first->second.first, drawn.quads.size(), drawn.turn_row});
+        plan.quads_of.push_back({range.first->second.first, drawn.quads.size(), drawn.turn_row, drawn.columns});
     }
     plan.quads = gl::QuadList(device_, std::move(all));
     plans_.push_back(std::move(plan));
     return plans_.back();
 }
 
-const gl::Program& BitonicPasses::program(const char* file, const BitonicJob& job, const std::string& defines) {
-    const bool step = file == std::string_view("sort/bitonic_step.frag");
-    auto prelude = defines + "#define PLANES " + std::to_string(job.planes()) + "\n";
-    if (!step) {
-        prelude += "#define SOURCE_WORDS " + std::to_string(job.form.source_words()) + "\n";
-        if (job.form.indexed) prelude += "#define INDEXED\n";
-        if (job.shape.representation == Representation::FourArray) prelude += "#define FOUR_ARRAY\n";
-    }
-    const auto key = file + ("\n" + prelude);
+const gl::Program& BitonicPasses::program(const char* name, const char* source, const std::string& prelude) {
+    const auto key = name + ("\n" + prelude);
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
-    if (!step) prelude = prelude + shaders::sort_key_order_glsl + shaders::sort_bitonic_places_glsl;
-    const char* source = step                                                 ? shaders::sort_bitonic_step_frag
-                         : file == std::string_view("sort/bitonic_load.frag") ? shaders::sort_bitonic_load_frag
-                                                                              : shaders::sort_bitonic_store_frag;
-    return programs_.emplace(key, gl::Program(device_, file, source, prelude)).first->second;
+    return programs_.emplace(key, gl::Program(device_, name, source, prelude)).first->second;
 }
 
-// From memory to planes or back; `name` is "load", "store" or "store index".
-void BitonicPasses::convert(BitonicSurface& surface, const BitonicJob& job, const char* name) {
-    const bool load = name == std::string_view("load"), index = name == std::string_view("store index");
+void BitonicPasses::load(BitonicSurface& surface, const BitonicJob& job) {
+    const auto& with = program("sort/bitonic_load.frag", shaders::sort_bitonic_load_frag, prelude_of_places(job));
+    draw(device_, {.name = "load",
+                   .program = &with,
+                   .inputs = {&surface.memory},
+                   .uniforms = uniforms_of_places(with, job, surface.memory),
+                   .target = &surface.planes_target,
+                   .quads = &surface.quads,
+                   .first = 0,
+                   .count = 1});
+}
+
+// With "#define STORE_INDEX", the places of keys.
+void BitonicPasses::store(BitonicSurface& surface, const BitonicJob& job, const char* name,
+                          const std::string& defines) {
+    const bool index = !defines.empty();
     const auto& with =
-        program(load ? "sort/bitonic_load.frag" : "sort/bitonic_store.frag", job, index ? "#define STORE_INDEX\n" : "");
-    const auto& linear = index ? surface.index : surface.memory;
+        program("sort/bitonic_store.frag", shaders::sort_bitonic_store_frag, defines + prelude_of_places(job));
     draw(device_, {.name = name,
                    .program = &with,
-                   .inputs = {load ? &surface.memory : &surface.planes},
-                   .uniforms = Uniforms(with)
-                                   .set("memory_log2", width_log2(linear))
-                                   .set("width_log2", GLint{job.shape.width_log2})
-                                   .set("texels", static_cast<GLint>(job.shape.texels()))
-                                   .set("window", static_cast<GLint>(job.window))
-                                   .set("window_log2", GLint{job.shape.k})
-                                   .set("count", static_cast<GLint>(job.count))
-                                   .set_order(job.form)
-                                   .take(),
-                   .target = load    ? &surface.planes_target
-                             : index ? &surface.index_target
-                                     : &surface.memory_target,
+                   .inputs = {&surface.planes},
+                   .uniforms = uniforms_of_places(with, job, index ? surface.index : surface.memory),
+                   .target = index ? &surface.index_target : &surface.memory_target,
                    .quads = &surface.quads,
-                   .first = load    ? 0U
-                            : index ? 2U
-                                    : 1U,
+                   .first = index ? 2U : 1U,
                    .count = 1});
 }
 
 void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i) {
     const auto& pass = plan.passes[i];
     const auto& quads = plan.quads_of[i];
-    const auto& with = program("sort/bitonic_step.frag", job, "#define STEPS " + std::to_string(pass.steps) + "\n");
+    const auto& with = program("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
+                               define("PLANES", job.planes()) + define("STEPS", pass.steps));
     draw(device_, {.name = pass.steps == 0 ? "compare in texels" : "compare",
                    .stage = pass.stage,
                    .step = pass.step,
@@ -127,6 +138,7 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
                    .uniforms = Uniforms(with)
                                    .set("width_log2", GLint{job.shape.width_log2})
                                    .set("low_log2", GLint{pass.low})
+                                   .set("columns", GLint{quads.columns})
                                    .set("turn_row", GLint{quads.turn_row})
                                    .set("turn_channel", GLint{pass.turn_channel})
                                    .set("pairs", GLint{pass.pairs})
@@ -142,10 +154,10 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
 
 void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job, const BitonicOptions& options) {
     const auto& plan = this->plan(job.shape, options);
-    convert(surface, job, "load");
+    load(surface, job);
     for (std::size_t i = 0; i < plan.passes.size(); ++i) make_steps(surface, job, plan, i);
-    convert(surface, job, "store");
-    if (job.form.indexed) convert(surface, job, "store index");
+    store(surface, job, "store", {});
+    if (job.form.indexed) store(surface, job, "store index", "#define STORE_INDEX\n");
 }
 
 }  // namespace quadmill::detail::sort

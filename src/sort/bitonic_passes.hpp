@@ -43,10 +43,10 @@ class BitonicPasses {
     void sort(BitonicSurface& surface, const BitonicJob& job, const BitonicOptions& options);
 
   private:
-    // A range of the list, to be drawn with that uniform.
+    // A range of the list, to be drawn with these uniforms.
     struct Quads {
         std::size_t first, count;
-        int turn_row;
+        int turn_row, columns;
     };
     struct Plan {
         BitonicShape shape;
@@ -57,8 +57,9 @@ class BitonicPasses {
         gl::QuadList quads;
     };
     const Plan& plan(const BitonicShape& shape, const BitonicOptions& options);
-    const gl::Program& program(const char* file, const BitonicJob& job, const std::string& defines);
-    void convert(BitonicSurface& surface, const BitonicJob& job, const char* name);
+    const gl::Program& program(const char* name, const char* source, const std::string& prelude);
+    void load(BitonicSurface& surface, const BitonicJob& job);
+    void store(BitonicSurface& surface, const BitonicJob& job, const char* name, const std::string& defines);
     void make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i);
 
     gl::Device& device_;

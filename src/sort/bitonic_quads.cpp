@@ -22,10 +22,13 @@ class Quads {
         : shape_(shape), pass_(pass), top_(pass.low + pass.steps - 1) {
         const int across = shape.width_log2;
         along_rows_ = pass.steps == 0 ? pass.turn < across : top_ < across;
-        // Texels of one quad keep the same side in all steps and have the same direction, but for `turn_row`.
-        const int same = pass.steps == 0 ? pass.turn : pass.low;
+        constexpr int narrow_log2 = 3;  // NVIDIA shades 2 x 2 texels at a time, llvmpipe 4 x 4
+        if (pass.steps > 1 && along_rows_ && pass.low < narrow_log2) columns_ = (1 << pass.steps) - 1;
+        // Texels of one quad keep the same side in all steps and have the same direction, but for `columns` and
+        // `turn_row`.
+        const int same = pass.steps == 0 || columns_ != 0 ? pass.turn : pass.low;
         quad_ = {shape.width(), shape.height};
-        if (same >= 0) quad_.width = 1 << std::min(same, across);
+        if (same >= 0) quad_.width = 1 << std::min(same, across);  // else no direction is turned
         if (!along_rows_) quad_.height = 1 << std::max(same - across, 0);
         const int distance = 1 << std::max(along_rows_ ? top_ : top_ - across, 0);
         const bool blocked = pass.steps > 0 && distance < block && (along_rows_ || pass.low >= across);
@@ -35,6 +38,7 @@ class Quads {
 
     BitonicQuads make() {
         BitonicQuads all;
+        all.columns = columns_;
         if (along_rows_ && pass_.turn >= shape_.width_log2) all.turn_row = 1 << (pass_.turn - shape_.width_log2);
         const auto height = std::min(quad_.height, block_.height), width = std::min(quad_.width, block_.width);
         for (int top = 0; top < shape_.height; top += block_.height) {
@@ -56,10 +60,10 @@ class Quads {
         // The number of its first texel; of columns, bits that count rows do not matter.
         const int first = along_rows_ ? x0 : (y0 << shape_.width_log2) + x0;
         const bool turned = pass_.turn >= 0 && (first >> pass_.turn & 1) != 0;
-        const int chunk = (turned ? ~first : first) >> pass_.low;
+        const int chunk = (columns_ != 0 ? 0 : first >> pass_.low) ^ (turned ? -1 : 0);
         const int code = (chunk & ((1 << pass_.steps) - 1)) | (turned ? 1 << pass_.steps : 0);
         int x = code << shape_.width_log2, y = 0;
-        if (pass_.steps > 0) {
+        if (pass_.steps > 0 && columns_ == 0) {
             const int sign = (first >> top_ & 1) != 0 ? -1 : 1;
             (along_rows_ ? x : y) += sign * (1 << (along_rows_ ? top_ : top_ - shape_.width_log2));
         }
@@ -70,6 +74,7 @@ class Quads {
     const BitonicPass& pass_;
     int top_;          // log2 of the distance of the first step
     bool along_rows_;  // partners lie in the same row: quads are columns
+    int columns_ = 0;
     Size quad_{}, block_{};
 };
 

@@ -16,6 +16,9 @@ struct BitonicQuads {
     // Rows with this bit go the other way. Quads say the direction, but where it changes from row to row within a column
     // of texels that all meet the same column: then each quad would be as small as a texel.
     int turn_row = 0;
+    // Past the paper: in a pass of several steps, columns that are narrower than hardware shades well are one quad, and
+    // these bits of a column's number, counted in units of the last step's distance, say what to keep and whom to meet.
+    int columns = 0;
 };
 
 // `block` texels square are drawn one block after the other where all that a texel of it meets is in it (case 2 of

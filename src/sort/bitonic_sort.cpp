@@ -1,6 +1,7 @@
 #include "sort/bitonic_sort.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -24,18 +25,22 @@ BitonicJob BitonicSort::job(const ContextInfo& info, Keys keys, std::size_t wind
     const auto n = keys.size();
     if (window == 0) window = n;
     const auto windows = (n - 1) / window + 1;
+    const auto representation = options.bitonic.representation;
+    // Windows of four arrays fill the channels four at a time.
+    const auto places = representation == Representation::FourArray && windows > 1 ? (windows + 3) / 4 * 4 : windows;
     const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
-    // Elements are counted in 31 bits; keys of 64 bits lie two in a texel before and after.
-    const auto most = std::min(side * side, std::size_t{1} << 28U) * 4;
+    const auto most_texels = std::min(side * side, std::size_t{1} << 28U);  // elements are counted in 31 bits
     const KeyForm form{keys.type(), options.order, indexed};
-    const auto padded = std::bit_ceil(window);
-    if (windows > most / std::max<std::size_t>(padded, 4) || n > most / static_cast<std::size_t>(form.source_words())) {
+    const auto source_words = static_cast<std::size_t>(form.source_words());
+    if (places > 4 * most_texels / std::max<std::size_t>(std::bit_ceil(window), 4) ||
+        n > 4 * most_texels / source_words) {
         throw InvalidArgument(std::string(function) + ": Engine::Bitonic has no room for " + std::to_string(n) +
-                              " keys in windows of " + std::to_string(window) + ", each padded to a power of two, " +
-                              "in textures of " + std::to_string(most / 4) +
-                              " texels with 4 keys each; sort parts of them, or use Engine::Merge or Engine::Cpu");
+                              " keys in windows of " + std::to_string(window) + ", each padded to a power of two, in " +
+                              std::to_string(most_texels) + " texels, the most that a texture has here, of 4 keys" +
+                              (source_words == 2 ? " (in memory, 2)" : "") +
+                              "; sort parts of them, or use Engine::Merge or Engine::Cpu");
     }
-    return {form, BitonicShape::of(options.bitonic.representation, windows, window), n, window};
+    return {form, BitonicShape::of(representation, windows, window), n, window};
 }
 
 BitonicSurface& BitonicSort::surface(const BitonicJob& job) {

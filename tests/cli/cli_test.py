@@ -82,6 +82,8 @@ class Help(Command):
         self.fails(2, "extra", "sort", "-", "extra")
         self.fails(2, "-o", "sort", "-o", "", stdin=floats([1]))
         self.fails(2, "--precision", "sort", "--engine", "cpu", "--precision", "f16", stdin=floats([1]))
+        self.fails(2, "--representation", "sort", "--representation", "two")
+        self.fails(2, "--steps-per-pass", "sort", "--steps-per-pass", "4")
 
     def test_info(self):
         facts = json.loads(run("info", "--json").stdout)
@@ -139,7 +141,7 @@ class Sorting(Command):
                              floats([0.0999755859375, 1.0]))
 
     def test_empty_and_single(self):
-        for engine in ("pbsn", "cpu", "auto"):
+        for engine in ("pbsn", "bitonic", "cpu", "auto"):
             for options in ([], ["--text"], ["--window", "4"], ["--type", "f16"]):
                 self.assertEqual(self.sort(b"", "--engine", engine, *options), b"")
             self.assertEqual(self.sort(floats([7]), "--engine", engine), floats([7]))
@@ -149,7 +151,7 @@ class Sorting(Command):
         expected = []
         for i in range(0, len(values), 100):
             expected += sorted(array.array("f", values[i:i + 100]))
-        for engine in ("pbsn", "cpu"):
+        for engine in ("pbsn", "bitonic", "cpu"):
             self.assertEqual(self.sort(floats(values), "--window", "100", "--engine", engine), floats(expected))
 
     def test_several_textures(self):
@@ -212,7 +214,7 @@ class TypesAndIndex(Command):
         for name, code in self.TYPES.items():
             values = self.values(code)
             data = struct.pack(f"<1000{code}", *values)
-            for engine in ("merge", "cpu", "auto"):
+            for engine in ("merge", "bitonic", "cpu", "auto"):
                 for order in ("asc", "desc"):
                     index_file = self.path("index.u32")
                     result = run("sort", "--type", name, "--engine", engine, "--order", order, "--with-index", index_file,
@@ -222,6 +224,20 @@ class TypesAndIndex(Command):
                     self.assertEqual(struct.unpack(f"<1000{code}", result.stdout), tuple(values[i] for i in expected))
                     with open(index_file, "rb") as file:
                         self.assertEqual(struct.unpack("<1000I", file.read()), tuple(expected))
+
+    def test_forms_of_the_bitonic_engine(self):
+        values = [random.Random(6).random() for _ in range(1000)]
+        expected = floats(sorted(array.array("f", values)))
+        for representation, passes in (("single", 10 * 9 // 2), ("four", 10 * 11 // 2 - 1)):
+            for block in ("0", "4"):
+                result = run("sort", "--engine", "bitonic", "--representation", representation, "--block", block,
+                             "--steps-per-pass", "1", "--stats", stdin=floats(values))
+                self.assertEqual(result.stdout, expected)
+                stats = json.loads(result.stderr)
+                self.assertEqual((stats["engine"], stats["steps"], stats["passes"]), ("bitonic", 55, passes + 2))
+        table = run("sort", "--engine", "bitonic", "--profile", stdin=floats(values)).stderr.decode()
+        for name in ("load", "compare", "compare in texels", "store"):
+            self.assertRegex(table, rf"(?m)^{name} +[0-9]")
 
     def test_text_of_integers(self):
         result = run("sort", "--type", "i64", "--text", stdin=b"9223372036854775807\n-9223372036854775808\n0\n")
@@ -255,7 +271,7 @@ class BenchSort(Command):
                          [(t, d, n) for t in ("f32", "u64") for d in ("uniform", "dup", "nearly") for n in (1000, 4096)])
         for case in report["cases"]:
             by_name = {contender["name"]: contender for contender in case["contenders"]}
-            self.assertEqual(sorted(by_name), sorted(["auto", "cpu", "pbsn", "merge"] +
+            self.assertEqual(sorted(by_name), sorted(["auto", "cpu", "pbsn", "merge", "bitonic"] +
                                                      [rival for rival in self.RIVALS if rival not in missing]))
             for name, contender in by_name.items():
                 if not contender["ran"]:
@@ -310,7 +326,7 @@ class BenchSort(Command):
         report = self.bench("--n", "100", env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
         self.assertEqual(report["renderer"], "none")
         ran = {contender["name"]: contender["ran"] for contender in report["cases"][0]["contenders"]}
-        self.assertEqual(ran, {"auto": False, "cpu": True, "pbsn": False, "merge": False})
+        self.assertEqual(ran, {"auto": False, "cpu": True, "pbsn": False, "merge": False, "bitonic": False})
 
 
 class Files(Command):

@@ -128,6 +128,7 @@ class Calls {
     explicit Calls(Context context) : context_(std::move(context)) {
         for (const auto order : {Order::Ascending, Order::Descending}) {
             sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Merge, .threads = 2});
+            sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Bitonic, .threads = 2});
             for (const auto early_stop : {EarlyStop::Yes, EarlyStop::No}) {
                 for (const std::size_t max_texels : {std::size_t{1} << 24, std::size_t{32}}) {
                     sorters_.emplace_back(context_, pbsn(order, early_stop, max_texels));

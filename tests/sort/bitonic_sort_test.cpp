@@ -102,4 +102,7 @@ TEST_CASE("What the bitonic engine cannot take is refused before any work") {
     CHECK_THROWS_WITH_AS(sorter.sort(too_many), doctest::Contains("sort parts of them, or use Engine::Merge"),
                          InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_windows(many, 1), InvalidArgument);  // each padded to 4
+    Sorter of_four(context, bitonic(four, 0, 3));
+    CHECK_THROWS_AS(of_four.sort_windows(many, std::size_t{1} << 29U),
+                    InvalidArgument);  // two windows take four places
 }

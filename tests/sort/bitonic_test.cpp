@@ -73,8 +73,9 @@ std::vector<Meeting> meetings(const BitonicShape& shape, const BitonicPass& pass
     std::vector<Meeting> all(shape.texels());
     for (const auto& [here, texel] : map) {
         int code = texel.first >> shape.width_log2;
+        code ^= (here.first >> pass.low) & drawn.columns;
         if ((here.second & drawn.turn_row) != 0) code = ~code;
-        const int x = texel.first & (shape.width() - 1);
+        const int x = (texel.first & (shape.width() - 1)) ^ ((drawn.columns + 1) >> 1) << pass.low;
         all.at(std::size_t(here.second * shape.width() + here.first)) = {std::size_t(texel.second * shape.width() + x),
                                                                          code};
     }
