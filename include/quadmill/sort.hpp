@@ -91,7 +91,8 @@ struct BitonicOptions {
     Representation representation = Representation::SingleArray;
     /// Where a texel's partner is less than so many texels away, a pass draws its quads in squares of this side, one square
     /// after the other, so that a square's texels are read while they are in the cache. Rounded down to a power of two; 0
-    /// draws whole quads. The smaller the squares, the more quads there are: 32 bytes each, kept from call to call.
+    /// draws whole quads. The smaller the squares, the more quads there are, of 32 bytes each; squares too small for the keys
+    /// are refused.
     std::size_t block = 0;
     /// Steps of the network that a pass makes, 1 to 3; with 3, each texel is computed from 8.
     int steps_per_pass = 3;

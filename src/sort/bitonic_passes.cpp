@@ -51,11 +51,11 @@ std::vector<gl::Uniform> uniforms_of_places(const gl::Program& program, const Bi
 }  // namespace
 
 BitonicSurface::BitonicSurface(gl::Device& device, const BitonicJob& job)
-    : shape(job.shape),
+    : made_for(job),
       memory(linear_texture(device, job.form.source_format(), job.count * job.form.key_bytes())),
       memory_target(device, memory),
-      planes(device, job.form.format(), shape.width(), shape.height, job.planes()),
-      other(device, job.form.format(), shape.width(), shape.height, job.planes()),
+      planes(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()),
+      other(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()),
       planes_target(device, planes),
       other_target(device, other) {
     std::vector<gl::Quad> all{whole(planes), whole(memory)};
@@ -65,6 +65,11 @@ BitonicSurface::BitonicSurface(gl::Device& device, const BitonicJob& job)
         all.push_back(whole(index));
     }
     quads = gl::QuadList(device, std::move(all));
+}
+
+bool BitonicSurface::fits(const BitonicJob& job) const {
+    return made_for.shape == job.shape && made_for.count == job.count && made_for.form.indexed == job.form.indexed &&
+           made_for.form.key_bytes() == job.form.key_bytes();
 }
 
 const BitonicPasses::Plan& BitonicPasses::plan(const BitonicShape& shape, const BitonicOptions& options) {

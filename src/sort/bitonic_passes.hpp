@@ -26,8 +26,10 @@ struct BitonicJob {
 // The textures of one sort.
 struct BitonicSurface {
     BitonicSurface(gl::Device& device, const BitonicJob& job);
+    // Whether it can serve that job.
+    [[nodiscard]] bool fits(const BitonicJob& job) const;
 
-    BitonicShape shape;
+    BitonicJob made_for;
     gl::Texture memory, index;  // keys, and places of keys, as in memory; `index` only with an index
     gl::Framebuffer memory_target, index_target;
     gl::Texture planes, other;

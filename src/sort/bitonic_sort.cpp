@@ -40,16 +40,21 @@ BitonicJob BitonicSort::job(const ContextInfo& info, Keys keys, std::size_t wind
                               (source_words == 2 ? " (in memory, 2)" : "") +
                               "; sort parts of them, or use Engine::Merge or Engine::Cpu");
     }
-    return {form, BitonicShape::of(representation, windows, window), n, window};
+    const BitonicJob job{form, BitonicShape::of(representation, windows, window), n, window};
+    constexpr std::size_t most_ratio = std::size_t{1} << 19U;  // some 20 million quads, or 640 MB
+    const auto block = options.bitonic.block;
+    if (block > 1 && job.shape.texels() / block > most_ratio) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(n) + " keys in blocks of " +
+                              std::to_string(block) + " texels would take too many quads; bitonic.block must be 0 or " +
+                              "at least " + std::to_string(std::bit_ceil(job.shape.texels() / most_ratio)));
+    }
+    return job;
 }
 
 BitonicSurface& BitonicSort::surface(const BitonicJob& job) {
-    if (!surface_ || surface_->shape != job.shape || surface_count_ != job.count ||
-        surface_->planes.format() != job.form.format() || surface_->planes.layers() != job.planes() ||
-        surface_->memory.format() != job.form.source_format()) {
+    if (!surface_ || !surface_->fits(job)) {
         surface_.reset();
         surface_.emplace(device_, job);
-        surface_count_ = job.count;
     }
     return *surface_;
 }

@@ -30,7 +30,6 @@ class BitonicSort {
     array::Workers& workers_;
     BitonicPasses passes_;
     std::optional<BitonicSurface> surface_;
-    std::size_t surface_count_ = 0;
     array::Uploader uploader_;
     array::ReadBack keys_back_, index_back_;
     gl::Query begin_, end_, read_end_;

@@ -58,9 +58,13 @@ TEST_CASE("A bitonic sorter may be used again with other sizes, types and window
         const auto n = 1 + random() % 3000, window = 1 + random() % n;
         CAPTURE(round);
         const auto windows = [&](auto& k, auto&) { sorter.sort_windows(k, window); };
+        const auto plain = [&](auto& k, auto&) { sorter.sort(k); };
         const auto indexed = [&](auto& k, auto& index) { sorter.sort_with_index(k, index); };
         expect_stable(keys_of<std::int32_t>("any bits", n, random()), window, Order::Ascending, false, windows);
         expect_stable(keys_of<double>("few", n, random()), whole, Order::Ascending, true, indexed);
+        // As many planes as doubles without an index, but other textures.
+        expect_stable(keys_of<std::int32_t>("few", n, random()), whole, Order::Ascending, true, indexed);
+        expect_stable(keys_of<double>("few", n, random()), whole, Order::Ascending, false, plain);
         expect_stable(keys_of<Half>("few", n, random()), window, Order::Ascending, false, windows);
     }
 }
@@ -102,6 +106,9 @@ TEST_CASE("What the bitonic engine cannot take is refused before any work") {
     CHECK_THROWS_WITH_AS(sorter.sort(too_many), doctest::Contains("sort parts of them, or use Engine::Merge"),
                          InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_windows(many, 1), InvalidArgument);  // each padded to 4
+    Sorter in_blocks(context, bitonic(single, 16, 1));
+    CHECK_THROWS_WITH_AS(in_blocks.sort(std::span(&key, std::size_t{1} << 28U)),
+                         doctest::Contains("bitonic.block must be 0 or at least 128"), InvalidArgument);
     Sorter of_four(context, bitonic(four, 0, 3));
     CHECK_THROWS_AS(of_four.sort_windows(many, std::size_t{1} << 29U),
                     InvalidArgument);  // two windows take four places
