@@ -85,14 +85,14 @@ enum class Representation {
     FourArray,    ///< a quarter of the keys in each channel; a window, when there are several, in one channel
 };
 
-/// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/design.md).
+/// How Engine::Bitonic goes about it. The defaults were measured fastest on llvmpipe (docs/design.md).
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha), sections 4.2 and 4.4; its own form has steps_per_pass = 1.
 struct BitonicOptions {
     Representation representation = Representation::SingleArray;
-    /// Where a texel's partner is less than so many texels away, a pass draws its quads in squares of this side, one square
-    /// after the other, so that a square's texels are read while they are in the cache. Rounded down to a power of two; 0
-    /// draws whole quads. The smaller the squares, the more quads there are, of 32 bytes each; squares too small for the keys
-    /// are refused.
+    /// Where a texel's partner is less than so many texels away, a pass draws its quads in squares of this side, one
+    /// square after the other, so that a square's texels are read while they are in the cache. Rounded down to a power
+    /// of two; 0 draws whole quads. The smaller the squares, the more quads there are, of 32 bytes each; squares too
+    /// small for the keys are refused.
     std::size_t block = 0;
     /// Steps of the network that a pass makes, 1 to 3; with 3, each texel is computed from 8.
     int steps_per_pass = 3;
@@ -144,8 +144,8 @@ struct SortStats {
 /// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as much
 /// staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a little more
 /// than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the keys once and
-/// for the result once; no copy of the keys on the CPU. Bitonic takes as much as Merge, but each window (or all keys) is
-/// padded to a power of two of at least 4.
+/// for the result once; no copy of the keys on the CPU. Bitonic takes about as much, but each window (or all keys)
+/// is padded to a power of two of at least 4.
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
 /// (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), sections 4.1, 4.2 and 4.4.
@@ -161,18 +161,18 @@ class QUADMILL_API Sorter {
     ~Sorter();
 
     /// Sorts the keys in place.
-    /// Cost: Pbsn: k * k steps of two draws and a copy for a run of 2^k elements in each channel, fewer where stages may
-    /// stop early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys, which are k (k - 1) / 2 passes in the paper's form and
-    /// about a third of that by default. One upload, one read-back; waits for the GPU.
-    /// Throws: InvalidArgument before any work for more keys than the engine's textures hold: Bitonic up to 2^30, half as
-    /// many of 64 bits, padding included.
+    /// Cost: Pbsn: k * k steps of two draws and a copy for a run of 2^k elements in each channel, fewer where stages
+    /// may stop early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys, which are k (k - 1) / 2 passes in the paper's
+    /// form and about a third of that by default. One upload, one read-back; waits for the GPU.
+    /// Throws: InvalidArgument before any work for more keys than the engine's textures hold: Bitonic up to 2^30, half
+    /// as many of 64 bits, padding included.
     SortStats sort(Keys keys);
 
     /// Sorts the keys in place, stably, and says where each was: index[i] receives the place, from 0, that the i-th sorted
     /// key had before. The order of equal keys is that of the input, also for Order::Descending.
     /// Shape: index has keys.size() elements, which are at most 2^31.
-    /// Cost: as for sort(), with keys of twice the size. Engine::Pbsn cannot carry an index and is refused. A bitonic network
-    /// is not stable by itself; Engine::Bitonic compares (key, place), so that no two are equal.
+    /// Cost: as for sort(), with keys of twice the size. Engine::Pbsn cannot carry an index and is refused. A bitonic
+    /// network is not stable by itself; Engine::Bitonic compares (key, place), so that no two are equal.
     ///
     ///     std::vector<std::uint32_t> index(keys.size());
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}

@@ -1,17 +1,18 @@
-// GPUTeraSort, Routine 4.1, line 5: each texel of a quad meets the one under its texture coordinates, and of each channel
-// keeps the smaller or the larger key. A key is PLANES words in as many layers, the most significant one first (the key
-// texture and the pointer texture of section 4.2).
+// GPUTeraSort, Routine 4.1, line 5: each texel of a quad meets the one under its texture coordinates, and of each
+// channel keeps the smaller or the larger key. A key is PLANES words in as many layers, the most significant one first
+// (the key texture and the pointer texture of section 4.2).
 //     texel          the partner; its column is moved right by the texture's width times the quad's code:
 //     code, bit r    1: of step r, counted from the last one on texels, keep the larger key
 //           bit STEPS   1: the texel is part of a run that is sorted the other way
 // Where quads would be narrower than hardware shades well, they are as wide as the run, meet themselves, and `columns`
 // (all bits 0 .. STEPS - 1) lets the column say the rest.
-// Texel alignment: all is moved by whole texels, so `texel` arrives at the centre x.5 of the partner, far from rounding:
+// Texel alignment: all is moved by whole texels, so `texel` arrives at the centre x.5 of the partner:
 //     width 4, code 1, distance 1   here | 0.5 | 1.5 |   partner | 1.5 | 0.5 |   texel | 5.5 | 4.5 |
 //
 // With STEPS > 1 (past the paper) the texel makes that many consecutive steps, the last at a distance of 2^low_log2
-// texels. v[k] is the texel whose number differs from this one's in the bits k << low_log2, so what differs from v[k] in
-// the highest bit is found beside the partner in the same way; and in every step, all v still needed keep the same side.
+// texels. v[k] is the texel whose number differs from this one's in the bits k << low_log2, so what differs from v[k]
+// in the highest bit is found beside the partner in the same way; and in every step, all v still needed keep the same
+// side.
 struct Keys {
     uvec4 plane[PLANES];
 };

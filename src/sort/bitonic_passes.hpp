@@ -12,8 +12,8 @@
 
 namespace quadmill::detail::sort {
 
-// What there is to sort: `count` keys in windows of `window`, the last one perhaps shorter, each padded to the elements of
-// a window in `shape`. Pre: 2^30 elements at most.
+// What there is to sort: `count` keys in windows of `window`, the last one perhaps shorter, each padded to the elements
+// of a window in `shape`. Pre: 2^30 elements at most.
 struct BitonicJob {
     KeyForm form;
     BitonicShape shape;

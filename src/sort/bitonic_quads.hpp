@@ -1,5 +1,5 @@
-// The quads of GPUTeraSort's Routine 4.1, in blocks as in its section 4.4: where to draw, which texels to meet, and what
-// to keep.
+// The quads of GPUTeraSort's Routine 4.1, in blocks as in its section 4.4: where to draw, which texels to meet, and
+// what to keep.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace quadmill::detail::sort {
 // of the texture times a code; shaders/sort/bitonic_step.frag reads it.
 struct BitonicQuads {
     std::vector<gl::Quad> quads;
-    // Rows with this bit go the other way. Quads say the direction, but where it changes from row to row within a column
-    // of texels that all meet the same column: then each quad would be as small as a texel.
+    // Rows with this bit go the other way. Quads say the direction, but where it changes from row to row within a
+    // column of texels that all meet the same column: then each quad would be as small as a texel.
     int turn_row = 0;
     // Past the paper: in a pass of several steps, columns that are narrower than hardware shades well are one quad, and
     // these bits of a column's number, counted in units of the last step's distance, say what to keep and whom to meet.

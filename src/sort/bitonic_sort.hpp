@@ -15,8 +15,8 @@ class BitonicSort {
   public:
     BitonicSort(gl::Device& device, array::Workers& workers);
 
-    // What it takes to sort the keys in windows of `window`, or all of them for 0. Throws InvalidArgument when textures of
-    // `info`'s size cannot hold it. Pre: there are keys.
+    // What it takes to sort the keys in windows of `window`, or all of them for 0. Throws InvalidArgument when textures
+    // of `info`'s size cannot hold it. Pre: there are keys.
     static BitonicJob job(const ContextInfo& info, Keys keys, std::size_t window, bool indexed,
                           const SortOptions& options, const char* function);
 

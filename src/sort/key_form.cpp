@@ -10,7 +10,7 @@ std::size_t KeyForm::key_bytes() const {
 }
 
 std::size_t KeyForm::pair_keys() const {
-    return 2 * array::Banked::block_words / static_cast<std::size_t>(words());
+    return std::size_t{2} * array::Banked::block_words / static_cast<std::size_t>(words());
 }
 
 gl::Format KeyForm::source_format() const {

@@ -1,5 +1,5 @@
-// The bitonic engine against std::stable_sort, bit by bit: every type, order, distribution and size, windows, indices, in
-// both representations, with and without blocks, one and several steps a pass.
+// The bitonic engine against std::stable_sort, bit by bit: every type, order, distribution and size, windows, indices,
+// in both representations, with and without blocks, one and several steps a pass.
 #include <doctest/doctest.h>
 
 #include <string>

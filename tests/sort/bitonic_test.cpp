@@ -1,5 +1,5 @@
-// GPUTeraSort's Routine 4.1 and its quads, with no OpenGL: against the network as the paper says it, and by the zero-one
-// principle.
+// GPUTeraSort's Routine 4.1 and its quads, with no OpenGL: against the network as the paper says it, and by the
+// zero-one principle.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -91,8 +91,7 @@ Lanes kept(Lanes a, Lanes b, bool larger) {
 }
 
 // bitonic_step.frag on zeros and ones.
-Texels run_pass(const BitonicShape& shape, const BitonicPass& pass, const std::vector<Meeting>& meet,
-                const Texels& before) {
+Texels run_pass(const BitonicPass& pass, const std::vector<Meeting>& meet, const Texels& before) {
     auto after = before;
     const auto count = std::size_t{1} << unsigned(pass.steps);
     for (std::size_t t = 0; t < before.size(); ++t) {
@@ -121,7 +120,6 @@ Texels run_pass(const BitonicShape& shape, const BitonicPass& pass, const std::v
         if (pass.fours) exchange(2, {turned, turned, !turned, !turned});
         if (pass.fours) exchange(1, {turned, !turned, turned, !turned});
     }
-    static_cast<void>(shape);
     return after;
 }
 
@@ -201,6 +199,7 @@ TEST_CASE("The passes sort every sequence of 16 zeros and ones, and random ones 
                  {std::pair{1, 0}, std::pair{1, 2}, std::pair{2, 2}, std::pair{3, 0}}) {
                 const auto passes = bitonic_passes(shape, steps_per_pass);
                 std::vector<std::vector<Meeting>> meet;
+                meet.reserve(passes.size());
                 for (const auto& pass : passes) meet.push_back(meetings(shape, pass, block));
                 std::uint32_t failures = 0;
                 for (std::uint32_t input = 0; input < (1U << 16U); input += 64) {
@@ -216,8 +215,7 @@ TEST_CASE("The passes sort every sequence of 16 zeros and ones, and random ones 
                                 texels[t].at(c) |= Lanes{number(e / 16, l) >> (e % 16) & 1U} << l;
                         }
                     }
-                    for (std::size_t i = 0; i < passes.size(); ++i)
-                        texels = run_pass(shape, passes[i], meet[i], texels);
+                    for (std::size_t i = 0; i < passes.size(); ++i) texels = run_pass(passes[i], meet[i], texels);
                     for (std::size_t t = 0; t < texels.size(); ++t) {
                         for (std::size_t c = 0; c < 4; ++c) {
                             const auto e = element_at(shape, t, c);
