@@ -206,6 +206,10 @@ std::uint64_t Query::result() const {
     return value;
 }
 
+double ms_between(const Query& from, const Query& to) {
+    return (static_cast<double>(to.result()) - static_cast<double>(from.result())) * 1e-6;
+}
+
 Fence::Fence(Device& device)
     : device_(device.shared_from_this()), sync_(device.gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)) {}
 

@@ -198,6 +198,9 @@ class Query {
     Handle<QueryTraits> handle_;
 };
 
+// Between two times that the GPU wrote; waits for it.
+[[nodiscard]] double ms_between(const Query& from, const Query& to);
+
 // Marks a place in the command stream.
 class Fence {
   public:

@@ -40,10 +40,6 @@ std::vector<Float> sorted_values(std::vector<typename KeyBits<Float>::Bits>& bit
     return values;
 }
 
-double ms_between(const gl::Query& from, const gl::Query& to) {
-    return (static_cast<double>(to.result()) - static_cast<double>(from.result())) * 1e-6;
-}
-
 }  // namespace
 
 Lane::Lane(gl::Device& with)
@@ -84,8 +80,8 @@ template <class Float>
 void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
     const auto* sorted = reinterpret_cast<const Float*>(lane.readback.wait().data());
     bench_.device.check("Sorter");  // before a key is overwritten
-    stats_.sort_ms += ms_between(lane.sort_begin, lane.sort_end);
-    stats_.readback_ms += ms_between(lane.sort_end, lane.read_end);
+    stats_.sort_ms += gl::ms_between(lane.sort_begin, lane.sort_end);
+    stats_.readback_ms += gl::ms_between(lane.sort_end, lane.read_end);
     const Stopwatch merging;
     if (window_ == 0) {
         merge_runs_of(chunk, sorted, aside);

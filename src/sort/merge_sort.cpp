@@ -11,10 +11,6 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-double ms_between(const gl::Query& from, const gl::Query& to) {
-    return (static_cast<double>(to.result()) - static_cast<double>(from.result())) * 1e-6;
-}
-
 // Fills `count` keys with one value.
 void fill(std::byte* to, std::size_t count, std::size_t key_bytes, std::uint64_t bits) {
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * key_bytes, &bits, key_bytes);  // little-endian
@@ -95,9 +91,7 @@ void MergeSort::take(const KeyForm& form, Keys keys, std::span<std::uint32_t> in
                 return;
             }
             // A key came from another place of the same segment.
-            const auto& segment =
-                *std::prev(std::upper_bound(segments.all().begin(), segments.all().end(), place / pair_keys,
-                                            [](std::size_t p, const auto& s) { return p < s.first_pair; }));
+            const auto& segment = *segments.of_pair(place / pair_keys);
             for (std::size_t i = 0; i < size; ++i, from += stored) {
                 std::uint32_t was = 0;
                 std::memcpy(&was, from, sizeof was);
@@ -124,10 +118,9 @@ SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order,
     read_end_.note_time();
     gl::flush(device_);
     device_.check("Sorter");  // before a key is overwritten
-    const Stopwatch taking;
     take(form, keys, index, segments);
-    stats.sort_ms = ms_between(begin_, end_);
-    stats.readback_ms = ms_between(end_, read_end_);
+    stats.sort_ms = gl::ms_between(begin_, end_);
+    stats.readback_ms = gl::ms_between(end_, read_end_);
     stats.textures = 1;
     stats.passes = device_.passes - passes_before;
     stats.total_ms = total.ms();

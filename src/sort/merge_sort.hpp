@@ -35,7 +35,6 @@ class MergeSort {
     MergePasses passes_;
     MergePlan plan_;
     std::unique_ptr<MergeSurface> surface_;
-    gl::Format surface_format_ = gl::Format::Rgba32ui, source_format_ = gl::Format::Rgba32ui;
     array::Uploader uploader_, table_uploader_;
     array::BankedReadBack readback_;
     gl::Query begin_, end_, read_end_;
