@@ -52,10 +52,10 @@ KEY to_bits(KEY key) {
 }
 
 void main() {
-    int pair = pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, FIRST_ROW));
+    int pair = min(pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, FIRST_ROW)), pairs - 1);
     Runs runs = runs_of(pair);
     int cut = cut_of(pair);
-    ivec2 start = ivec2(cut, sum_of_cut(pair, runs) - cut);
+    ivec2 start = ivec2(cut, sum_of_cut(runs) - cut);
 #ifndef UPPER
     start -= KEYS;
 #endif

@@ -2,7 +2,6 @@
 //     texture1   with COARSE, the cuts of every 2^coarse_log2-th pair, which bound the search
 uniform int stride_log2;
 uniform int coarse_log2;
-uniform int pairs;
 out uint cut;
 
 KEY key_at(int e) {
@@ -13,18 +12,18 @@ KEY key_at(int e) {
 void main() {
     int pair = min(pair_of(ivec2(gl_FragCoord.xy)) << stride_log2, pairs - 1);
     Runs runs = runs_of(pair);
-    int sum = sum_of_cut(pair, runs);
+    int sum = sum_of_cut(runs);
     int from = max(runs.begin * KEYS, sum - runs.end * KEYS);
     int to = min(runs.middle * KEYS, sum - runs.middle * KEYS);
 #ifdef COARSE
     int before = pair >> coarse_log2 << coarse_log2;
     int after = before + (1 << coarse_log2);
-    if (2 * before >= runs.begin) {
+    if (2 * (pair - before) <= runs.before) {
         int known = cut_of(before >> coarse_log2);
         from = max(from, known);
         to = min(to, known + (pair - before) * 2 * KEYS);
     }
-    if (2 * after < runs.end) {
+    if (runs.before + 2 * (after - pair) < min(kept, runs.end - runs.begin)) {
         int known = cut_of(after >> coarse_log2);
         from = max(from, known - (after - pair) * 2 * KEYS);
         to = min(to, known);

@@ -79,7 +79,7 @@ struct SamplerTraits {
     static void destroy(const Api& gl, GLuint id) { gl.DeleteSamplers(1, &id); }
 };
 
-enum class Format { Rgba32f, Rgba16f, Rgba32ui, Rgba16ui, Rg32ui, R32ui, Rg32f, R32f, Depth32f, Stencil8 };
+enum class Format { Rgba32f, Rgba16f, Rgba32ui, Rgba16ui, Rg32ui, R32ui, R32i, Rg32f, R32f, Depth32f, Stencil8 };
 
 struct FormatInfo {
     GLenum internal, format, type;

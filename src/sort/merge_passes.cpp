@@ -13,14 +13,11 @@
 
 namespace quadmill::detail::sort {
 
-namespace {
-
-gl::Quad rectangle(int width, int y0, int y1) {
-    const gl::Quad::Corners corners{0, static_cast<float>(y0), static_cast<float>(width), static_cast<float>(y1)};
+gl::Quad rectangle(int x0, int y0, int x1, int y1) {
+    const gl::Quad::Corners corners{static_cast<float>(x0), static_cast<float>(y0), static_cast<float>(x1),
+                                    static_cast<float>(y1)};
     return {corners, corners};
 }
-
-}  // namespace
 
 std::size_t KeyForm::key_bytes() const {
     return visit_type(type, []<class Key>(const Key*) { return sizeof(Key); });
@@ -51,13 +48,13 @@ MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, const array:
       keys(device, form.format(), with.width(), with.height(), array::Banked::layers),
       other(device, form.format(), with.width(), with.height(), array::Banked::layers),
       keys_target(device, keys),
-      other_target(device, other),
-      quads(device, {rectangle(with.width(), 0, with.half_height),
-                     rectangle(with.width(), with.half_height, 2 * with.half_height)}) {
+      other_target(device, other) {
     const auto width = 1 << source_log2(device, form, with);
     const auto texels = with.pairs() * form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
     const auto rows = (texels + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width);
     source = gl::Texture(device, form.source_format(), width, static_cast<int>(rows));
+    source_target = gl::Framebuffer(device, source);
+    source_quad = gl::QuadList(device, {rectangle(0, 0, width, static_cast<int>(rows))});
     const auto largest = form.format() == gl::Format::Rgba16ui ? 0xffffU : 0xffffffffU;
     for (const auto* texture : {&keys, &other}) {
         gl::clear_texels(device, *texture, 0, 2 * with.half_height, 1, 1, 0);
@@ -67,14 +64,21 @@ MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, const array:
 
 const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
     if (const auto found = cuts_.find(stride_log2); found != cuts_.end()) return found->second;
-    const auto rows =
-        array::Banked::rows_for((shape.pairs() >> static_cast<unsigned>(stride_log2)) + 1, shape.row_log2);
+    const auto most = (shape.pairs() >> static_cast<unsigned>(stride_log2)) + 1;
     Cuts fresh{stride_log2,
-               gl::Texture(device, gl::Format::R32ui, shape.width(), rows),
-               {},
-               gl::QuadList(device, {rectangle(shape.width(), 0, rows)})};
+               gl::Texture(device, gl::Format::R32ui, shape.width(), array::Banked::rows_for(most, shape.row_log2)),
+               {}};
     fresh.target = gl::Framebuffer(device, fresh.texture);
     return cuts_.emplace(stride_log2, std::move(fresh)).first->second;
+}
+
+const gl::QuadList& MergeSurface::halves(gl::Device& device, std::size_t pairs) {
+    const int rows = array::Banked::rows_for(pairs, shape.row_log2);
+    if (const auto found = halves_.find(rows); found != halves_.end()) return found->second;
+    return halves_
+        .emplace(rows, gl::QuadList(device, {rectangle(0, 0, shape.width(), rows),
+                                             rectangle(0, shape.half_height, shape.width(), shape.half_height + rows)}))
+        .first->second;
 }
 
 class MergePasses::Uniforms {
@@ -148,7 +152,6 @@ MergePasses::Uniforms MergePasses::uniforms(const gl::Program& program, const Jo
     Uniforms uniforms(program);
     uniforms.set("row_log2", GLint{job.surface.shape.row_log2});
     uniforms.set("half_height", GLint{job.surface.shape.half_height});
-    uniforms.set("blocks", static_cast<GLint>(2 * job.surface.shape.pairs()));
     return uniforms;
 }
 
@@ -167,28 +170,35 @@ void MergePasses::sort_blocks(const Job& job) {
                                        .set_order(job.form)
                                        .take(),
                        .target = &surface.keys_target,
-                       .quads = &surface.quads,
+                       .quads = &surface.halves(device_, surface.shape.pairs()),
                        .first = upper ? 1U : 0U,
                        .count = 1});
     }
+}
+
+MergePasses::Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job, const Level& level) {
+    return uniforms(program, job)
+        .set("blocks", static_cast<GLint>(level.blocks))
+        .set("run", static_cast<GLint>(level.run))
+        .set("kept", static_cast<GLint>(level.kept))
+        .set("pairs", static_cast<GLint>(level.pairs_out()));
 }
 
 void MergePasses::search(const Job& job, const Level& level, const Cuts& cuts, const Cuts* before) {
     auto with = variant(job, Kind::Search);
     with.coarse = before != nullptr;
     const auto& split = program(with);
+    const auto stride = static_cast<unsigned>(cuts.stride_log2);
     draw(device_, {.name = cuts.stride_log2 > 0 ? "coarse cuts" : "cuts",
                    .stage = level.index,
                    .program = &split,
                    .inputs = inputs(job, before),
-                   .uniforms = uniforms(split, job)
-                                   .set("run", GLint{level.run})
+                   .uniforms = uniforms(split, job, level)
                                    .set("stride_log2", GLint{cuts.stride_log2})
                                    .set("coarse_log2", GLint{before ? before->stride_log2 : 0})
-                                   .set("pairs", static_cast<GLint>(job.surface.shape.pairs()))
                                    .take(),
                    .target = &cuts.target,
-                   .quads = &cuts.quads,
+                   .quads = &job.surface.halves(device_, (level.pairs_out() >> stride) + 1),
                    .first = 0,
                    .count = 1});
 }
@@ -197,7 +207,7 @@ const Cuts& MergePasses::find_cuts(const Job& job, const Level& level) {
     const Cuts* before = nullptr;
     for (const int log2 : job.plan.coarse_log2) {
         // Worth a pass only where a group of runs has several such cuts.
-        if ((2 << log2) > level.run) continue;
+        if ((std::size_t{2} << static_cast<unsigned>(log2)) > level.run) continue;
         const auto& cuts = job.surface.cuts(device_, log2);
         search(job, level, cuts, before);
         before = &cuts;
@@ -213,34 +223,38 @@ void MergePasses::merge(const Job& job, const Level& level, const Cuts& cuts) {
         auto with = variant(job, Kind::MergeRuns);
         with.upper = upper;
         const auto& runs = program(with);
-        draw(device_, {.name = "merge",
-                       .stage = level.index,
-                       .program = &runs,
-                       .inputs = inputs(job, &cuts),
-                       .uniforms = uniforms(runs, job)
-                                       .set("run", GLint{level.run})
-                                       .set("last", GLint{level.last ? 1 : 0})
-                                       .set_order(job.form)
-                                       .take(),
-                       .target = &surface.other_target,
-                       .quads = &surface.quads,
-                       .first = upper ? 1U : 0U,
-                       .count = 1});
+        draw(device_,
+             {.name = "merge",
+              .stage = level.index,
+              .program = &runs,
+              .inputs = inputs(job, &cuts),
+              .uniforms = uniforms(runs, job, level).set("last", GLint{level.last ? 1 : 0}).set_order(job.form).take(),
+              .target = &surface.other_target,
+              .quads = &surface.halves(device_, level.pairs_out()),
+              .first = upper ? 1U : 0U,
+              .count = 1});
     }
     std::swap(surface.keys, surface.other);
     std::swap(surface.keys_target, surface.other_target);
 }
 
-void MergePasses::sort(MergeSurface& surface, const KeyForm& form, std::size_t longest_pairs, const MergePlan& plan) {
+void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
     const Job job{surface, form, plan};
     sort_blocks(job);
-    const auto most = 2 * longest_pairs;  // blocks
-    Level level;
+    Level level{.blocks = 2 * (extent.wanted_keys > 0 ? extent.longest_pairs : surface.shape.pairs())};
+    auto longest = 2 * extent.longest_pairs;  // blocks of a segment
+    const auto wanted = (2 * extent.wanted_keys + form.pair_keys() - 1) / form.pair_keys();
     do {  // at least once, because the last pass turns numbers into bits
         ++level.index;
-        level.last = 2 * static_cast<std::size_t>(level.run) >= most;
+        const bool half = extent.wanted_keys > 0 && level.run >= wanted;
+        level.kept = half ? level.run : 2 * level.run;
+        level.last = 2 * level.run >= longest;
         merge(job, level, find_cuts(job, level));
-        level.run *= 2;
+        if (half) {
+            longest = level.blocks = 2 * level.pairs_out();
+        } else {
+            level.run *= 2;
+        }
     } while (!level.last);
 }
 
