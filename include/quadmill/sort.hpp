@@ -184,6 +184,26 @@ class QUADMILL_API Sorter {
     /// Cost: as for sort(), with 2^k >= window.
     SortStats sort_windows(Keys keys, std::size_t window);
 
+    /// Sorts segments of any lengths by themselves, in place, all at once: segment i is [ends[i - 1], ends[i]), the first
+    /// one beginning at 0. Engine::Merge sorts them in one texture, each filling a multiple of 64 32-bit keys.
+    /// Pre: ends ascend, and the last is keys.size() (or both are empty).
+    /// Throws: InvalidArgument when they do not, or for Engine::Pbsn and Engine::Bitonic, whose windows are of
+    /// one length.
+    ///
+    ///     sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
+    SortStats sort_segments(Keys keys, std::span<const std::size_t> ends);
+
+    /// Finds the first best.size() keys in order, the smallest ones (the largest by Order::Descending), without sorting the
+    /// others, which stay as they are: `best` receives them, and `index`, when not empty, where each was.
+    /// Shape: best has at most keys.size() elements of the same type and lies elsewhere; index has as many, or none.
+    /// Cost: as for sort() until runs have k keys; from then on each merge pass writes half as much as the one before. One
+    /// upload, a read-back of k keys.
+    /// Throws: InvalidArgument for other shapes, or for Engine::Pbsn and Engine::Bitonic, which sort all of the keys.
+    ///
+    ///     std::array<float, 10> best;
+    ///     sorter.top(keys, best);  // the 10 smallest
+    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index = {});
+
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order (element
     /// i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is used; both
     /// may be the same texture. Always PBSN, one run a channel.
@@ -195,6 +215,19 @@ class QUADMILL_API Sorter {
     ///
     ///     sorter.sort_texture(texture, texture);  // in place, in the program's own context
     SortStats sort_texture(std::uint32_t input, std::uint32_t output);
+
+    /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives the
+    /// place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the order of
+    /// their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back to front by
+    /// Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched. Always Merge.
+    /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all of
+    /// `keys` when it is 0, and at most 2^28.
+    /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the time
+    /// that issuing took. GPU memory: 40 bytes a key.
+    /// Throws: InvalidArgument when an id is no such texture, or `count` texels do not fit.
+    ///
+    ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
+    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count = 0);
 
     [[nodiscard]] const SortOptions& options() const noexcept;
 
@@ -211,5 +244,9 @@ QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending);
 QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index,
                                               Order order = Order::Ascending);
 QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending);
+QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
+                                            Order order = Order::Ascending);
+QUADMILL_API SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index = {},
+                                  Order order = Order::Ascending);
 
 }  // namespace quadmill

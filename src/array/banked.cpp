@@ -11,9 +11,12 @@ namespace quadmill::detail::array {
 
 Banked Banked::of_pairs(std::size_t pairs) {
     const int row_log2 = std::clamp(log2_ceil(pairs) / 2, 3, 12);
-    const auto width = std::size_t{1} << static_cast<unsigned>(row_log2);
-    const auto tile_row = width * tile_height;
-    return {row_log2, tile_height * static_cast<int>(std::max<std::size_t>((pairs + tile_row - 1) / tile_row, 1))};
+    return {row_log2, rows_for(pairs, row_log2)};
+}
+
+int Banked::rows_for(std::size_t pairs, int row_log2) {
+    const auto tile_row = (std::size_t{1} << static_cast<unsigned>(row_log2)) * tile_height;
+    return tile_height * static_cast<int>(std::max<std::size_t>((pairs + tile_row - 1) / tile_row, 1));
 }
 
 std::size_t Banked::texel_of_pair(std::size_t pair) const {

@@ -19,6 +19,8 @@ struct Banked {
 
     // The smallest that holds so many pairs of blocks; near square.
     static Banked of_pairs(std::size_t pairs);
+    // Rows of tiles, in texels, that hold so many pairs.
+    [[nodiscard]] static int rows_for(std::size_t pairs, int row_log2);
     [[nodiscard]] int width() const { return 1 << row_log2; }
     [[nodiscard]] int height() const { return 2 * half_height + 1; }
     [[nodiscard]] std::size_t pairs() const {

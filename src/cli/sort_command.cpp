@@ -29,7 +29,7 @@ struct SortCommand {
     std::string input = "-", output = "-", index_output;
     KeyType type = KeyType::F32;
     bool text = false, stats = false, profile = false, profile_steps = false, no_early_stop = false;
-    std::size_t window = 0;
+    std::size_t window = 0, top = 0;
     int device = -1;
     SortOptions sort;
 
@@ -40,7 +40,7 @@ struct SortCommand {
   private:
     template <class Key>
     [[nodiscard]] Bytes read() const;
-    SortStats sort_keys(Keys keys, std::span<std::uint32_t> index);
+    SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
     void print_profile();
@@ -86,14 +86,17 @@ bool SortCommand::open_context(std::size_t n) {
     return true;
 }
 
-SortStats SortCommand::sort_keys(Keys keys, std::span<std::uint32_t> index) {
+// `best` is the keys themselves but for --top.
+SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index) {
     if (!open_context(keys.size())) {
+        if (top > 0) return top_on_cpu(keys, best, index, sort.order);
         if (!index_output.empty()) return sort_with_index_on_cpu(keys, index, sort.order);
         return window > 0 ? sort_windows_on_cpu(keys, window, sort.order) : sort_on_cpu(keys, sort.order);
     }
     Sorter sorter(*context_, sort);
     if (profile || profile_steps)
         profiler_.emplace(*context_, profile_steps ? PassProfiler::Rows::ByStep : PassProfiler::Rows::ByName);
+    if (top > 0) return sorter.top(keys, best, index);
     if (!index_output.empty()) return sorter.sort_with_index(keys, index);
     return window > 0 ? sorter.sort_windows(keys, window) : sorter.sort(keys);
 }
@@ -110,14 +113,16 @@ void SortCommand::run_as() {
     const auto bytes = read<Key>();
     const auto keys = bytes.template as<Key>();
     read_ms_ = reading.ms();
-    std::vector<std::uint32_t> index(index_out ? keys.size() : 0);
-    const auto result = sort_keys(keys, index);
+    std::vector<Key> best(top > 0 ? std::min(top, keys.size()) : 0);
+    const auto sorted = top > 0 ? std::span(best) : keys;
+    std::vector<std::uint32_t> index(index_out ? sorted.size() : 0);
+    const auto result = sort_keys(keys, sorted, index);
     const Stopwatch writing;
     if (text) {
-        const auto lines = format_lines(std::span<const Key>(keys));
+        const auto lines = format_lines(std::span<const Key>(sorted));
         out.write(std::as_bytes(std::span(lines)));
     } else {
-        out.write(bytes.span());
+        out.write(std::as_bytes(sorted));
     }
     if (index_out) {
         index_out->write(std::as_bytes(std::span(index)));
@@ -140,6 +145,10 @@ void SortCommand::run() {
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
     if (!index_output.empty() && index_output == output)
         throw CLI::ValidationError("--with-index", "must not be the output file");
+    if (top > 0 && window > 0)
+        throw CLI::ValidationError("--top", "does not go with --window; it finds the first values of all");
+    if (top > 0 && (sort.engine == Engine::Pbsn || sort.engine == Engine::Bitonic))
+        throw CLI::ValidationError("--top", "goes with --engine merge, auto or cpu; pbsn and bitonic sort all values");
     detail::sort::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
@@ -220,6 +229,10 @@ void add_sort_command(CLI::App& app) {
                      "Also write where each value was in the input, from 0, as 32-bit unsigned integers; equal values "
                      "stay in the order of the input")
         ->type_name("FILE");
+    verb->add_option("--top", command->top,
+                     "Only the first K values in order: the smallest, or with --order desc the largest")
+        ->check(CLI::PositiveNumber)
+        ->type_name("K");
     verb->add_flag("--no-early-stop", command->no_early_stop, "Run all stages of the network");
     verb->add_option("--max-texels", command->sort.max_texels, "Most texels in one texture (4 values each)")
         ->check(CLI::PositiveNumber)

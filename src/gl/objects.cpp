@@ -44,13 +44,14 @@ Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, con
     return shader;
 }
 
-constexpr std::array<FormatInfo, 10> formats{
+constexpr std::array<FormatInfo, 11> formats{
     {{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
      {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
      {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
      {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 8, "RGBA16UI"},
      {GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, 8, "RG32UI"},
      {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4, "R32UI"},
+     {GL_R32I, GL_RED_INTEGER, GL_INT, 4, "R32I"},
      {GL_RG32F, GL_RG, GL_FLOAT, 8, "RG32F"},
      {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
      {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4, "DEPTH_COMPONENT32F"},

@@ -79,7 +79,7 @@ struct SamplerTraits {
     static void destroy(const Api& gl, GLuint id) { gl.DeleteSamplers(1, &id); }
 };
 
-enum class Format { Rgba32f, Rgba16f, Rgba32ui, Rgba16ui, Rg32ui, R32ui, Rg32f, R32f, Depth32f, Stencil8 };
+enum class Format { Rgba32f, Rgba16f, Rgba32ui, Rgba16ui, Rg32ui, R32ui, R32i, Rg32f, R32f, Depth32f, Stencil8 };
 
 struct FormatInfo {
     GLenum internal, format, type;
@@ -198,7 +198,7 @@ class Query {
     Handle<QueryTraits> handle_;
 };
 
-// Between two timestamps; waits for the GPU.
+// Between two times that the GPU wrote; waits for it.
 [[nodiscard]] double ms_between(const Query& from, const Query& to);
 
 // Marks a place in the command stream.

@@ -59,12 +59,14 @@ std::uint64_t gpu_time(Device& device) {
     return static_cast<std::uint64_t>(now);
 }
 
-Texture host_texture(Device& device, std::uint32_t id, Format format, const std::string& where,
+Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<Format> formats, const std::string& where,
                      const std::string& what) {
     const auto& gl = device.gl;
+    std::string names;
+    for (const auto format : formats) names += (names.empty() ? "" : " or ") + std::string(info(format).name);
     const auto fail = [&](const std::string& why) {
-        return InvalidArgument(where + ": the " + what + " texture must be a 2-D " + info(format).name +
-                               " texture, and object " + std::to_string(id) + " " + why);
+        return InvalidArgument(where + ": the " + what + " texture must be a 2-D " + names + " texture, and object " +
+                               std::to_string(id) + " " + why);
     };
     if (!gl.IsTexture(id)) throw fail("is no texture");
     GLint target = 0, internal = 0, width = 0, height = 0;
@@ -74,8 +76,11 @@ Texture host_texture(Device& device, std::uint32_t id, Format format, const std:
     gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_WIDTH, &width);
     gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_HEIGHT, &height);
     if (width < 1 || height < 1) throw fail("has no level 0");
-    if (static_cast<GLenum>(internal) != info(format).internal) throw fail("has another internal format");
-    return {device, id, format, width, height};
+    const auto* const format = std::find_if(formats.begin(), formats.end(), [&](Format candidate) {
+        return static_cast<GLenum>(internal) == info(candidate).internal;
+    });
+    if (format == formats.end()) throw fail("has another internal format");
+    return {device, id, *format, width, height};
 }
 
 LevelZeroAccess::LevelZeroAccess(Device& device, const Texture& texture) : device_(device), id_(texture.id()) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "gl/objects.hpp"
@@ -30,10 +31,10 @@ void flush(Device& device);
 // The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.
 [[nodiscard]] std::uint64_t gpu_time(Device& device);
 
-// A texture of the host, not owned: checks that `id` is a 2-D texture of `format` with a level 0.
+// A texture of the host, not owned: checks that `id` is a 2-D texture of one of the formats with a level 0.
 // Throws InvalidArgument; `where` and `what` go into the message.
-[[nodiscard]] Texture host_texture(Device& device, std::uint32_t id, Format format, const std::string& where,
-                                   const std::string& what);
+[[nodiscard]] Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<Format> formats,
+                                   const std::string& where, const std::string& what);
 
 // A texture whose storage can change counts as incomplete to a copy while its filter asks for levels that it lacks, as
 // the default one does. While this lives, the parameters are such that level 0 is all that counts.

@@ -8,6 +8,7 @@
 #include "array/layout.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/bitonic_quads.hpp"
+#include "sort/pbsn_quads.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -19,8 +20,7 @@ gl::Texture linear_texture(gl::Device& device, gl::Format format, std::size_t by
 }
 
 gl::Quad whole(const gl::Texture& texture) {
-    const gl::Quad::Corners corners{0, 0, static_cast<float>(texture.width()), static_cast<float>(texture.height())};
-    return {corners, corners};
+    return copy_quad(texture.width(), texture.height());
 }
 
 std::string define(const char* name, int value) {

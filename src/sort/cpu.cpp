@@ -1,5 +1,6 @@
 #include "sort/cpu.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -8,15 +9,45 @@
 
 namespace quadmill {
 
+void detail::sort::check_index_range(const char* function, std::size_t n) {
+    if (n <= std::size_t{1} << 31U) return;
+    throw InvalidArgument(std::string(function) + ": an index of 32 bits serves at most 2^31 keys, not " +
+                          std::to_string(n) + "; sort parts of them");
+}
+
 void detail::sort::check_index(const char* function, Keys keys, std::span<const std::uint32_t> index) {
     if (index.size() != keys.size()) {
         throw InvalidArgument(std::string(function) + ": the index must have as many elements as there are keys, " +
                               std::to_string(keys.size()) + ", not " + std::to_string(index.size()));
     }
-    if (keys.size() > std::size_t{1} << 31U) {
-        throw InvalidArgument(std::string(function) + ": an index of 32 bits serves at most 2^31 keys, not " +
-                              std::to_string(keys.size()) + "; sort parts of them");
+    check_index_range(function, keys.size());
+}
+
+void detail::sort::check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index) {
+    if (best.type() != keys.type())
+        throw InvalidArgument(std::string(function) + ": the best keys must be of the type of the keys");
+    if (best.size() > keys.size()) {
+        throw InvalidArgument(std::string(function) + ": there are no " + std::to_string(best.size()) + " best of " +
+                              std::to_string(keys.size()) + " keys; ask for as many or fewer");
     }
+    if (!index.empty()) check_index(function, best, index);
+    if (!index.empty()) check_index_range(function, keys.size());
+}
+
+void detail::sort::check_segments(const char* function, Keys keys, std::span<const std::size_t> ends) {
+    const auto last = ends.empty() ? 0 : ends.back();
+    if (!std::is_sorted(ends.begin(), ends.end()) || last != keys.size()) {
+        throw InvalidArgument(std::string(function) + ": the ends of segments must ascend to the number of keys, " +
+                              std::to_string(keys.size()) +
+                              (last == keys.size() ? "" : ", and the last is " + std::to_string(last)));
+    }
+}
+
+std::vector<std::size_t> detail::sort::ends_of_windows(std::size_t n, std::size_t window) {
+    std::vector<std::size_t> ends;
+    for (std::size_t begin = 0; begin < n; begin += std::min(window, n - begin))
+        ends.push_back(begin + std::min(window, n - begin));
+    return ends;
 }
 
 SortStats sort_on_cpu(Keys keys, Order order) {
@@ -25,6 +56,11 @@ SortStats sort_on_cpu(Keys keys, Order order) {
 
 SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order) {
     detail::sort::check_index("sort_with_index_on_cpu", keys, index);
+    return top_on_cpu(keys, keys, index, order);
+}
+
+SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order order) {
+    detail::sort::check_top("top_on_cpu", keys, best, index);
     const detail::sort::Stopwatch total;
     SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
     detail::sort::visit(keys, [&]<class Key>(std::span<Key> values) {
@@ -33,10 +69,13 @@ SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Orde
         std::vector<std::pair<typename Bits::Bits, std::uint32_t>> pairs(values.size());
         for (std::size_t i = 0; i < pairs.size(); ++i)
             pairs[i] = {rule.encode(Bits::of(values[i])), static_cast<std::uint32_t>(i)};
-        std::sort(pairs.begin(), pairs.end());
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            values[i] = Bits::value(rule.decode(pairs[i].first));
-            index[i] = pairs[i].second;
+        const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(best.size());
+        if (end != pairs.end()) std::nth_element(pairs.begin(), end, pairs.end());
+        std::sort(pairs.begin(), end);
+        auto* out = static_cast<Key*>(best.data());
+        for (std::size_t i = 0; i < best.size(); ++i) {
+            out[i] = Bits::value(rule.decode(pairs[i].first));
+            if (!index.empty()) index[i] = pairs[i].second;
         }
     });
     stats.sort_ms = stats.total_ms = total.ms();
@@ -45,11 +84,25 @@ SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Orde
 
 SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order) {
     if (window == 0) throw InvalidArgument("sort_windows_on_cpu: a window must hold at least 1 key, not 0");
+    return sort_segments_on_cpu(keys, detail::sort::ends_of_windows(keys.size(), window), order);
+}
+
+SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends, Order order) {
+    detail::sort::check_segments("sort_segments_on_cpu", keys, ends);
     const detail::sort::Stopwatch total;
     SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
     detail::sort::visit(keys, [&]<class Key>(std::span<Key> values) {
-        std::vector<typename detail::sort::KeyBits<Key>::Bits> scratch;
-        detail::sort::sort_windows_by_std(values, window, order, scratch);
+        using Bits = detail::sort::KeyBits<Key>;
+        std::vector<typename Bits::Bits> scratch;
+        std::size_t begin = 0;
+        for (const auto end : ends) {
+            const auto part = values.subspan(begin, end - begin);
+            scratch.resize(part.size());
+            std::transform(part.begin(), part.end(), scratch.begin(), Bits::of);
+            detail::sort::sort_bits<Key>(scratch, order);
+            std::transform(scratch.begin(), scratch.end(), part.begin(), Bits::value);
+            begin = end;
+        }
     });
     stats.sort_ms = stats.total_ms = total.ms();
     return stats;

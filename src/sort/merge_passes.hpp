@@ -1,10 +1,10 @@
 // The merge engine as passes: runs sorted in registers, then merged two or four at a time until one is left.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "array/banked.hpp"
@@ -15,9 +15,18 @@ namespace quadmill::detail::sort {
 
 // How levels are merged. The defaults were measured to be the fastest (docs/design.md).
 struct MergePlan {
-    int ways = 2;                           // or 4: an odd number of levels then begins with one of two
     std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
 };
+
+// Where runs are cut (shaders/sort/cuts.glsl).
+struct Cuts {
+    int stride_log2;
+    gl::Texture texture;
+    gl::Framebuffer target;
+};
+
+// Texels [x0, x1) x [y0, y1).
+[[nodiscard]] gl::Quad rectangle(int x0, int y0, int x1, int y1);
 
 // The textures of one sort.
 struct MergeSurface {
@@ -27,46 +36,71 @@ struct MergeSurface {
 
     array::Banked shape;
     gl::Texture source;  // keys as in memory
+    gl::Framebuffer source_target;
     gl::Texture keys, other;
     gl::Framebuffer keys_target, other_target;
-    gl::Texture cuts;  // of every pair, placed as its even block
-    gl::Framebuffer cuts_target;
     gl::Texture segments;  // first and end block of the segment of each pair; only when there are several
-    gl::QuadList quads;    // lower half, upper half; the first one also covers `cuts`
+    gl::QuadList source_quad;
+    // Of every 2^stride_log2-th pair; made on first use.
+    const Cuts& cuts(gl::Device& device, int stride_log2);
+    // The rows of the first `pairs` pairs: in the lower half (and in textures of cuts), in the upper half.
+    const gl::QuadList& halves(gl::Device& device, std::size_t pairs);
+
+  private:
+    std::map<int, Cuts> cuts_;
+    std::map<int, gl::QuadList> halves_;  // by the number of rows
+};
+
+// What is to be sorted.
+struct Extent {
+    std::size_t longest_pairs;    // of any segment
+    std::size_t wanted_keys = 0;  // only the first so many, when not 0; then there is one segment
 };
 
 class MergePasses {
   public:
     explicit MergePasses(gl::Device& device) : device_(device) {}
 
-    // Issues the passes that sort surface.source, each segment by itself, the longest being of `longest_pairs`; the
-    // result, as bits of the type, is in surface.keys.
-    void sort(MergeSurface& surface, const KeyForm& form, std::size_t longest_pairs, const MergePlan& plan);
+    // Issues the passes that sort surface.source, each segment by itself; the result, as bits of the type, is in
+    // surface.keys.
+    void sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan);
 
   private:
-    struct Coarse {
-        gl::Texture cuts;
-        gl::Framebuffer target;
-        gl::QuadList quads;
+    enum class Kind { SortBlocks, Search, MergeRuns };
+    // What a program is compiled for.
+    struct Variant {
+        Kind kind;
+        int words, source_words;
+        bool upper = false, segments = false, coarse = false;
+        auto operator<=>(const Variant&) const = default;
     };
     struct Job {
         MergeSurface& surface;
         const KeyForm& form;
         const MergePlan& plan;
     };
-    const gl::Program& program(const char* file, const std::string& defines);
-    [[nodiscard]] std::string defines(const Job& job, int ways) const;
-    [[nodiscard]] Uniforms uniforms(const gl::Program& program, const Job& job) const;
-    Coarse& coarse(const Job& job, int log2);
+    struct Level {
+        int index = 0;
+        std::size_t blocks, run = 2, kept = 4;  // in blocks; all there are, of each run, of each merged run
+        bool last = false;
+        // Pairs of blocks that are written.
+        [[nodiscard]] std::size_t pairs_out() const {
+            return (blocks / (2 * run) * kept + std::min(blocks % (2 * run), kept)) / 2;
+        }
+    };
+    using Inputs = std::array<const gl::Texture*, 4>;
+    const gl::Program& program(const Variant& variant);
+    [[nodiscard]] static Variant variant(const Job& job, Kind kind);
+    [[nodiscard]] static Inputs inputs(const Job& job, const Cuts* cuts);
+    [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job);
+    [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job, const Level& level);
     void sort_blocks(const Job& job);
-    void find_cuts(const Job& job, int ways, int run, int level);
-    void search(const Job& job, int ways, int run, int level, int stride_log2, const Coarse* before, int before_log2);
-    void merge(const Job& job, int ways, int run, int level, bool last);
+    const Cuts& find_cuts(const Job& job, const Level& level);
+    void search(const Job& job, const Level& level, const Cuts& cuts, const Cuts* before);
+    void merge(const Job& job, const Level& level, const Cuts& cuts);
 
     gl::Device& device_;
-    std::map<std::string, gl::Program> programs_;
-    std::map<std::tuple<int, int, int>, Coarse>
-        coarse_;  // by row_log2 and half_height of the surface, log2 of the stride
+    std::map<Variant, gl::Program> programs_;
 };
 
 }  // namespace quadmill::detail::sort

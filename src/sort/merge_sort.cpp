@@ -5,6 +5,7 @@
 
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
+#include "quadmill_shaders.hpp"
 #include "sort/clock.hpp"
 
 namespace quadmill::detail::sort {
@@ -91,9 +92,7 @@ void MergeSort::take(const KeyForm& form, Keys keys, std::span<std::uint32_t> in
                 return;
             }
             // A key came from another place of the same segment.
-            const auto& segment =
-                *std::prev(std::upper_bound(segments.all().begin(), segments.all().end(), place / pair_keys,
-                                            [](std::size_t p, const auto& s) { return p < s.first_pair; }));
+            const auto& segment = *segments.of_pair(place / pair_keys);
             for (std::size_t i = 0; i < size; ++i, from += stored) {
                 std::uint32_t was = 0;
                 std::memcpy(&was, from, sizeof was);
@@ -105,6 +104,16 @@ void MergeSort::take(const KeyForm& form, Keys keys, std::span<std::uint32_t> in
 }
 
 SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order, const Segments& segments) {
+    return run(keys, keys, index, order, segments);
+}
+
+SortStats MergeSort::top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order) {
+    Segments all(KeyForm{keys.type(), order, !index.empty()}.pair_keys());
+    all.add(0, keys.size());
+    return run(keys, best, index, order, all);
+}
+
+SortStats MergeSort::run(Keys keys, Keys to, std::span<std::uint32_t> index, Order order, const Segments& segments) {
     const Stopwatch total;
     const KeyForm form{keys.type(), order, !index.empty()};
     SortStats stats{.n = keys.size(), .engine = Engine::Merge};
@@ -114,20 +123,90 @@ SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order,
     upload(on, form, keys, segments);
     stats.upload_ms = total.ms();
     begin_.note_time();
-    passes_.sort(on, form, segments.longest_pairs(), plan_);
+    const bool all = to.size() == keys.size();
+    passes_.sort(on, form, {segments.longest_pairs(), all ? 0 : to.size()}, plan_);
     end_.note_time();
-    readback_.request(device_, on.keys, on.shape, segments.pairs());
+    Segments wanted(form.pair_keys());
+    wanted.add(0, to.size());
+    const auto& result = all ? segments : wanted;
+    readback_.request(device_, on.keys, on.shape, result.pairs());
     read_end_.note_time();
     gl::flush(device_);
     device_.check("Sorter");  // before a key is overwritten
-    const Stopwatch taking;
-    take(form, keys, index, segments);
+    take(form, to, index, result);
     stats.sort_ms = gl::ms_between(begin_, end_);
     stats.readback_ms = gl::ms_between(end_, read_end_);
     stats.textures = 1;
     stats.passes = device_.passes - passes_before;
     stats.total_ms = total.ms();
     return stats;
+}
+
+MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
+    : load(device, "sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
+      store(device, "sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
+            "#define WORDS 2\n" + std::string(shaders::sort_banked_glsl)) {}
+
+MergeSort::Argsort::Argsort(gl::Device& device, const gl::Texture& keys, const gl::Texture& index,
+                            std::size_t with_count)
+    : shape{keys.width(), keys.height(), index.width(), index.height()},
+      count(with_count),
+      raw(device, gl::Format::R32ui, keys.width(), keys.height()) {
+    const auto width = static_cast<std::size_t>(index.width());
+    const int rows = static_cast<int>(count / width), rest = static_cast<int>(count % width);
+    std::vector<gl::Quad> quads;
+    if (rows > 0) quads.push_back(rectangle(0, 0, index.width(), rows));
+    if (rest > 0) quads.push_back(rectangle(0, rows, rest, rows + 1));
+    places = gl::QuadList(device, std::move(quads));
+}
+
+SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order) {
+    const Stopwatch total;
+    const auto passes_before = device_.passes;
+    const auto type = keys.format() == gl::Format::R32f    ? KeyType::F32
+                      : keys.format() == gl::Format::R32ui ? KeyType::U32
+                                                           : KeyType::I32;
+    const KeyForm form{type, order, true};
+    if (!argsort_ || argsort_->count != count ||
+        argsort_->shape != std::array{keys.width(), keys.height(), index.width(), index.height()}) {
+        argsort_.reset();
+        argsort_.emplace(device_, keys, index, count);
+    }
+    if (!texture_programs_) texture_programs_.emplace(device_);
+    const auto& [load, store] = *texture_programs_;
+    Segments segments(form.pair_keys());
+    segments.add(0, count);
+    auto& on = surface(form, segments);
+    const gl::Framebuffer target(device_, index);
+    // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
+    copy(device_, "copy from caller", keys, argsort_->raw);
+    draw(device_, {.name = "keys of texture",
+                   .program = &load,
+                   .inputs = {&argsort_->raw},
+                   .uniforms = {{load.location("count"), static_cast<GLint>(count)},
+                                {load.location("source_width"), GLint{keys.width()}},
+                                {load.location("target_width"), GLint{on.source.width()}},
+                                {load.location("padding"), static_cast<GLuint>(form.padding())}},
+                   .target = &on.source_target,
+                   .quads = &on.source_quad,
+                   .first = 0,
+                   .count = 1});
+    passes_.sort(on, form, {segments.longest_pairs()}, plan_);
+    draw(device_, {.name = "index of keys",
+                   .program = &store,
+                   .inputs = {&on.keys},
+                   .uniforms = {{store.location("row_log2"), GLint{on.shape.row_log2}},
+                                {store.find("half_height"), GLint{on.shape.half_height}},
+                                {store.location("target_width"), GLint{index.width()}}},
+                   .target = &target,
+                   .quads = &argsort_->places,
+                   .first = 0,
+                   .count = argsort_->places.quads().size()});
+    return {.n = count,
+            .engine = Engine::Merge,
+            .textures = 1,
+            .passes = device_.passes - passes_before,
+            .total_ms = total.ms()};
 }
 
 }  // namespace quadmill::detail::sort

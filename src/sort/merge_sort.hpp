@@ -1,6 +1,7 @@
-// The merge engine from memory to memory.
+// The merge engine from memory to memory, and from texture to texture.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,20 +23,43 @@ class MergeSort {
     // their order. Pre: pairs fit into a texture.
     SortStats run(Keys keys, std::span<std::uint32_t> index, Order order, const Segments& segments);
 
+    // The first best.size() keys in order, and where they were; merges no more than can be among them.
+    // Pre: 1 <= best.size(), keys.size() fit into a texture.
+    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
+
+    // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of `keys`
+    // are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <= count.
+    SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order);
+
     [[nodiscard]] MergePlan& plan() { return plan_; }
 
   private:
+    SortStats run(Keys keys, Keys to, std::span<std::uint32_t> index, Order order, const Segments& segments);
     MergeSurface& surface(const KeyForm& form, const Segments& segments);
     void upload_segments(MergeSurface& surface, const Segments& segments);
     void upload(MergeSurface& surface, const KeyForm& form, Keys keys, const Segments& segments);
     void take(const KeyForm& form, Keys keys, std::span<std::uint32_t> index, const Segments& segments);
+
+    struct TexturePrograms {
+        explicit TexturePrograms(gl::Device& device);
+        gl::Program load, store;
+    };
+    // What argsort() makes for textures of one shape.
+    struct Argsort {
+        Argsort(gl::Device& device, const gl::Texture& keys, const gl::Texture& index, std::size_t count);
+        std::array<int, 4> shape;  // of both
+        std::size_t count;
+        gl::Texture raw;
+        gl::QuadList places;  // the texels that are written
+    };
 
     gl::Device& device_;
     array::Workers& workers_;
     MergePasses passes_;
     MergePlan plan_;
     std::unique_ptr<MergeSurface> surface_;
-    gl::Format surface_format_ = gl::Format::Rgba32ui, source_format_ = gl::Format::Rgba32ui;
+    std::optional<TexturePrograms> texture_programs_;
+    std::optional<Argsort> argsort_;
     array::Uploader uploader_, table_uploader_;
     array::BankedReadBack readback_;
     gl::Query begin_, end_, read_end_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 namespace quadmill::detail::sort {
@@ -20,14 +21,17 @@ class Segments {
     [[nodiscard]] std::size_t pairs() const { return pairs_; }
     [[nodiscard]] std::size_t longest_pairs() const { return longest_pairs_; }
 
+    [[nodiscard]] std::vector<Segment>::const_iterator of_pair(std::size_t pair) const {
+        return std::prev(std::upper_bound(all_.begin(), all_.end(), pair,
+                                          [](std::size_t p, const Segment& s) { return p < s.first_pair; }));
+    }
+
     // Goes through places [first, first + count), counted in keys in the texture, and calls f(place, key, size, padding):
     // `size` keys from `key` on lie there, followed by `padding` places without one.
     template <class F>
     void for_each_piece(std::size_t first, std::size_t count, F&& f) const {
         const auto end = first + count;
-        auto segment = std::upper_bound(all_.begin(), all_.end(), first / pair_keys_,
-                                        [](std::size_t pair, const Segment& s) { return pair < s.first_pair; });
-        for (--segment; first < end; ++segment) {
+        for (auto segment = of_pair(first / pair_keys_); first < end; ++segment) {
             const auto begin = segment->first_pair * pair_keys_;
             const auto next = segment + 1 == all_.end() ? end : std::min(end, segment[1].first_pair * pair_keys_);
             const auto skipped = std::min(first - begin, segment->keys);

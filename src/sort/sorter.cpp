@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <optional>
 #include <string>
@@ -70,9 +71,15 @@ struct Sorter::State {
     template <class Float>
     SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
     SortStats by_engine(Keys keys, std::size_t window, const char* function);
-    SortStats by_merge(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function);
+    SortStats by_merge(Keys keys, std::span<std::uint32_t> index, std::span<const std::size_t> ends,
+                       const char* function);
     SortStats by_bitonic(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function);
     SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
+    SortStats sort_segments(Keys keys, std::span<const std::size_t> ends);
+    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
+    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count);
+    Engine engine_for(Keys keys, const char* function, const char* what);
+    MergeSort& on_merge() { return merge ? *merge : merge.emplace(*context.device(), workers); }
     template <class Other, class Float>
     SortStats converted(std::span<Float> keys, std::size_t window, const char* function);
 
@@ -110,15 +117,17 @@ SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, cons
     return stats;
 }
 
-SortStats Sorter::State::by_merge(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function) {
+SortStats Sorter::State::by_merge(Keys keys, std::span<std::uint32_t> index, std::span<const std::size_t> ends,
+                                  const char* function) {
     Segments segments(KeyForm{keys.type(), options.order, !index.empty()}.pair_keys());
-    const auto step = window == 0 ? std::max<std::size_t>(keys.size(), 1) : window;
-    for (std::size_t begin = 0; begin < keys.size(); begin += step)
-        segments.add(begin, std::min(step, keys.size() - begin));
+    std::size_t begin = 0;
+    for (const auto end : ends) {
+        segments.add(begin, end - begin);
+        begin = end;
+    }
     check_fits(segments, keys, function);
     const gl::Scope scope(*context.device(), function);
-    if (!merge) merge.emplace(*context.device(), workers);
-    const auto stats = merge->run(keys, index, options.order, segments);
+    const auto stats = on_merge().run(keys, index, options.order, segments);
     scope.check();
     return stats;
 }
@@ -134,19 +143,74 @@ SortStats Sorter::State::by_bitonic(Keys keys, std::span<std::uint32_t> index, s
     return stats;
 }
 
+// For what only the merge engine and the CPU can do.
+Engine Sorter::State::engine_for(Keys keys, const char* function, const char* what) {
+    if (options.engine == Engine::Pbsn) {
+        throw InvalidArgument(std::string(function) + ": Engine::Pbsn sorts by blending, " + what +
+                              "; use Engine::Merge, Engine::Auto or Engine::Cpu");
+    }
+    if (options.engine == Engine::Bitonic) {
+        throw InvalidArgument(std::string(function) +
+                              ": Engine::Bitonic sorts all keys, with an index or not, or windows of one length; use "
+                              "Engine::Merge, Engine::Auto or Engine::Cpu");
+    }
+    if (options.engine == Engine::Auto) return choose_engine(context.info(), {keys.type(), keys.size(), 0});
+    return options.engine;
+}
+
 SortStats Sorter::State::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
     constexpr const char* function = "Sorter::sort_with_index";
     check_index(function, keys, index);
-    auto engine = options.engine;
-    if (engine == Engine::Auto) engine = choose_engine(context.info(), {keys.type(), keys.size(), 0});
-    if (options.engine == Engine::Pbsn) {
-        throw InvalidArgument(std::string(function) +
-                              ": Engine::Pbsn sorts by blending, which cannot carry an index; use Engine::Merge, "
-                              "Engine::Auto or Engine::Cpu");
+    if (options.engine == Engine::Bitonic) return by_bitonic(keys, index, 0, function);
+    if (engine_for(keys, function, "which cannot carry an index") == Engine::Cpu)
+        return sort_with_index_on_cpu(keys, index, options.order);
+    return by_merge(keys, index, std::array{keys.size()}, function);
+}
+
+SortStats Sorter::State::sort_segments(Keys keys, std::span<const std::size_t> ends) {
+    constexpr const char* function = "Sorter::sort_segments";
+    check_segments(function, keys, ends);
+    if (engine_for(keys, function, "in windows of one length") == Engine::Cpu)
+        return sort_segments_on_cpu(keys, ends, options.order);
+    return by_merge(keys, {}, ends, function);
+}
+
+SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> index) {
+    constexpr const char* function = "Sorter::top";
+    check_top(function, keys, best, index);
+    if (best.size() == 0 || engine_for(keys, function, "and all of the keys") == Engine::Cpu)
+        return top_on_cpu(keys, best, index, options.order);
+    Segments segments(KeyForm{keys.type(), options.order, !index.empty()}.pair_keys());
+    segments.add(0, keys.size());
+    check_fits(segments, keys, function);
+    const gl::Scope scope(*context.device(), function);
+    const auto stats = on_merge().top(keys, best, index, options.order);
+    scope.check();
+    return stats;
+}
+
+SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count) {
+    constexpr const char* function = "Sorter::argsort_texture";
+    auto& device = *context.device();
+    const gl::Scope scope(device, function);
+    const auto from =
+        gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function, "keys");
+    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "index");
+    const auto texels = [](const gl::Texture& texture) {
+        return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
+    };
+    if (count == 0) count = texels(from);
+    constexpr std::size_t most = std::size_t{1} << 28U;
+    if (count > std::min({texels(from), texels(to), most})) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(count) +
+                              " keys do not fit: the texture of keys has " + std::to_string(texels(from)) +
+                              " texels, that of the index " + std::to_string(texels(to)) + ", and 2^28 is the most");
     }
-    if (engine == Engine::Bitonic) return by_bitonic(keys, index, 0, function);
-    return engine == Engine::Cpu ? sort_with_index_on_cpu(keys, index, options.order)
-                                 : by_merge(keys, index, 0, function);
+    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    const gl::LevelZeroAccess read(device, from), write(device, to);
+    const auto stats = on_merge().argsort(from, to, count, options.order);
+    scope.check();
+    return stats;
 }
 
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
@@ -201,7 +265,8 @@ SortStats Sorter::State::by_engine(Keys keys, std::size_t window, const char* fu
                                   ": Engine::Pbsn sorts by blending, which orders floats of 16 and 32 bits only; use "
                                   "Engine::Merge or Engine::Auto for other keys");
         case Engine::Merge:
-            return by_merge(keys, {}, window, function);
+            return window == 0 ? by_merge(keys, {}, std::array{keys.size()}, function)
+                               : by_merge(keys, {}, ends_of_windows(keys.size(), window), function);
         case Engine::Bitonic:
             return by_bitonic(keys, {}, window, function);
         case Engine::Auto:
@@ -229,12 +294,24 @@ SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
     return state_->sort_windows(keys, window);
 }
 
+SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends) {
+    return state_->sort_segments(keys, ends);
+}
+
+SortStats Sorter::top(Keys keys, Keys best, std::span<std::uint32_t> index) {
+    return state_->top(keys, best, index);
+}
+
+SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count) {
+    return state_->argsort_texture(keys, index, count);
+}
+
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     const Stopwatch total;
     auto& device = *state_->context.device();
     const gl::Scope scope(device, "Sorter::sort_texture");
-    const auto from = gl::host_texture(device, input, gl::Format::Rgba32f, "Sorter::sort_texture", "input");
-    const auto to = gl::host_texture(device, output, gl::Format::Rgba32f, "Sorter::sort_texture", "output");
+    const auto from = gl::host_texture(device, input, {gl::Format::Rgba32f}, "Sorter::sort_texture", "input");
+    const auto to = gl::host_texture(device, output, {gl::Format::Rgba32f}, "Sorter::sort_texture", "output");
     if (from.width() != to.width() || from.height() != to.height()) {
         const auto size = [](const gl::Texture& t) {
             return std::to_string(t.width()) + " x " + std::to_string(t.height());

@@ -239,6 +239,28 @@ class TypesAndIndex(Command):
         for name in ("load", "compare", "compare in texels", "store"):
             self.assertRegex(table, rf"(?m)^{name} +[0-9]")
 
+    def test_top(self):
+        values = self.values("i")
+        data = struct.pack("<1000i", *values)
+        for engine in ("merge", "cpu", "auto"):
+            for order in ("asc", "desc"):
+                for wanted in (1, 10, 1000, 5000):
+                    index_file = self.path("index.u32")
+                    result = run("sort", "--type", "i32", "--engine", engine, "--order", order, "--top", str(wanted),
+                                 "--with-index", index_file, stdin=data)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    expected = sorted(range(1000), key=lambda i: values[i] if order == "asc" else -values[i])[:wanted]
+                    self.assertEqual(result.stdout, struct.pack(f"<{len(expected)}i", *(values[i] for i in expected)))
+                    with open(index_file, "rb") as file:
+                        self.assertEqual(file.read(), struct.pack(f"<{len(expected)}I", *expected))
+        result = run("sort", "--text", "--top", "2", "--order", "desc", stdin=b"1\n3\n2\n")
+        self.assertEqual(result.stdout, b"3\n2\n")
+        self.assertEqual(run("sort", "--top", "2", stdin=b"").stdout, b"")
+        self.fails(2, "--window", "sort", "--top", "2", "--window", "5", stdin=b"")
+        for engine in ("pbsn", "bitonic"):
+            self.fails(2, "sort all values", "sort", "--top", "2", "--engine", engine, stdin=b"")
+        self.fails(2, "--top", "sort", "--top", "0", stdin=b"")
+
     def test_text_of_integers(self):
         result = run("sort", "--type", "i64", "--text", stdin=b"9223372036854775807\n-9223372036854775808\n0\n")
         self.assertEqual(result.stdout, b"-9223372036854775808\n0\n9223372036854775807\n")

@@ -257,7 +257,7 @@ TEST_CASE("a host's texture is taken only when it is what it should be") {
     const Scope scope(device, "test");
     const auto refused = [&](GLuint id) {
         try {
-            static_cast<void>(host_texture(device, id, Format::Rgba32f, "here", "input"));
+            static_cast<void>(host_texture(device, id, {Format::Rgba32f}, "here", "input"));
         } catch (const InvalidArgument& error) {
             return std::string(error.what());
         }
@@ -283,7 +283,7 @@ TEST_CASE("a host's texture is taken only when it is what it should be") {
     CHECK(has(refused(rectangle), "has another target"));
     CHECK(has(refused(bare), "has no level 0"));
     CHECK(has(refused(half), "has another internal format"));
-    const auto texture = host_texture(device, right, Format::Rgba32f, "here", "input");
+    const auto texture = host_texture(device, right, {Format::Rgba32f}, "here", "input");
     CHECK(texture.id() == right);
     CHECK(texture.width() == 6);
     CHECK(texture.height() == 4);

@@ -2,6 +2,7 @@
 // in both representations, with and without blocks, one and several steps a pass.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 #include <tuple>
 
@@ -106,6 +107,9 @@ TEST_CASE("What the bitonic engine cannot take is refused before any work") {
     CHECK_THROWS_WITH_AS(sorter.sort(too_many), doctest::Contains("sort parts of them, or use Engine::Merge"),
                          InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_windows(many, 1), InvalidArgument);  // each padded to 4
+    std::vector<float> keys{2, 1}, best(1);
+    CHECK_THROWS_AS(sorter.top(keys, best), InvalidArgument);
+    CHECK_THROWS_AS(sorter.sort_segments(keys, std::array<std::size_t, 1>{2}), InvalidArgument);
     Sorter in_blocks(context, bitonic(single, 16, 1));
     CHECK_THROWS_WITH_AS(in_blocks.sort(std::span(&key, std::size_t{1} << 28U)),
                          doctest::Contains("bitonic.block must be 0 or at least 128"), InvalidArgument);

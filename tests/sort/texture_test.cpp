@@ -1,7 +1,10 @@
 // Sorting the caller's textures, seen through the caller's own OpenGL calls.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
+#include <random>
 
 #include "data.hpp"
 #include "gl/device.hpp"
@@ -68,7 +71,85 @@ void expect_texture_sorted(Context& context, Sorter& sorter, const std::string& 
     CHECK(gl.GetError() == GL_NO_ERROR);
 }
 
+// Keys of one 32-bit type in a texture of one channel, the index in another of another shape.
+template <class Key>
+void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, int width, int index_width,
+                      std::size_t count) {
+    constexpr GLenum internal = std::is_same_v<Key, float> ? GL_R32F : std::is_signed_v<Key> ? GL_R32I : GL_R32UI;
+    constexpr GLenum format = std::is_same_v<Key, float> ? GL_RED : GL_RED_INTEGER;
+    constexpr GLenum type = std::is_same_v<Key, float> ? GL_FLOAT : std::is_signed_v<Key> ? GL_INT : GL_UNSIGNED_INT;
+    const auto height = static_cast<int>(keys.size()) / width;
+    const auto index_height = static_cast<int>(count) / index_width + 1;
+    const auto& gl = context.device()->gl;
+    context.make_current();
+    const HostTexture input(context, internal, width, height), output(context, GL_R32UI, index_width, index_height);
+    gl.TextureSubImage2D(input.id(), 0, 0, 0, width, height, format, type, keys.data());
+    const std::array<GLint, 4> swizzle{GL_ZERO, GL_ONE, GL_RED, GL_ZERO};
+    gl.TextureParameteriv(input.id(), GL_TEXTURE_SWIZZLE_RGBA, swizzle.data());
+    std::vector<std::uint32_t> index(static_cast<std::size_t>(index_width * index_height), 0xabcdU);
+    gl.TextureSubImage2D(output.id(), 0, 0, 0, index_width, index_height, GL_RED_INTEGER, GL_UNSIGNED_INT,
+                         index.data());
+    auto expected = index;
+    std::iota(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(count), 0U);
+    std::stable_sort(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(count), [&](auto a, auto b) {
+        const bool down = sorter.options().order == Order::Descending;
+        if constexpr (std::is_same_v<Key, float>) {
+            return rank(keys[a], sorter.options().order) < rank(keys[b], sorter.options().order);
+        } else {
+            return down ? keys[b] < keys[a] : keys[a] < keys[b];
+        }
+    });
+    const auto stats = sorter.argsort_texture(input.id(), output.id(), count == keys.size() ? 0 : count);
+    CHECK(stats.n == count);
+    gl.GetTextureImage(output.id(), 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(index.size() * 4),
+                       index.data());
+    REQUIRE(index == expected);
+    CHECK(gl.GetError() == GL_NO_ERROR);
+}
+
 }  // namespace
+
+TEST_CASE("The order of a texture's keys, of any type and shape, and of the first of them; the rest is left alone") {
+    auto context = Context::headless();
+    std::mt19937_64 random(3);
+    for (const auto order : {Order::Ascending, Order::Descending}) {
+        Sorter sorter(context, {.order = order});
+        for (const auto& [width, height, index_width] :
+             {std::array{1, 1, 1}, std::array{7, 3, 5}, std::array{64, 64, 64}, std::array{100, 77, 33}}) {
+            const auto texels = static_cast<std::size_t>(width * height);
+            for (const auto count : {texels, (texels + 1) / 2, std::size_t{1}}) {
+                for (const std::string distribution : {"any bits", "few", "specials", "sorted"}) {
+                    CAPTURE(distribution);
+                    expect_argsorted(context, sorter, make<float>(distribution, texels, count), width, index_width,
+                                     count);
+                }
+                std::vector<std::int32_t> integers(texels);
+                std::vector<std::uint32_t> naturals(texels);
+                for (auto& key : integers) key = static_cast<std::int32_t>(random());
+                for (auto& key : naturals) key = static_cast<std::uint32_t>(random() % 9 == 0 ? ~0ULL : random());
+                expect_argsorted(context, sorter, integers, width, index_width, count);
+                expect_argsorted(context, sorter, naturals, width, index_width, count);
+            }
+        }
+    }
+}
+
+TEST_CASE("Textures that cannot be argsorted are refused, with the reason") {
+    auto context = Context::headless();
+    const HostTexture keys(context, GL_R32F, 8, 8), index(context, GL_R32UI, 8, 8), small(context, GL_R32UI, 8, 7);
+    const HostTexture wide(context, GL_RG32F, 8, 8);
+    Sorter sorter(context);
+    sorter.argsort_texture(keys.id(), small.id(), 56);
+    CHECK_THROWS_WITH_AS(
+        sorter.argsort_texture(keys.id(), small.id()),
+        doctest::Contains("64 keys do not fit: the texture of keys has 64 texels, that of the index 56"),
+        InvalidArgument);
+    CHECK_THROWS_AS(sorter.argsort_texture(keys.id(), index.id(), 65), InvalidArgument);
+    CHECK_THROWS_AS(sorter.argsort_texture(wide.id(), index.id()), InvalidArgument);
+    CHECK_THROWS_AS(sorter.argsort_texture(keys.id(), keys.id()), InvalidArgument);
+    CHECK_THROWS_AS(sorter.argsort_texture(index.id(), index.id()), InvalidArgument);
+    CHECK(context.device()->gl.GetError() == GL_NO_ERROR);
+}
 
 TEST_CASE("Each channel of a texture of any size is sorted, whatever its bits") {
     auto context = Context::headless();
