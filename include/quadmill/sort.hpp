@@ -60,6 +60,8 @@ enum class Engine {
     Cpu,    ///< std::sort on the calling thread
     Pbsn,   ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
     Merge,  ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
+    Hybrid  ///< the merge engine and std::sort on all other threads, at the same time, each taking parts from one queue;
+            ///< the CPU merges them; keys alone
 };
 
 /// Whether PBSN may stop at the first stage that finds everything in order.
@@ -107,6 +109,7 @@ struct SortStats {
     int stages_run = 0;           ///< most of any texture
     int stages_max = 0;           ///< log2 of the longest run
     std::uint64_t passes = 0;     ///< draws and texture copies issued
+    std::uint64_t cpu_keys = 0;   ///< sorted by the CPU's threads, for Engine::Hybrid
     std::uint64_t set_aside = 0;  ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
     double upload_ms = 0;         ///< packing and sending
     double sort_ms = 0;           ///< passes on the GPU, or std::sort
@@ -123,7 +126,8 @@ struct SortStats {
 /// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as much
 /// staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a little more
 /// than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the keys once and
-/// for the result once; no copy of the keys on the CPU.
+/// for the result once; no copy of the keys on the CPU. Hybrid the same for the part that the GPU takes, at most 2^26 keys at
+/// once, and on the CPU one copy of the keys (none for windows and segments).
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4.
 ///

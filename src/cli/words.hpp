@@ -15,8 +15,11 @@ namespace quadmill::cli {
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
 
-inline const Words<Engine> engine_words{
-    {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}, {"merge", Engine::Merge}};
+inline const Words<Engine> engine_words{{"auto", Engine::Auto},
+                                        {"cpu", Engine::Cpu},
+                                        {"pbsn", Engine::Pbsn},
+                                        {"merge", Engine::Merge},
+                                        {"hybrid", Engine::Hybrid}};
 inline const Words<KeyType> type_words{{"f16", KeyType::F16}, {"f32", KeyType::F32}, {"f64", KeyType::F64},
                                        {"i32", KeyType::I32}, {"u32", KeyType::U32}, {"i64", KeyType::I64},
                                        {"u64", KeyType::U64}};

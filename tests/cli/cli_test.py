@@ -241,7 +241,7 @@ class TypesAndIndex(Command):
         self.assertEqual(result.stdout, b"3\n2\n")
         self.assertEqual(run("sort", "--top", "2", stdin=b"").stdout, b"")
         self.fails(2, "--window", "sort", "--top", "2", "--window", "5", stdin=b"")
-        self.fails(2, "pbsn sorts all", "sort", "--top", "2", "--engine", "pbsn", stdin=b"")
+        self.fails(2, "the others sort all", "sort", "--top", "2", "--engine", "pbsn", stdin=b"")
         self.fails(2, "--top", "sort", "--top", "0", stdin=b"")
 
     def test_text_of_integers(self):
