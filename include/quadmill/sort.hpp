@@ -61,6 +61,8 @@ enum class Engine {
     Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
     Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
     Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
+    Hybrid    ///< the merge engine and std::sort on all other threads, at the same time, each taking parts from one
+              ///< queue; the CPU merges them; keys alone
 };
 
 /// Whether PBSN may stop at the first stage that finds everything in order.
@@ -128,6 +130,7 @@ struct SortStats {
     int stages_run = 0;           ///< most of any texture
     int stages_max = 0;           ///< log2 of the longest run
     std::uint64_t passes = 0;     ///< draws and texture copies issued
+    std::uint64_t cpu_keys = 0;   ///< sorted by the CPU's threads, for Engine::Hybrid
     std::uint64_t set_aside = 0;  ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
     double upload_ms = 0;         ///< packing and sending
     double sort_ms = 0;           ///< passes on the GPU, or std::sort
@@ -145,7 +148,8 @@ struct SortStats {
 /// staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a little more
 /// than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the keys once and
 /// for the result once; no copy of the keys on the CPU. Bitonic takes about as much, but each window (or all keys)
-/// is padded to a power of two of at least 4.
+/// is padded to a power of two of at least 4. Hybrid takes what Merge does for the part that the GPU takes, at most 2^26
+/// keys at once, and on the CPU one copy of the keys (none for windows and segments).
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
 /// (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), sections 4.1, 4.2 and 4.4.

@@ -147,8 +147,8 @@ void SortCommand::run() {
         throw CLI::ValidationError("--with-index", "must not be the output file");
     if (top > 0 && window > 0)
         throw CLI::ValidationError("--top", "does not go with --window; it finds the first values of all");
-    if (top > 0 && (sort.engine == Engine::Pbsn || sort.engine == Engine::Bitonic))
-        throw CLI::ValidationError("--top", "goes with --engine merge, auto or cpu; pbsn and bitonic sort all values");
+    if (top > 0 && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid || sort.engine == Engine::Bitonic))
+        throw CLI::ValidationError("--top", "goes with --engine merge, auto or cpu; the others sort all values");
     detail::sort::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
@@ -162,6 +162,7 @@ void SortCommand::print_stats(const SortStats& s) const {
                                      {"stages_run", s.stages_run},
                                      {"stages_max", s.stages_max},
                                      {"passes", s.passes},
+                                     {"cpu_keys", s.cpu_keys},
                                      {"set_aside", s.set_aside},
                                      {"upload_ms", s.upload_ms},
                                      {"sort_ms", s.sort_ms},
@@ -210,10 +211,10 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("--order", command->sort.order, "NaNs come last in both")
         ->transform(one_of(order_words))
         ->default_str("asc");
-    verb->add_option(
-            "--engine", command->sort.engine,
-            "merge: merge sort, any type; bitonic: GPUTeraSort's network, any type; pbsn: by blending, SIGMOD'05, f32 "
-            "and f16; cpu: std::sort; auto: what was measured faster")
+    verb->add_option("--engine", command->sort.engine,
+                     "merge: merge sort, any type; hybrid: merge and all CPU threads at once; bitonic: GPUTeraSort's "
+                     "network, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: std::sort; auto: what was "
+                     "measured faster")
         ->transform(one_of(engine_words))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,

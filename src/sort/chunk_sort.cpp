@@ -23,15 +23,6 @@ struct NumberLess {
     }
 };
 
-// Orders all values.
-template <class Float>
-struct KeyLess {
-    TotalOrder<Float> rule;
-    bool operator()(const Float& a, const Float& b) const {
-        return rule.encode(KeyBits<Float>::of(a)) < rule.encode(KeyBits<Float>::of(b));
-    }
-};
-
 template <class Float>
 std::vector<Float> sorted_values(std::vector<typename KeyBits<Float>::Bits>& bits, Order order) {
     sort_bits<Float>(bits, order);
@@ -117,16 +108,10 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
 
 template <class Float>
 void ChunkSort<Float>::merge_chunks() {
-    if (runs_.size() < 2) return;
     const NumberLess<Float> less{bench_.options.order == Order::Descending};
-    std::size_t size = 0, rounds = 0;
+    std::size_t size = 0;
     for (const auto& run : runs_) size += run.size;
-    while ((std::size_t{1} << rounds) < runs_.size()) ++rounds;
-    // The runs lie in keys_, so the first round must go to the scratch memory.
-    auto out = keys_.first(size), scratch = bench_.scratch.template of<Float>(size);
-    if (rounds % 2 == 1) std::swap(out, scratch);
-    merge_runs(runs_, out, scratch, bench_.workers, less);
-    if (rounds % 2 == 1) std::copy(out.begin(), out.end(), keys_.begin());
+    merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less);
 }
 
 template <class Float>

@@ -92,15 +92,10 @@ SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends, Ord
     const detail::sort::Stopwatch total;
     SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
     detail::sort::visit(keys, [&]<class Key>(std::span<Key> values) {
-        using Bits = detail::sort::KeyBits<Key>;
-        std::vector<typename Bits::Bits> scratch;
+        std::vector<typename detail::sort::KeyBits<Key>::Bits> scratch;
         std::size_t begin = 0;
         for (const auto end : ends) {
-            const auto part = values.subspan(begin, end - begin);
-            scratch.resize(part.size());
-            std::transform(part.begin(), part.end(), scratch.begin(), Bits::of);
-            detail::sort::sort_bits<Key>(scratch, order);
-            std::transform(scratch.begin(), scratch.end(), part.begin(), Bits::value);
+            detail::sort::sort_by_std(values.subspan(begin, end - begin), order, scratch);
             begin = end;
         }
     });

@@ -28,4 +28,13 @@ void sort_bits(std::span<typename KeyBits<Float>::Bits> bits, Order order) {
     for (auto& b : bits) b = rule.decode(b);
 }
 
+// Sorts keys through `scratch`, which is kept by the caller to be used again.
+template <class Key>
+void sort_by_std(std::span<Key> keys, Order order, std::vector<typename KeyBits<Key>::Bits>& scratch) {
+    scratch.resize(keys.size());
+    std::transform(keys.begin(), keys.end(), scratch.begin(), KeyBits<Key>::of);
+    sort_bits<Key>(scratch, order);
+    std::transform(scratch.begin(), scratch.end(), keys.begin(), KeyBits<Key>::value);
+}
+
 }  // namespace quadmill::detail::sort

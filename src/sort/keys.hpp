@@ -92,6 +92,14 @@ struct TotalOrder {
     Bits flip;
 };
 
+template <class Key>
+struct KeyLess {
+    TotalOrder<Key> rule;
+    bool operator()(const Key& a, const Key& b) const {
+        return rule.encode(KeyBits<Key>::of(a)) < rule.encode(KeyBits<Key>::of(b));
+    }
+};
+
 // Calls `work` with a null pointer to the type.
 template <class Work>
 decltype(auto) visit_type(KeyType type, Work&& work) {

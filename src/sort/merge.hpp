@@ -88,6 +88,24 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
     }
 }
 
+// The same, of runs that lie in `keys`, one after the other, and end up there.
+template <class T, class Less>
+void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> scratch, array::Workers& workers,
+                    Less less) {
+    if (runs.size() < 2) return;
+    std::size_t rounds = 0;
+    while ((std::size_t{1} << rounds) < runs.size()) ++rounds;
+    scratch = scratch.first(keys.size());
+    // The runs lie in `keys`, so the first round must go to the scratch memory.
+    if (rounds % 2 == 0) return merge_runs(std::move(runs), keys, scratch, workers, less);
+    merge_runs(std::move(runs), scratch, keys, workers, less);
+    constexpr std::size_t piece = std::size_t{1} << 18;
+    workers.for_each((keys.size() + piece - 1) / piece, [&](std::size_t i) {
+        const auto part = scratch.subspan(i * piece, std::min(piece, keys.size() - i * piece));
+        std::copy(part.begin(), part.end(), keys.begin() + static_cast<std::ptrdiff_t>(i * piece));
+    });
+}
+
 // Merges `extra` into the first `size` elements of `keys`, which has room for both. Keys between two extra ones move as
 // a block, found by a search that starts near the last one.
 template <class T, class Less>

@@ -13,6 +13,7 @@
 #include "sort/choose.hpp"
 #include "sort/chunk_sort.hpp"
 #include "sort/cpu.hpp"
+#include "sort/hybrid_sort.hpp"
 #include "sort/merge_sort.hpp"
 #include "sort/texture_sort.hpp"
 
@@ -78,6 +79,7 @@ struct Sorter::State {
     SortStats sort_segments(Keys keys, std::span<const std::size_t> ends);
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count);
+    SortStats by_hybrid(Keys keys, std::span<const std::size_t> ends, const char* function);
     Engine engine_for(Keys keys, const char* function, const char* what);
     MergeSort& on_merge() { return merge ? *merge : merge.emplace(*context.device(), workers); }
     template <class Other, class Float>
@@ -143,8 +145,20 @@ SortStats Sorter::State::by_bitonic(Keys keys, std::span<std::uint32_t> index, s
     return stats;
 }
 
-// For what only the merge engine and the CPU can do.
+SortStats Sorter::State::by_hybrid(Keys keys, std::span<const std::size_t> ends, const char* function) {
+    const gl::Scope scope(*context.device(), function);
+    const auto stats = hybrid_sort(on_merge(), workers, keys, ends, options.order);
+    scope.check();
+    return stats;
+}
+
+// For what the engines of keys alone cannot do.
 Engine Sorter::State::engine_for(Keys keys, const char* function, const char* what) {
+    if (options.engine == Engine::Hybrid) {
+        throw InvalidArgument(std::string(function) +
+                              ": Engine::Hybrid sorts keys alone, and all of them; use Engine::Merge, Engine::Auto or "
+                              "Engine::Cpu");
+    }
     if (options.engine == Engine::Pbsn) {
         throw InvalidArgument(std::string(function) + ": Engine::Pbsn sorts by blending, " + what +
                               "; use Engine::Merge, Engine::Auto or Engine::Cpu");
@@ -170,6 +184,7 @@ SortStats Sorter::State::sort_with_index(Keys keys, std::span<std::uint32_t> ind
 SortStats Sorter::State::sort_segments(Keys keys, std::span<const std::size_t> ends) {
     constexpr const char* function = "Sorter::sort_segments";
     check_segments(function, keys, ends);
+    if (options.engine == Engine::Hybrid) return by_hybrid(keys, ends, function);
     if (engine_for(keys, function, "in windows of one length") == Engine::Cpu)
         return sort_segments_on_cpu(keys, ends, options.order);
     return by_merge(keys, {}, ends, function);
@@ -269,6 +284,9 @@ SortStats Sorter::State::by_engine(Keys keys, std::size_t window, const char* fu
                                : by_merge(keys, {}, ends_of_windows(keys.size(), window), function);
         case Engine::Bitonic:
             return by_bitonic(keys, {}, window, function);
+        case Engine::Hybrid:
+            return by_hybrid(keys, window == 0 ? std::vector<std::size_t>{} : ends_of_windows(keys.size(), window),
+                             function);
         case Engine::Auto:
         case Engine::Cpu:
             break;

@@ -258,7 +258,7 @@ class TypesAndIndex(Command):
         self.assertEqual(run("sort", "--top", "2", stdin=b"").stdout, b"")
         self.fails(2, "--window", "sort", "--top", "2", "--window", "5", stdin=b"")
         for engine in ("pbsn", "bitonic"):
-            self.fails(2, "sort all values", "sort", "--top", "2", "--engine", engine, stdin=b"")
+            self.fails(2, "the others sort all", "sort", "--top", "2", "--engine", engine, stdin=b"")
         self.fails(2, "--top", "sort", "--top", "0", stdin=b"")
 
     def test_text_of_integers(self):
@@ -293,7 +293,7 @@ class BenchSort(Command):
                          [(t, d, n) for t in ("f32", "u64") for d in ("uniform", "dup", "nearly") for n in (1000, 4096)])
         for case in report["cases"]:
             by_name = {contender["name"]: contender for contender in case["contenders"]}
-            self.assertEqual(sorted(by_name), sorted(["auto", "cpu", "pbsn", "merge", "bitonic"] +
+            self.assertEqual(sorted(by_name), sorted(["auto", "cpu", "pbsn", "merge", "bitonic", "hybrid"] +
                                                      [rival for rival in self.RIVALS if rival not in missing]))
             for name, contender in by_name.items():
                 if not contender["ran"]:
@@ -348,7 +348,7 @@ class BenchSort(Command):
         report = self.bench("--n", "100", env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
         self.assertEqual(report["renderer"], "none")
         ran = {contender["name"]: contender["ran"] for contender in report["cases"][0]["contenders"]}
-        self.assertEqual(ran, {"auto": False, "cpu": True, "pbsn": False, "merge": False, "bitonic": False})
+        self.assertEqual(ran, {"auto": False, "cpu": True, "pbsn": False, "merge": False, "bitonic": False, "hybrid": False})
 
 
 class Files(Command):

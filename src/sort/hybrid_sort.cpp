@@ -1,0 +1,157 @@
+#include "sort/hybrid_sort.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "sort/clock.hpp"
+#include "sort/cpu.hpp"
+#include "sort/keys.hpp"
+#include "sort/merge.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+// In keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in a few milliseconds, so that all
+// end together.
+constexpr std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1} << 26,
+                      cpu_most = std::size_t{1} << 16;
+// Each segment may take a pair of blocks for itself.
+constexpr std::size_t gpu_most_segments = std::size_t{1} << 23;
+
+// CPU threads that work until the queue is empty.
+class CpuSide {
+  public:
+    template <class Work>
+    CpuSide(unsigned threads, UnitQueue& queue, Work work) : queue_(queue) {
+        for (unsigned i = 0; i < threads; ++i) {
+            threads_.emplace_back([this, work] {
+                try {
+                    for (auto range = queue_.take_back(cpu_most); !range.empty(); range = queue_.take_back(cpu_most))
+                        work(range);
+                } catch (...) {
+                    queue_.close();
+                    const std::lock_guard lock(mutex_);
+                    error_ = std::current_exception();
+                }
+            });
+        }
+    }
+    CpuSide(const CpuSide&) = delete;
+    CpuSide& operator=(const CpuSide&) = delete;
+    ~CpuSide() {
+        queue_.close();
+        threads_.clear();
+    }
+    // Waits for all; throws what one threw.
+    void join() {
+        threads_.clear();
+        if (error_) std::rethrow_exception(error_);
+    }
+
+  private:
+    UnitQueue& queue_;
+    std::mutex mutex_;
+    std::exception_ptr error_;
+    std::vector<std::jthread> threads_;
+};
+
+template <class Key>
+SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, std::span<const std::size_t> ends,
+                  Order order) {
+    const Stopwatch total;
+    const bool whole = ends.empty();
+    const auto pieces = whole ? ends_of_windows(keys.size(), cpu_most) : std::vector<std::size_t>{};
+    UnitQueue queue(whole ? std::span<const std::size_t>(pieces) : ends);
+    SortStats stats{.n = keys.size(), .engine = Engine::Hybrid};
+    const auto scratch = whole ? std::make_unique_for_overwrite<Key[]>(keys.size()) : nullptr;  // before any change
+
+    std::atomic<std::size_t> cpu_keys = 0;
+    std::vector<Run<Key>> runs;
+    {
+        CpuSide cpu(std::max(workers.threads(), 2U) - 1, queue, [&](const UnitQueue::Range& range) {
+            std::vector<typename KeyBits<Key>::Bits> bits;
+            for (auto unit = range.first; unit < range.last; ++unit) {
+                const auto begin = queue.begin_of(unit);
+                sort_by_std(keys.subspan(begin, queue.begin_of(unit + 1) - begin), order, bits);
+            }
+            cpu_keys += queue.end_of(range) - queue.begin_of(range.first);
+        });
+        const KeyForm form{Keys(keys).type(), order, false};
+        const auto most = whole ? gpu_most : gpu_most_segments;
+        for (auto range = queue.take_front(gpu_least, most); !range.empty();
+             range = queue.take_front(gpu_least, most)) {
+            const auto begin = queue.begin_of(range.first), size = queue.end_of(range) - begin;
+            const auto part = keys.subspan(begin, size);
+            Segments segments(form.pair_keys());
+            if (whole) {
+                segments.add(0, size);
+                runs.push_back({part.data(), size, 1});
+            }
+            for (auto unit = range.first; unit < range.last && !whole; ++unit)
+                segments.add(queue.begin_of(unit) - begin, queue.begin_of(unit + 1) - queue.begin_of(unit));
+            const auto part_stats = gpu.run(part, {}, order, segments);
+            stats.upload_ms += part_stats.upload_ms;
+            stats.readback_ms += part_stats.readback_ms;
+            stats.passes += part_stats.passes;
+            ++stats.textures;
+        }
+        cpu.join();
+    }
+    stats.cpu_keys = cpu_keys;
+    stats.sort_ms = total.ms();
+    if (whole) {
+        const Stopwatch merging;
+        const KeyLess<Key> less{TotalOrder<Key>(order)};
+        const auto by_gpu = keys.size() - stats.cpu_keys;
+        // The many short runs of the CPU become one first, so that few rounds go through all keys.
+        const auto rest = keys.subspan(by_gpu), other = std::span(scratch.get(), keys.size());
+        std::vector<Run<Key>> short_runs;
+        for (std::size_t begin = 0; begin < rest.size(); begin += cpu_most)
+            short_runs.push_back({rest.data() + begin, std::min(cpu_most, rest.size() - begin), 1});
+        merge_in_place(std::move(short_runs), rest, other.subspan(by_gpu), workers, less);
+        if (!rest.empty()) runs.push_back({rest.data(), rest.size(), 1});
+        merge_in_place(std::move(runs), keys, other, workers, less);
+        stats.merge_ms = merging.ms();
+    }
+    stats.total_ms = total.ms();
+    return stats;
+}
+
+}  // namespace
+
+UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    if (front_ == back_) return {front_, front_};
+    const auto begin = begin_of(front_), left = ends_[back_ - 1] - begin;
+    const auto wanted = begin + std::min(std::max(left / 2, least), most);
+    const auto first = ends_.begin() + static_cast<std::ptrdiff_t>(front_);
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(back_ - front_, most));
+    const auto fit = std::upper_bound(first, last, wanted);
+    const Range taken{front_, std::max(front_ + 1, static_cast<std::size_t>(fit - ends_.begin()))};
+    front_ = taken.last;
+    return taken;
+}
+
+UnitQueue::Range UnitQueue::take_back(std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    const auto last = back_;
+    while (back_ > front_ && (back_ == last || ends_[last - 1] - begin_of(back_ - 1) <= most)) --back_;
+    return {back_, last};
+}
+
+void UnitQueue::close() {
+    const std::lock_guard lock(mutex_);
+    back_ = front_;
+}
+
+SortStats hybrid_sort(MergeSort& gpu, array::Workers& workers, Keys keys, std::span<const std::size_t> ends,
+                      Order order) {
+    return visit(keys, [&](auto values) { return sort_of(gpu, workers, values, ends, order); });
+}
+
+}  // namespace quadmill::detail::sort

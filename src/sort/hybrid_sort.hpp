@@ -1,0 +1,45 @@
+// The GPU and CPU threads sort parts of the keys at the same time, from one queue; the CPU merges what they leave.
+// Source: GPUTeraSort (SIGMOD'06), section 6, and the co-operation of both that DESIGN asks for.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <span>
+
+#include "array/workers.hpp"
+#include "sort/merge_sort.hpp"
+
+namespace quadmill::detail::sort {
+
+// Units of work, each a range of keys that is sorted by itself: segments, or pieces of one sort. The GPU takes many from
+// the front, ever fewer as they run out; CPU threads take few from the back.
+class UnitQueue {
+  public:
+    // `ends` says where each unit ends, in keys.
+    explicit UnitQueue(std::span<const std::size_t> ends) : ends_(ends), back_(ends.size()) {}
+
+    struct Range {
+        std::size_t first, last;  // units [first, last); empty when there are no more
+        [[nodiscard]] bool empty() const { return first == last; }
+    };
+    // Half of what is left, but at least `least` and at most `most` keys, or one unit; at most as many units.
+    [[nodiscard]] Range take_front(std::size_t least, std::size_t most);
+    // So many that they have at most `most` keys, or one unit.
+    [[nodiscard]] Range take_back(std::size_t most);
+    // No one gets any more.
+    void close();
+
+    [[nodiscard]] std::size_t begin_of(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
+    [[nodiscard]] std::size_t end_of(const Range& range) const { return ends_[range.last - 1]; }
+
+  private:
+    std::mutex mutex_;
+    std::span<const std::size_t> ends_;
+    std::size_t front_ = 0, back_;
+};
+
+// Sorts all keys, when `ends` is empty, or each of those segments. Pre: a session is open.
+SortStats hybrid_sort(MergeSort& gpu, array::Workers& workers, Keys keys, std::span<const std::size_t> ends,
+                      Order order);
+
+}  // namespace quadmill::detail::sort
