@@ -23,6 +23,11 @@ constexpr std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1
 // Each segment may take a pair of blocks for itself.
 constexpr std::size_t gpu_most_segments = std::size_t{1} << 23;
 
+// The GPU's side needs threads to move its keys.
+unsigned cpu_threads(const array::Workers& workers) {
+    return std::max(workers.threads(), 3U) - 2;
+}
+
 // CPU threads that work until the queue is empty.
 class CpuSide {
   public:
@@ -73,7 +78,7 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
     std::atomic<std::size_t> cpu_keys = 0;
     std::vector<Run<Key>> runs;
     {
-        CpuSide cpu(std::max(workers.threads(), 2U) - 1, queue, [&](const UnitQueue::Range& range) {
+        CpuSide cpu(cpu_threads(workers), queue, [&](const UnitQueue::Range& range) {
             std::vector<typename KeyBits<Key>::Bits> bits;
             for (auto unit = range.first; unit < range.last; ++unit) {
                 const auto begin = queue.begin_of(unit);
@@ -140,7 +145,7 @@ UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most) {
 UnitQueue::Range UnitQueue::take_back(std::size_t most) {
     const std::lock_guard lock(mutex_);
     const auto last = back_;
-    while (back_ > front_ && (back_ == last || ends_[last - 1] - begin_of(back_ - 1) <= most)) --back_;
+    while (back_ > front_ && ends_[last - 1] - begin_of(back_ - 1) <= most) --back_;
     return {back_, last};
 }
 

@@ -24,7 +24,7 @@ class UnitQueue {
     };
     // Half of what is left, but at least `least` and at most `most` keys, or one unit; at most as many units.
     [[nodiscard]] Range take_front(std::size_t least, std::size_t most);
-    // So many that they have at most `most` keys, or one unit.
+    // So many that they have at most `most` keys; none when the last one has more.
     [[nodiscard]] Range take_back(std::size_t most);
     // No one gets any more.
     void close();
