@@ -33,22 +33,20 @@ Keys load(ivec2 place) {
     return keys;
 }
 
-uvec4 mask(bvec4 which) {
-    return uvec4(0u) - uvec4(which);
+bvec4 bit(int number) {
+    return bvec4((number & 1) != 0);
 }
 
-uvec4 mask(int bit) {
-    return uvec4(0u - uint(bit & 1));
-}
-
-// Of each channel, the smaller key of a and b; the larger one where `larger` has all bits.
-Keys keep(Keys a, Keys b, uvec4 larger) {
-    uvec4 less = uvec4(0u);
-    for (int p = PLANES - 1; p >= 0; --p) {
-        less = mask(lessThan(a.plane[p], b.plane[p])) | (mask(equal(a.plane[p], b.plane[p])) & less);
+// Of each channel, the smaller key of a and b; the larger one where `larger` says so. No masks made of bools: NVIDIA's
+// compiler takes `true` now for 1, now for ~0u when it folds them.
+Keys keep(Keys a, Keys b, bvec4 larger) {
+    for (int c = 0; c < 4; ++c) {
+        bool less = false;
+        for (int p = PLANES - 1; p >= 0; --p) {
+            less = a.plane[p][c] < b.plane[p][c] || (a.plane[p][c] == b.plane[p][c] && less);
+        }
+        for (int p = 0; p < PLANES; ++p) a.plane[p][c] = less != larger[c] ? a.plane[p][c] : b.plane[p][c];
     }
-    less ^= larger;
-    for (int p = 0; p < PLANES; ++p) a.plane[p] = (a.plane[p] & less) | (b.plane[p] & ~less);
     return a;
 }
 
@@ -64,7 +62,7 @@ Keys halves(Keys v) {
 
 // Bounds are constants, because compilers must see the indices to keep the keys in registers.
 #define STEP(r) \
-    for (int k = 0; k < (1 << r); ++k) v[k] = keep(v[k], v[k + (1 << r)], channels ^ mask(code >> r));
+    for (int k = 0; k < (1 << r); ++k) v[k] = keep(v[k], v[k + (1 << r)], notEqual(channels, bit(code >> r)));
 
 void main() {
     ivec2 here = ivec2(gl_FragCoord.xy);
@@ -74,7 +72,7 @@ void main() {
     there.x ^= ((columns + 1) >> 1) << low_log2;
     code ^= (here.x >> low_log2) & columns;
     if ((here.y & turn_row) != 0) code = ~code;
-    uvec4 channels = mask(notEqual(ivec4(0, 1, 2, 3) & turn_channel, ivec4(0)));
+    bvec4 channels = notEqual(ivec4(0, 1, 2, 3) & turn_channel, ivec4(0));
     Keys v[1 << STEPS];
 #if STEPS == 0
     v[0] = load(here);
@@ -96,11 +94,11 @@ void main() {
     STEP(0)
 #endif
     Keys own = v[0];
-    const uint all = 0xffffffffu;
-    if (pairs != 0) own = keep(own, neighbours(own), uvec4(0u, all, all, 0u));
+    bvec4 turned = bit(code >> STEPS);
+    if (pairs != 0) own = keep(own, neighbours(own), bvec4(false, true, true, false));
     if (fours != 0) {
-        own = keep(own, halves(own), mask(code >> STEPS) ^ uvec4(0u, 0u, all, all));
-        own = keep(own, neighbours(own), mask(code >> STEPS) ^ uvec4(0u, all, 0u, all));
+        own = keep(own, halves(own), notEqual(turned, bvec4(false, false, true, true)));
+        own = keep(own, neighbours(own), notEqual(turned, bvec4(false, true, false, true)));
     }
     for (int p = 0; p < PLANES; ++p) plane[p] = own.plane[p];
 }
