@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -87,15 +88,16 @@ enum class Representation {
     FourArray,    ///< a quarter of the keys in each channel; a window, when there are several, in one channel
 };
 
-/// How Engine::Bitonic goes about it. The defaults were measured fastest on llvmpipe (docs/design.md).
+/// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/design.md).
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha), sections 4.2 and 4.4; its own form has steps_per_pass = 1.
 struct BitonicOptions {
     Representation representation = Representation::SingleArray;
     /// Where a texel's partner is less than so many texels away, a pass draws its quads in squares of this side, one
     /// square after the other, so that a square's texels are read while they are in the cache. Rounded down to a power
     /// of two; 0 draws whole quads. The smaller the squares, the more quads there are, of 32 bytes each; squares too
-    /// small for the keys are refused.
-    std::size_t block = 0;
+    /// small for the keys are refused. Unset: what was measured fastest on the device, 128 on GPUs and 0 on software
+    /// renderers.
+    std::optional<std::size_t> block{};
     /// Steps of the network that a pass makes, 1 to 3; with 3, each texel is computed from 8.
     int steps_per_pass = 3;
 };

@@ -247,9 +247,9 @@ void add_sort_command(CLI::App& app) {
                      "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
         ->transform(one_of(representation_words))
         ->default_str("single");
-    verb->add_option(
-            "--block", command->sort.bitonic.block,
-            "For bitonic: draw in squares of N texels a side, where what is compared lies in one (default: no)")
+    verb->add_option("--block", command->sort.bitonic.block,
+                     "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
+                     "(default: 128, and none on software renderers)")
         ->type_name("N");
     verb->add_option("--steps-per-pass", command->sort.bitonic.steps_per_pass,
                      "For bitonic: steps of the network that a pass makes; 1 is the paper's form")

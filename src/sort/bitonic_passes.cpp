@@ -72,18 +72,19 @@ bool BitonicSurface::fits(const BitonicJob& job) const {
            made_for.form.key_bytes() == job.form.key_bytes();
 }
 
-const BitonicPasses::Plan& BitonicPasses::plan(const BitonicShape& shape, const BitonicOptions& options) {
+const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
+    const auto& shape = job.shape;
     const auto found = std::ranges::find_if(plans_, [&](const Plan& plan) {
-        return plan.shape == shape && plan.block == options.block && plan.steps_per_pass == options.steps_per_pass;
+        return plan.shape == shape && plan.block == job.block && plan.steps_per_pass == job.steps_per_pass;
     });
     if (found != plans_.end()) return *found;
     constexpr std::size_t most = 16;
     if (plans_.size() >= most) plans_.clear();
 
-    Plan plan{shape, options.block, options.steps_per_pass, bitonic_passes(shape, options.steps_per_pass), {}, {}};
+    Plan plan{shape, job.block, job.steps_per_pass, bitonic_passes(shape, job.steps_per_pass), {}, {}};
     std::vector<gl::Quad> all;
     std::map<std::tuple<int, int, int>, Quads> made;  // passes that differ in `turn_row` alone have the same quads
-    const auto block = static_cast<int>(std::min(options.block, std::bit_ceil(shape.texels())));
+    const auto block = static_cast<int>(std::min(job.block, std::bit_ceil(shape.texels())));
     for (const auto& pass : plan.passes) {
         const auto drawn = bitonic_quads(shape, pass, block);
         const std::tuple key(pass.steps, pass.low, drawn.turn_row != 0 ? -1 : pass.turn);
@@ -157,8 +158,8 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
     std::swap(surface.planes_target, surface.other_target);
 }
 
-void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job, const BitonicOptions& options) {
-    const auto& plan = this->plan(job.shape, options);
+void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job) {
+    const auto& plan = this->plan(job);
     load(surface, job);
     for (std::size_t i = 0; i < plan.passes.size(); ++i) make_steps(surface, job, plan, i);
     store(surface, job, "store", {});

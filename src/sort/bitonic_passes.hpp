@@ -18,6 +18,8 @@ struct BitonicJob {
     KeyForm form;
     BitonicShape shape;
     std::size_t count = 0, window = 0;
+    std::size_t block = 0;  // as BitonicOptions::block
+    int steps_per_pass = 3;
 
     // Of words that a key has: one, or two of a key of 64 bits; and one for the index. Each is a layer of the texture.
     [[nodiscard]] int planes() const { return form.source_words() + (form.indexed ? 1 : 0); }
@@ -42,7 +44,7 @@ class BitonicPasses {
     explicit BitonicPasses(gl::Device& device) : device_(device) {}
 
     // Issues the passes that sort the windows in surface.memory, in place, and fill surface.index.
-    void sort(BitonicSurface& surface, const BitonicJob& job, const BitonicOptions& options);
+    void sort(BitonicSurface& surface, const BitonicJob& job);
 
   private:
     // A range of the list, to be drawn with these uniforms.
@@ -58,7 +60,7 @@ class BitonicPasses {
         std::vector<Quads> quads_of;  // each pass
         gl::QuadList quads;
     };
-    const Plan& plan(const BitonicShape& shape, const BitonicOptions& options);
+    const Plan& plan(const BitonicJob& job);
     const gl::Program& program(const char* name, const char* source, const std::string& prelude);
     void load(BitonicSurface& surface, const BitonicJob& job);
     void store(BitonicSurface& surface, const BitonicJob& job, const char* name, const std::string& defines);

@@ -40,13 +40,15 @@ BitonicJob BitonicSort::job(const ContextInfo& info, Keys keys, std::size_t wind
                               (source_words == 2 ? " (in memory, 2)" : "") +
                               "; sort parts of them, or use Engine::Merge or Engine::Cpu");
     }
-    const BitonicJob job{form, BitonicShape::of(representation, windows, window), n, window};
+    BitonicJob job{form, BitonicShape::of(representation, windows, window), n, window};
+    job.steps_per_pass = options.bitonic.steps_per_pass;
     constexpr std::size_t most_ratio = std::size_t{1} << 19U;  // some 20 million quads, or 640 MB
-    const auto block = options.bitonic.block;
-    if (block > 1 && job.shape.texels() / block > most_ratio) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(n) + " keys in blocks of " +
-                              std::to_string(block) + " texels would take too many quads; bitonic.block must be 0 or " +
-                              "at least " + std::to_string(std::bit_ceil(job.shape.texels() / most_ratio)));
+    const auto least = std::bit_ceil(job.shape.texels() / most_ratio);
+    job.block = options.bitonic.block.value_or(info.software ? 0 : std::max<std::size_t>(128, least));
+    if (job.block > 1 && job.shape.texels() / job.block > most_ratio) {
+        throw InvalidArgument(
+            std::string(function) + ": " + std::to_string(n) + " keys in blocks of " + std::to_string(job.block) +
+            " texels would take too many quads; bitonic.block must be 0 " + "or at least " + std::to_string(least));
     }
     return job;
 }
@@ -59,8 +61,7 @@ BitonicSurface& BitonicSort::surface(const BitonicJob& job) {
     return *surface_;
 }
 
-SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job,
-                           const BitonicOptions& options) {
+SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job) {
     const Stopwatch total;
     const auto passes_before = device_.passes;
     auto& on = surface(job);
@@ -73,7 +74,7 @@ SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const Bito
     SortStats stats{.n = keys.size(), .engine = Engine::Bitonic, .textures = 1};
     stats.upload_ms = total.ms();
     begin_.note_time();
-    passes_.sort(on, job, options);
+    passes_.sort(on, job);
     end_.note_time();
     keys_back_.request(device_, on.memory);
     if (!index.empty()) index_back_.request(device_, on.index);

@@ -21,7 +21,7 @@ class BitonicSort {
                           const SortOptions& options, const char* function);
 
     // `index`, when not empty, receives for each key where it was, and equal keys keep their order.
-    SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job, const BitonicOptions& options);
+    SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
 
   private:
     BitonicSurface& surface(const BitonicJob& job);

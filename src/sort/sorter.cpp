@@ -100,7 +100,7 @@ Sorter::State::State(Context with, const SortOptions& wanted)
     options.max_run = std::bit_floor(options.max_run);
     const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
     options.max_texels = std::bit_floor(std::min(options.max_texels, side * side));
-    options.bitonic.block = std::bit_floor(options.bitonic.block);
+    if (auto& block = options.bitonic.block) block = std::bit_floor(*block);
     if (options.bitonic.steps_per_pass < 1 || options.bitonic.steps_per_pass > 3) {
         throw InvalidArgument("Sorter: bitonic.steps_per_pass must be 1, 2 or 3, not " +
                               std::to_string(options.bitonic.steps_per_pass));
@@ -140,7 +140,7 @@ SortStats Sorter::State::by_bitonic(Keys keys, std::span<std::uint32_t> index, s
     const auto job = BitonicSort::job(context.info(), keys, window, !index.empty(), options, function);
     const gl::Scope scope(*context.device(), function);
     if (!bitonic) bitonic.emplace(*context.device(), workers);
-    const auto stats = bitonic->run(keys, index, job, options.bitonic);
+    const auto stats = bitonic->run(keys, index, job);
     scope.check();
     return stats;
 }
