@@ -119,6 +119,9 @@ struct SortOptions {
     std::size_t max_run = 0;
     /// CPU threads for packing and merging; 0 takes as many as the machine has.
     unsigned threads = 0;
+    /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to the
+    /// CPU. 0: than the driver says is free (a software renderer, the machine).
+    std::size_t gpu_memory = 0;
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
 };
 
@@ -126,16 +129,18 @@ struct SortOptions {
 /// and add up to more than the total.
 struct SortStats {
     std::uint64_t n = 0;
-    Engine engine = Engine::Cpu;  ///< the one that ran
-    std::uint64_t textures = 0;   ///< sorted, one after the other
-    std::uint64_t steps = 0;      ///< of the network, over all textures
-    int stages_run = 0;           ///< most of any texture
-    int stages_max = 0;           ///< log2 of the longest run
-    std::uint64_t passes = 0;     ///< draws and texture copies issued
-    std::uint64_t cpu_keys = 0;   ///< sorted by the CPU's threads, for Engine::Hybrid
-    std::uint64_t set_aside = 0;  ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
-    double upload_ms = 0;         ///< packing and sending
-    double sort_ms = 0;           ///< passes on the GPU, or std::sort
+    Engine engine = Engine::Cpu;      ///< the one that ran
+    std::uint64_t textures = 0;       ///< sorted, one after the other
+    std::uint64_t steps = 0;          ///< of the network, over all textures
+    int stages_run = 0;               ///< most of any texture
+    int stages_max = 0;               ///< log2 of the longest run
+    std::uint64_t passes = 0;         ///< draws and texture copies issued
+    std::uint64_t cpu_keys = 0;       ///< sorted by the CPU's threads, for Engine::Hybrid
+    std::uint64_t set_aside = 0;      ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
+    std::uint64_t texture_bytes = 0;  ///< of GPU memory that the library has in use in this context after the sort
+    std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
+    double upload_ms = 0;             ///< packing and sending
+    double sort_ms = 0;               ///< passes on the GPU, or std::sort
     double readback_ms = 0;
     double merge_ms = 0;  ///< merging on the CPU, or taking windows apart
     double total_ms = 0;
@@ -227,13 +232,13 @@ class QUADMILL_API Sorter {
     /// their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back to front by
     /// Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched. Always Merge.
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all of
-    /// `keys` when it is 0, and at most 2^28.
+    /// `keys` when it is not given, and at most 2^28.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the time
     /// that issuing took. GPU memory: 40 bytes a key.
     /// Throws: InvalidArgument when an id is no such texture, or `count` texels do not fit.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
-    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count = 0);
+    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {});
 
     [[nodiscard]] const SortOptions& options() const noexcept;
 

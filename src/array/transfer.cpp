@@ -12,9 +12,9 @@ namespace {
 // Whole rows of a texture, cut into slices of about `wanted` bytes.
 struct Slices {
     std::size_t row_bytes, height, rows_each;
-    Slices(const gl::Texture& texture, std::size_t wanted)
+    Slices(const gl::Texture& texture, std::size_t rows, std::size_t wanted)
         : row_bytes(static_cast<std::size_t>(texture.width()) * gl::info(texture.format()).bytes),
-          height(static_cast<std::size_t>(texture.height())),
+          height(rows),
           rows_each(std::clamp<std::size_t>(wanted / row_bytes, 1, std::max<std::size_t>(height, 1))) {}
     [[nodiscard]] std::size_t count() const { return (height + rows_each - 1) / rows_each; }
     [[nodiscard]] std::size_t first_row(std::size_t slice) const { return slice * rows_each; }
@@ -32,27 +32,32 @@ void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Directio
 }
 
 void Uploader::send(gl::Device& device, const gl::Texture& texture, Workers& workers, const Fill& fill) {
-    const Slices slices(texture, task_bytes);
+    send(device, texture, static_cast<std::size_t>(texture.height()), workers, fill);
+}
+
+void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t rows, Workers& workers,
+                    const Fill& fill) {
+    const Slices slices(texture, rows, task_bytes);
     sent_.wait();
-    grow(buffer_, device, gl::PixelBuffer::Direction::Upload, texture.bytes());
+    grow(buffer_, device, gl::PixelBuffer::Direction::Upload, rows * slices.row_bytes);
     const auto fill_slice = [&](std::size_t i) {
         fill(slices.first_row(i), slices.end_row(i) - slices.first_row(i),
              buffer_.memory().subspan(slices.offset(i), slices.bytes(i)));
     };
     std::size_t sent_rows = 0;
     const auto send_filled = [&](std::size_t i) {
-        const auto rows = slices.end_row(i) - sent_rows;
-        if (i + 1 < slices.count() && rows * slices.row_bytes < command_bytes) return;
+        const auto filled = slices.end_row(i) - sent_rows;
+        if (i + 1 < slices.count() && filled * slices.row_bytes < command_bytes) return;
         gl::upload_rows(device, buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(sent_rows),
-                        static_cast<int>(rows));
-        sent_rows += rows;
+                        static_cast<int>(filled));
+        sent_rows += filled;
     };
     workers.then_in_order(slices.count(), fill_slice, send_filled);
     sent_ = gl::Fence(device);
 }
 
 void ReadBack::request(gl::Device& device, const gl::Texture& texture) {
-    const Slices slices(texture, command_bytes);
+    const Slices slices(texture, static_cast<std::size_t>(texture.height()), command_bytes);
     bytes_ = texture.bytes();
     grow(buffer_, device, gl::PixelBuffer::Direction::ReadBack, bytes_);
     parts_.clear();

@@ -72,7 +72,7 @@ Bytes SortCommand::read() const {
 bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
     const bool converts = sort.precision != Precision::Native;  // only a Sorter does that
-    const detail::sort::Work work{type, n, window};
+    const detail::sort::Work work{n, window, top > 0};
     if (sort.engine == Engine::Auto && !converts && !detail::sort::gpu_may_win_with_startup(work)) return false;
     const Stopwatch time;
     try {

@@ -53,7 +53,9 @@ class Device : public std::enable_shared_from_this<Device> {
     std::unique_ptr<EglContext> egl;                         // null for an adopted context
     PassObserver* observer = nullptr;
     std::uint64_t passes = 0;  // issued since the start
-    Pipeline pipeline;         // what is bound within the open session
+    // In use: by the library's textures, by memory for transfers.
+    std::size_t texture_bytes = 0, staging_bytes = 0;
+    Pipeline pipeline;  // what is bound within the open session
 
   private:
     void load(Context::GetProcAddress get_proc_address);

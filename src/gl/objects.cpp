@@ -87,6 +87,7 @@ Texture::Texture(Device& device, Format format, int width, int height, int layer
     device.check("Texture", std::string(info(format).name) + " of " + std::to_string(width) + " x " +
                                 std::to_string(height) + (layers > 0 ? " x " + std::to_string(layers) : "") +
                                 " texels (" + std::to_string(bytes()) + " bytes)");
+    tally_ = Tally(device.texture_bytes, bytes());
 }
 
 Texture::Texture(Device& device, GLuint id, Format format, int width, int height)
@@ -184,6 +185,7 @@ PixelBuffer::PixelBuffer(Device& device, Direction direction, std::size_t bytes)
     device.check("PixelBuffer", what);
     if (!memory) throw GlError("PixelBuffer: the driver did not map " + what);
     memory_ = {memory, bytes};
+    tally_ = Tally(device.staging_bytes, bytes);
 }
 
 Query::Query(Device& device, Kind kind)

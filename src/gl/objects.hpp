@@ -79,6 +79,28 @@ struct SamplerTraits {
     static void destroy(const Api& gl, GLuint id) { gl.DeleteSamplers(1, &id); }
 };
 
+// Counts bytes as in use by a device, for as long as it lives. The object that holds it keeps the device alive.
+class Tally {
+  public:
+    Tally() = default;
+    Tally(std::size_t& total, std::size_t bytes) : total_(&total), bytes_(bytes) { total += bytes; }
+    Tally(Tally&& other) noexcept : total_(std::exchange(other.total_, nullptr)), bytes_(other.bytes_) {}
+    Tally& operator=(Tally&& other) noexcept {
+        std::swap(total_, other.total_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    Tally(const Tally&) = delete;
+    Tally& operator=(const Tally&) = delete;
+    ~Tally() {
+        if (total_) *total_ -= bytes_;
+    }
+
+  private:
+    std::size_t* total_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
 enum class Format { Rgba32f, Rgba16f, Rgba32ui, Rgba16ui, Rg32ui, R32ui, R32i, Rg32f, R32f, Depth32f, Stencil8 };
 
 struct FormatInfo {
@@ -113,6 +135,7 @@ class Texture {
     Handle<TextureTraits> handle_;
     Format format_ = Format::Rgba32f;
     int width_ = 0, height_ = 0, layers_ = 0;
+    Tally tally_;
 };
 
 // Renders to one texture, or to all layers of an array texture at once, layer i being render target i; tests against a
@@ -181,6 +204,7 @@ class PixelBuffer {
   private:
     Handle<BufferTraits> handle_;
     std::span<std::byte> memory_;
+    Tally tally_;
 };
 
 // Counts samples (begin .. end by a Pass) or notes the GPU's time.

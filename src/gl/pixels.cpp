@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
@@ -57,6 +58,27 @@ std::uint64_t gpu_time(Device& device) {
     GLint64 now = 0;
     device.gl.GetInteger64v(GL_TIMESTAMP, &now);
     return static_cast<std::uint64_t>(now);
+}
+
+std::optional<std::size_t> free_bytes(Device& device) {
+    const auto& gl = device.gl;
+    if (device.info.software) {
+        std::ifstream lines("/proc/meminfo");
+        for (std::string word; lines >> word;) {
+            std::size_t kilobytes = 0;
+            if (word == "MemAvailable:" && lines >> kilobytes) return kilobytes << 10U;
+        }
+        return {};
+    }
+    std::array<GLint, 4> kilobytes{};
+    if (gl.NVX_gpu_memory_info) {
+        gl.GetIntegerv(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX, kilobytes.data());
+    } else if (gl.ATI_meminfo) {
+        gl.GetIntegerv(GL_TEXTURE_FREE_MEMORY_ATI, kilobytes.data());
+    } else {
+        return {};
+    }
+    return static_cast<std::size_t>(kilobytes[0]) << 10U;
 }
 
 Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<Format> formats, const std::string& where,

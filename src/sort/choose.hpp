@@ -1,8 +1,10 @@
-// Engine::Auto: which engine was measured fastest.
+// Engine::Auto: which engine was measured fastest. The figures are in docs/design.md.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
+#include "array/layout.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::detail::sort {
@@ -11,26 +13,25 @@ namespace quadmill::detail::sort {
 // million keys. (2^8 is fastest.)
 inline constexpr std::size_t paper_run = std::size_t{1} << 18;
 
-// What there is to sort; window 0 is one sort of all keys.
+// What there is to sort: windows (or segments, of that mean length), all keys (window 0), or the best of them.
 struct Work {
-    KeyType type;
-    std::size_t n, window;
+    std::size_t n, window = 0;
+    bool top = false;
 };
 
-// Whether the merge engine was measured faster than std::sort in a context that is open. The figures are in
-// docs/design.md.
+// Whether the merge engine was measured faster than std::sort in a context that is open. What std::sort takes grows with
+// n log(window), and finding the best with n; the merge engine pads short windows.
 [[nodiscard]] inline bool merge_wins(const ContextInfo& info, const Work& work) {
-    return !info.software && work.n >= (std::size_t{1} << 15U) && work.n < (std::size_t{1} << 29U);
+    if (info.software) return false;
+    if (work.top) return work.n >= (std::size_t{1} << 17U);
+    const auto window = work.window == 0 ? work.n : std::min(work.window, work.n);
+    return window >= 16 && work.n * static_cast<std::size_t>(array::log2_ceil(window)) >= 15 * (std::size_t{1} << 15U);
 }
 
 // The same for a program that has no context yet: opening one and compiling shaders takes as long as sorting millions of
 // keys on the CPU.
 [[nodiscard]] inline bool gpu_may_win_with_startup(const Work& work) {
-    return work.n >= (std::size_t{1} << 22U);
-}
-
-[[nodiscard]] inline Engine choose_engine(const ContextInfo& info, const Work& work) {
-    return merge_wins(info, work) ? Engine::Merge : Engine::Cpu;
+    return work.n >= (std::size_t{1} << (work.top ? 25U : 22U));
 }
 
 }  // namespace quadmill::detail::sort

@@ -30,21 +30,28 @@ void detail::sort::check_top(const char* function, Keys keys, Keys best, std::sp
         throw InvalidArgument(std::string(function) + ": there are no " + std::to_string(best.size()) + " best of " +
                               std::to_string(keys.size()) + " keys; ask for as many or fewer");
     }
-    if (!index.empty()) check_index(function, best, index);
-    if (!index.empty()) check_index_range(function, keys.size());
+    if (index.empty()) return;
+    if (index.size() != best.size()) {
+        throw InvalidArgument(std::string(function) + ": the index must have as many elements as the best keys, " +
+                              std::to_string(best.size()) + ", or none, not " + std::to_string(index.size()));
+    }
+    check_index_range(function, keys.size());
 }
 
 void detail::sort::check_segments(const char* function, Keys keys, std::span<const std::size_t> ends) {
-    const auto last = ends.empty() ? 0 : ends.back();
-    if (!std::is_sorted(ends.begin(), ends.end()) || last != keys.size()) {
+    const auto fail = [&](const std::string& why) {
         throw InvalidArgument(std::string(function) + ": the ends of segments must ascend to the number of keys, " +
-                              std::to_string(keys.size()) +
-                              (last == keys.size() ? "" : ", and the last is " + std::to_string(last)));
-    }
+                              std::to_string(keys.size()) + ", and " + why);
+    };
+    const auto broken = std::is_sorted_until(ends.begin(), ends.end());
+    if (broken != ends.end()) fail(std::to_string(*broken) + " follows " + std::to_string(*std::prev(broken)));
+    if (ends.empty() && keys.size() > 0) fail("there are none");
+    if (!ends.empty() && ends.back() != keys.size()) fail("the last is " + std::to_string(ends.back()));
 }
 
 std::vector<std::size_t> detail::sort::ends_of_windows(std::size_t n, std::size_t window) {
     std::vector<std::size_t> ends;
+    ends.reserve(n / window + 1);
     for (std::size_t begin = 0; begin < n; begin += std::min(window, n - begin))
         ends.push_back(begin + std::min(window, n - begin));
     return ends;
@@ -66,16 +73,27 @@ SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order
     detail::sort::visit(keys, [&]<class Key>(std::span<Key> values) {
         using Bits = detail::sort::KeyBits<Key>;
         const detail::sort::TotalOrder<Key> rule(order);
+        auto* out = static_cast<Key*>(best.data());
+        const auto sort_first = [&](auto& all) {
+            const auto end = all.begin() + static_cast<std::ptrdiff_t>(best.size());
+            if (end != all.end()) std::nth_element(all.begin(), end, all.end());
+            std::sort(all.begin(), end);
+        };
+        if (index.empty()) {
+            std::vector<typename Bits::Bits> bits(values.size());
+            std::transform(values.begin(), values.end(), bits.begin(),
+                           [&](Key key) { return rule.encode(Bits::of(key)); });
+            sort_first(bits);
+            for (std::size_t i = 0; i < best.size(); ++i) out[i] = Bits::value(rule.decode(bits[i]));
+            return;
+        }
         std::vector<std::pair<typename Bits::Bits, std::uint32_t>> pairs(values.size());
         for (std::size_t i = 0; i < pairs.size(); ++i)
             pairs[i] = {rule.encode(Bits::of(values[i])), static_cast<std::uint32_t>(i)};
-        const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(best.size());
-        if (end != pairs.end()) std::nth_element(pairs.begin(), end, pairs.end());
-        std::sort(pairs.begin(), end);
-        auto* out = static_cast<Key*>(best.data());
+        sort_first(pairs);
         for (std::size_t i = 0; i < best.size(); ++i) {
             out[i] = Bits::value(rule.decode(pairs[i].first));
-            if (!index.empty()) index[i] = pairs[i].second;
+            index[i] = pairs[i].second;
         }
     });
     stats.sort_ms = stats.total_ms = total.ms();

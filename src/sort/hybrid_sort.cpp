@@ -4,6 +4,8 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,34 +18,32 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// In keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in a few milliseconds, so that all
-// end together.
-constexpr std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1} << 26,
-                      cpu_most = std::size_t{1} << 16;
-// Each segment may take a pair of blocks for itself.
-constexpr std::size_t gpu_most_segments = std::size_t{1} << 23;
-
 // The GPU's side needs threads to move its keys.
 unsigned cpu_threads(const array::Workers& workers) {
-    return std::max(workers.threads(), 3U) - 2;
+    const auto threads = workers.threads();
+    return threads > 2 ? threads - 2 : threads - 1;
 }
 
 // CPU threads that work until the queue is empty.
 class CpuSide {
   public:
-    template <class Work>
-    CpuSide(unsigned threads, UnitQueue& queue, Work work) : queue_(queue) {
-        for (unsigned i = 0; i < threads; ++i) {
-            threads_.emplace_back([this, work] {
-                try {
-                    for (auto range = queue_.take_back(cpu_most); !range.empty(); range = queue_.take_back(cpu_most))
-                        work(range);
-                } catch (...) {
-                    queue_.close();
-                    const std::lock_guard lock(mutex_);
-                    error_ = std::current_exception();
-                }
-            });
+    // Each thread calls make_work() once, and what it returns for each range.
+    template <class MakeWork>
+    CpuSide(unsigned threads, UnitQueue& queue, std::size_t most, MakeWork make_work) : queue_(queue) {
+        const auto loop = [this, most, make_work] {
+            try {
+                auto work = make_work();
+                for (auto range = queue_.take_back(most); !range.empty(); range = queue_.take_back(most)) work(range);
+            } catch (...) {
+                queue_.close();
+                const std::lock_guard lock(mutex_);
+                error_ = std::current_exception();
+            }
+        };
+        try {
+            for (unsigned i = 0; i < threads; ++i) threads_.emplace_back(loop);
+        } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+            // The machine has no more threads to give; those that there are will do.
         }
     }
     CpuSide(const CpuSide&) = delete;
@@ -67,10 +67,10 @@ class CpuSide {
 
 template <class Key>
 SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, std::span<const std::size_t> ends,
-                  Order order) {
+                  Order order, const HybridPlan& plan) {
     const Stopwatch total;
     const bool whole = ends.empty();
-    const auto pieces = whole ? ends_of_windows(keys.size(), cpu_most) : std::vector<std::size_t>{};
+    const auto pieces = whole ? ends_of_windows(keys.size(), plan.cpu_most) : std::vector<std::size_t>{};
     UnitQueue queue(whole ? std::span<const std::size_t>(pieces) : ends);
     SortStats stats{.n = keys.size(), .engine = Engine::Hybrid};
     const auto scratch = whole ? std::make_unique_for_overwrite<Key[]>(keys.size()) : nullptr;  // before any change
@@ -78,18 +78,21 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
     std::atomic<std::size_t> cpu_keys = 0;
     std::vector<Run<Key>> runs;
     {
-        CpuSide cpu(cpu_threads(workers), queue, [&](const UnitQueue::Range& range) {
-            std::vector<typename KeyBits<Key>::Bits> bits;
-            for (auto unit = range.first; unit < range.last; ++unit) {
-                const auto begin = queue.begin_of(unit);
-                sort_by_std(keys.subspan(begin, queue.begin_of(unit + 1) - begin), order, bits);
-            }
-            cpu_keys += queue.end_of(range) - queue.begin_of(range.first);
-        });
         const KeyForm form{Keys(keys).type(), order, false};
-        const auto most = whole ? gpu_most : gpu_most_segments;
-        for (auto range = queue.take_front(gpu_least, most); !range.empty();
-             range = queue.take_front(gpu_least, most)) {
+        // Each segment may take a pair of blocks for itself.
+        const auto most_units = whole ? pieces.size() : MergeSurface::most_pairs / 2;
+        const auto take = [&] { return queue.take_front(plan.gpu_least, plan.gpu_most, most_units); };
+        auto range = take();  // before the CPU takes all
+        CpuSide cpu(cpu_threads(workers), queue, plan.cpu_most, [&] {
+            return [&, bits = std::vector<typename KeyBits<Key>::Bits>()](const UnitQueue::Range& taken) mutable {
+                for (auto unit = taken.first; unit < taken.last; ++unit) {
+                    const auto begin = queue.begin_of(unit);
+                    sort_by_std(keys.subspan(begin, queue.begin_of(unit + 1) - begin), order, bits);
+                }
+                cpu_keys += queue.end_of(taken) - queue.begin_of(taken.first);
+            };
+        });
+        for (; !range.empty(); range = take()) {
             const auto begin = queue.begin_of(range.first), size = queue.end_of(range) - begin;
             const auto part = keys.subspan(begin, size);
             Segments segments(form.pair_keys());
@@ -116,8 +119,8 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
         // The many short runs of the CPU become one first, so that few rounds go through all keys.
         const auto rest = keys.subspan(by_gpu), other = std::span(scratch.get(), keys.size());
         std::vector<Run<Key>> short_runs;
-        for (std::size_t begin = 0; begin < rest.size(); begin += cpu_most)
-            short_runs.push_back({rest.data() + begin, std::min(cpu_most, rest.size() - begin), 1});
+        for (std::size_t begin = 0; begin < rest.size(); begin += plan.cpu_most)
+            short_runs.push_back({rest.data() + begin, std::min(plan.cpu_most, rest.size() - begin), 1});
         merge_in_place(std::move(short_runs), rest, other.subspan(by_gpu), workers, less);
         if (!rest.empty()) runs.push_back({rest.data(), rest.size(), 1});
         merge_in_place(std::move(runs), keys, other, workers, less);
@@ -129,13 +132,18 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
 
 }  // namespace
 
-UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most) {
+UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most, std::size_t most_units) {
     const std::lock_guard lock(mutex_);
-    if (front_ == back_) return {front_, front_};
+    if (front_ == back_) {
+        if (long_.empty()) return {front_, front_};
+        const auto unit = long_.back();
+        long_.pop_back();
+        return {unit, unit + 1};
+    }
     const auto begin = begin_of(front_), left = ends_[back_ - 1] - begin;
     const auto wanted = begin + std::min(std::max(left / 2, least), most);
     const auto first = ends_.begin() + static_cast<std::ptrdiff_t>(front_);
-    const auto last = first + static_cast<std::ptrdiff_t>(std::min(back_ - front_, most));
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(back_ - front_, most_units));
     const auto fit = std::upper_bound(first, last, wanted);
     const Range taken{front_, std::max(front_ + 1, static_cast<std::size_t>(fit - ends_.begin()))};
     front_ = taken.last;
@@ -144,6 +152,7 @@ UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most) {
 
 UnitQueue::Range UnitQueue::take_back(std::size_t most) {
     const std::lock_guard lock(mutex_);
+    for (; back_ > front_ && ends_[back_ - 1] - begin_of(back_ - 1) > most; --back_) long_.push_back(back_ - 1);
     const auto last = back_;
     while (back_ > front_ && ends_[last - 1] - begin_of(back_ - 1) <= most) --back_;
     return {back_, last};
@@ -152,11 +161,12 @@ UnitQueue::Range UnitQueue::take_back(std::size_t most) {
 void UnitQueue::close() {
     const std::lock_guard lock(mutex_);
     back_ = front_;
+    long_.clear();
 }
 
 SortStats hybrid_sort(MergeSort& gpu, array::Workers& workers, Keys keys, std::span<const std::size_t> ends,
-                      Order order) {
-    return visit(keys, [&](auto values) { return sort_of(gpu, workers, values, ends, order); });
+                      Order order, const HybridPlan& plan) {
+    return visit(keys, [&](auto values) { return sort_of(gpu, workers, values, ends, order, plan); });
 }
 
 }  // namespace quadmill::detail::sort

@@ -1,10 +1,11 @@
 // The GPU and CPU threads sort parts of the keys at the same time, from one queue; the CPU merges what they leave.
-// Source: GPUTeraSort (SIGMOD'06), section 6, and the co-operation of both that DESIGN asks for.
+// Past the papers, where the CPU does other work meanwhile.
 #pragma once
 
 #include <cstddef>
 #include <mutex>
 #include <span>
+#include <vector>
 
 #include "array/workers.hpp"
 #include "sort/merge_sort.hpp"
@@ -22,9 +23,9 @@ class UnitQueue {
         std::size_t first, last;  // units [first, last); empty when there are no more
         [[nodiscard]] bool empty() const { return first == last; }
     };
-    // Half of what is left, but at least `least` and at most `most` keys, or one unit; at most as many units.
-    [[nodiscard]] Range take_front(std::size_t least, std::size_t most);
-    // So many that they have at most `most` keys; none when the last one has more.
+    // Half of what is left, but at least `least` and at most `most` keys, or one unit; at most `most_units`.
+    [[nodiscard]] Range take_front(std::size_t least, std::size_t most, std::size_t most_units);
+    // So many that they have at most `most` keys. Longer units are left for the front.
     [[nodiscard]] Range take_back(std::size_t most);
     // No one gets any more.
     void close();
@@ -36,10 +37,17 @@ class UnitQueue {
     std::mutex mutex_;
     std::span<const std::size_t> ends_;
     std::size_t front_ = 0, back_;
+    std::vector<std::size_t> long_;  // units that take_back() passed over
 };
 
-// Sorts all keys, when `ends` is empty, or each of those segments. Pre: a session is open.
+// How much each side takes, in keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in some
+// milliseconds, so that all end together.
+struct HybridPlan {
+    std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1} << 26, cpu_most = std::size_t{1} << 17;
+};
+
+// Sorts all keys, when `ends` is empty, or each of those segments, which fit into a texture. Pre: a session is open.
 SortStats hybrid_sort(MergeSort& gpu, array::Workers& workers, Keys keys, std::span<const std::size_t> ends,
-                      Order order);
+                      Order order, const HybridPlan& plan = {});
 
 }  // namespace quadmill::detail::sort

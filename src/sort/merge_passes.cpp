@@ -17,29 +17,52 @@ gl::Quad rectangle(int x0, int y0, int x1, int y1) {
     return {corners, corners};
 }
 
-int MergeSurface::source_log2(const gl::Device& device, const KeyForm& form, const array::Banked& shape) {
-    const auto pair_texels = form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
-    const auto most = array::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
-    return std::min(shape.row_log2 + array::log2_ceil(pair_texels), most);
+namespace {
+
+std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
+    return pairs * form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
 }
 
-MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, const array::Banked& with)
-    : shape(with),
-      keys(device, form.format(), with.width(), with.height(), array::Banked::layers),
-      other(device, form.format(), with.width(), with.height(), array::Banked::layers),
-      keys_target(device, keys),
-      other_target(device, other) {
-    const auto width = 1 << source_log2(device, form, with);
-    const auto texels = with.pairs() * form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
+}  // namespace
+
+MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, std::size_t pairs)
+    : made_for(form), shape(array::Banked::of_pairs(pairs)) {
+    // The longest row that the driver allows, not more than a row of pairs needs.
+    const auto most = array::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
+    const auto width = 1 << std::min(shape.row_log2 + array::log2_ceil(texels_in_memory(form, 1)), most);
+    const auto texels = texels_in_memory(form, shape.pairs());
     const auto rows = (texels + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width);
     source = gl::Texture(device, form.source_format(), width, static_cast<int>(rows));
     source_target = gl::Framebuffer(device, source);
-    source_quad = gl::QuadList(device, {rectangle(0, 0, width, static_cast<int>(rows))});
+    keys = gl::Texture(device, form.format(), shape.width(), shape.height(), array::Banked::layers);
+    other = gl::Texture(device, form.format(), shape.width(), shape.height(), array::Banked::layers);
+    keys_target = gl::Framebuffer(device, keys);
+    other_target = gl::Framebuffer(device, other);
     const auto largest = form.format() == gl::Format::Rgba16ui ? 0xffffU : 0xffffffffU;
     for (const auto* texture : {&keys, &other}) {
-        gl::clear_texels(device, *texture, 0, 2 * with.half_height, 1, 1, 0);
-        gl::clear_texels(device, *texture, 1, 2 * with.half_height, 1, 1, largest);
+        gl::clear_texels(device, *texture, 0, 2 * shape.half_height, 1, 1, 0);
+        gl::clear_texels(device, *texture, 1, 2 * shape.half_height, 1, 1, largest);
     }
+}
+
+std::size_t MergeSurface::bytes(const KeyForm& form, std::size_t pairs) {
+    const auto shape = array::Banked::of_pairs(pairs);
+    const auto texel = gl::info(form.format()).bytes;
+    const auto keys = static_cast<std::size_t>(shape.width()) * static_cast<std::size_t>(shape.height()) *
+                      array::Banked::layers * texel;
+    const auto source = texels_in_memory(form, shape.pairs()) * gl::info(form.source_format()).bytes;
+    // The table of segments, and the cuts, with a few rows more than they need.
+    const auto of_pairs = shape.pairs() * 8 + shape.pairs() * 5 + static_cast<std::size_t>(shape.width()) * 32;
+    return 2 * keys + source + of_pairs;
+}
+
+bool MergeSurface::fits(const KeyForm& form, std::size_t pairs) const {
+    return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs;
+}
+
+std::size_t MergeSurface::source_rows(std::size_t pairs) const {
+    const auto width = static_cast<std::size_t>(source.width());
+    return (texels_in_memory(made_for, pairs) + width - 1) / width;
 }
 
 const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
@@ -91,11 +114,12 @@ MergePasses::Variant MergePasses::variant(const Job& job, Kind kind) {
     return {.kind = kind,
             .words = job.form.words(),
             .source_words = job.form.source_words(),
-            .segments = kind != Kind::SortBlocks && job.surface.segments};
+            .segments = kind != Kind::SortBlocks && job.surface.segmented};
 }
 
 MergePasses::Inputs MergePasses::inputs(const Job& job, const Cuts* cuts) {
-    return {&job.surface.keys, cuts ? &cuts->texture : nullptr, job.surface.segments ? &job.surface.segments : nullptr};
+    return {&job.surface.keys, cuts ? &cuts->texture : nullptr,
+            job.surface.segmented ? &job.surface.segments : nullptr};
 }
 
 Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job) {
@@ -105,7 +129,7 @@ Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job) {
     return uniforms;
 }
 
-void MergePasses::sort_blocks(const Job& job) {
+void MergePasses::sort_blocks(const Job& job, std::size_t pairs) {
     auto& surface = job.surface;
     for (const bool upper : {false, true}) {
         auto with = variant(job, Kind::SortBlocks);
@@ -120,7 +144,7 @@ void MergePasses::sort_blocks(const Job& job) {
                                        .set_order(job.form)
                                        .take(),
                        .target = &surface.keys_target,
-                       .quads = &surface.halves(device_, surface.shape.pairs()),
+                       .quads = &surface.halves(device_, pairs),
                        .first = upper ? 1U : 0U,
                        .count = 1});
     }
@@ -190,8 +214,8 @@ void MergePasses::merge(const Job& job, const Level& level, const Cuts& cuts) {
 
 void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
     const Job job{surface, form, plan};
-    sort_blocks(job);
-    Level level{.blocks = 2 * (extent.wanted_keys > 0 ? extent.longest_pairs : surface.shape.pairs())};
+    sort_blocks(job, extent.pairs);
+    Level level{.blocks = 2 * extent.pairs};
     auto longest = 2 * extent.longest_pairs;  // blocks of a segment
     const auto wanted = (2 * extent.wanted_keys + form.pair_keys() - 1) / form.pair_keys();
     do {  // at least once, because the last pass turns numbers into bits

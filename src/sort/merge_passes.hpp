@@ -1,4 +1,4 @@
-// The merge engine as passes: runs sorted in registers, then merged two or four at a time until one is left.
+// The merge engine as passes: runs sorted in registers, then merged two at a time until one is left.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct MergePlan {
     std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
 };
 
-// Where runs are cut (shaders/sort/cuts.glsl).
+// Where runs are cut (shaders/sort/runs.glsl).
 struct Cuts {
     int stride_log2;
     gl::Texture texture;
@@ -28,19 +28,25 @@ struct Cuts {
 // Texels [x0, x1) x [y0, y1).
 [[nodiscard]] gl::Quad rectangle(int x0, int y0, int x1, int y1);
 
-// The textures of one sort.
+// The textures of a sort, and of smaller ones.
 struct MergeSurface {
-    MergeSurface(gl::Device& device, const KeyForm& form, const array::Banked& shape);
-    // The longest row that the driver allows, not more than a row of pairs needs.
-    static int source_log2(const gl::Device& device, const KeyForm& form, const array::Banked& shape);
+    MergeSurface(gl::Device& device, const KeyForm& form, std::size_t pairs);
+    static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
+    // GPU memory that textures for so many pairs take, nearly.
+    [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
+    // Whether so many pairs of keys in that form have room.
+    [[nodiscard]] bool fits(const KeyForm& form, std::size_t pairs) const;
+    // Rows of `source` that so many pairs fill.
+    [[nodiscard]] std::size_t source_rows(std::size_t pairs) const;
 
+    KeyForm made_for;
     array::Banked shape;
     gl::Texture source;  // keys as in memory
     gl::Framebuffer source_target;
     gl::Texture keys, other;
     gl::Framebuffer keys_target, other_target;
-    gl::Texture segments;  // first and end block of the segment of each pair; only when there are several
-    gl::QuadList source_quad;
+    gl::Texture segments;    // first and end block of the segment of each pair; made when needed
+    bool segmented = false;  // there are several
     // Of every 2^stride_log2-th pair; made on first use.
     const Cuts& cuts(gl::Device& device, int stride_log2);
     // The rows of the first `pairs` pairs: in the lower half (and in textures of cuts), in the upper half.
@@ -53,6 +59,7 @@ struct MergeSurface {
 
 // What is to be sorted.
 struct Extent {
+    std::size_t pairs;            // of blocks
     std::size_t longest_pairs;    // of any segment
     std::size_t wanted_keys = 0;  // only the first so many, when not 0; then there is one segment
 };
@@ -94,7 +101,7 @@ class MergePasses {
     [[nodiscard]] static Inputs inputs(const Job& job, const Cuts* cuts);
     [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job);
     [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job, const Level& level);
-    void sort_blocks(const Job& job);
+    void sort_blocks(const Job& job, std::size_t pairs);
     const Cuts& find_cuts(const Job& job, const Level& level);
     void search(const Job& job, const Level& level, const Cuts& cuts, const Cuts* before);
     void merge(const Job& job, const Level& level, const Cuts& cuts);

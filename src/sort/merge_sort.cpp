@@ -28,28 +28,25 @@ MergeSort::MergeSort(gl::Device& device, array::Workers& workers)
       read_end_(device, gl::Query::Kind::Timestamp) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
-    const auto shape = array::Banked::of_pairs(segments.pairs());
-    const auto source_width = 1 << MergeSurface::source_log2(device_, form, shape);
-    if (!surface_ || !(surface_->shape == shape) || surface_->keys.format() != form.format() ||
-        surface_->source.format() != form.source_format() || surface_->source.width() != source_width) {
+    if (!surface_ || !surface_->fits(form, segments.pairs())) {
         surface_.reset();
-        surface_ = std::make_unique<MergeSurface>(device_, form, shape);
+        surface_ = std::make_unique<MergeSurface>(device_, form, segments.pairs());
     }
-    surface_->segments = {};
-    if (segments.all().size() > 1) upload_segments(*surface_, segments);
+    surface_->segmented = segments.all().size() > 1;
+    if (surface_->segmented) upload_segments(*surface_, segments);
     return *surface_;
 }
 
 void MergeSort::upload_segments(MergeSurface& surface, const Segments& segments) {
     const auto& shape = surface.shape;
     const auto width = static_cast<std::size_t>(shape.width());
-    surface.segments = gl::Texture(device_, gl::Format::Rg32ui, shape.width(), shape.half_height);
+    if (!surface.segments)
+        surface.segments = gl::Texture(device_, gl::Format::Rg32ui, shape.width(), shape.half_height);
     struct Blocks {
         std::uint32_t begin, end;
     };
-    // What lies behind the last segment is one of its own.
-    std::vector<Blocks> table(shape.pairs(), {static_cast<std::uint32_t>(2 * segments.pairs()),
-                                              static_cast<std::uint32_t>(2 * shape.pairs())});
+    const auto used_rows = static_cast<std::size_t>(array::Banked::rows_for(segments.pairs(), shape.row_log2));
+    std::vector<Blocks> table(used_rows * width);
     const auto& all = segments.all();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto end = i + 1 < all.size() ? all[i + 1].first_pair : segments.pairs();
@@ -58,9 +55,10 @@ void MergeSort::upload_segments(MergeSurface& surface, const Segments& segments)
                                                 static_cast<std::uint32_t>(2 * end)};
         }
     }
-    table_uploader_.send(device_, surface.segments, workers_, [&](std::size_t row, std::size_t rows, auto memory) {
-        std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
-    });
+    table_uploader_.send(device_, surface.segments, used_rows, workers_,
+                         [&](std::size_t row, std::size_t rows, auto memory) {
+                             std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
+                         });
 }
 
 void MergeSort::upload(MergeSurface& surface, const KeyForm& form, Keys keys, const Segments& segments) {
@@ -69,7 +67,8 @@ void MergeSort::upload(MergeSurface& surface, const KeyForm& form, Keys keys, co
         static_cast<std::size_t>(surface.source.width()) * gl::info(surface.source.format()).bytes / key_bytes;
     const auto* from = static_cast<const std::byte*>(keys.data());
     const auto padding = form.padding();
-    uploader_.send(device_, surface.source, workers_, [&](std::size_t row, std::size_t rows, auto memory) {
+    const auto used_rows = surface.source_rows(segments.pairs());
+    uploader_.send(device_, surface.source, used_rows, workers_, [&](std::size_t row, std::size_t rows, auto memory) {
         const auto begin = row * row_keys;
         segments.for_each_piece(begin, rows * row_keys, [&](auto place, auto key, auto size, auto rest) {
             auto* to = memory.data() + (place - begin) * key_bytes;
@@ -124,7 +123,7 @@ SortStats MergeSort::run(Keys keys, Keys to, std::span<std::uint32_t> index, Ord
     stats.upload_ms = total.ms();
     begin_.note_time();
     const bool all = to.size() == keys.size();
-    passes_.sort(on, form, {segments.longest_pairs(), all ? 0 : to.size()}, plan_);
+    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs(), all ? 0 : to.size()}, plan_);
     end_.note_time();
     Segments wanted(form.pair_keys());
     wanted.add(0, to.size());
@@ -147,19 +146,6 @@ MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
       store(device, "sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
             "#define WORDS 2\n" + std::string(shaders::sort_banked_glsl)) {}
 
-MergeSort::Argsort::Argsort(gl::Device& device, const gl::Texture& keys, const gl::Texture& index,
-                            std::size_t with_count)
-    : shape{keys.width(), keys.height(), index.width(), index.height()},
-      count(with_count),
-      raw(device, gl::Format::R32ui, keys.width(), keys.height()) {
-    const auto width = static_cast<std::size_t>(index.width());
-    const int rows = static_cast<int>(count / width), rest = static_cast<int>(count % width);
-    std::vector<gl::Quad> quads;
-    if (rows > 0) quads.push_back(rectangle(0, 0, index.width(), rows));
-    if (rest > 0) quads.push_back(rectangle(0, rows, rest, rows + 1));
-    places = gl::QuadList(device, std::move(quads));
-}
-
 SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order) {
     const Stopwatch total;
     const auto passes_before = device_.passes;
@@ -167,31 +153,37 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
                       : keys.format() == gl::Format::R32ui ? KeyType::U32
                                                            : KeyType::I32;
     const KeyForm form{type, order, true};
-    if (!argsort_ || argsort_->count != count ||
-        argsort_->shape != std::array{keys.width(), keys.height(), index.width(), index.height()}) {
-        argsort_.reset();
-        argsort_.emplace(device_, keys, index, count);
+    if (raw_.width() != keys.width() || raw_.height() != keys.height()) {
+        raw_ = {};
+        raw_ = gl::Texture(device_, gl::Format::R32ui, keys.width(), keys.height());
     }
     if (!texture_programs_) texture_programs_.emplace(device_);
     const auto& [load, store] = *texture_programs_;
     Segments segments(form.pair_keys());
     segments.add(0, count);
     auto& on = surface(form, segments);
+    const auto width = static_cast<std::size_t>(index.width());
+    const int rows = static_cast<int>(count / width), rest = static_cast<int>(count % width);
+    std::vector<gl::Quad> rectangles{
+        rectangle(0, 0, on.source.width(), static_cast<int>(on.source_rows(segments.pairs())))};
+    if (rows > 0) rectangles.push_back(rectangle(0, 0, index.width(), rows));
+    if (rest > 0) rectangles.push_back(rectangle(0, rows, rest, rows + 1));
+    const gl::QuadList quads(device_, std::move(rectangles));  // of `source`, and of the places that are written
     const gl::Framebuffer target(device_, index);
     // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
-    copy(device_, "copy from caller", keys, argsort_->raw);
+    copy(device_, "copy from caller", keys, raw_);
     draw(device_, {.name = "keys of texture",
                    .program = &load,
-                   .inputs = {&argsort_->raw},
+                   .inputs = {&raw_},
                    .uniforms = {{load.location("count"), static_cast<GLint>(count)},
                                 {load.location("source_width"), GLint{keys.width()}},
                                 {load.location("target_width"), GLint{on.source.width()}},
                                 {load.location("padding"), static_cast<GLuint>(form.padding())}},
                    .target = &on.source_target,
-                   .quads = &on.source_quad,
+                   .quads = &quads,
                    .first = 0,
                    .count = 1});
-    passes_.sort(on, form, {segments.longest_pairs()}, plan_);
+    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
     draw(device_, {.name = "index of keys",
                    .program = &store,
                    .inputs = {&on.keys},
@@ -199,9 +191,9 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
                                 {store.find("half_height"), GLint{on.shape.half_height}},
                                 {store.location("target_width"), GLint{index.width()}}},
                    .target = &target,
-                   .quads = &argsort_->places,
-                   .first = 0,
-                   .count = argsort_->places.quads().size()});
+                   .quads = &quads,
+                   .first = 1,
+                   .count = quads.quads().size() - 1});
     return {.n = count,
             .engine = Engine::Merge,
             .textures = 1,

@@ -1,7 +1,6 @@
 // The merge engine from memory to memory, and from texture to texture.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,6 +30,11 @@ class MergeSort {
     // are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <= count.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order);
 
+    // Whether textures of that size are there already.
+    [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs) const {
+        return surface_ && surface_->fits(form, pairs);
+    }
+
     [[nodiscard]] MergePlan& plan() { return plan_; }
 
   private:
@@ -44,14 +48,6 @@ class MergeSort {
         explicit TexturePrograms(gl::Device& device);
         gl::Program load, store;
     };
-    // What argsort() makes for textures of one shape.
-    struct Argsort {
-        Argsort(gl::Device& device, const gl::Texture& keys, const gl::Texture& index, std::size_t count);
-        std::array<int, 4> shape;  // of both
-        std::size_t count;
-        gl::Texture raw;
-        gl::QuadList places;  // the texels that are written
-    };
 
     gl::Device& device_;
     array::Workers& workers_;
@@ -59,7 +55,7 @@ class MergeSort {
     MergePlan plan_;
     std::unique_ptr<MergeSurface> surface_;
     std::optional<TexturePrograms> texture_programs_;
-    std::optional<Argsort> argsort_;
+    gl::Texture raw_;  // the keys of argsort()
     array::Uploader uploader_, table_uploader_;
     array::BankedReadBack readback_;
     gl::Query begin_, end_, read_end_;

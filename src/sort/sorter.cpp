@@ -40,16 +40,71 @@ To convert(From value) {
     }
 }
 
-// Before any work: positions in the textures are counted in 31 bits.
-void check_fits(const Segments& segments, Keys keys, const char* function) {
-    constexpr std::size_t most_pairs = std::size_t{1} << 24;
-    if (segments.pairs() <= most_pairs) return;
-    const auto gigabytes = (segments.pairs() * 2 * array::Banked::block_words * 4 * 3) >> 30U;
-    throw InvalidArgument(
-        std::string(function) + ": Engine::Merge would need textures of " + std::to_string(gigabytes) + " GiB for " +
-        std::to_string(keys.size()) +
-        " keys in these windows, and holds at most 2^24 pairs of blocks, which are 12 GiB; sort parts "
-        "of them, or use Engine::Cpu");
+// What one call asks for.
+struct Task {
+    enum class What { Sort, SortWithIndex, Windows, Segments, Top };
+    What what;
+    const char* function;
+    Keys keys;
+    std::span<std::uint32_t> index{};
+    std::size_t window = 0;               // What::Windows
+    std::span<const std::size_t> ends{};  // What::Segments
+
+    // How many pairs of blocks the keys fill in the merge engine.
+    [[nodiscard]] std::size_t pairs(const KeyForm& form) const {
+        const auto each = form.pair_keys();
+        const auto filled = [each](std::size_t n) { return n / each + (n % each != 0 ? 1 : 0); };
+        if (what == What::Windows) return keys.size() / window * filled(window) + filled(keys.size() % window);
+        if (what != What::Segments) return filled(keys.size());
+        std::size_t begin = 0, all = 0;
+        for (const auto end : ends) {
+            all += filled(end - begin);
+            begin = end;
+        }
+        return all;
+    }
+    [[nodiscard]] Work work() const {
+        if (what == What::Segments) return {keys.size(), keys.size() / std::max<std::size_t>(ends.size(), 1)};
+        return {keys.size(), window, what == What::Top};
+    }
+};
+
+bool can(Engine engine, Task::What what) {
+    using What = Task::What;
+    switch (engine) {
+        case Engine::Pbsn:
+            return what == What::Sort || what == What::Windows;
+        case Engine::Bitonic:
+            return what == What::Sort || what == What::Windows || what == What::SortWithIndex;
+        case Engine::Hybrid:
+            return what == What::Sort || what == What::Windows || what == What::Segments;
+        default:
+            return true;
+    }
+}
+
+void check_no_conversion(const SortOptions& options, const Task& task) {
+    const bool converts = (options.precision == Precision::Float16 && task.keys.type() == KeyType::F32) ||
+                          (options.precision == Precision::Float32 && task.keys.type() == KeyType::F16);
+    if (!converts || task.what == Task::What::Sort || task.what == Task::What::Windows) return;
+    throw InvalidArgument(std::string(task.function) +
+                          ": only sort() and sort_windows() convert keys to another precision; use Precision::Native");
+}
+
+// `n` keys from the one at `first` on.
+Keys part(Keys keys, std::size_t first, std::size_t n) {
+    return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });
+}
+
+InvalidArgument cannot(Engine engine, const Task& task) {
+    const std::string name = engine == Engine::Pbsn      ? "Engine::Pbsn"
+                             : engine == Engine::Bitonic ? "Engine::Bitonic"
+                                                         : "Engine::Hybrid";
+    const std::string what = task.what == Task::What::SortWithIndex ? " cannot carry an index"
+                             : task.what == Task::What::Segments    ? " sorts windows of one length only"
+                                                                    : " sorts all keys, not the best alone";
+    return InvalidArgument(std::string(task.function) + ": " + name + what +
+                           "; use Engine::Merge, Engine::Auto or Engine::Cpu");
 }
 
 }  // namespace
@@ -67,23 +122,25 @@ struct Sorter::State {
     };
     OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*context.device()); }
 
-    SortStats sort(Keys keys, std::size_t window, const char* function);
-    SortStats sort_windows(Keys keys, std::size_t window);
-    template <class Float>
-    SortStats by_pbsn(std::span<Float> keys, std::size_t window, const char* function);
-    SortStats by_engine(Keys keys, std::size_t window, const char* function);
-    SortStats by_merge(Keys keys, std::span<std::uint32_t> index, std::span<const std::size_t> ends,
-                       const char* function);
-    SortStats by_bitonic(Keys keys, std::span<std::uint32_t> index, std::size_t window, const char* function);
-    SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
-    SortStats sort_segments(Keys keys, std::span<const std::size_t> ends);
+    SortStats sort(const Task& task);
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
-    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count);
-    SortStats by_hybrid(Keys keys, std::span<const std::size_t> ends, const char* function);
-    Engine engine_for(Keys keys, const char* function, const char* what);
+    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count);
+    [[nodiscard]] KeyForm form(const Task& task) const {
+        return {task.keys.type(), options.order, !task.index.empty()};
+    }
+    [[nodiscard]] std::optional<std::string> no_room(const Task& task);
+    [[nodiscard]] Engine engine_for(const Task& task);
+    template <class Float>
+    SortStats by_pbsn(const Task& task, std::span<Float> keys);
+    SortStats by_pbsn(const Task& task);
+    SortStats by_bitonic(const Task& task);
+    SortStats by_merge(const Task& task);
+    SortStats by_hybrid(const Task& task);
+    SortStats on_cpu(const Task& task) const;
+    SortStats by_engine(Engine engine, const Task& task);
     MergeSort& on_merge() { return merge ? *merge : merge.emplace(*context.device(), workers); }
     template <class Other, class Float>
-    SortStats converted(std::span<Float> keys, std::size_t window, const char* function);
+    SortStats converted(Task task, std::span<Float> keys);
 
     Context context;
     SortOptions options;
@@ -107,104 +164,135 @@ Sorter::State::State(Context with, const SortOptions& wanted)
     }
 }
 
+// Why the merge engine cannot take the keys, if so; before any work.
+std::optional<std::string> Sorter::State::no_room(const Task& task) {
+    const auto with = form(task);
+    const auto pairs = task.pairs(with);
+    const auto too_many = [&](const std::string& most, const std::string& needed) {
+        return "Engine::Merge sorts at most " + most + " at once, and these need " + needed +
+               (task.what == Task::What::Segments || task.what == Task::What::Windows
+                    ? " (each window or segment counts as a multiple of " + std::to_string(with.pair_keys()) + ")"
+                    : "") +
+               "; sort parts of them, or use Engine::Cpu, or for keys alone Engine::Hybrid";
+    };
+    if (pairs > MergeSurface::most_pairs) {
+        return too_many(std::to_string(MergeSurface::most_pairs * with.pair_keys()) + " such keys",
+                        std::to_string(pairs * with.pair_keys()));
+    }
+    const auto needed = MergeSurface::bytes(with, pairs);
+    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
+    std::optional<std::size_t> free = options.gpu_memory;
+    if (options.gpu_memory == 0) {
+        if (needed < worth_asking || (merge && merge->has_room(with, pairs))) return {};
+        const gl::Scope scope(*context.device(), task.function);
+        free = gl::free_bytes(*context.device());
+    }
+    if (!free || needed <= *free) return {};
+    return too_many("what fits into the GPU's free memory of " + std::to_string(*free) + " bytes",
+                    std::to_string(needed) + " bytes");
+}
+
+Engine Sorter::State::engine_for(const Task& task) {
+    if (!can(options.engine, task.what)) throw cannot(options.engine, task);
+    const bool auto_merge = options.engine == Engine::Auto && merge_wins(context.info(), task.work());
+    if (options.engine != Engine::Merge && !auto_merge)
+        return options.engine == Engine::Auto ? Engine::Cpu : options.engine;
+    const auto why = no_room(task);
+    if (why && !auto_merge) throw InvalidArgument(std::string(task.function) + ": " + *why);
+    return why ? Engine::Cpu : Engine::Merge;
+}
+
 template <class Float>
-SortStats Sorter::State::by_pbsn(std::span<Float> keys, std::size_t window, const char* function) {
-    const gl::Scope scope(*context.device(), function);
+SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
+    const gl::Scope scope(*context.device(), task.function);
     auto& gpu_side = on_gpu();
     ChunkSort<Float> sort({*context.device(), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys,
-                          window);
-    const auto stats = sort.run(window == 0 ? cut(keys.size(), options.max_texels, options.max_run)
-                                            : cut_windows(keys.size(), window, options.max_texels));
+                          task.window);
+    const auto stats = sort.run(task.window == 0 ? cut(keys.size(), options.max_texels, options.max_run)
+                                                 : cut_windows(keys.size(), task.window, options.max_texels));
     scope.check();
     return stats;
 }
 
-SortStats Sorter::State::by_merge(Keys keys, std::span<std::uint32_t> index, std::span<const std::size_t> ends,
-                                  const char* function) {
-    Segments segments(KeyForm{keys.type(), options.order, !index.empty()}.pair_keys());
+SortStats Sorter::State::by_pbsn(const Task& task) {
+    const auto keys = task.keys;
+    if (keys.type() == KeyType::F32) return by_pbsn(task, std::span(static_cast<float*>(keys.data()), keys.size()));
+    if (keys.type() == KeyType::F16) return by_pbsn(task, std::span(static_cast<Half*>(keys.data()), keys.size()));
+    throw InvalidArgument(std::string(task.function) +
+                          ": Engine::Pbsn sorts by blending, which orders floats of 16 and 32 bits only; use "
+                          "Engine::Merge or Engine::Auto for other keys");
+}
+
+SortStats Sorter::State::by_merge(const Task& task) {
+    Segments segments(form(task).pair_keys());
+    const auto n = task.keys.size();
     std::size_t begin = 0;
-    for (const auto end : ends) {
+    const auto add = [&](std::size_t end) {
         segments.add(begin, end - begin);
         begin = end;
-    }
-    check_fits(segments, keys, function);
-    const gl::Scope scope(*context.device(), function);
-    const auto stats = on_merge().run(keys, index, options.order, segments);
+    };
+    const auto window = task.window == 0 ? n : task.window;
+    if (task.what == Task::What::Segments) std::for_each(task.ends.begin(), task.ends.end(), add);
+    while (begin < n) add(std::min(n, begin + window));
+    const gl::Scope scope(*context.device(), task.function);
+    const auto stats = on_merge().run(task.keys, task.index, options.order, segments);
     scope.check();
     return stats;
 }
 
-SortStats Sorter::State::by_bitonic(Keys keys, std::span<std::uint32_t> index, std::size_t window,
-                                    const char* function) {
-    if (keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
-    const auto job = BitonicSort::job(context.info(), keys, window, !index.empty(), options, function);
-    const gl::Scope scope(*context.device(), function);
+SortStats Sorter::State::by_bitonic(const Task& task) {
+    if (task.keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
+    const auto job =
+        BitonicSort::job(context.info(), task.keys, task.window, !task.index.empty(), options, task.function);
+    const gl::Scope scope(*context.device(), task.function);
     if (!bitonic) bitonic.emplace(*context.device(), workers);
-    const auto stats = bitonic->run(keys, index, job);
+    const auto stats = bitonic->run(task.keys, task.index, job);
     scope.check();
     return stats;
 }
 
-SortStats Sorter::State::by_hybrid(Keys keys, std::span<const std::size_t> ends, const char* function) {
-    const gl::Scope scope(*context.device(), function);
-    const auto stats = hybrid_sort(on_merge(), workers, keys, ends, options.order);
+SortStats Sorter::State::by_hybrid(const Task& task) {
+    const auto windows =
+        task.what == Task::What::Windows ? ends_of_windows(task.keys.size(), task.window) : std::vector<std::size_t>{};
+    const auto ends = task.what == Task::What::Windows ? std::span<const std::size_t>(windows) : task.ends;
+    std::size_t begin = 0;
+    for (const auto end : ends) {
+        if (const auto why = no_room({Task::What::Sort, task.function, part(task.keys, begin, end - begin)}))
+            throw InvalidArgument(std::string(task.function) + ": of its longest segment: " + *why);
+        begin = end;
+    }
+    const gl::Scope scope(*context.device(), task.function);
+    const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, options.order);
     scope.check();
     return stats;
 }
 
-// For what the engines of keys alone cannot do.
-Engine Sorter::State::engine_for(Keys keys, const char* function, const char* what) {
-    if (options.engine == Engine::Hybrid) {
-        throw InvalidArgument(std::string(function) +
-                              ": Engine::Hybrid sorts keys alone, and all of them; use Engine::Merge, Engine::Auto or "
-                              "Engine::Cpu");
+SortStats Sorter::State::on_cpu(const Task& task) const {
+    switch (task.what) {
+        case Task::What::SortWithIndex:
+            return sort_with_index_on_cpu(task.keys, task.index, options.order);
+        case Task::What::Windows:
+            return sort_windows_on_cpu(task.keys, task.window, options.order);
+        case Task::What::Segments:
+            return sort_segments_on_cpu(task.keys, task.ends, options.order);
+        default:
+            return sort_on_cpu(task.keys, options.order);
     }
-    if (options.engine == Engine::Pbsn) {
-        throw InvalidArgument(std::string(function) + ": Engine::Pbsn sorts by blending, " + what +
-                              "; use Engine::Merge, Engine::Auto or Engine::Cpu");
-    }
-    if (options.engine == Engine::Bitonic) {
-        throw InvalidArgument(std::string(function) +
-                              ": Engine::Bitonic sorts all keys, with an index or not, or windows of one length; use "
-                              "Engine::Merge, Engine::Auto or Engine::Cpu");
-    }
-    if (options.engine == Engine::Auto) return choose_engine(context.info(), {keys.type(), keys.size(), 0});
-    return options.engine;
-}
-
-SortStats Sorter::State::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
-    constexpr const char* function = "Sorter::sort_with_index";
-    check_index(function, keys, index);
-    if (options.engine == Engine::Bitonic) return by_bitonic(keys, index, 0, function);
-    if (engine_for(keys, function, "which cannot carry an index") == Engine::Cpu)
-        return sort_with_index_on_cpu(keys, index, options.order);
-    return by_merge(keys, index, std::array{keys.size()}, function);
-}
-
-SortStats Sorter::State::sort_segments(Keys keys, std::span<const std::size_t> ends) {
-    constexpr const char* function = "Sorter::sort_segments";
-    check_segments(function, keys, ends);
-    if (options.engine == Engine::Hybrid) return by_hybrid(keys, ends, function);
-    if (engine_for(keys, function, "in windows of one length") == Engine::Cpu)
-        return sort_segments_on_cpu(keys, ends, options.order);
-    return by_merge(keys, {}, ends, function);
 }
 
 SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> index) {
-    constexpr const char* function = "Sorter::top";
-    check_top(function, keys, best, index);
-    if (best.size() == 0 || engine_for(keys, function, "and all of the keys") == Engine::Cpu)
-        return top_on_cpu(keys, best, index, options.order);
-    Segments segments(KeyForm{keys.type(), options.order, !index.empty()}.pair_keys());
-    segments.add(0, keys.size());
-    check_fits(segments, keys, function);
-    const gl::Scope scope(*context.device(), function);
+    const Task task{Task::What::Top, "Sorter::top", keys, index};
+    check_top(task.function, keys, best, index);
+    check_no_conversion(options, task);
+    const auto engine = engine_for(task);
+    if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order);
+    const gl::Scope scope(*context.device(), task.function);
     const auto stats = on_merge().top(keys, best, index, options.order);
     scope.check();
     return stats;
 }
 
-SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count) {
+SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
     constexpr const char* function = "Sorter::argsort_texture";
     auto& device = *context.device();
     const gl::Scope scope(device, function);
@@ -214,16 +302,17 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     const auto texels = [](const gl::Texture& texture) {
         return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
     };
-    if (count == 0) count = texels(from);
+    const auto n = count.value_or(texels(from));
     constexpr std::size_t most = std::size_t{1} << 28U;
-    if (count > std::min({texels(from), texels(to), most})) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(count) +
+    if (n > std::min({texels(from), texels(to), most})) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(n) +
                               " keys do not fit: the texture of keys has " + std::to_string(texels(from)) +
                               " texels, that of the index " + std::to_string(texels(to)) + ", and 2^28 is the most");
     }
     if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (n == 0) return {.n = 0, .engine = Engine::Merge};
     const gl::LevelZeroAccess read(device, from), write(device, to);
-    const auto stats = on_merge().argsort(from, to, count, options.order);
+    const auto stats = on_merge().argsort(from, to, n, options.order);
     scope.check();
     return stats;
 }
@@ -231,67 +320,52 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
 // rounded.
 template <class Other, class Float>
-SortStats Sorter::State::converted(std::span<Float> keys, std::size_t window, const char* function) {
+SortStats Sorter::State::converted(Task task, std::span<Float> keys) {
     const Stopwatch total;
     std::vector<Other> others(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
         others[i] = convert<Other>(keys[i]);
         const auto back = convert<Float>(others[i]);
         if (options.rounding == Rounding::Nearest || KeyBits<Float>::of(back) == KeyBits<Float>::of(keys[i])) continue;
-        throw InvalidArgument(std::string(function) + ": the key " + std::to_string(as_float(keys[i])) + " at index " +
-                              std::to_string(i) +
+        throw InvalidArgument(std::string(task.function) + ": the key " + std::to_string(as_float(keys[i])) +
+                              " at index " + std::to_string(i) +
                               " is no 16-bit float and would be changed; use 32-bit precision, or allow rounding");
     }
-    auto stats = by_engine(std::span(others), window, function);
+    task.keys = std::span(others);
+    auto stats = sort(task);
     std::transform(others.begin(), others.end(), keys.begin(), convert<Float, Other>);
     stats.total_ms = total.ms();
     return stats;
 }
 
-SortStats Sorter::State::sort(Keys keys, std::size_t window, const char* function) {
-    if (options.precision == Precision::Float16 && keys.type() == KeyType::F32)
-        return converted<Half>(std::span(static_cast<float*>(keys.data()), keys.size()), window, function);
-    if (options.precision == Precision::Float32 && keys.type() == KeyType::F16)
-        return converted<float>(std::span(static_cast<Half*>(keys.data()), keys.size()), window, function);
-    return by_engine(keys, window, function);
-}
-
-SortStats Sorter::State::sort_windows(Keys keys, std::size_t window) {
-    if (window < 1) throw InvalidArgument("Sorter::sort_windows: a window must hold at least 1 key, not 0");
-    window = std::min(window, std::max<std::size_t>(keys.size(), 1));
-    if (options.engine == Engine::Pbsn && window > options.max_texels) {
-        throw InvalidArgument("Sorter::sort_windows: a window of " + std::to_string(window) +
-                              " keys does not fit into a texture of " + std::to_string(options.max_texels) +
-                              " texels (max_texels, or the driver's limit); use smaller windows or Engine::Cpu");
+SortStats Sorter::State::sort(const Task& task) {
+    const auto keys = task.keys;
+    if (task.what == Task::What::Sort || task.what == Task::What::Windows) {
+        if (options.precision == Precision::Float16 && keys.type() == KeyType::F32)
+            return converted<Half>(task, std::span(static_cast<float*>(keys.data()), keys.size()));
+        if (options.precision == Precision::Float32 && keys.type() == KeyType::F16)
+            return converted<float>(task, std::span(static_cast<Half*>(keys.data()), keys.size()));
     }
-    return sort(keys, window, "Sorter::sort_windows");
+    check_no_conversion(options, task);
+    auto stats = by_engine(engine_for(task), task);
+    stats.texture_bytes = context.device()->texture_bytes;
+    stats.staging_bytes = context.device()->staging_bytes;
+    return stats;
 }
 
-SortStats Sorter::State::by_engine(Keys keys, std::size_t window, const char* function) {
-    auto engine = options.engine;
-    if (engine == Engine::Auto) engine = choose_engine(context.info(), {keys.type(), keys.size(), window});
+SortStats Sorter::State::by_engine(Engine engine, const Task& task) {
     switch (engine) {
         case Engine::Pbsn:
-            if (keys.type() == KeyType::F32)
-                return by_pbsn(std::span(static_cast<float*>(keys.data()), keys.size()), window, function);
-            if (keys.type() == KeyType::F16)
-                return by_pbsn(std::span(static_cast<Half*>(keys.data()), keys.size()), window, function);
-            throw InvalidArgument(std::string(function) +
-                                  ": Engine::Pbsn sorts by blending, which orders floats of 16 and 32 bits only; use "
-                                  "Engine::Merge or Engine::Auto for other keys");
-        case Engine::Merge:
-            return window == 0 ? by_merge(keys, {}, std::array{keys.size()}, function)
-                               : by_merge(keys, {}, ends_of_windows(keys.size(), window), function);
+            return by_pbsn(task);
         case Engine::Bitonic:
-            return by_bitonic(keys, {}, window, function);
+            return by_bitonic(task);
+        case Engine::Merge:
+            return by_merge(task);
         case Engine::Hybrid:
-            return by_hybrid(keys, window == 0 ? std::vector<std::size_t>{} : ends_of_windows(keys.size(), window),
-                             function);
-        case Engine::Auto:
-        case Engine::Cpu:
-            break;
+            return by_hybrid(task);
+        default:
+            return on_cpu(task);
     }
-    return window == 0 ? sort_on_cpu(keys, options.order) : sort_windows_on_cpu(keys, window, options.order);
 }
 
 Sorter::Sorter(Context context, const SortOptions& options)
@@ -301,26 +375,39 @@ Sorter& Sorter::operator=(Sorter&&) noexcept = default;
 Sorter::~Sorter() = default;
 
 SortStats Sorter::sort(Keys keys) {
-    return state_->sort(keys, 0, "Sorter::sort");
+    return state_->sort({Task::What::Sort, "Sorter::sort", keys});
 }
 
 SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
-    return state_->sort_with_index(keys, index);
+    constexpr const char* function = "Sorter::sort_with_index";
+    check_index(function, keys, index);
+    return state_->sort({Task::What::SortWithIndex, function, keys, index});
 }
 
 SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
-    return state_->sort_windows(keys, window);
+    constexpr const char* function = "Sorter::sort_windows";
+    if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
+    window = std::min(window, std::max<std::size_t>(keys.size(), 1));
+    const auto most = state_->options.max_texels;
+    if (state_->options.engine == Engine::Pbsn && window > most) {
+        throw InvalidArgument(std::string(function) + ": a window of " + std::to_string(window) +
+                              " keys does not fit into a texture of " + std::to_string(most) +
+                              " texels (max_texels, or the driver's limit); use smaller windows or Engine::Cpu");
+    }
+    return state_->sort({Task::What::Windows, function, keys, {}, window});
 }
 
 SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends) {
-    return state_->sort_segments(keys, ends);
+    constexpr const char* function = "Sorter::sort_segments";
+    check_segments(function, keys, ends);
+    return state_->sort({Task::What::Segments, function, keys, {}, 0, ends});
 }
 
 SortStats Sorter::top(Keys keys, Keys best, std::span<std::uint32_t> index) {
     return state_->top(keys, best, index);
 }
 
-SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count) {
+SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
     return state_->argsort_texture(keys, index, count);
 }
 

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <thread>
 
+#include "gl/device.hpp"
 #include "quadmill/error.hpp"
+#include "sort/cpu.hpp"
 #include "sort/hybrid_sort.hpp"
 #include "stable.hpp"
 
@@ -13,29 +15,40 @@ using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 using detail::sort::UnitQueue;
 
-TEST_CASE("The queue hands out every unit once, halves from the front, few from the back") {
+TEST_CASE("The queue hands out every unit once, halves from the front, few from the back, long ones to the front") {
     const std::vector<std::size_t> ends{10, 10, 20, 120, 130, 140, 150};
     UnitQueue queue(ends);
     const auto back = queue.take_back(25);
     CHECK(back.first == 5);
     CHECK(back.last == 7);
-    const auto front = queue.take_front(1, 1000);  // half of 130 keys
+    const auto front = queue.take_front(1, 1000, 100);  // half of 130 keys
     CHECK(front.first == 0);
     CHECK(front.last == 3);
     CHECK(queue.take_back(25).first == 4);
     CHECK(queue.take_back(25).empty());  // 100 keys are too many
-    const auto rest = queue.take_front(1, 1000);
+    const auto rest = queue.take_front(1, 1000, 100);
     CHECK(rest.first == 3);
     CHECK(rest.last == 4);
-    CHECK(queue.take_front(1, 1000).empty());
+    CHECK(queue.take_front(1, 1000, 100).empty());
     CHECK(queue.take_back(1000).empty());
 
+    const std::vector<std::size_t> long_ones{5, 10, 500, 505, 1000};
+    UnitQueue passed(long_ones);
+    CHECK(passed.take_back(20).first == 3);  // past the last unit, of 495 keys
+    CHECK(passed.take_back(20).last == 2);   // past that of 490
+    CHECK(passed.take_back(20).empty());
+    CHECK(passed.take_front(1, 1000, 100).first == 2);
+    CHECK(passed.take_front(1, 1000, 100).first == 4);
+    CHECK(passed.take_front(1, 1000, 100).empty());
+
+    UnitQueue few(ends);
+    CHECK(few.take_front(1000, 1000, 2).last == 2);
     UnitQueue closed(ends);
     closed.close();
-    CHECK(closed.take_front(1, 1000).empty());
+    CHECK(closed.take_front(1, 1000, 100).empty());
     CHECK(closed.take_back(1000).empty());
     UnitQueue none({});
-    CHECK(none.take_front(1, 1).empty());
+    CHECK(none.take_front(1, 1, 1).empty());
     CHECK(none.take_back(1).empty());
 }
 
@@ -45,8 +58,8 @@ TEST_CASE("Threads that share a queue take every unit exactly once") {
     UnitQueue queue(ends);
     std::vector<std::atomic<int>> taken(ends.size());
     const auto take = [&](bool front) {
-        for (auto range = front ? queue.take_front(10, 100) : queue.take_back(20); !range.empty();
-             range = front ? queue.take_front(10, 100) : queue.take_back(20)) {
+        for (auto range = front ? queue.take_front(10, 100, 7) : queue.take_back(20); !range.empty();
+             range = front ? queue.take_front(10, 100, 7) : queue.take_back(20)) {
             for (auto i = range.first; i < range.last; ++i) ++taken[i];
         }
     };
@@ -59,22 +72,43 @@ TEST_CASE("Threads that share a queue take every unit exactly once") {
 
 TEST_CASE_TEMPLATE("The hybrid engine sorts every type, and both sides sort some of it", Key, Half, float, double,
                    std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
+    using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
+    const gl::Scope scope(*context.device(), "test");
+    array::Workers workers(4);
+    sort::MergeSort gpu(*context.device(), workers);
+    const sort::HybridPlan small{.gpu_least = 500, .gpu_most = 3000, .cpu_most = 70};
     for (const auto order : {Order::Ascending, Order::Descending}) {
-        Sorter sorter(context, {.order = order, .engine = Engine::Hybrid, .threads = 4});
-        for (const std::size_t n : {0UL, 1UL, 1000UL, 131'072UL, 131'073UL, 300'000UL}) {
-            for (const std::string distribution : {"few", "any bits"}) {
+        for (const std::size_t n : {0UL, 1UL, 70UL, 71UL, 20'000UL}) {
+            for (const std::string distribution : {"few", "any bits", "specials"}) {
                 expect_stable(keys_of<Key>(distribution, n, n), whole, order, false, [&](auto& keys, auto&) {
-                    const auto stats = sorter.sort(keys);
+                    const auto stats = sort::hybrid_sort(gpu, workers, keys, {}, order, small);
                     CHECK(stats.engine == Engine::Hybrid);
                     CHECK(stats.n == n);
+                    CHECK((n < 20'000 || (stats.cpu_keys > 0 && stats.cpu_keys < n)));
                 });
             }
         }
-        for (const std::size_t window : {1UL, 100UL, 70'000UL, 200'000UL}) {
-            expect_stable(keys_of<Key>("any bits", 300'000, 1), std::min<std::size_t>(window, 300'000), order, false,
-                          [&](auto& keys, auto&) { sorter.sort_windows(keys, window); });
+        for (const std::size_t window : {1UL, 60UL, 100UL, 5000UL}) {  // the longer ones are for the GPU alone
+            const auto ends = sort::ends_of_windows(20'000, window);
+            expect_stable(keys_of<Key>("any bits", 20'000, 1), window, order, false, [&](auto& keys, auto&) {
+                const auto stats = sort::hybrid_sort(gpu, workers, keys, ends, order, small);
+                CHECK((stats.cpu_keys > 0) == (window <= 70));
+            });
         }
+    }
+    scope.check();
+}
+
+TEST_CASE("A hybrid sorter of one thread, and of windows") {
+    for (const unsigned threads : {1U, 4U}) {
+        Sorter sorter(Context::headless(), {.engine = Engine::Hybrid, .threads = threads});
+        expect_stable(keys_of<float>("any bits", 50'000, 1), 100, Order::Ascending, false,
+                      [&](auto& keys, auto&) { sorter.sort_windows(keys, 100); });
+        expect_stable(keys_of<float>("any bits", 50'000, 1), whole, Order::Ascending, false, [&](auto& keys, auto&) {
+            const auto stats = sorter.sort(keys);
+            CHECK((threads > 1 || stats.cpu_keys == 0));
+        });
     }
 }
 

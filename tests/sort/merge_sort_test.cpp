@@ -9,6 +9,7 @@
 #include <random>
 
 #include "gl/device.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "stable.hpp"
@@ -147,6 +148,112 @@ TEST_CASE("Finding the best keys writes less and less; what cannot be asked is r
     std::vector<double> other(3);
     CHECK_THROWS_AS(sorter.top(keys, other), InvalidArgument);
     CHECK_THROWS_AS(Sorter(context, {.engine = Engine::Pbsn}).top(keys, best), InvalidArgument);
+}
+
+TEST_CASE("A sorter's textures serve every form and size that fits, and are made anew for others") {
+    auto context = Context::headless();
+    context.device()->info.max_texture_size = 256;  // so that rows of the source are as long for every form
+    Sorter sorter(context, {.engine = Engine::Merge});
+    std::mt19937_64 random(9);
+    for (int round = 0; round < 24; ++round) {
+        const auto n = std::size_t{1} << (6 + random() % 10);
+        const auto check = [&](const auto& keys, bool with_index) {
+            expect_stable(keys, whole, Order::Ascending, with_index, [&](auto& k, auto& index) {
+                with_index ? sorter.sort_with_index(k, index) : sorter.sort(k);
+            });
+        };
+        CAPTURE(round);
+        check(keys_of<float>("any bits", n, random()), round % 3 == 0);
+        check(keys_of<double>("any bits", n, random()), round % 4 == 0);
+        check(keys_of<Half>("any bits", n, random()), round % 5 == 0);
+    }
+}
+
+TEST_CASE("GPU and staging memory of a sort are what is documented") {
+    const auto context = Context::headless();
+    auto& device = *context.device();
+    CHECK(device.texture_bytes == 0);
+    for (const bool with_index : {false, true}) {
+        for (const std::size_t n : {5000UL, 1UL << 18U, 1UL << 20U, (1UL << 20U) + 1}) {
+            Sorter sorter(context, {.engine = Engine::Merge});
+            auto keys = make<float>("uniform", n, 1);
+            std::vector<std::uint32_t> index(with_index ? n : 0);
+            const auto stats = with_index ? sorter.sort_with_index(keys, index) : sorter.sort(keys);
+            CAPTURE(n);
+            const double bytes = 4.0 * static_cast<double>(n), textures = static_cast<double>(stats.texture_bytes);
+            CHECK(stats.texture_bytes == device.texture_bytes);
+            CHECK(stats.staging_bytes == device.staging_bytes);
+            // Of near square textures of whole tiles, at least.
+            CHECK(textures >= (with_index ? 5.0 : 3.0) * bytes);
+            if (std::has_single_bit(n)) CHECK(textures <= (with_index ? 5.5 : 3.2) * bytes);
+            CHECK(static_cast<double>(stats.staging_bytes) <= (with_index ? 3.2 : 2.1) * bytes + 200'000);
+            // What is refused when memory is short is what is taken.
+            const detail::sort::KeyForm form{KeyType::F32, Order::Ascending, with_index};
+            const auto foreseen = static_cast<double>(
+                detail::sort::MergeSurface::bytes(form, (n + form.pair_keys() - 1) / form.pair_keys()));
+            CHECK(textures <= foreseen);
+            CHECK(foreseen <= 1.25 * textures + 10'000);
+        }
+        CHECK(device.texture_bytes == 0);
+        CHECK(device.staging_bytes == 0);
+    }
+}
+
+TEST_CASE("More keys than fit are refused with what they need, before any work; auto takes the CPU") {
+    auto context = Context::headless();
+    std::vector<float> keys(64);
+    const auto view = [&](std::size_t n) { return std::span<float>(keys.data(), n); };  // no key is ever looked at
+    {
+        Sorter sorter(context, {.engine = Engine::Merge});
+        CHECK_THROWS_WITH_AS(sorter.sort(view((1UL << 30U) + 1)),
+                             doctest::Contains("at most 1073741824 such keys at once, and these need 1073741888"),
+                             InvalidArgument);
+        CHECK_THROWS_WITH_AS(sorter.sort_windows(view((1UL << 24U) + 1), 1),
+                             doctest::Contains("counts as a multiple of 64"), InvalidArgument);
+    }
+    // 2^20 keys take some 13 MB.
+    Sorter small(context, {.engine = Engine::Merge, .gpu_memory = 10'000'000});
+    CHECK_THROWS_WITH_AS(small.sort(view(1UL << 20U)), doctest::Contains("free memory of 10000000 bytes"),
+                         InvalidArgument);
+    CHECK_THROWS_AS(small.top(view(1UL << 20U), view(10)), InvalidArgument);
+    auto few = make<float>("uniform", 1000, 1);
+    CHECK(small.sort(few).engine == Engine::Merge);
+    const detail::gl::Scope scope(*context.device(), "test");
+    const auto free = detail::gl::free_bytes(*context.device());
+    REQUIRE(free);  // llvmpipe and NVIDIA say it
+    CHECK(*free > 100'000'000);
+}
+
+TEST_CASE("Auto takes the CPU where the merge engine has no room") {
+    auto context = Context::headless();
+    context.device()->info.software = false;  // as if a GPU
+    Sorter sorter(context, {.gpu_memory = 1'000'000});
+    auto keys = make<float>("uniform", 1U << 17U, 1);
+    CHECK(sorter.sort(keys).engine == Engine::Cpu);
+    CHECK(Sorter(context, {}).sort(keys).engine == Engine::Merge);
+    // 2^24 windows of one key are too many, but those go to the CPU anyway; so do few keys.
+    CHECK(Sorter(context, {}).sort_windows(keys, 1).engine == Engine::Cpu);
+    CHECK(Sorter(context, {}).sort_windows(keys, 64).engine == Engine::Merge);
+    std::vector<float> few(100), best(5);
+    CHECK(Sorter(context, {}).sort(few).engine == Engine::Cpu);
+    CHECK(Sorter(context, {}).top(few, best).engine == Engine::Cpu);
+    CHECK(Sorter(context, {}).top(keys, best).engine == Engine::Merge);
+}
+
+TEST_CASE("What converts no keys refuses a precision that would") {
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Auto, Engine::Merge, Engine::Cpu}) {
+        Sorter sorter(context, {.engine = engine, .precision = Precision::Float16});
+        std::vector<float> keys{3, 1, 2}, best(1);
+        std::vector<std::uint32_t> index(3);
+        CHECK_THROWS_AS(sorter.sort_with_index(keys, index), InvalidArgument);
+        CHECK_THROWS_AS(sorter.top(keys, best), InvalidArgument);
+        CHECK_THROWS_AS(sorter.sort_segments(keys, std::array<std::size_t, 1>{3}), InvalidArgument);
+        CHECK(keys == std::vector<float>{3, 1, 2});
+        std::vector<std::int32_t> integers{3, 1, 2};
+        sorter.sort_with_index(integers, index);
+        CHECK(integers == std::vector<std::int32_t>{1, 2, 3});
+    }
 }
 
 TEST_CASE("Random sizes, windows and seeds") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "data.hpp"
@@ -99,7 +100,8 @@ void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, i
             return down ? keys[b] < keys[a] : keys[a] < keys[b];
         }
     });
-    const auto stats = sorter.argsort_texture(input.id(), output.id(), count == keys.size() ? 0 : count);
+    const auto stats =
+        sorter.argsort_texture(input.id(), output.id(), count == keys.size() ? std::optional<std::size_t>() : count);
     CHECK(stats.n == count);
     gl.GetTextureImage(output.id(), 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(index.size() * 4),
                        index.data());
@@ -140,6 +142,7 @@ TEST_CASE("Textures that cannot be argsorted are refused, with the reason") {
     const HostTexture wide(context, GL_RG32F, 8, 8);
     Sorter sorter(context);
     sorter.argsort_texture(keys.id(), small.id(), 56);
+    CHECK(sorter.argsort_texture(keys.id(), small.id(), 0).passes == 0);
     CHECK_THROWS_WITH_AS(
         sorter.argsort_texture(keys.id(), small.id()),
         doctest::Contains("64 keys do not fit: the texture of keys has 64 texels, that of the index 56"),
