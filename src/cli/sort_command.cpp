@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -145,6 +146,11 @@ void SortCommand::run() {
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
     if (!index_output.empty() && index_output == output)
         throw CLI::ValidationError("--with-index", "must not be the output file");
+    if (!index_output.empty() && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid))
+        throw CLI::ValidationError("--with-index", "goes with --engine merge, bitonic, auto or cpu");
+    if ((!index_output.empty() || top > 0) && sort.precision != Precision::Native)
+        throw CLI::ValidationError("--precision",
+                                   "does not go with --with-index or --top, which sort values as they are");
     if (top > 0 && window > 0)
         throw CLI::ValidationError("--top", "does not go with --window; it finds the first values of all");
     if (top > 0 && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid || sort.engine == Engine::Bitonic))
@@ -243,18 +249,21 @@ void add_sort_command(CLI::App& app) {
                      "fastest is 256; the paper's own form for any size: as --max-texels)")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
-    verb->add_option("--representation", command->sort.bitonic.representation,
-                     "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
-        ->transform(one_of(representation_words))
-        ->default_str("single");
-    verb->add_option("--block", command->sort.bitonic.block,
-                     "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
-                     "(default: 128, and none on software renderers)")
-        ->type_name("N");
-    verb->add_option("--steps-per-pass", command->sort.bitonic.steps_per_pass,
-                     "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
-        ->check(CLI::Range(1, 3))
-        ->capture_default_str();
+    const auto* representation =
+        verb->add_option("--representation", command->sort.bitonic.representation,
+                         "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
+            ->transform(one_of(representation_words))
+            ->default_str("single");
+    const auto* block =
+        verb->add_option("--block", command->sort.bitonic.block,
+                         "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
+                         "(default: 128, and none on software renderers)")
+            ->check(CLI::NonNegativeNumber)
+            ->type_name("N");
+    const auto* steps = verb->add_option("--steps-per-pass", command->sort.bitonic.steps_per_pass,
+                                         "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
+                            ->check(CLI::Range(1, 3))
+                            ->capture_default_str();
     verb->add_option("--threads", command->sort.threads, "CPU threads for packing and merging (default: all)")
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
@@ -267,7 +276,13 @@ void add_sort_command(CLI::App& app) {
         "  quadmill sort data.f32 -o sorted.f32 --engine pbsn --stats\n"
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1");
-    verb->callback([command] { command->run(); });
+    verb->callback([command, bitonic_options = std::array{representation, block, steps}] {
+        for (const auto* option : bitonic_options) {
+            if (option->count() > 0 && command->sort.engine != Engine::Bitonic)
+                throw CLI::ValidationError(option->get_name(), "goes with --engine bitonic");
+        }
+        command->run();
+    });
 }
 
 }  // namespace quadmill::cli

@@ -141,7 +141,7 @@ class Sorting(Command):
                              floats([0.0999755859375, 1.0]))
 
     def test_empty_and_single(self):
-        for engine in ("pbsn", "bitonic", "cpu", "auto"):
+        for engine in ("pbsn", "bitonic", "merge", "hybrid", "cpu", "auto"):
             for options in ([], ["--text"], ["--window", "4"], ["--type", "f16"]):
                 self.assertEqual(self.sort(b"", "--engine", engine, *options), b"")
             self.assertEqual(self.sort(floats([7]), "--engine", engine), floats([7]))
@@ -151,7 +151,7 @@ class Sorting(Command):
         expected = []
         for i in range(0, len(values), 100):
             expected += sorted(array.array("f", values[i:i + 100]))
-        for engine in ("pbsn", "bitonic", "cpu"):
+        for engine in ("pbsn", "bitonic", "merge", "hybrid", "cpu"):
             self.assertEqual(self.sort(floats(values), "--window", "100", "--engine", engine), floats(expected))
 
     def test_several_textures(self):
@@ -257,7 +257,7 @@ class TypesAndIndex(Command):
         self.assertEqual(result.stdout, b"3\n2\n")
         self.assertEqual(run("sort", "--top", "2", stdin=b"").stdout, b"")
         self.fails(2, "--window", "sort", "--top", "2", "--window", "5", stdin=b"")
-        for engine in ("pbsn", "bitonic"):
+        for engine in ("pbsn", "bitonic", "hybrid"):
             self.fails(2, "the others sort all", "sort", "--top", "2", "--engine", engine, stdin=b"")
         self.fails(2, "--top", "sort", "--top", "0", stdin=b"")
 
@@ -270,7 +270,12 @@ class TypesAndIndex(Command):
     def test_bad_calls(self):
         self.fails(2, "--with-index", "sort", "--window", "5", "--with-index", self.path("i"), stdin=floats([1]))
         self.fails(1, "Engine::Merge", "sort", "--type", "i32", "--engine", "pbsn", stdin=floats([1]))
-        self.fails(1, "index", "sort", "--engine", "pbsn", "--with-index", self.path("i"), stdin=floats([1]))
+        for engine in ("pbsn", "hybrid"):
+            self.fails(2, "--with-index", "sort", "--engine", engine, "--with-index", self.path("i"), stdin=floats([1]))
+        self.fails(2, "--precision", "sort", "--precision", "f16", "--top", "1", stdin=floats([1]))
+        self.fails(2, "--precision", "sort", "--precision", "f16", "--with-index", self.path("i"), stdin=floats([1]))
+        self.fails(2, "goes with --engine bitonic", "sort", "--block", "16", stdin=floats([1]))
+        self.fails(2, "--block", "sort", "--engine", "bitonic", "--block", "-1", stdin=floats([1]))
         out = self.path("same")
         self.fails(2, "--with-index", "sort", "-o", out, "--with-index", out, stdin=floats([1]))
 

@@ -129,6 +129,7 @@ class Calls {
         for (const auto order : {Order::Ascending, Order::Descending}) {
             sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Merge, .threads = 2});
             sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Bitonic, .threads = 2});
+            sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Hybrid, .threads = 2});
             for (const auto early_stop : {EarlyStop::Yes, EarlyStop::No}) {
                 for (const std::size_t max_texels : {std::size_t{1} << 24, std::size_t{32}}) {
                     sorters_.emplace_back(context_, pbsn(order, early_stop, max_texels));
@@ -159,6 +160,9 @@ class Calls {
             {"sort_windows Half",
              [&, n = size(), w = window()] { sort<Half>(sorter, random, n, some_or_none(random), w); }},
             {"sort_with_index", [&, n = size()] { sort_with_index(random, n); }},
+            {"top", [&, n = size()] { top(random, n); }},
+            {"sort_segments", [&, n = size()] { sort_segments(random, n); }},
+            {"argsort_texture", [&, n = size()] { argsort_texture(random, n); }},
             {"sort_texture", [&] { sort_texture(sorter, texture); }},
             {"sort_texture with specials", [&] { sort_texture(other, odd_texture); }},
             {"Sorter, its first sort, its end",
@@ -241,6 +245,45 @@ class Calls {
         std::vector<float> gathered;
         for (const auto i : index) gathered.push_back(before.at(i));
         CHECK(bits_differ(gathered, keys) == "");
+    }
+
+    void top(Random& random, std::size_t n) {
+        const auto keys = sample_keys<float>(random, n, Specials::Some);
+        auto expected = sorted(keys, Order::Ascending), view = keys;
+        std::vector<float> best((n + 1) / 2);
+        sorters_.front().top(view, best);
+        expected.resize(best.size());
+        CHECK(bits_differ(expected, best) == "");
+        CHECK(bits_differ(keys, view) == "");
+    }
+
+    void sort_segments(Random& random, std::size_t n) {
+        auto keys = sample_keys<float>(random, n, Specials::Some);
+        const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(n / 3);
+        auto expected = sorted(std::vector<float>(keys.begin(), middle), Order::Ascending);
+        const auto rest = sorted(std::vector<float>(middle, keys.end()), Order::Ascending);
+        expected.insert(expected.end(), rest.begin(), rest.end());
+        sorters_.front().sort_segments(keys, std::array{n / 3, n});
+        CHECK(bits_differ(expected, keys) == "");
+    }
+
+    void argsort_texture(Random& random, std::size_t n) {
+        const auto keys = sample_keys<float>(random, n + 1, Specials::Some);
+        const auto& gl = context_.device()->gl;
+        const auto width = static_cast<GLsizei>(keys.size());
+        std::array<GLuint, 2> textures{};
+        gl.CreateTextures(GL_TEXTURE_2D, 2, textures.data());
+        gl.TextureStorage2D(textures[0], 1, GL_R32F, width, 1);
+        gl.TextureStorage2D(textures[1], 1, GL_R32UI, width, 1);
+        gl.TextureSubImage2D(textures[0], 0, 0, 0, width, 1, GL_RED, GL_FLOAT, keys.data());
+        sorters_.front().argsort_texture(textures[0], textures[1]);
+        std::vector<std::uint32_t> index(keys.size());
+        gl.GetTextureImage(textures[1], 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(4 * index.size()),
+                           index.data());
+        gl.DeleteTextures(2, textures.data());
+        std::vector<float> gathered;
+        for (const auto i : index) gathered.push_back(keys.at(i));
+        CHECK(bits_differ(gathered, sorted(keys, Order::Ascending)) == "");
     }
 
     static void sort_texture(Sorter& sorter, TextureJobs::Job& job) {

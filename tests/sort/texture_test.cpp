@@ -136,6 +136,31 @@ TEST_CASE("The order of a texture's keys, of any type and shape, and of the firs
     }
 }
 
+TEST_CASE("Textures whose storage can change are argsorted, and keep their parameters") {
+    auto context = Context::headless();
+    context.make_current();
+    const auto& gl = context.device()->gl;
+    std::array<GLuint, 2> textures{};
+    gl.GenTextures(2, textures.data());
+    const std::vector<float> keys{3, 1, 2, 0};
+    gl.BindTexture(GL_TEXTURE_2D, textures[0]);
+    gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32F, 2, 2, 0, GL_RED, GL_FLOAT, keys.data());
+    gl.BindTexture(GL_TEXTURE_2D, textures[1]);
+    gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32UI, 4, 1, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, nullptr);
+    Sorter sorter(context);
+    sorter.argsort_texture(textures[0], textures[1]);
+    std::vector<std::uint32_t> index(4);
+    gl.GetTextureImage(textures[1], 0, GL_RED_INTEGER, GL_UNSIGNED_INT, 16, index.data());
+    CHECK(index == std::vector<std::uint32_t>{3, 1, 2, 0});
+    GLint bound = 0, filter = 0;
+    gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
+    CHECK(bound == static_cast<GLint>(textures[1]));
+    gl.GetTextureParameteriv(textures[0], GL_TEXTURE_MIN_FILTER, &filter);
+    CHECK(filter == GL_NEAREST_MIPMAP_LINEAR);
+    CHECK(gl.GetError() == GL_NO_ERROR);
+    gl.DeleteTextures(2, textures.data());
+}
+
 TEST_CASE("Textures that cannot be argsorted are refused, with the reason") {
     auto context = Context::headless();
     const HostTexture keys(context, GL_R32F, 8, 8), index(context, GL_R32UI, 8, 8), small(context, GL_R32UI, 8, 7);
