@@ -75,12 +75,17 @@ const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
     return cuts_.emplace(stride_log2, std::move(fresh)).first->second;
 }
 
-const gl::QuadList& MergeSurface::halves(gl::Device& device, std::size_t pairs) {
-    const int rows = array::Banked::rows_for(pairs, shape.row_log2);
-    if (const auto found = halves_.find(rows); found != halves_.end()) return found->second;
+const gl::QuadList& MergeSurface::halves(gl::Device& device, std::size_t first, std::size_t pairs) {
+    const auto tile_row = static_cast<std::size_t>(shape.width()) * array::Banked::tile_height;
+    const auto begin = static_cast<int>(first / tile_row) * array::Banked::tile_height;
+    const int end = array::Banked::rows_for(first + pairs, shape.row_log2);
+    if (const auto found = halves_.find({begin, end}); found != halves_.end()) return found->second;
+    constexpr std::size_t most = 1024;
+    if (halves_.size() >= most) halves_.clear();
+    const int width = shape.width(), upper = shape.half_height;
     return halves_
-        .emplace(rows, gl::QuadList(device, {rectangle(0, 0, shape.width(), rows),
-                                             rectangle(0, shape.half_height, shape.width(), shape.half_height + rows)}))
+        .emplace(std::pair(begin, end), gl::QuadList(device, {rectangle(0, begin, width, end),
+                                                              rectangle(0, upper + begin, width, upper + end)}))
         .first->second;
 }
 
@@ -129,7 +134,7 @@ Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job) {
     return uniforms;
 }
 
-void MergePasses::sort_blocks(const Job& job, std::size_t pairs) {
+void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
     auto& surface = job.surface;
     for (const bool upper : {false, true}) {
         auto with = variant(job, Kind::SortBlocks);
@@ -144,7 +149,7 @@ void MergePasses::sort_blocks(const Job& job, std::size_t pairs) {
                                        .set_order(job.form)
                                        .take(),
                        .target = &surface.keys_target,
-                       .quads = &surface.halves(device_, pairs),
+                       .quads = &surface.halves(device_, slice.first, slice.count),
                        .first = upper ? 1U : 0U,
                        .count = 1});
     }
@@ -158,7 +163,7 @@ Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job, const
         .set("pairs", static_cast<GLint>(level.pairs_out()));
 }
 
-void MergePasses::search(const Job& job, const Level& level, const Cuts& cuts, const Cuts* before) {
+void MergePasses::search(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts, const Cuts* before) {
     auto with = variant(job, Kind::Search);
     with.coarse = before != nullptr;
     const auto& split = program(with);
@@ -172,26 +177,26 @@ void MergePasses::search(const Job& job, const Level& level, const Cuts& cuts, c
                                    .set("coarse_log2", GLint{before ? before->stride_log2 : 0})
                                    .take(),
                    .target = &cuts.target,
-                   .quads = &job.surface.halves(device_, (level.pairs_out() >> stride) + 1),
+                   .quads = &job.surface.halves(device_, slice.first >> stride, (slice.count >> stride) + 1),
                    .first = 0,
                    .count = 1});
 }
 
-const Cuts& MergePasses::find_cuts(const Job& job, const Level& level) {
+const Cuts& MergePasses::find_cuts(const Job& job, const Level& level, const Slice& slice) {
     const Cuts* before = nullptr;
     for (const int log2 : job.plan.coarse_log2) {
         // Worth a pass only where a group of runs has several such cuts.
         if ((std::size_t{2} << static_cast<unsigned>(log2)) > level.run) continue;
         const auto& cuts = job.surface.cuts(device_, log2);
-        search(job, level, cuts, before);
+        search(job, level, slice, cuts, before);
         before = &cuts;
     }
     const auto& cuts = job.surface.cuts(device_, 0);
-    search(job, level, cuts, before);
+    search(job, level, slice, cuts, before);
     return cuts;
 }
 
-void MergePasses::merge(const Job& job, const Level& level, const Cuts& cuts) {
+void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts) {
     auto& surface = job.surface;
     for (const bool upper : {false, true}) {
         auto with = variant(job, Kind::MergeRuns);
@@ -204,18 +209,33 @@ void MergePasses::merge(const Job& job, const Level& level, const Cuts& cuts) {
               .inputs = inputs(job, &cuts),
               .uniforms = uniforms(runs, job, level).set("last", GLint{level.last ? 1 : 0}).set_order(job.form).take(),
               .target = &surface.other_target,
-              .quads = &surface.halves(device_, level.pairs_out()),
+              .quads = &surface.halves(device_, slice.first, slice.count),
               .first = upper ? 1U : 0U,
               .count = 1});
     }
-    std::swap(surface.keys, surface.other);
-    std::swap(surface.keys_target, surface.other_target);
+    surface.swap();
 }
 
 void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
     const Job job{surface, form, plan};
-    sort_blocks(job, extent.pairs);
     Level level{.blocks = 2 * extent.pairs};
+    const auto slice = plan.slice_pairs;
+    if (slice > 0 && extent.pairs > slice && !surface.segmented && extent.wanted_keys == 0) {
+        for (std::size_t first = 0; first < extent.pairs; first += slice) {
+            if (level.index % 2 == 1) surface.swap();  // each slice goes the same way
+            level = {.blocks = 2 * extent.pairs};
+            const Slice part{first, std::min(slice, extent.pairs - first)};
+            sort_blocks(job, part);
+            while (level.run < 2 * slice) {
+                ++level.index;
+                level.kept = 2 * level.run;
+                merge(job, level, part, find_cuts(job, level, part));
+                level.run *= 2;
+            }
+        }
+    } else {
+        sort_blocks(job, {0, extent.pairs});
+    }
     auto longest = 2 * extent.longest_pairs;  // blocks of a segment
     const auto wanted = (2 * extent.wanted_keys + form.pair_keys() - 1) / form.pair_keys();
     do {  // at least once, because the last pass turns numbers into bits
@@ -223,7 +243,8 @@ void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent&
         const bool half = extent.wanted_keys > 0 && level.run >= wanted;
         level.kept = half ? level.run : 2 * level.run;
         level.last = 2 * level.run >= longest;
-        merge(job, level, find_cuts(job, level));
+        const Slice all{0, level.pairs_out()};
+        merge(job, level, all, find_cuts(job, level, all));
         if (half) {
             longest = level.blocks = 2 * level.pairs_out();
         } else {

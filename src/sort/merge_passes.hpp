@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "array/banked.hpp"
@@ -13,9 +14,13 @@
 
 namespace quadmill::detail::sort {
 
-// How levels are merged. The defaults were measured to be the fastest (docs/design.md).
+// How levels are merged. What was measured to be the fastest is in docs/design.md.
 struct MergePlan {
+    explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
     std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
+    // So many pairs of blocks make all their first levels before the next ones begin, so that they stay in the CPU's cache;
+    // 0: all at once. A power of two, of whole rows of tiles.
+    std::size_t slice_pairs;
 };
 
 // Where runs are cut (shaders/sort/runs.glsl).
@@ -45,16 +50,20 @@ struct MergeSurface {
     gl::Framebuffer source_target;
     gl::Texture keys, other;
     gl::Framebuffer keys_target, other_target;
+    void swap() {
+        std::swap(keys, other);
+        std::swap(keys_target, other_target);
+    }
     gl::Texture segments;    // first and end block of the segment of each pair; made when needed
     bool segmented = false;  // there are several
     // Of every 2^stride_log2-th pair; made on first use.
     const Cuts& cuts(gl::Device& device, int stride_log2);
-    // The rows of the first `pairs` pairs: in the lower half (and in textures of cuts), in the upper half.
-    const gl::QuadList& halves(gl::Device& device, std::size_t pairs);
+    // The rows of tiles of pairs [first, first + pairs): in the lower half (and in textures of cuts), in the upper half.
+    const gl::QuadList& halves(gl::Device& device, std::size_t first, std::size_t pairs);
 
   private:
     std::map<int, Cuts> cuts_;
-    std::map<int, gl::QuadList> halves_;  // by the number of rows
+    std::map<std::pair<int, int>, gl::QuadList> halves_;  // by rows
 };
 
 // What is to be sorted.
@@ -101,10 +110,14 @@ class MergePasses {
     [[nodiscard]] static Inputs inputs(const Job& job, const Cuts* cuts);
     [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job);
     [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job, const Level& level);
-    void sort_blocks(const Job& job, std::size_t pairs);
-    const Cuts& find_cuts(const Job& job, const Level& level);
-    void search(const Job& job, const Level& level, const Cuts& cuts, const Cuts* before);
-    void merge(const Job& job, const Level& level, const Cuts& cuts);
+    // Pairs [first, first + count) of blocks.
+    struct Slice {
+        std::size_t first, count;
+    };
+    void sort_blocks(const Job& job, const Slice& slice);
+    const Cuts& find_cuts(const Job& job, const Level& level, const Slice& slice);
+    void search(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts, const Cuts* before);
+    void merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts);
 
     gl::Device& device_;
     std::map<Variant, gl::Program> programs_;

@@ -23,6 +23,7 @@ MergeSort::MergeSort(gl::Device& device, array::Workers& workers)
     : device_(device),
       workers_(workers),
       passes_(device),
+      plan_(device.info),
       begin_(device, gl::Query::Kind::Timestamp),
       end_(device, gl::Query::Kind::Timestamp),
       read_end_(device, gl::Query::Kind::Timestamp) {}

@@ -39,7 +39,7 @@ TEST_CASE("Segments of unequal length, empty ones too, are sorted by themselves"
     sort::MergeSort merge(device, workers);
     std::mt19937_64 random(5);
     for (const std::vector<int>& coarse : {std::vector<int>{}, std::vector<int>{3}, std::vector<int>{5, 2}}) {
-        merge.plan() = {.coarse_log2 = coarse};
+        merge.plan().coarse_log2 = coarse;
         for (const bool with_index : {false, true}) {
             auto keys = make<float>("few", 100'000, 8);
             const auto input = keys;
@@ -254,6 +254,28 @@ TEST_CASE("What converts no keys refuses a precision that would") {
         sorter.sort_with_index(integers, index);
         CHECK(integers == std::vector<std::int32_t>{1, 2, 3});
     }
+}
+
+TEST_CASE("Slices that make their first levels one after the other, an odd and an even number of them") {
+    using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
+    const auto context = Context::headless();
+    const gl::Scope scope(*context.device(), "test");
+    array::Workers workers(2);
+    sort::MergeSort merge(*context.device(), workers);
+    for (const std::size_t slice : {256UL, 512UL, 1024UL}) {  // at least a row of tiles
+        merge.plan().slice_pairs = slice;
+        for (const std::size_t n : {64 * slice, 64 * slice + 1, std::size_t{200'000}}) {
+            for (const std::string distribution : {"any bits", "few"}) {
+                expect_stable(keys_of<float>(distribution, n, slice), whole, Order::Descending, false,
+                              [&](auto& keys, auto&) {
+                                  sort::Segments all(64);
+                                  all.add(0, n);
+                                  merge.run(keys, {}, Order::Descending, all);
+                              });
+            }
+        }
+    }
+    scope.check();
 }
 
 TEST_CASE("Random sizes, windows and seeds") {
