@@ -19,19 +19,20 @@ struct Work {
     bool top = false;
 };
 
-// Whether the merge engine was measured faster than std::sort in a context that is open. What std::sort takes grows with
-// n log(window), and finding the best with n; the merge engine pads short windows.
+// Whether the merge engine was measured faster than std::sort in a context that is open: all types cross near 2^14 keys.
+// What std::sort takes grows with n log(window), and finding the best with n; the merge engine pads short windows.
 [[nodiscard]] inline bool merge_wins(const ContextInfo& info, const Work& work) {
     if (info.software) return false;
     if (work.top) return work.n >= (std::size_t{1} << 17U);
     const auto window = work.window == 0 ? work.n : std::min(work.window, work.n);
-    return window >= 16 && work.n * static_cast<std::size_t>(array::log2_ceil(window)) >= 15 * (std::size_t{1} << 15U);
+    const auto cost = work.n * static_cast<std::size_t>(array::log2_ceil(window));
+    return window >= 16 && cost >= (window >= 64 ? 14 * (std::size_t{1} << 14U) : std::size_t{1} << 19U);
 }
 
-// The same for a program that has no context yet: opening one and compiling shaders takes as long as sorting millions of
-// keys on the CPU.
+// The same for a program that has no context yet: opening one and loading shaders takes some 100 ms, as sorting a million
+// keys on the CPU does. (Compiling them, once, where the driver keeps them, takes a second.)
 [[nodiscard]] inline bool gpu_may_win_with_startup(const Work& work) {
-    return work.n >= (std::size_t{1} << (work.top ? 25U : 22U));
+    return work.n >= (std::size_t{1} << (work.top ? 23U : 21U));
 }
 
 }  // namespace quadmill::detail::sort

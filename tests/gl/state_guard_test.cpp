@@ -272,12 +272,15 @@ class Calls {
         const auto& gl = context_.device()->gl;
         const auto width = static_cast<GLsizei>(keys.size());
         std::array<GLuint, 2> textures{};
+        std::optional<Session> session(context_);  // the host's state is not fit for transfers
         gl.CreateTextures(GL_TEXTURE_2D, 2, textures.data());
         gl.TextureStorage2D(textures[0], 1, GL_R32F, width, 1);
         gl.TextureStorage2D(textures[1], 1, GL_R32UI, width, 1);
         gl.TextureSubImage2D(textures[0], 0, 0, 0, width, 1, GL_RED, GL_FLOAT, keys.data());
+        session.reset();
         sorters_.front().argsort_texture(textures[0], textures[1]);
         std::vector<std::uint32_t> index(keys.size());
+        session.emplace(context_);
         gl.GetTextureImage(textures[1], 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(4 * index.size()),
                            index.data());
         gl.DeleteTextures(2, textures.data());
