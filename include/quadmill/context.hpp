@@ -78,8 +78,8 @@ class QUADMILL_API Context {
   public:
     using GetProcAddress = void (*(*)(const char* name))();
 
-    /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform, then
-    /// the default display. libEGL is opened at run time.
+    /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
+    /// then the default display. libEGL is opened at run time.
     /// Throws: ContextError, saying what was tried and what to install; InvalidArgument for a device index (also in
     /// QUADMILL_DEVICE) that is no number from 0.
     static Context headless(const HeadlessOptions& options = {});
@@ -87,8 +87,8 @@ class QUADMILL_API Context {
     /// Takes the caller's context, which must be current and have the core profile. The library loads its own function
     /// table through `get_proc_address` and leaves the context's state as it was after each call.
     /// Pre: during any call of the library, no query of samples or primitives is active and the current program is not
-    /// flagged for deletion (both are refused with InvalidArgument), and no conditional rendering is active (OpenGL cannot
-    /// tell).
+    /// flagged for deletion (both are refused with InvalidArgument), and no conditional rendering is active (OpenGL
+    /// cannot tell).
     /// Throws: ContextError when no context is current, or it is older than 4.5 or of the compatibility profile;
     /// InvalidArgument for a null pointer.
     static Context adopt(GetProcAddress get_proc_address);

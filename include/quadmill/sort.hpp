@@ -62,8 +62,8 @@ enum class Engine {
     Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
     Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
     Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
-    Hybrid    ///< the merge engine and std::sort on all other threads, at the same time, each taking parts from one
-              ///< queue; the CPU merges them; keys alone
+    Hybrid    ///< the merge engine and std::sort on CPU threads, at the same time, each taking parts from one queue
+              ///< (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
 };
 
 /// Whether PBSN may stop at the first stage that finds everything in order.
@@ -108,19 +108,20 @@ struct SortOptions {
     EarlyStop early_stop = EarlyStop::Yes;
     Precision precision = Precision::Native;
     Rounding rounding = Rounding::Refuse;
-    /// No texture gets more texels than this (4 keys a texel), nor more than the driver allows; a larger input is
-    /// sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU. Rounded down to
-    /// a power of two; at least 1.
+    /// For Engine::Pbsn: no texture gets more texels than this (4 keys a texel), nor more than the driver allows; a
+    /// larger input is sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU.
+    /// Rounded down to a power of two; at least 1.
     std::size_t max_texels = std::size_t{1} << 24;
     /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
     /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
     /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes
     /// 2^18; fastest is 2^8.
     std::size_t max_run = 0;
-    /// CPU threads for packing and merging; 0 takes as many as the machine has.
+    /// CPU threads for packing and merging, the caller's among them; 0 takes as many as the machine has. Engine::Hybrid
+    /// sorts with two fewer beside them.
     unsigned threads = 0;
-    /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to the
-    /// CPU. 0: than the driver says is free (a software renderer, the machine).
+    /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to
+    /// the CPU. 0: than the driver says is free (a software renderer, the machine).
     std::size_t gpu_memory = 0;
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
 };
@@ -148,15 +149,18 @@ struct SortStats {
 
 /// Sorts with one context; keeps its programs, textures and staging memory from call to call.
 ///
-/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver; where a
-/// call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself. Whether a sort
+/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver;
+/// where a call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself, but
+/// for a GPU that is lost while sorted keys come back (they come in parts, each as soon as it is there). Whether a sort
 /// of keys alone is stable cannot be told, since equal keys have equal bits; sort_with_index is.
-/// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as much
-/// staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a little more
-/// than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the keys once and
-/// for the result once; no copy of the keys on the CPU. Bitonic takes about as much, but each window (or all keys)
-/// is padded to a power of two of at least 4. Hybrid takes what Merge does for the part that the GPU takes, at most 2^26
-/// keys at once, and on the CPU one copy of the keys (none for windows and segments).
+/// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as
+/// much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a
+/// little more than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the
+/// keys once and for the result once (SortStats has the bytes; a test holds both to it); on the CPU 24 bytes a window
+/// or segment, no copy of the keys. Bitonic takes the keys (and the index) once and twice what it sorts: words of 32
+/// bits, 16 for keys of 16 bits, of each window (or all keys) padded to a power of two of at least 4. Hybrid takes what
+/// Merge does for the part that the GPU takes, at most 2^26 keys or one segment at once, and on the CPU one copy of the
+/// keys (none for windows and segments). Textures stay for the next call, as large as the largest so far.
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
 /// (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), sections 4.1, 4.2 and 4.4.
@@ -175,28 +179,31 @@ class QUADMILL_API Sorter {
     /// Cost: Pbsn: k * k steps of two draws and a copy for a run of 2^k elements in each channel, fewer where stages
     /// may stop early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys, which are k (k - 1) / 2 passes in the paper's
     /// form and about a third of that by default. One upload, one read-back; waits for the GPU.
-    /// Throws: InvalidArgument before any work for more keys than the engine's textures hold: Bitonic up to 2^30, half
-    /// as many of 64 bits, padding included.
+    /// Merge: a pass that sorts 64 keys each, then a level of passes for each doubling.
+    /// Throws: InvalidArgument before any work for more keys than the engine holds at once, padding included: Merge and
+    /// Bitonic 2^30, half as many of 64 bits, and of Merge with an index half as many again; Merge also for more than
+    /// fit into the GPU's free memory.
     SortStats sort(Keys keys);
 
-    /// Sorts the keys in place, stably, and says where each was: index[i] receives the place, from 0, that the i-th sorted
-    /// key had before. The order of equal keys is that of the input, also for Order::Descending.
+    /// Sorts the keys in place, stably, and says where each was: index[i] receives the place, from 0, that the i-th
+    /// sorted key had before. The order of equal keys is that of the input, also for Order::Descending.
     /// Shape: index has keys.size() elements, which are at most 2^31.
-    /// Cost: as for sort(), with keys of twice the size. Engine::Pbsn cannot carry an index and is refused. A bitonic
-    /// network is not stable by itself; Engine::Bitonic compares (key, place), so that no two are equal.
+    /// Cost: as for sort(), with keys of twice the size. Engine::Pbsn and Engine::Hybrid cannot carry an index and
+    /// are refused. A bitonic network is not stable by itself; Engine::Bitonic compares (key, place), so that no two
+    /// are equal.
     ///
     ///     std::vector<std::uint32_t> index(keys.size());
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
     SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
 
-    /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one may
-    /// be shorter.
+    /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
+    /// may be shorter.
     /// Pre: 1 <= window; for Engine::Pbsn, window <= max_texels.
     /// Cost: as for sort(), with 2^k >= window.
     SortStats sort_windows(Keys keys, std::size_t window);
 
-    /// Sorts segments of any lengths by themselves, in place, all at once: segment i is [ends[i - 1], ends[i]), the first
-    /// one beginning at 0. Engine::Merge sorts them in one texture, each filling a multiple of 64 32-bit keys.
+    /// Sorts segments of any lengths by themselves, in place, all at once: segment i is [ends[i - 1], ends[i]), the
+    /// first one beginning at 0. Engine::Merge sorts them in one texture, each filling a multiple of 64 32-bit keys.
     /// Pre: ends ascend, and the last is keys.size() (or both are empty).
     /// Throws: InvalidArgument when they do not, or for Engine::Pbsn and Engine::Bitonic, whose windows are of
     /// one length.
@@ -204,22 +211,23 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
     SortStats sort_segments(Keys keys, std::span<const std::size_t> ends);
 
-    /// Finds the first best.size() keys in order, the smallest ones (the largest by Order::Descending), without sorting the
-    /// others, which stay as they are: `best` receives them, and `index`, when not empty, where each was.
+    /// Finds the first best.size() keys in order, the smallest ones (the largest by Order::Descending), without sorting
+    /// the others, which stay as they are: `best` receives them, and `index`, when not empty, where each was.
     /// Shape: best has at most keys.size() elements of the same type and lies elsewhere; index has as many, or none.
-    /// Cost: as for sort() until runs have k keys; from then on each merge pass writes half as much as the one before. One
-    /// upload, a read-back of k keys.
-    /// Throws: InvalidArgument for other shapes, or for Engine::Pbsn and Engine::Bitonic, which sort all of the keys.
+    /// Cost: as for sort() until runs have k keys; from then on each merge pass writes half as much as the one before.
+    /// One upload, a read-back of k keys.
+    /// Throws: InvalidArgument for other shapes, or for Engine::Pbsn, Bitonic and Hybrid, which sort all of the keys.
     ///
     ///     std::array<float, 10> best;
     ///     sorter.top(keys, best);  // the 10 smallest
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index = {});
 
-    /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order (element
-    /// i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is used; both
-    /// may be the same texture. Always PBSN, one run a channel.
+    /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
+    /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
+    /// used; both may be the same texture. Always PBSN, one run a channel.
     /// Shape: RGBA32F, 2-D, any size, both the same.
-    /// Guarantee: as for sort(); a texture with values that blending cannot order goes through a comparator in a shader.
+    /// Guarantee: as for sort(); a texture with values that blending cannot order goes through a comparator in a
+    /// shader.
     /// Cost: as for sort(), with no upload and no read-back; waits for the GPU (an occlusion query finds such values,
     /// others whether a stage has finished the sort). GPU memory: 5 textures of the padded size.
     /// Throws: InvalidArgument when an id is no such texture, or the sizes differ.
@@ -227,14 +235,16 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_texture(texture, texture);  // in place, in the program's own context
     SortStats sort_texture(std::uint32_t input, std::uint32_t output);
 
-    /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives the
-    /// place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the order of
-    /// their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back to front by
-    /// Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched. Always Merge.
-    /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all of
-    /// `keys` when it is not given, and at most 2^28.
-    /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the time
-    /// that issuing took. GPU memory: 40 bytes a key.
+    /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives
+    /// the place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
+    /// order of their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back
+    /// to front by
+    /// Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched. Always
+    /// Merge.
+    /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
+    /// of `keys` when it is not given, and at most 2^28.
+    /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
+    /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key.
     /// Throws: InvalidArgument when an id is no such texture, or `count` texels do not fit.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
@@ -257,6 +267,7 @@ QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t
 QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending);
 QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
                                             Order order = Order::Ascending);
+/// By std::nth_element on a copy of the keys (with an index, of 8 or 16 bytes a key).
 QUADMILL_API SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index = {},
                                   Order order = Order::Ascending);
 

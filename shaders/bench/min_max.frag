@@ -1,5 +1,5 @@
-// Limits: ROUNDS rounds of the odd-even transposition network over 16 values in registers. Two rounds are 15 comparators,
-// 30 min and max; those of a round do not depend on each other.
+// Limits: ROUNDS rounds of the odd-even transposition network over 16 values in registers. Two rounds are 15
+// comparators, 30 min and max; those of a round do not depend on each other.
 out uvec4 value;
 
 void order(inout uint a, inout uint b) {

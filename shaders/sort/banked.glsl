@@ -1,7 +1,8 @@
 // Keys in a banked texture: its 8 layers are 8 render targets, and the 8 texels of a fragment are a block of 32 words,
-// which are KEYS consecutive keys of WORDS words each. Even blocks lie in the lower half of the texture, odd ones in the
-// upper half, so that the two of a pair are drawn by different programs: UPPER says which. The row above both halves has
-// texels of the smallest key (x = 0) and the largest (x = 1). WORDS is 1, 2 (low word first) or 4 (three and a zero).
+// which are KEYS consecutive keys of WORDS words each. Even blocks lie in the lower half of the texture, odd ones in
+// the upper half, so that the two of a pair are drawn by different programs: UPPER says which. The row above both
+// halves has texels of the smallest key (x = 0) and the largest (x = 1). WORDS is 1, 2 (low word first) or 4 (three and
+// a zero).
 #if WORDS == 1
 #define KEY uint
 #define KEYS 32
@@ -35,8 +36,8 @@ bool LESS(uvec3 a, uvec3 b) {
 uniform int row_log2;     // a row has 2^row_log2 pairs of blocks
 uniform int half_height;  // rows of even blocks
 
-// Where the even block of a pair is. 32 consecutive pairs are a tile of 8 x 4 texels, so that fragments that run together
-// read from few lines of the cache.
+// Where the even block of a pair is. 32 consecutive pairs are a tile of 8 x 4 texels, so that fragments that run
+// together read from few lines of the cache.
 ivec2 place_of_pair(int pair) {
     int tile = pair >> 5;
     int tiles_log2 = row_log2 - 3;

@@ -1,6 +1,6 @@
-// The first pass of the merge engine: sorts every pair of blocks. Each fragment takes the keys of both, sorts each block
-// by a network in registers, keeps the lower half of all (in the even block) or the upper half (in the odd one), which is
-// min or max of a[k] and b[KEYS - 1 - k], and finishes by a bitonic merge.
+// The first pass of the merge engine: sorts every pair of blocks. Each fragment takes the keys of both, sorts each
+// block by a network in registers, keeps the lower half of all (in the even block) or the upper half (in the odd one),
+// which is min or max of a[k] and b[KEYS - 1 - k], and finishes by a bitonic merge.
 //     texture0   the keys as they are in memory, texel after texel in rows of 2^source_log2 texels
 // With INDEXED, the lowest word of a key becomes its place, which makes the order of equal keys that of the input.
 #ifdef UPPER

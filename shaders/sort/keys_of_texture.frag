@@ -1,4 +1,5 @@
-// The keys of a texture, one a texel in rows, to the form that block_sort.frag reads: four a texel, one after the other.
+// The keys of a texture, one a texel in rows, to the form that block_sort.frag reads: four a texel, one after the
+// other.
 //     texture0   bits of the keys
 uniform highp usampler2D texture0;
 uniform int count;         // of keys

@@ -1,6 +1,6 @@
-// A pass of the merge engine: two runs become one. The cut of a pair of blocks (runs.glsl) says where the keys of its even
-// block end and those of its odd block begin in each run. The odd block (UPPER) is the lowest KEYS of the keys from the
-// cut on, the even one the highest KEYS of those before it; here for the odd block:
+// A pass of the merge engine: two runs become one. The cut of a pair of blocks (runs.glsl) says where the keys of its
+// even block end and those of its odd block begin in each run. The odd block (UPPER) is the lowest KEYS of the keys
+// from the cut on, the even one the highest KEYS of those before it; here for the odd block:
 //     a[k], b[k]   the k-th key of each run from the cut on, or the largest key behind its end
 //     min(a[k], b[KEYS - 1 - k])   the lowest KEYS keys of both, a bitonic sequence, which a network then sorts
 // Loads stay aligned to texels: register r holds the key whose position is r modulo KEYS, so a run lies turned round by

@@ -1,7 +1,7 @@
 // The runs that a merge pass joins. Segments are sorted by themselves: blocks [0, blocks) are one; with SEGMENTS, each
 // pair of blocks looks up its own in texture2 (first block, end block). Run r of a segment is its blocks
-// [r run, (r + 1) run), cut at the segment's end, and two consecutive runs are merged into one, of which `kept` blocks are
-// written: all, or half of them, one run's worth, where the rest cannot be among the first keys that are wanted.
+// [r run, (r + 1) run), cut at the segment's end, and two consecutive runs are merged into one, of which `kept` blocks
+// are written: all, or half of them, one run's worth, where the rest cannot be among the first keys that are wanted.
 uniform highp usampler2DArray texture0;  // keys in runs, banked
 uniform highp usampler2D texture1;       // cuts
 uniform int blocks;

@@ -12,7 +12,8 @@
 namespace quadmill::detail::array {
 
 // A block is the 8 texels, one a layer, at the same x and y; odd blocks lie half_height rows above even ones. Pairs of
-// blocks lie in tiles of 8 x 4, row after row of tiles. A row more than both halves holds the smallest and the largest key.
+// blocks lie in tiles of 8 x 4, row after row of tiles. A row more than both halves holds the smallest and the largest
+// key.
 struct Banked {
     static constexpr int layers = 8, block_words = 32, tile_width = 8, tile_height = 4;
     int row_log2 = 3, half_height = 0;

@@ -25,8 +25,8 @@ class Uploader {
     // Fills the memory of rows [first_row, first_row + rows) of the texture, tightly packed; called by several threads.
     using Fill = std::function<void(std::size_t first_row, std::size_t rows, std::span<std::byte> memory)>;
 
-    // Sends the first `rows` rows, or all of them. Returns when all is filled and the upload is under way; waits first for
-    // the last upload from this memory. Pre: a session is open.
+    // Sends the first `rows` rows, or all of them. Returns when all is filled and the upload is under way; waits first
+    // for the last upload from this memory. Pre: a session is open.
     void send(gl::Device& device, const gl::Texture& texture, Workers& workers, const Fill& fill);
     void send(gl::Device& device, const gl::Texture& texture, std::size_t rows, Workers& workers, const Fill& fill);
 

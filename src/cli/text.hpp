@@ -11,7 +11,8 @@
 
 namespace quadmill::cli {
 
-// For each type of key. Throws InvalidArgument, naming the line, when a line is no number of the type or out of its range.
+// For each type of key. Throws InvalidArgument, naming the line, when a line is no number of the type or out of its
+// range.
 template <class Key>
 void parse_lines(std::string_view text, const std::string& path, std::vector<Key>& keys);
 

@@ -29,7 +29,8 @@ void fill_stencil(Device& device, const Texture& texture, std::uint8_t value);
 // Starts the work issued so far.
 void flush(Device& device);
 
-// Memory for textures that the driver says is free; a software renderer's is the machine's. Nothing where it is not said.
+// Memory for textures that the driver says is free; a software renderer's is the machine's. Nothing where it is not
+// said.
 [[nodiscard]] std::optional<std::size_t> free_bytes(Device& device);
 
 // The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.

@@ -19,8 +19,9 @@ struct Work {
     bool top = false;
 };
 
-// Whether the merge engine was measured faster than std::sort in a context that is open: all types cross near 2^14 keys.
-// What std::sort takes grows with n log(window), and finding the best with n; the merge engine pads short windows.
+// Whether the merge engine was measured faster than std::sort in a context that is open: all types cross near 2^14
+// keys. What std::sort takes grows with n log(window), and finding the best with n; the merge engine pads short
+// windows.
 [[nodiscard]] inline bool merge_wins(const ContextInfo& info, const Work& work) {
     if (info.software) return false;
     if (work.top) return work.n >= (std::size_t{1} << 17U);
@@ -29,8 +30,8 @@ struct Work {
     return window >= 16 && cost >= (window >= 64 ? 14 * (std::size_t{1} << 14U) : std::size_t{1} << 19U);
 }
 
-// The same for a program that has no context yet: opening one and loading shaders takes some 100 ms, as sorting a million
-// keys on the CPU does. (Compiling them, once, where the driver keeps them, takes a second.)
+// The same for a program that has no context yet: opening one and loading shaders takes some 100 ms, as sorting a
+// million keys on the CPU does. (Compiling them, once, where the driver keeps them, takes a second.)
 [[nodiscard]] inline bool gpu_may_win_with_startup(const Work& work) {
     return work.n >= (std::size_t{1} << (work.top ? 23U : 21U));
 }

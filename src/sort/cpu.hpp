@@ -10,8 +10,8 @@
 
 namespace quadmill::detail::sort {
 
-// These throw InvalidArgument: when 32 bits cannot count so many keys, the index does not fit the keys, the best ones do
-// not fit them, the ends do not ascend to keys.size().
+// These throw InvalidArgument: when 32 bits cannot count so many keys, the index does not fit the keys, the best ones
+// do not fit them, the ends do not ascend to keys.size().
 void check_index_range(const char* function, std::size_t n);
 void check_index(const char* function, Keys keys, std::span<const std::uint32_t> index);
 void check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index);

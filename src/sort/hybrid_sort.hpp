@@ -12,8 +12,8 @@
 
 namespace quadmill::detail::sort {
 
-// Units of work, each a range of keys that is sorted by itself: segments, or pieces of one sort. The GPU takes many from
-// the front, ever fewer as they run out; CPU threads take few from the back.
+// Units of work, each a range of keys that is sorted by itself: segments, or pieces of one sort. The GPU takes many
+// from the front, ever fewer as they run out; CPU threads take few from the back.
 class UnitQueue {
   public:
     // `ends` says where each unit ends, in keys.
@@ -40,8 +40,8 @@ class UnitQueue {
     std::vector<std::size_t> long_;  // units that take_back() passed over
 };
 
-// How much each side takes, in keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in some
-// milliseconds, so that all end together.
+// How much each side takes, in keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in
+// some milliseconds, so that all end together.
 struct HybridPlan {
     std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1} << 26, cpu_most = std::size_t{1} << 17;
 };

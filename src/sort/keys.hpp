@@ -53,9 +53,10 @@ inline constexpr bool is_float = requires {
     KeyBits<Key>::exponent;
 };
 
-// Bits to an unsigned key whose order is the library's; a bijection. For floats: numbers ascending with -0 below +0, then
-// NaNs, which is the order of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these follow the
-// positive ones; descending is the same with the sign flipped. For integers: by value; descending is all bits flipped.
+// Bits to an unsigned key whose order is the library's; a bijection. For floats: numbers ascending with -0 below +0,
+// then NaNs, which is the order of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these
+// follow the positive ones; descending is the same with the sign flipped. For integers: by value; descending is all
+// bits flipped.
 template <class Key>
 struct TotalOrder {
     using Keys = KeyBits<Key>;

@@ -26,8 +26,9 @@ class MergeSort {
     // Pre: 1 <= best.size(), keys.size() fit into a texture.
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
 
-    // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of `keys`
-    // are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <= count.
+    // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of
+    // `keys` are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <=
+    // count.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order);
 
     // Whether textures of that size are there already.

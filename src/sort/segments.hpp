@@ -26,8 +26,8 @@ class Segments {
                                           [](std::size_t p, const Segment& s) { return p < s.first_pair; }));
     }
 
-    // Goes through places [first, first + count), counted in keys in the texture, and calls f(place, key, size, padding):
-    // `size` keys from `key` on lie there, followed by `padding` places without one.
+    // Goes through places [first, first + count), counted in keys in the texture, and calls f(place, key, size,
+    // padding): `size` keys from `key` on lie there, followed by `padding` places without one.
     template <class F>
     void for_each_piece(std::size_t first, std::size_t count, F&& f) const {
         const auto end = first + count;
