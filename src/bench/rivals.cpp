@@ -7,7 +7,10 @@
 #include "sort/keys.hpp"
 
 #ifdef QUADMILL_TBB
+#include <tbb/global_control.h>
+
 #include <execution>
+#include <new>
 #endif
 #ifdef QUADMILL_HIGHWAY
 #include <hwy/contrib/sort/vqsort.h>
@@ -81,6 +84,13 @@ std::span<const Rival> rivals() {
                                                {"spreadsort", "libboost-dev", spreadsort},
                                                {"qsort", nullptr, c_qsort}}};
     return all;
+}
+
+RivalThreads::~RivalThreads() {
+#ifdef QUADMILL_TBB
+    tbb::task_scheduler_handle threads{tbb::attach{}};
+    tbb::finalize(threads, std::nothrow);
+#endif
 }
 
 }  // namespace quadmill::detail::bench

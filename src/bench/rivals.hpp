@@ -14,4 +14,13 @@ struct Rival {
 };
 [[nodiscard]] std::span<const Rival> rivals();
 
+// While it lives, rivals may run; then it waits for the end of their threads, so that none runs while the process ends.
+class RivalThreads {
+  public:
+    RivalThreads() = default;
+    RivalThreads(const RivalThreads&) = delete;
+    RivalThreads& operator=(const RivalThreads&) = delete;
+    ~RivalThreads();
+};
+
 }  // namespace quadmill::detail::bench

@@ -264,6 +264,8 @@ void BenchSort::run() {
     std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     std::ranges::sort(n);
+    std::optional<detail::bench::RivalThreads> rival_threads;
+    if (with_rivals) rival_threads.emplace();
     auto bench = open_bench();
     std::vector<CaseResult> all;
     bool right = true;

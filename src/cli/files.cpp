@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "quadmill/error.hpp"
@@ -42,7 +43,7 @@ void remove_on_signal(const std::string& path) {
         file.is_there = 1;
         break;
     }
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
         if (std::signal(signal, remove_unfinished) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
     }
 }
@@ -159,6 +160,13 @@ OutputFile::~OutputFile() {
         is_finished(temporary_);
     }
     if (file_ > STDERR_FILENO) close(file_);
+}
+
+bool OutputFile::same_as(const OutputFile& other) const {
+    const auto resolved = [](const OutputFile& file) { return std::filesystem::weakly_canonical(file.path_); };
+    if (path_ == "-" || other.path_ == "-") return path_ == other.path_;
+    const bool files = !temporary_.empty() && !other.temporary_.empty();  // not devices
+    return files && resolved(*this) == resolved(other);
 }
 
 bool OutputFile::is_terminal() const {

@@ -29,7 +29,7 @@ class Bytes {
 [[nodiscard]] Bytes read_file(const std::string& path);
 
 // An output: "-" is standard output; a device or pipe is written as it is; any other file is written beside its place
-// and renamed by commit(). Without commit() nothing is left, also after SIGINT, SIGTERM or SIGHUP.
+// and renamed by commit(). Without commit() nothing is left, also after SIGINT, SIGTERM, SIGHUP or SIGPIPE.
 class OutputFile {
   public:
     // Throws IoError when the file cannot be made there.
@@ -39,6 +39,8 @@ class OutputFile {
     ~OutputFile();
 
     [[nodiscard]] bool is_terminal() const;
+    // Whether both end up in one file.
+    [[nodiscard]] bool same_as(const OutputFile& other) const;
     void write(std::span<const std::byte> bytes);
     void commit();
 

@@ -110,6 +110,9 @@ void SortCommand::run_as() {
     }
     std::optional<OutputFile> index_out;
     if (!index_output.empty()) index_out.emplace(index_output);
+    if (index_out && index_out->same_as(out)) throw CLI::ValidationError("--with-index", "must not be the output file");
+    if (index_out && index_out->is_terminal())
+        throw CLI::ValidationError("--with-index", "standard output is a terminal; name a file");
     const Stopwatch reading;
     const auto bytes = read<Key>();
     const auto keys = bytes.template as<Key>();
@@ -137,15 +140,14 @@ void SortCommand::run_as() {
 
 void SortCommand::run() {
     if (sort.engine == Engine::Cpu && sort.precision != Precision::Native) {
-        throw CLI::ValidationError("--precision",
-                                   "goes with --engine pbsn or auto; the cpu engine sorts values as they are");
+        throw CLI::ValidationError("--precision", "does not go with --engine cpu, which sorts values as they are");
     }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
     sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
     if (!index_output.empty() && window > 0)
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
-    if (!index_output.empty() && index_output == output)
-        throw CLI::ValidationError("--with-index", "must not be the output file");
+    if (sort.engine == Engine::Pbsn && type != KeyType::F32 && type != KeyType::F16)
+        throw CLI::ValidationError("--engine", "pbsn sorts f32 and f16; use merge, bitonic, hybrid, auto or cpu");
     if (!index_output.empty() && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid))
         throw CLI::ValidationError("--with-index", "goes with --engine merge, bitonic, auto or cpu");
     if ((!index_output.empty() || top > 0) && sort.precision != Precision::Native)
@@ -218,7 +220,7 @@ void add_sort_command(CLI::App& app) {
         ->transform(one_of(order_words))
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
-                     "merge: merge sort, any type; hybrid: merge and all CPU threads at once; bitonic: GPUTeraSort's "
+                     "merge: merge sort, any type; hybrid: merge and CPU threads at once; bitonic: GPUTeraSort's "
                      "network, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: std::sort; auto: what was "
                      "measured faster")
         ->transform(one_of(engine_words))
@@ -235,13 +237,14 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("--with-index", command->index_output,
                      "Also write where each value was in the input, from 0, as 32-bit unsigned integers; equal values "
                      "stay in the order of the input")
+        ->check([](const std::string& name) { return name.empty() ? "the name of the file is empty" : std::string(); })
         ->type_name("FILE");
     verb->add_option("--top", command->top,
                      "Only the first K values in order: the smallest, or with --order desc the largest")
         ->check(CLI::PositiveNumber)
         ->type_name("K");
-    verb->add_flag("--no-early-stop", command->no_early_stop, "Run all stages of the network");
-    verb->add_option("--max-texels", command->sort.max_texels, "Most texels in one texture (4 values each)")
+    verb->add_flag("--no-early-stop", command->no_early_stop, "For pbsn: run all stages of the network");
+    verb->add_option("--max-texels", command->sort.max_texels, "For pbsn: most texels in one texture (4 values each)")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     verb->add_option("--max-run", command->sort.max_run,
@@ -264,7 +267,8 @@ void add_sort_command(CLI::App& app) {
                                          "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
                             ->check(CLI::Range(1, 3))
                             ->capture_default_str();
-    verb->add_option("--threads", command->sort.threads, "CPU threads for packing and merging (default: all)")
+    verb->add_option("--threads", command->sort.threads,
+                     "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");

@@ -80,7 +80,7 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
     {
         const KeyForm form{Keys(keys).type(), order, false};
         // Each segment may take a pair of blocks for itself.
-        const auto most_units = whole ? pieces.size() : MergeSurface::most_pairs / 2;
+        const auto most_units = whole ? pieces.size() : std::max<std::size_t>(plan.gpu_most / form.pair_keys(), 1);
         const auto take = [&] { return queue.take_front(plan.gpu_least, plan.gpu_most, most_units); };
         auto range = take();  // before the CPU takes all
         CpuSide cpu(cpu_threads(workers), queue, plan.cpu_most, [&] {
@@ -152,8 +152,10 @@ UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most, std:
 
 UnitQueue::Range UnitQueue::take_back(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    for (; back_ > front_ && ends_[back_ - 1] - begin_of(back_ - 1) > most; --back_) long_.push_back(back_ - 1);
-    const auto last = back_;
+    auto last = back_;
+    while (last > front_ && ends_[last - 1] - begin_of(last - 1) > most) --last;
+    if (last == front_) return {front_, front_};
+    while (back_ > last) long_.push_back(--back_);
     while (back_ > front_ && ends_[last - 1] - begin_of(back_ - 1) <= most) --back_;
     return {back_, last};
 }

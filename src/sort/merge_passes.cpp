@@ -56,6 +56,12 @@ std::size_t MergeSurface::bytes(const KeyForm& form, std::size_t pairs) {
     return 2 * keys + source + of_pairs;
 }
 
+std::size_t MergeSurface::staging_bytes(const KeyForm& form, std::size_t pairs) {
+    const auto of_pair = texels_in_memory(form, 1) * gl::info(form.source_format()).bytes +
+                         std::size_t{2} * array::Banked::layers * gl::info(form.format()).bytes;
+    return array::Banked::of_pairs(pairs).pairs() * of_pair;
+}
+
 bool MergeSurface::fits(const KeyForm& form, std::size_t pairs) const {
     return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs;
 }
@@ -67,7 +73,7 @@ std::size_t MergeSurface::source_rows(std::size_t pairs) const {
 
 const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
     if (const auto found = cuts_.find(stride_log2); found != cuts_.end()) return found->second;
-    const auto most = (shape.pairs() >> static_cast<unsigned>(stride_log2)) + 1;
+    const auto most = ((shape.pairs() - 1) >> static_cast<unsigned>(stride_log2)) + 1;
     Cuts fresh{stride_log2,
                gl::Texture(device, gl::Format::R32ui, shape.width(), array::Banked::rows_for(most, shape.row_log2)),
                {}};
@@ -177,7 +183,7 @@ void MergePasses::search(const Job& job, const Level& level, const Slice& slice,
                                    .set("coarse_log2", GLint{before ? before->stride_log2 : 0})
                                    .take(),
                    .target = &cuts.target,
-                   .quads = &job.surface.halves(device_, slice.first >> stride, (slice.count >> stride) + 1),
+                   .quads = &job.surface.halves(device_, slice.first >> stride, ((slice.count - 1) >> stride) + 1),
                    .first = 0,
                    .count = 1});
 }

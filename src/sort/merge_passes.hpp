@@ -39,6 +39,8 @@ struct MergeSurface {
     static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
     // GPU memory that textures for so many pairs take, nearly.
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
+    // CPU memory that their transfers take.
+    [[nodiscard]] static std::size_t staging_bytes(const KeyForm& form, std::size_t pairs);
     // Whether so many pairs of keys in that form have room.
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t pairs) const;
     // Rows of `source` that so many pairs fill.

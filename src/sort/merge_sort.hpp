@@ -36,6 +36,10 @@ class MergeSort {
         return surface_ && surface_->fits(form, pairs);
     }
 
+    [[nodiscard]] std::size_t texture_bytes() const {
+        return surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0;
+    }
+
     [[nodiscard]] MergePlan& plan() { return plan_; }
 
   private:

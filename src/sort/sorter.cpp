@@ -15,6 +15,7 @@
 #include "sort/cpu.hpp"
 #include "sort/hybrid_sort.hpp"
 #include "sort/merge_sort.hpp"
+#include "sort/task.hpp"
 #include "sort/texture_sort.hpp"
 
 namespace quadmill {
@@ -40,71 +41,9 @@ To convert(From value) {
     }
 }
 
-// What one call asks for.
-struct Task {
-    enum class What { Sort, SortWithIndex, Windows, Segments, Top };
-    What what;
-    const char* function;
-    Keys keys;
-    std::span<std::uint32_t> index{};
-    std::size_t window = 0;               // What::Windows
-    std::span<const std::size_t> ends{};  // What::Segments
-
-    // How many pairs of blocks the keys fill in the merge engine.
-    [[nodiscard]] std::size_t pairs(const KeyForm& form) const {
-        const auto each = form.pair_keys();
-        const auto filled = [each](std::size_t n) { return n / each + (n % each != 0 ? 1 : 0); };
-        if (what == What::Windows) return keys.size() / window * filled(window) + filled(keys.size() % window);
-        if (what != What::Segments) return filled(keys.size());
-        std::size_t begin = 0, all = 0;
-        for (const auto end : ends) {
-            all += filled(end - begin);
-            begin = end;
-        }
-        return all;
-    }
-    [[nodiscard]] Work work() const {
-        if (what == What::Segments) return {keys.size(), keys.size() / std::max<std::size_t>(ends.size(), 1)};
-        return {keys.size(), window, what == What::Top};
-    }
-};
-
-bool can(Engine engine, Task::What what) {
-    using What = Task::What;
-    switch (engine) {
-        case Engine::Pbsn:
-            return what == What::Sort || what == What::Windows;
-        case Engine::Bitonic:
-            return what == What::Sort || what == What::Windows || what == What::SortWithIndex;
-        case Engine::Hybrid:
-            return what == What::Sort || what == What::Windows || what == What::Segments;
-        default:
-            return true;
-    }
-}
-
-void check_no_conversion(const SortOptions& options, const Task& task) {
-    const bool converts = (options.precision == Precision::Float16 && task.keys.type() == KeyType::F32) ||
-                          (options.precision == Precision::Float32 && task.keys.type() == KeyType::F16);
-    if (!converts || task.what == Task::What::Sort || task.what == Task::What::Windows) return;
-    throw InvalidArgument(std::string(task.function) +
-                          ": only sort() and sort_windows() convert keys to another precision; use Precision::Native");
-}
-
 // `n` keys from the one at `first` on.
 Keys part(Keys keys, std::size_t first, std::size_t n) {
     return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });
-}
-
-InvalidArgument cannot(Engine engine, const Task& task) {
-    const std::string name = engine == Engine::Pbsn      ? "Engine::Pbsn"
-                             : engine == Engine::Bitonic ? "Engine::Bitonic"
-                                                         : "Engine::Hybrid";
-    const std::string what = task.what == Task::What::SortWithIndex ? " cannot carry an index"
-                             : task.what == Task::What::Segments    ? " sorts windows of one length only"
-                                                                    : " sorts all keys, not the best alone";
-    return InvalidArgument(std::string(task.function) + ": " + name + what +
-                           "; use Engine::Merge, Engine::Auto or Engine::Cpu");
 }
 
 }  // namespace
@@ -137,6 +76,7 @@ struct Sorter::State {
     SortStats by_merge(const Task& task);
     SortStats by_hybrid(const Task& task);
     SortStats on_cpu(const Task& task) const;
+    [[nodiscard]] SortStats with_memory(SortStats stats) const;
     SortStats by_engine(Engine engine, const Task& task);
     MergeSort& on_merge() { return merge ? *merge : merge.emplace(*context.device(), workers); }
     template <class Other, class Float>
@@ -168,28 +108,34 @@ Sorter::State::State(Context with, const SortOptions& wanted)
 std::optional<std::string> Sorter::State::no_room(const Task& task) {
     const auto with = form(task);
     const auto pairs = task.pairs(with);
+    const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
     const auto too_many = [&](const std::string& most, const std::string& needed) {
         return "Engine::Merge sorts at most " + most + " at once, and these need " + needed +
-               (task.what == Task::What::Segments || task.what == Task::What::Windows
-                    ? " (each window or segment counts as a multiple of " + std::to_string(with.pair_keys()) + ")"
-                    : "") +
-               "; sort parts of them, or use Engine::Cpu, or for keys alone Engine::Hybrid";
+               (parts ? " (each window or segment counts as a multiple of " + std::to_string(with.pair_keys()) + ")"
+                      : "") +
+               "; sort fewer at a time, or use Engine::Cpu";
     };
     if (pairs > MergeSurface::most_pairs) {
         return too_many(std::to_string(MergeSurface::most_pairs * with.pair_keys()) + " such keys",
                         std::to_string(pairs * with.pair_keys()));
     }
-    const auto needed = MergeSurface::bytes(with, pairs);
-    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    std::optional<std::size_t> free = options.gpu_memory;
-    if (options.gpu_memory == 0) {
-        if (needed < worth_asking || (merge && merge->has_room(with, pairs))) return {};
-        const gl::Scope scope(*context.device(), task.function);
-        free = gl::free_bytes(*context.device());
+    const auto& info = context.info();
+    const auto needed =
+        MergeSurface::bytes(with, pairs) + (info.software ? MergeSurface::staging_bytes(with, pairs) : 0);
+    const auto limit = options.gpu_memory;
+    if (limit > 0 && needed > limit) {
+        return too_many("what fits into SortOptions::gpu_memory, " + std::to_string(limit) + " bytes",
+                        std::to_string(needed) + " bytes");
     }
-    if (!free || needed <= *free) return {};
-    return too_many("what fits into the GPU's free memory of " + std::to_string(*free) + " bytes",
-                    std::to_string(needed) + " bytes");
+    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
+    if (limit > 0 || needed < worth_asking || (merge && merge->has_room(with, pairs))) return {};
+    const gl::Scope scope(*context.device(), task.function);
+    auto free = gl::free_bytes(*context.device());
+    if (!free) return {};
+    if (merge) *free += merge->texture_bytes();  // which go first
+    if (needed <= *free) return {};
+    return too_many("what fits into the free memory, " + std::to_string(*free) + " bytes as the driver says",
+                    std::to_string(needed) + " bytes (SortOptions::gpu_memory overrides what the driver says)");
 }
 
 Engine Sorter::State::engine_for(const Task& task) {
@@ -252,17 +198,21 @@ SortStats Sorter::State::by_bitonic(const Task& task) {
 }
 
 SortStats Sorter::State::by_hybrid(const Task& task) {
-    const auto windows =
-        task.what == Task::What::Windows ? ends_of_windows(task.keys.size(), task.window) : std::vector<std::size_t>{};
-    const auto ends = task.what == Task::What::Windows ? std::span<const std::size_t>(windows) : task.ends;
-    std::size_t begin = 0;
-    for (const auto end : ends) {
-        if (const auto why = no_room({Task::What::Sort, task.function, part(task.keys, begin, end - begin)}))
-            throw InvalidArgument(std::string(task.function) + ": of its longest segment: " + *why);
-        begin = end;
-    }
+    const auto n = task.keys.size();
+    const bool windowed = task.what == Task::What::Windows;
+    const auto windows = windowed ? ends_of_windows(n, task.window) : std::vector<std::size_t>{};
+    const auto ends = windowed ? std::span<const std::size_t>(windows) : task.ends;
+    const auto no_room_for = [&](std::size_t keys) {
+        return no_room({Task::What::Sort, task.function, part(task.keys, 0, std::min(keys, n))});
+    };
+    // Parts as large as there is room for; a segment is not cut.
+    HybridPlan plan;
+    while (plan.gpu_most > plan.gpu_least && no_room_for(plan.gpu_most)) plan.gpu_most /= 2;
+    std::size_t begin = 0, longest = std::min(n, plan.gpu_most);
+    for (const auto end : ends) longest = std::max(longest, end - std::exchange(begin, end));
+    if (const auto why = no_room_for(longest)) throw InvalidArgument(std::string(task.function) + ": " + *why);
     const gl::Scope scope(*context.device(), task.function);
-    const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, options.order);
+    const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, options.order, plan);
     scope.check();
     return stats;
 }
@@ -289,7 +239,7 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
     const gl::Scope scope(*context.device(), task.function);
     const auto stats = on_merge().top(keys, best, index, options.order);
     scope.check();
-    return stats;
+    return with_memory(stats);
 }
 
 SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
@@ -314,7 +264,7 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     const gl::LevelZeroAccess read(device, from), write(device, to);
     const auto stats = on_merge().argsort(from, to, n, options.order);
     scope.check();
-    return stats;
+    return with_memory(stats);
 }
 
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
@@ -347,7 +297,10 @@ SortStats Sorter::State::sort(const Task& task) {
             return converted<float>(task, std::span(static_cast<Half*>(keys.data()), keys.size()));
     }
     check_no_conversion(options, task);
-    auto stats = by_engine(engine_for(task), task);
+    return with_memory(by_engine(engine_for(task), task));
+}
+
+SortStats Sorter::State::with_memory(SortStats stats) const {
     stats.texture_bytes = context.device()->texture_bytes;
     stats.staging_bytes = context.device()->staging_bytes;
     return stats;
@@ -432,7 +385,7 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     stats.passes = device.passes - passes_before;
     stats.sort_ms = stats.total_ms = total.ms();
     scope.check();
-    return stats;
+    return state_->with_memory(stats);
 }
 
 const SortOptions& Sorter::options() const noexcept {

@@ -269,7 +269,10 @@ class TypesAndIndex(Command):
 
     def test_bad_calls(self):
         self.fails(2, "--with-index", "sort", "--window", "5", "--with-index", self.path("i"), stdin=floats([1]))
-        self.fails(1, "Engine::Merge", "sort", "--type", "i32", "--engine", "pbsn", stdin=floats([1]))
+        self.fails(2, "use merge", "sort", "--type", "i32", "--engine", "pbsn", stdin=floats([1]))
+        self.fails(2, "must not be the output file", "sort", "-o", self.path("o"), "--with-index",
+                   os.path.join(self.folder, ".", "o"), stdin=floats([1]))
+        self.fails(2, "--with-index", "sort", "--with-index", "", stdin=floats([1]))
         for engine in ("pbsn", "hybrid"):
             self.fails(2, "--with-index", "sort", "--engine", engine, "--with-index", self.path("i"), stdin=floats([1]))
         self.fails(2, "--precision", "sort", "--precision", "f16", "--top", "1", stdin=floats([1]))
@@ -441,6 +444,13 @@ class Files(Command):
             process.stdout.read(4)
             process.stdout.close()
             self.assertIn(process.wait(), (-signal.SIGPIPE, 1))
+        before = os.listdir(self.folder)
+        with subprocess.Popen([QUADMILL, "sort", data, "--engine", "cpu", "--with-index", self.path("index")],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL)) as process:
+            process.stdout.close()
+            process.wait()
+        self.assertEqual([name for name in os.listdir(self.folder) if ".part" in name], [], before)
 
     def test_a_slow_pipe(self):
         with subprocess.Popen([QUADMILL, "sort", "--text"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -37,6 +37,10 @@ TEST_CASE("The queue hands out every unit once, halves from the front, few from 
     CHECK(passed.take_back(20).first == 3);  // past the last unit, of 495 keys
     CHECK(passed.take_back(20).last == 2);   // past that of 490
     CHECK(passed.take_back(20).empty());
+    const std::vector<std::size_t> one{1000};
+    UnitQueue all_long(one);
+    CHECK(all_long.take_back(20).empty());
+    CHECK(all_long.take_front(1, 1000, 100).first == 0);  // where it was
     CHECK(passed.take_front(1, 1000, 100).first == 2);
     CHECK(passed.take_front(1, 1000, 100).first == 4);
     CHECK(passed.take_front(1, 1000, 100).empty());
@@ -54,7 +58,8 @@ TEST_CASE("The queue hands out every unit once, halves from the front, few from 
 
 TEST_CASE("Threads that share a queue take every unit exactly once") {
     std::vector<std::size_t> ends;
-    for (std::size_t i = 0; i < 5000; ++i) ends.push_back((ends.empty() ? 0 : ends.back()) + i % 7);
+    for (std::size_t i = 0; i < 5000; ++i)
+        ends.push_back((ends.empty() ? 0 : ends.back()) + (i % 50 == 0 ? 40 : i % 7));
     UnitQueue queue(ends);
     std::vector<std::atomic<int>> taken(ends.size());
     const auto take = [&](bool front) {
@@ -121,8 +126,15 @@ TEST_CASE("Many keys are shared between both sides; segments that are too long f
     CHECK(same_bits(keys, expected));
     CHECK(stats.cpu_keys > 0);
     CHECK(stats.cpu_keys < stats.n);
-    const std::array<std::size_t, 1> one{keys.size()};
-    CHECK(sorter.sort_segments(keys, one).cpu_keys == 0);
+    // Ten segments that are too long for a CPU thread.
+    keys = make<float>("uniform", std::size_t{5} << 19U, 2);
+    expected = keys;
+    std::vector<std::size_t> ends;
+    for (std::size_t end = std::size_t{1} << 18U; end <= keys.size(); end += std::size_t{1} << 18U) {
+        ends.push_back(end);
+        reference_sort(expected.data() + end - (std::size_t{1} << 18U), expected.data() + end, Order::Ascending);
+    }
+    CHECK(sorter.sort_segments(keys, ends).cpu_keys == 0);
     CHECK(same_bits(keys, expected));
 }
 

@@ -1,0 +1,60 @@
+#include "sort/task.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace quadmill::detail::sort {
+
+std::size_t Task::pairs(const KeyForm& form) const {
+    const auto each = form.pair_keys();
+    const auto filled = [each](std::size_t n) { return n / each + (n % each != 0 ? 1 : 0); };
+    if (what == What::Windows) return keys.size() / window * filled(window) + filled(keys.size() % window);
+    if (what != What::Segments) return filled(keys.size());
+    std::size_t begin = 0, all = 0;
+    for (const auto end : ends) {
+        all += filled(end - begin);
+        begin = end;
+    }
+    return all;
+}
+
+Work Task::work() const {
+    const auto n = keys.size();
+    if (what == What::Segments) return {n, std::max<std::size_t>(n / std::max<std::size_t>(ends.size(), 1), 1)};
+    return {n, window, what == What::Top};
+}
+
+bool can(Engine engine, Task::What what) {
+    using What = Task::What;
+    switch (engine) {
+        case Engine::Pbsn:
+            return what == What::Sort || what == What::Windows;
+        case Engine::Bitonic:
+            return what == What::Sort || what == What::Windows || what == What::SortWithIndex;
+        case Engine::Hybrid:
+            return what == What::Sort || what == What::Windows || what == What::Segments;
+        default:
+            return true;
+    }
+}
+
+InvalidArgument cannot(Engine engine, const Task& task) {
+    const std::string name = engine == Engine::Pbsn      ? "Engine::Pbsn"
+                             : engine == Engine::Bitonic ? "Engine::Bitonic"
+                                                         : "Engine::Hybrid";
+    const std::string what = task.what == Task::What::SortWithIndex ? " cannot carry an index"
+                             : task.what == Task::What::Segments    ? " sorts windows of one length only"
+                                                                    : " sorts all keys, not the best alone";
+    return InvalidArgument(std::string(task.function) + ": " + name + what +
+                           "; use Engine::Merge, Engine::Auto or Engine::Cpu");
+}
+
+void check_no_conversion(const SortOptions& options, const Task& task) {
+    const bool converts = (options.precision == Precision::Float16 && task.keys.type() == KeyType::F32) ||
+                          (options.precision == Precision::Float32 && task.keys.type() == KeyType::F16);
+    if (!converts || task.what == Task::What::Sort || task.what == Task::What::Windows) return;
+    throw InvalidArgument(std::string(task.function) +
+                          ": only sort() and sort_windows() convert keys to another precision; use Precision::Native");
+}
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,36 @@
+// What one call of a Sorter asks for, and which engine can do it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+#include "sort/choose.hpp"
+#include "sort/key_form.hpp"
+
+namespace quadmill::detail::sort {
+
+// What one call asks for.
+struct Task {
+    enum class What { Sort, SortWithIndex, Windows, Segments, Top };
+    What what;
+    const char* function;
+    Keys keys;
+    std::span<std::uint32_t> index{};
+    std::size_t window = 0;               // What::Windows
+    std::span<const std::size_t> ends{};  // What::Segments
+
+    // How many pairs of blocks the keys fill in the merge engine.
+    [[nodiscard]] std::size_t pairs(const KeyForm& form) const;
+    [[nodiscard]] Work work() const;
+};
+
+[[nodiscard]] bool can(Engine engine, Task::What what);
+// The error that says so, and what to use instead.
+[[nodiscard]] InvalidArgument cannot(Engine engine, const Task& task);
+// Throws InvalidArgument when the options ask to convert the keys, which only sort() and sort_windows() do.
+void check_no_conversion(const SortOptions& options, const Task& task);
+
+}  // namespace quadmill::detail::sort
