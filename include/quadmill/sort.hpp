@@ -118,7 +118,7 @@ struct SortOptions {
     /// 2^18; fastest is 2^8.
     std::size_t max_run = 0;
     /// CPU threads for packing and merging, the caller's among them; 0 takes as many as the machine has. Engine::Hybrid
-    /// sorts with two fewer beside them.
+    /// sorts with two fewer beside them, or one of two.
     unsigned threads = 0;
     /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to
     /// the CPU. 0: than the driver says is free (a software renderer, the machine).
@@ -138,7 +138,7 @@ struct SortStats {
     std::uint64_t passes = 0;         ///< draws and texture copies issued
     std::uint64_t cpu_keys = 0;       ///< sorted by the CPU's threads, for Engine::Hybrid
     std::uint64_t set_aside = 0;      ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
-    std::uint64_t texture_bytes = 0;  ///< of GPU memory that the library has in use in this context after the sort
+    std::uint64_t texture_bytes = 0;  ///< of textures that the library has in use in this context after the sort
     std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
     double upload_ms = 0;             ///< packing and sending
     double sort_ms = 0;               ///< passes on the GPU, or std::sort
@@ -156,11 +156,12 @@ struct SortStats {
 /// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as
 /// much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a
 /// little more than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the
-/// keys once and for the result once (SortStats has the bytes; a test holds both to it); on the CPU 24 bytes a window
-/// or segment, no copy of the keys. Bitonic takes the keys (and the index) once and twice what it sorts: words of 32
-/// bits, 16 for keys of 16 bits, of each window (or all keys) padded to a power of two of at least 4. Hybrid takes what
-/// Merge does for the part that the GPU takes, at most 2^26 keys or one segment at once, and on the CPU one copy of the
-/// keys (none for windows and segments). Textures stay for the next call, as large as the largest so far.
+/// keys once and for the result once (SortStats has the bytes; a test holds both to it), where each window or segment
+/// counts as a multiple of 64 32-bit keys; on the CPU no copy of the keys, but up to 56 bytes a window or segment and 8
+/// for each 64 keys of them. Bitonic takes the keys (and the index) once and twice what it sorts: words of 32 bits, 16
+/// for keys of 16 bits, of each window (or all keys) padded to a power of two of at least 4. Hybrid takes what Merge does
+/// for the part that the GPU takes, at most 2^26 keys or one segment at once, and on the CPU one copy of the keys (none
+/// for windows and segments). Textures stay for the next call, as large as the largest so far.
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
 /// (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), sections 4.1, 4.2 and 4.4.
@@ -181,7 +182,7 @@ class QUADMILL_API Sorter {
     /// form and about a third of that by default. One upload, one read-back; waits for the GPU.
     /// Merge: a pass that sorts 64 keys each, then a level of passes for each doubling.
     /// Throws: InvalidArgument before any work for more keys than the engine holds at once, padding included: Merge and
-    /// Bitonic 2^30, half as many of 64 bits, and of Merge with an index half as many again; Merge also for more than
+    /// Bitonic 2^30, half as many of 64 bits, and of Merge with an index half of that; Merge also for more than
     /// fit into the GPU's free memory.
     SortStats sort(Keys keys);
 
@@ -238,9 +239,8 @@ class QUADMILL_API Sorter {
     /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives
     /// the place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
     /// order of their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back
-    /// to front by
-    /// Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched. Always
-    /// Merge.
+    /// to front by Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched.
+    /// Always Merge.
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
     /// of `keys` when it is not given, and at most 2^28.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
