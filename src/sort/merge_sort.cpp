@@ -147,6 +147,18 @@ MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
       store(device, "sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
             "#define WORDS 2\n" + std::string(shaders::sort_banked_glsl)) {}
 
+// The rows of `source` that are filled, and the places that are written.
+const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t pairs, int width, std::size_t count) {
+    const std::array key{static_cast<std::size_t>(on.source.width()), static_cast<std::size_t>(width), count};
+    if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
+    const auto across = static_cast<std::size_t>(width);
+    const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
+    std::vector<gl::Quad> quads{rectangle(0, 0, on.source.width(), static_cast<int>(on.source_rows(pairs)))};
+    if (rows > 0) quads.push_back(rectangle(0, 0, width, rows));
+    if (rest > 0) quads.push_back(rectangle(0, rows, rest, rows + 1));
+    return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
+}
+
 SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order) {
     const Stopwatch total;
     const auto passes_before = device_.passes;
@@ -163,14 +175,8 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     Segments segments(form.pair_keys());
     segments.add(0, count);
     auto& on = surface(form, segments);
-    const auto width = static_cast<std::size_t>(index.width());
-    const int rows = static_cast<int>(count / width), rest = static_cast<int>(count % width);
-    std::vector<gl::Quad> rectangles{
-        rectangle(0, 0, on.source.width(), static_cast<int>(on.source_rows(segments.pairs())))};
-    if (rows > 0) rectangles.push_back(rectangle(0, 0, index.width(), rows));
-    if (rest > 0) rectangles.push_back(rectangle(0, rows, rest, rows + 1));
-    const gl::QuadList quads(device_, std::move(rectangles));  // of `source`, and of the places that are written
-    const gl::Framebuffer target(device_, index);
+    const auto& quads = argsort_quads(on, segments.pairs(), index.width(), count);
+    const gl::Framebuffer target(device_, index);  // made each time: the texture of that name may be another by now
     // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
     copy(device_, "copy from caller", keys, raw_);
     draw(device_, {.name = "keys of texture",

@@ -1,10 +1,12 @@
 // The merge engine from memory to memory, and from texture to texture.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "array/banked.hpp"
 #include "array/transfer.hpp"
@@ -49,6 +51,7 @@ class MergeSort {
     void upload(MergeSurface& surface, const KeyForm& form, Keys keys, const Segments& segments);
     void take(const KeyForm& form, Keys keys, std::span<std::uint32_t> index, const Segments& segments);
 
+    const gl::QuadList& argsort_quads(const MergeSurface& on, std::size_t pairs, int width, std::size_t count);
     struct TexturePrograms {
         explicit TexturePrograms(gl::Device& device);
         gl::Program load, store;
@@ -61,6 +64,7 @@ class MergeSort {
     std::unique_ptr<MergeSurface> surface_;
     std::optional<TexturePrograms> texture_programs_;
     gl::Texture raw_;  // the keys of argsort()
+    std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
     array::Uploader uploader_, table_uploader_;
     array::BankedReadBack readback_;
     gl::Query begin_, end_, read_end_;
