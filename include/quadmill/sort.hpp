@@ -161,7 +161,7 @@ struct SortStats {
 /// for each 64 keys of them. Bitonic takes the keys (and the index) once and twice what it sorts: words of 32 bits, 16
 /// for keys of 16 bits, of each window (or all keys) padded to a power of two of at least 4. Hybrid takes what Merge does
 /// for the part that the GPU takes, at most 2^26 keys or one segment at once, and on the CPU one copy of the keys (none
-/// for windows and segments). Textures stay for the next call, as large as the largest so far.
+/// for windows and segments). Textures stay for the next call.
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
 /// (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), sections 4.1, 4.2 and 4.4.

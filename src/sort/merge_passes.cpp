@@ -63,7 +63,10 @@ std::size_t MergeSurface::staging_bytes(const KeyForm& form, std::size_t pairs) 
 }
 
 bool MergeSurface::fits(const KeyForm& form, std::size_t pairs) const {
-    return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs;
+    // Whole rows of tiles are drawn and read back, so much longer ones would cost a small sort more than new textures.
+    const bool near = shape.row_log2 <= array::Banked::of_pairs(pairs).row_log2 + 2;
+    return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs &&
+           near;
 }
 
 std::size_t MergeSurface::source_rows(std::size_t pairs) const {

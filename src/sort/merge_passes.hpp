@@ -41,7 +41,7 @@ struct MergeSurface {
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
     // CPU memory that their transfers take.
     [[nodiscard]] static std::size_t staging_bytes(const KeyForm& form, std::size_t pairs);
-    // Whether so many pairs of keys in that form have room.
+    // Whether so many pairs of keys in that form have room, and not far too much.
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t pairs) const;
     // Rows of `source` that so many pairs fill.
     [[nodiscard]] std::size_t source_rows(std::size_t pairs) const;
