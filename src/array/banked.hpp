@@ -29,7 +29,6 @@ struct Banked {
     }
     // Of its even block, counted row after row of a layer.
     [[nodiscard]] std::size_t texel_of_pair(std::size_t pair) const;
-    bool operator==(const Banked&) const = default;
 };
 
 // Reads banked textures back and puts their words in order.

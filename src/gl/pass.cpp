@@ -6,6 +6,14 @@
 
 namespace quadmill::detail::gl {
 
+Quad::Corners corners(int x0, int y0, int x1, int y1) {
+    return {static_cast<float>(x0), static_cast<float>(y0), static_cast<float>(x1), static_cast<float>(y1)};
+}
+
+Quad rectangle(int x0, int y0, int x1, int y1) {
+    return {corners(x0, y0, x1, y1), corners(x0, y0, x1, y1)};
+}
+
 QuadList::QuadList(Device& device, std::vector<Quad> quads)
     : quads_(std::move(quads)), buffer_(device, std::as_bytes(std::span(quads_))) {
     const auto& gl = device.gl;

@@ -27,6 +27,10 @@ struct Quad {
     bool operator==(const Quad&) const = default;
 };
 
+[[nodiscard]] Quad::Corners corners(int x0, int y0, int x1, int y1);
+// Texels [x0, x1) x [y0, y1), each meeting the one in its place.
+[[nodiscard]] Quad rectangle(int x0, int y0, int x1, int y1);
+
 // A list of quads on the GPU; passes draw ranges of it.
 class QuadList {
   public:

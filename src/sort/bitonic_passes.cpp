@@ -154,8 +154,7 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
                    .quads = &plan.quads,
                    .first = quads.first,
                    .count = quads.count});
-    std::swap(surface.planes, surface.other);
-    std::swap(surface.planes_target, surface.other_target);
+    surface.swap();
 }
 
 void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gl/pass.hpp"
@@ -37,6 +38,10 @@ struct BitonicSurface {
     gl::Texture planes, other;
     gl::Framebuffer planes_target, other_target;
     gl::QuadList quads;  // over all of planes, memory and index
+    void swap() {
+        std::swap(planes, other);
+        std::swap(planes_target, other_target);
+    }
 };
 
 class BitonicPasses {

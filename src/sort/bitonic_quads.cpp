@@ -55,8 +55,7 @@ class Quads {
 
   private:
     [[nodiscard]] gl::Quad quad(int x0, int y0, int x1, int y1) const {
-        const gl::Quad::Corners target{static_cast<float>(x0), static_cast<float>(y0), static_cast<float>(x1),
-                                       static_cast<float>(y1)};
+        const auto target = gl::corners(x0, y0, x1, y1);
         // The number of its first texel; of columns, bits that count rows do not matter.
         const int first = along_rows_ ? x0 : (y0 << shape_.width_log2) + x0;
         const bool turned = pass_.turn >= 0 && (first >> pass_.turn & 1) != 0;

@@ -11,12 +11,6 @@
 
 namespace quadmill::detail::sort {
 
-gl::Quad rectangle(int x0, int y0, int x1, int y1) {
-    const gl::Quad::Corners corners{static_cast<float>(x0), static_cast<float>(y0), static_cast<float>(x1),
-                                    static_cast<float>(y1)};
-    return {corners, corners};
-}
-
 namespace {
 
 std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
@@ -93,8 +87,8 @@ const gl::QuadList& MergeSurface::halves(gl::Device& device, std::size_t first, 
     if (halves_.size() >= most) halves_.clear();
     const int width = shape.width(), upper = shape.half_height;
     return halves_
-        .emplace(std::pair(begin, end), gl::QuadList(device, {rectangle(0, begin, width, end),
-                                                              rectangle(0, upper + begin, width, upper + end)}))
+        .emplace(std::pair(begin, end), gl::QuadList(device, {gl::rectangle(0, begin, width, end),
+                                                              gl::rectangle(0, upper + begin, width, upper + end)}))
         .first->second;
 }
 

@@ -30,9 +30,6 @@ struct Cuts {
     gl::Framebuffer target;
 };
 
-// Texels [x0, x1) x [y0, y1).
-[[nodiscard]] gl::Quad rectangle(int x0, int y0, int x1, int y1);
-
 // The textures of a sort, and of smaller ones.
 struct MergeSurface {
     MergeSurface(gl::Device& device, const KeyForm& form, std::size_t pairs);

@@ -153,9 +153,9 @@ const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t
     if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
     const auto across = static_cast<std::size_t>(width);
     const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
-    std::vector<gl::Quad> quads{rectangle(0, 0, on.source.width(), static_cast<int>(on.source_rows(pairs)))};
-    if (rows > 0) quads.push_back(rectangle(0, 0, width, rows));
-    if (rest > 0) quads.push_back(rectangle(0, rows, rest, rows + 1));
+    std::vector<gl::Quad> quads{gl::rectangle(0, 0, on.source.width(), static_cast<int>(on.source_rows(pairs)))};
+    if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
+    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
     return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
 }
 
@@ -182,10 +182,12 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     draw(device_, {.name = "keys of texture",
                    .program = &load,
                    .inputs = {&raw_},
-                   .uniforms = {{load.location("count"), static_cast<GLint>(count)},
-                                {load.location("source_width"), GLint{keys.width()}},
-                                {load.location("target_width"), GLint{on.source.width()}},
-                                {load.location("padding"), static_cast<GLuint>(form.padding())}},
+                   .uniforms = Uniforms(load)
+                                   .set("count", static_cast<GLint>(count))
+                                   .set("source_width", GLint{keys.width()})
+                                   .set("target_width", GLint{on.source.width()})
+                                   .set("padding", static_cast<GLuint>(form.padding()))
+                                   .take(),
                    .target = &on.source_target,
                    .quads = &quads,
                    .first = 0,
@@ -194,9 +196,11 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     draw(device_, {.name = "index of keys",
                    .program = &store,
                    .inputs = {&on.keys},
-                   .uniforms = {{store.location("row_log2"), GLint{on.shape.row_log2}},
-                                {store.find("half_height"), GLint{on.shape.half_height}},
-                                {store.location("target_width"), GLint{index.width()}}},
+                   .uniforms = Uniforms(store)
+                                   .set("row_log2", GLint{on.shape.row_log2})
+                                   .set("half_height", GLint{on.shape.half_height})
+                                   .set("target_width", GLint{index.width()})
+                                   .take(),
                    .target = &target,
                    .quads = &quads,
                    .first = 1,

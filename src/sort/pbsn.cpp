@@ -157,8 +157,7 @@ void Pbsn::sort_by_program(Surface& surface, int k) {
                            .first = range.first,
                            .count = range.count});
         }
-        std::swap(surface.tex, surface.frame);
-        std::swap(surface.tex_target, surface.frame_target);
+        surface.swap();
     }
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "array/layout.hpp"
@@ -20,6 +21,10 @@ struct Surface {
     gl::Texture tex, frame;
     gl::Framebuffer tex_target, frame_target;
     std::vector<gl::Query> in_order;
+    void swap() {
+        std::swap(tex, frame);
+        std::swap(tex_target, frame_target);
+    }
 };
 
 class Pbsn {

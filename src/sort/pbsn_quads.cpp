@@ -2,14 +2,10 @@
 
 namespace quadmill::detail::sort {
 
-namespace {
-gl::Quad::Corners corners(int x0, int y0, int x1, int y1) {
-    return {static_cast<float>(x0), static_cast<float>(y0), static_cast<float>(x1), static_cast<float>(y1)};
-}
-}  // namespace
+using gl::corners;
 
 gl::Quad copy_quad(int width, int height) {
-    return {corners(0, 0, width, height), corners(0, 0, width, height)};
+    return gl::rectangle(0, 0, width, height);
 }
 
 gl::Quad compute_min(int s, int width, int height) {

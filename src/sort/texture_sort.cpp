@@ -67,8 +67,7 @@ void TextureSort::recode(std::uint32_t decode, std::uint32_t flip) {
                    .quads = &pbsn_.copy_quads(keys_.tex.width(), keys_.tex.height()),
                    .first = 0,
                    .count = 1});
-    std::swap(keys_.tex, keys_.frame);
-    std::swap(keys_.tex_target, keys_.frame_target);
+    keys_.swap();
 }
 
 std::uint64_t TextureSort::count_specials() {
