@@ -1,0 +1,414 @@
+/// Summaries of streams in little memory: quantiles, frequent values, both over sliding windows, heavy prefixes and
+/// correlated sums, each with bounds that hold for every stream.
+///
+/// A stream is cut into windows; a WindowSorter sorts them (std::sort, or the graphics pipeline, see
+/// window_sorter.hpp), and a summary takes what it needs from each. Values are of the types that sort.hpp sorts, in its
+/// order, but -0 counts as 0. NaNs are no values: they are counted apart (nans()). One thread at a time may use a
+/// summary, and with a sorter on the GPU the thread of its context. Copying a summary is saving and loading it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "quadmill/api.hpp"
+#include "quadmill/sort.hpp"
+#include "quadmill/window_sorter.hpp"
+
+namespace quadmill {
+
+/// A number of values that is not known exactly: it is surely from lower to upper.
+struct Count {
+    std::uint64_t lower = 0, estimate = 0, upper = 0;
+    bool operator==(const Count&) const = default;
+};
+
+/// The phi-quantile of n values is the one of rank ceil(phi n), the least for phi = 0 (ranks count from 1).
+template <class T>
+struct Quantile {
+    double phi;
+    T value;                               ///< one of the stream's values
+    std::uint64_t rank;                    ///< that was asked for
+    std::uint64_t rank_lower, rank_upper;  ///< the rank of `value` is from here to here
+};
+
+/// A bar of an equi-depth histogram: values above `from` (the first bar: from it on) up to `to`.
+template <class T>
+struct Bar {
+    T from, to;
+    Count count;
+};
+
+template <class T>
+struct Frequent {
+    T value;
+    Count count;  ///< the estimate is the lower bound, as in lossy counting
+};
+
+/// Where the time went, in milliseconds, as in Fig. 6 of SIGMOD'05. Sorting overlaps with the others, unless it is done
+/// on the caller's thread.
+struct StreamTimes {
+    double upload = 0, sort = 0, readback = 0;  ///< of the sorter
+    double sample = 0;                          ///< windows to summaries: sampling, or the histogram
+    double merge = 0, compress = 0;
+};
+
+struct QuantileOptions {
+    double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
+    std::optional<std::uint64_t> n{};  ///< of the whole stream, where it is known: the summary is smaller
+    /// Values that are sorted at once. 0 takes 64 / eps, rounded up to a power of two from 2^12 to 2^24.
+    std::size_t window = 0;
+};
+
+/// Quantiles of all values so far.
+///
+/// Guarantee: the rank of every answer is within eps n of the one asked for, and within the bounds given with it, for
+/// every stream, whether n was given, wrong or unknown. The least and the greatest value are exact. The same values in
+/// the same order give the same answers, whatever the sorter.
+/// Units: for n known, log2(n / window)^2 / eps entries of 24 bytes; for n unknown, 16 log2(n / window) / eps up to
+/// 2^8 windows, 1,152 / eps up to 2^24; and the values of three batches of the sorter, of at least one window each.
+/// Throws: InvalidArgument for options out of range, or what is asked of no values; what the sorter throws (no value is
+/// lost then).
+/// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 2 + eps b / (2 (log n
+/// + 1)): the formula that is printed there breaks eps.
+///
+///     Quantiles<float> latencies({.eps = 0.001});
+///     latencies.add(values);
+///     const auto median = latencies.quantile(0.5);  // median.value, median.rank_lower, median.rank_upper
+template <class T>
+class QUADMILL_API Quantiles {
+  public:
+    explicit Quantiles(const QuantileOptions& options = {},
+                       std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    Quantiles(Quantiles&&) noexcept;
+    Quantiles& operator=(Quantiles&&) noexcept;
+    ~Quantiles();
+
+    /// May return before all is sorted; the next call waits for it where it must.
+    void add(std::span<const T> values);
+    void add(T value) { add(std::span<const T>(&value, 1)); }
+
+    [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
+    [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
+    [[nodiscard]] double eps() const;
+
+    /// Pre: 0 <= phi <= 1; n() > 0.
+    [[nodiscard]] Quantile<T> quantile(double phi) const;
+    [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis) const;
+    /// How many values are at most that. Pre: no NaN.
+    [[nodiscard]] Count rank(T value) const;
+    /// The same as a part of n: lower, estimate, upper.
+    struct Part {
+        double lower, estimate, upper;
+    };
+    [[nodiscard]] Part cdf(T value) const;
+    /// Bars that hold about as many values each; fewer where a value is so frequent that it would fill several.
+    /// Pre: bars > 0.
+    [[nodiscard]] std::vector<Bar<T>> histogram(std::size_t bars) const;
+
+    /// Takes over all values of the other, which stays as it is. eps becomes the larger of both.
+    void merge(const Quantiles& other);
+    /// docs/stream-format.md describes the bytes.
+    [[nodiscard]] std::vector<std::byte> save() const;
+    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
+    [[nodiscard]] static Quantiles load(std::span<const std::byte> bytes,
+                                        std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+
+    [[nodiscard]] std::size_t bytes() const;  ///< of memory, values on their way included
+    [[nodiscard]] std::size_t summary_bytes() const;
+    [[nodiscard]] StreamTimes times() const;
+
+  private:
+    template <class>
+    friend class SlidingQuantiles;
+    struct State;
+    explicit Quantiles(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+struct FrequencyOptions {
+    double eps = 0.001;      ///< the error of a count, as a part of n; from 1e-9 to 0.5
+    std::size_t window = 0;  ///< as for quantiles; the paper's own is ceil(1 / eps)
+};
+
+/// The frequent values of all so far: lossy counting.
+///
+/// Guarantee: a count's estimate is at most eps n too low and never too high; frequent(s) has every value that occurs s
+/// n times or more, and none that occurs less than (s - eps) n times.
+/// Units: at most (1 / eps) log(eps n) entries of 24 bytes, and a few, often far fewer.
+/// Source: SIGMOD'05 section 5.1; Manku and Motwani, VLDB 2002, whose rule of compressing is the one used: a value goes
+/// when its upper bound is at most eps n. (Deleting counts of one, as printed there, breaks the bound on memory.)
+/// Windows of more than 1 / eps values are several of theirs, counted together.
+///
+///     Frequencies<std::uint32_t> ports({.eps = 0.0001});
+///     ports.add(values);
+///     for (const auto& [port, count] : ports.frequent(0.01)) ...
+template <class T>
+class QUADMILL_API Frequencies {
+  public:
+    explicit Frequencies(const FrequencyOptions& options = {},
+                         std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    Frequencies(Frequencies&&) noexcept;
+    Frequencies& operator=(Frequencies&&) noexcept;
+    ~Frequencies();
+
+    void add(std::span<const T> values);
+    void add(T value) { add(std::span<const T>(&value, 1)); }
+
+    [[nodiscard]] std::uint64_t n() const;
+    [[nodiscard]] std::uint64_t nans() const;
+    [[nodiscard]] double eps() const;
+
+    /// Most frequent first, equal ones by value. Pre: eps() <= support <= 1.
+    [[nodiscard]] std::vector<Frequent<T>> frequent(double support) const;
+    /// How often a value occurs. Pre: no NaN.
+    [[nodiscard]] Count count(T value) const;
+
+    void merge(const Frequencies& other);
+    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] static Frequencies load(std::span<const std::byte> bytes,
+                                          std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+
+    [[nodiscard]] std::size_t bytes() const;
+    [[nodiscard]] std::size_t summary_bytes() const;
+    [[nodiscard]] StreamTimes times() const;
+
+  private:
+    template <class>
+    friend class SlidingFrequencies;
+    struct State;
+    explicit Frequencies(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// Which widths a sliding window answers for.
+enum class Widths {
+    Fixed,     ///< the last `window` values
+    Variable,  ///< the last W values for any W up to `window`, with an error of eps W; takes more memory
+};
+
+struct SlidingOptions {
+    double eps = 0.01;         ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
+    std::uint64_t window = 0;  ///< values; at least 1
+    Widths widths = Widths::Fixed;
+};
+
+/// Quantiles of the last values of a stream.
+///
+/// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
+/// the stream) is within eps W of the one asked for.
+/// Units: L = log2(4 / eps) levels of blocks. Fixed: 4 (L + 1)^2 / eps entries of 24 bytes and what is being merged,
+/// no more than 4 (L + 1)^2 / eps again; windows of up to 128 / eps values are kept as they are. Variable: about
+/// ln(8 / eps) log2(window eps) / (L + 1) times as much, and the last 256 / eps values.
+/// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
+/// 2^(L - l) of its values.
+template <class T>
+class QUADMILL_API SlidingQuantiles {
+  public:
+    explicit SlidingQuantiles(const SlidingOptions& options,
+                              std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    SlidingQuantiles(SlidingQuantiles&&) noexcept;
+    SlidingQuantiles& operator=(SlidingQuantiles&&) noexcept;
+    ~SlidingQuantiles();
+
+    void add(std::span<const T> values);
+    void add(T value) { add(std::span<const T>(&value, 1)); }
+
+    [[nodiscard]] std::uint64_t n() const;     ///< of the whole stream, without NaNs
+    [[nodiscard]] std::uint64_t nans() const;  ///< of the whole stream
+    [[nodiscard]] const SlidingOptions& options() const;
+
+    /// Of the last `width` values, by default the whole window; bounds of ranks are among these.
+    /// Pre: 0 <= phi <= 1; 1 <= width <= window, and width = window unless widths are variable; n() > 0.
+    [[nodiscard]] Quantile<T> quantile(double phi, std::optional<std::uint64_t> width = {}) const;
+    [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis,
+                                                     std::optional<std::uint64_t> width = {}) const;
+    /// The window as a summary of its own, which can be merged with those of other streams and asked for more: about
+    /// `width` values, no more than eps width / 4 fewer or more.
+    [[nodiscard]] Quantiles<T> summary(std::optional<std::uint64_t> width = {}) const;
+
+    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] static SlidingQuantiles load(std::span<const std::byte> bytes,
+                                               std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    [[nodiscard]] std::size_t bytes() const;
+    [[nodiscard]] std::size_t summary_bytes() const;
+    [[nodiscard]] StreamTimes times() const;
+
+  private:
+    struct State;
+    explicit SlidingQuantiles(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// The frequent values of the last ones of a stream; otherwise as SlidingQuantiles.
+///
+/// Guarantee: among the last W values, a count's estimate is within eps W; frequent(s) has every value that occurs s W
+/// times or more, and none that occurs less than (s - eps) W times.
+template <class T>
+class QUADMILL_API SlidingFrequencies {
+  public:
+    explicit SlidingFrequencies(const SlidingOptions& options,
+                                std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    SlidingFrequencies(SlidingFrequencies&&) noexcept;
+    SlidingFrequencies& operator=(SlidingFrequencies&&) noexcept;
+    ~SlidingFrequencies();
+
+    void add(std::span<const T> values);
+    void add(T value) { add(std::span<const T>(&value, 1)); }
+
+    [[nodiscard]] std::uint64_t n() const;
+    [[nodiscard]] std::uint64_t nans() const;
+    [[nodiscard]] const SlidingOptions& options() const;
+
+    [[nodiscard]] std::vector<Frequent<T>> frequent(double support, std::optional<std::uint64_t> width = {}) const;
+    [[nodiscard]] Frequencies<T> summary(std::optional<std::uint64_t> width = {}) const;
+
+    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] static SlidingFrequencies load(std::span<const std::byte> bytes,
+                                                 std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    [[nodiscard]] std::size_t bytes() const;
+    [[nodiscard]] std::size_t summary_bytes() const;
+    [[nodiscard]] StreamTimes times() const;
+
+  private:
+    struct State;
+    explicit SlidingFrequencies(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+struct HeavyPrefixOptions {
+    double eps = 0.001;        ///< the error of a count, as a part of n; from 1e-6 to 0.5
+    double support = 0.01;     ///< the least that heavy() will be asked for; above eps
+    std::vector<int> lengths;  ///< of the prefixes, in bits, ascending, from 0 to 32 (64 for 64-bit values)
+    std::size_t window = 0;    ///< as for quantiles
+};
+
+/// A prefix of some values: the first `length` bits are those of `value`, whose other bits are 0.
+template <class T>
+struct HeavyPrefix {
+    T value;
+    int length;
+    Count count;       ///< of all values with that prefix
+    Count discounted;  ///< of those that have no longer prefix that is heavy itself
+};
+
+/// Hierarchical heavy hitters: the prefixes under which values are frequent that are not accounted for by a longer heavy
+/// prefix already. T is std::uint32_t or std::uint64_t.
+///
+/// Guarantee: with H the prefixes that heavy(s) returns and d(p) the values under p that are under no longer prefix of
+/// H: every prefix with d(p) >= s n is in H, and none of H has d(p) < (s - eps) n; the bounds of `count` and
+/// `discounted` hold and are at most eps n apart.
+/// Units: a lossy count (see Frequencies) a length, of an error of eps / (1 + 2 / support) each, so that the
+/// errors of those prefixes that are taken off sum up to eps.
+/// Source: SIGMOD'05 section 5.4; Cormode, Korn, Muthukrishnan and Srivastava, VLDB 2003.
+///
+///     HeavyPrefixes<std::uint32_t> sources({.eps = 0.001, .support = 0.01, .lengths = {0, 8, 16, 24, 32}});
+template <class T>
+class QUADMILL_API HeavyPrefixes {
+  public:
+    explicit HeavyPrefixes(const HeavyPrefixOptions& options,
+                           std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    HeavyPrefixes(HeavyPrefixes&&) noexcept;
+    HeavyPrefixes& operator=(HeavyPrefixes&&) noexcept;
+    ~HeavyPrefixes();
+
+    void add(std::span<const T> values);
+    void add(T value) { add(std::span<const T>(&value, 1)); }
+
+    [[nodiscard]] std::uint64_t n() const;
+    [[nodiscard]] const HeavyPrefixOptions& options() const;
+
+    /// Longest first, equal ones by value. Pre: options().support <= support <= 1.
+    [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support) const;
+
+    /// Pre: the same lengths. eps and support become the larger ones.
+    void merge(const HeavyPrefixes& other);
+    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] static HeavyPrefixes load(std::span<const std::byte> bytes,
+                                            std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    [[nodiscard]] std::size_t bytes() const;
+    [[nodiscard]] std::size_t summary_bytes() const;
+    [[nodiscard]] StreamTimes times() const;
+
+  private:
+    struct State;
+    explicit HeavyPrefixes(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// An aggregate of the first of two columns.
+struct Aggregate {
+    enum class Kind { Quantile, Min, Max, Average };
+    Kind kind = Kind::Quantile;
+    double phi = 0.5;  ///< of Kind::Quantile
+};
+
+struct CorrelatedSum {
+    double threshold;     ///< f(AGG(x)), estimated
+    double sum;           ///< estimated
+    double lower, upper;  ///< the sum is from here to here, but for the rounding of sums of doubles
+};
+
+struct CorrelatedSumOptions {
+    double eps = 0.001;                 ///< from 1e-9 to 0.5
+    std::optional<std::uint64_t> n{};   ///< as for quantiles
+    std::size_t window = 0;             ///< as for quantiles; at most 2^24
+    std::function<double(double)> g{};  ///< of y; the identity when there is none. Pre: finite for every y that comes
+};
+
+/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y). T is the type of x, of at most 32 bits, or double.
+///
+/// Guarantee: the exact sum is from `lower` to `upper` (but for the rounding of double sums). `sum` is within eps
+/// sum(|g(y)|) of the sum for a threshold f(v), where the rank of v is within eps n of that of AGG(x).
+/// A pair whose x or y is NaN is no value, and counted by nans().
+/// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
+template <class T>
+class QUADMILL_API CorrelatedSums {
+  public:
+    explicit CorrelatedSums(const CorrelatedSumOptions& options = {},
+                            std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    CorrelatedSums(CorrelatedSums&&) noexcept;
+    CorrelatedSums& operator=(CorrelatedSums&&) noexcept;
+    ~CorrelatedSums();
+
+    /// Pre: as many y as x, none infinite.
+    void add(std::span<const T> x, std::span<const double> y);
+
+    [[nodiscard]] std::uint64_t n() const;
+    [[nodiscard]] std::uint64_t nans() const;
+    [[nodiscard]] double eps() const;
+
+    /// `f` must not have a minimum or maximum inside the range of x: it rises, or it falls. Pre: n() > 0.
+    [[nodiscard]] CorrelatedSum sum(
+        const Aggregate& aggregate, const std::function<double(double)>& f = [](double v) { return v; }) const;
+
+    void merge(const CorrelatedSums& other);
+    [[nodiscard]] std::vector<std::byte> save() const;
+    /// `g` is not in the bytes and must be given again.
+    [[nodiscard]] static CorrelatedSums load(std::span<const std::byte> bytes, std::function<double(double)> g = {},
+                                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    [[nodiscard]] std::size_t bytes() const;
+    [[nodiscard]] std::size_t summary_bytes() const;
+    [[nodiscard]] StreamTimes times() const;
+
+  private:
+    struct State;
+    explicit CorrelatedSums(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// What saved bytes hold, without loading them.
+struct SavedSummary {
+    enum class Kind { Quantiles, Frequencies, SlidingQuantiles, SlidingFrequencies, HeavyPrefixes, CorrelatedSums };
+    Kind kind;
+    KeyType type;
+};
+/// Throws: InvalidArgument when the bytes are damaged or no summary.
+[[nodiscard]] QUADMILL_API SavedSummary saved_summary(std::span<const std::byte> bytes);
+
+}  // namespace quadmill

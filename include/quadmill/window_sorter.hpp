@@ -1,0 +1,54 @@
+/// Sorters of windows for the summaries of stream.hpp: CPU threads, the graphics pipeline, or both at once.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "quadmill/sort.hpp"
+
+namespace quadmill {
+
+/// Sorts batches of windows while its caller goes on. One caller at a time, always on the same thread.
+class QUADMILL_API WindowSorter {
+  public:
+    /// Milliseconds since it was made that it was busy with; they overlap.
+    struct Times {
+        double upload = 0, sort = 0, readback = 0;
+    };
+
+    virtual ~WindowSorter();
+    /// Begins to sort each window of `window` consecutive keys in place, in the library's ascending order; the last one
+    /// may be shorter. The memory is the sorter's until finish() has given it back.
+    /// Pre: 1 <= window; fewer than depth() batches are under way.
+    virtual void begin(Keys keys, std::size_t window) = 0;
+    /// Waits for the batch that was begun first of those under way, and gives it back sorted. Throws what went wrong;
+    /// the batch is then a permutation of itself, and is given back.
+    virtual void finish() = 0;
+    /// How many batches may be under way at once.
+    [[nodiscard]] virtual std::size_t depth() const = 0;
+    /// Bytes of a batch that keep it busy.
+    [[nodiscard]] virtual std::size_t batch_bytes() const = 0;
+    [[nodiscard]] virtual Times times() const = 0;
+    /// "cpu", "merge" or "hybrid".
+    [[nodiscard]] virtual std::string name() const = 0;
+
+  protected:
+    WindowSorter() = default;
+    WindowSorter(const WindowSorter&) = default;
+    WindowSorter& operator=(const WindowSorter&) = default;
+};
+
+/// std::sort on so many threads beside the caller's; 0 takes as many as the machine has, 1 sorts in begin(), on the
+/// caller's own.
+[[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads = 0);
+
+/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (batches also go to CPU threads while the GPU has
+/// enough) or Engine::Auto, which is the merge engine on a GPU and CPU threads on a software renderer or for
+/// windows so short that the GPU loses. Begins and finishes in sessions of the context (context.hpp); between the two
+/// the host may draw.
+/// Throws: InvalidArgument for other engines, or options that convert keys.
+[[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
+                                                                       const SortOptions& options = {});
+
+}  // namespace quadmill

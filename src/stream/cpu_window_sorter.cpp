@@ -1,0 +1,114 @@
+#include "stream/cpu_window_sorter.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "sort/clock.hpp"
+#include "sort/cpu.hpp"
+
+namespace quadmill {
+
+WindowSorter::~WindowSorter() = default;
+
+std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads) {
+    return std::make_unique<detail::stream::CpuWindowSorter>(threads);
+}
+
+}  // namespace quadmill
+
+namespace quadmill::detail::stream {
+
+CpuWindowSorter::CpuWindowSorter(unsigned threads) {
+    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    if (threads == 1) return;
+    try {
+        for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+        // The machine has no more threads to give; those that there are will do.
+    }
+}
+
+CpuWindowSorter::~CpuWindowSorter() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    work_.notify_all();
+    for (auto& thread : threads_) thread.join();
+}
+
+// Some windows for each thread, so that they end together.
+std::size_t CpuWindowSorter::batch_bytes() const {
+    return (std::size_t{1} << 19U) * std::max<std::size_t>(threads_.size(), 1);
+}
+
+WindowSorter::Times CpuWindowSorter::times() const {
+    const std::lock_guard lock(mutex_);
+    return {
+        .upload = 0, .sort = sort_ms_ / static_cast<double>(std::max<std::size_t>(threads_.size(), 1)), .readback = 0};
+}
+
+// Without the bits being turned into unsigned numbers and back, it would be slower by a third: comparing floats in the
+// total order takes more.
+void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
+    const sort::Stopwatch time;
+    sort::visit(batch.keys, [&]<class T>(std::span<T> keys) {
+        const auto first = i * batch.window;
+        thread_local std::vector<typename sort::KeyBits<T>::Bits> scratch;
+        sort::sort_by_std(keys.subspan(first, std::min(batch.window, keys.size() - first)), Order::Ascending, scratch);
+    });
+    const std::lock_guard lock(mutex_);
+    sort_ms_ += time.ms();
+}
+
+void CpuWindowSorter::begin(Keys keys, std::size_t window) {
+    Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
+    if (threads_.empty()) {
+        for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i);
+        batch.taken = batch.done = batch.windows;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        batches_.push_back(std::move(batch));
+    }
+    work_.notify_all();
+}
+
+void CpuWindowSorter::loop() {
+    std::unique_lock lock(mutex_);
+    const auto next = [this] {
+        return std::find_if(batches_.begin(), batches_.end(), [](const Batch& b) { return b.taken < b.windows; });
+    };
+    while (true) {
+        work_.wait(lock, [&] { return stop_ || next() != batches_.end(); });
+        if (stop_) return;
+        auto& batch = *next();  // stays where it is: the deque only grows at its end until it is done
+        const auto i = batch.taken++;
+        lock.unlock();
+        std::exception_ptr error;
+        try {
+            sort_window(batch, i);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        if (error) batch.error = error;
+        if (++batch.done == batch.windows) done_.notify_all();
+    }
+}
+
+bool CpuWindowSorter::is_done() {
+    const std::lock_guard lock(mutex_);
+    return batches_.front().done == batches_.front().windows;
+}
+
+void CpuWindowSorter::finish() {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return batches_.front().done == batches_.front().windows; });
+    const auto error = batches_.front().error;
+    batches_.pop_front();
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace quadmill::detail::stream

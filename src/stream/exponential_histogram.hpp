@@ -1,0 +1,150 @@
+// A stream's summary: buckets of summaries, each of twice as many windows as the one before (SIGMOD'05 section 5.2).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "stream/bytes.hpp"
+
+namespace quadmill::detail::stream {
+
+// How the error is shared out. A summary of a bucket of id b may be off by eps / 2 (1 + used(b)) of its values: a new
+// window, of id 1, by eps / 2, and each step to the next id adds to it. For n known, `levels` is the most ids that
+// there will be, and each adds eps / (2 levels): Greenwald and Khanna's B = levels / eps. (The paper's formula adds
+// twice as much and breaks eps.) Past these, and for n unknown (levels = 1), each of the next 8 adds 1 / 16 of what is
+// left, each of 16 more 1 / 64, each of 32 more 1 / 256 and so on: the sum stays below 1 for ever.
+struct ErrorPlan {
+    static constexpr std::size_t most_ids = 64;  // the last one may use all of eps, and takes what is left over
+    double eps = 0.01;
+    std::uint64_t levels = 1;
+
+    static std::uint64_t levels_for(std::uint64_t windows) {
+        std::uint64_t levels = 1;
+        while ((std::uint64_t{1} << (levels - 1)) < windows) ++levels;
+        return levels;
+    }
+    [[nodiscard]] double used(std::size_t id) const {
+        if (id >= most_ids) return 1;
+        const auto all = static_cast<double>(levels);
+        const auto planned = static_cast<double>(std::min<std::uint64_t>(id, levels));
+        auto past = static_cast<double>(id) - planned;
+        double rest = 0, share = 0.5;
+        for (double ids = 8; past > 0; ids *= 2, share /= 2) {
+            rest += share * std::min(past, ids) / ids;
+            past -= ids;
+        }
+        return (planned - 1 + rest) / all;
+    }
+    // In ranks or counts, of n values.
+    [[nodiscard]] double max_error(std::size_t id, std::uint64_t n) const {
+        return eps / 2 * (1 + used(id)) * static_cast<double>(n);
+    }
+    bool operator==(const ErrorPlan&) const = default;
+};
+
+// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004.
+template <class Summary>
+class ExponentialHistogram {
+  public:
+    static constexpr std::size_t most_ids = ErrorPlan::most_ids;
+
+    explicit ExponentialHistogram(const ErrorPlan& plan) : plan_(plan) {}
+
+    // A summary whose error is at most that of an id, by default of a window. Two of an id become one of the next.
+    void add(Summary summary, std::size_t id = 1) {
+        combine(std::move(summary), id, [](const Summary&, std::size_t) {});
+    }
+    // The same; calls formed(summary, id) for each that it forms.
+    template <class Formed>
+    void combine(Summary summary, std::size_t id, Formed formed) {
+        if (buckets_.size() < most_ids) buckets_.resize(most_ids);
+        while (true) {
+            auto& bucket = buckets_[id - 1];
+            if (!bucket) {
+                bucket = std::move(summary);
+                return;
+            }
+            summary = Summary::merged(*bucket, summary);
+            bucket.reset();
+            if (id < most_ids) ++id;
+            summary.prune(plan_.max_error(id, summary.n()));
+            formed(std::as_const(summary), id);
+        }
+    }
+
+    // Makes room for a larger error.
+    void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
+    // Takes the other's buckets over; a bucket of another plan gets the first id whose error it keeps to.
+    void merge(const ExponentialHistogram& other) {
+        for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
+            if (!other.buckets_[i]) continue;
+            const auto& summary = *other.buckets_[i];
+            std::size_t id = i + 1;
+            if (!(plan_ == other.plan_)) {
+                const auto error = other.plan_.max_error(id, summary.n());
+                for (id = 1; id < most_ids && plan_.max_error(id, summary.n()) < error;) ++id;
+            }
+            add(summary, id);
+        }
+    }
+
+    // All buckets as one, small ones first.
+    [[nodiscard]] Summary all() const {
+        Summary sum;
+        for (const auto& bucket : buckets_) {
+            if (bucket) sum = Summary::merged(sum, *bucket);
+        }
+        return sum;
+    }
+
+    // Takes a bucket away.
+    void drop(std::size_t id) { buckets_[id - 1].reset(); }
+    [[nodiscard]] const ErrorPlan& plan() const { return plan_; }
+    [[nodiscard]] std::uint64_t n() const {
+        std::uint64_t n = 0;
+        for (const auto& bucket : buckets_) n += bucket ? bucket->n() : 0;
+        return n;
+    }
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t bytes = 0;
+        for (const auto& bucket : buckets_) bytes += bucket ? bucket->bytes() : 0;
+        return bytes;
+    }
+
+    void write(Writer& to) const {
+        std::uint64_t count = 0;
+        for (const auto& bucket : buckets_) count += bucket.has_value();
+        to.u64(count);
+        for (std::size_t i = 0; i < buckets_.size(); ++i) {
+            if (!buckets_[i]) continue;
+            to.u64(i + 1);
+            buckets_[i]->write(to);
+        }
+    }
+    static ExponentialHistogram read(Reader& from, const ErrorPlan& plan) {
+        ExponentialHistogram histogram(plan);
+        histogram.buckets_.resize(most_ids);
+        std::size_t before = 0;
+        for (auto count = from.count(sizeof(std::uint64_t)); count > 0; --count) {
+            const auto id = from.u64();
+            from.require(id > before && id <= most_ids, "the buckets");
+            before = static_cast<std::size_t>(id);
+            auto summary = Summary::read(from);
+            from.require(summary.n() > 0, "an empty bucket");
+            from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()),
+                         "the error of a bucket");
+            histogram.buckets_[before - 1] = std::move(summary);
+        }
+        return histogram;
+    }
+
+  private:
+    ErrorPlan plan_;
+    std::vector<std::optional<Summary>> buckets_;
+};
+
+}  // namespace quadmill::detail::stream

@@ -1,0 +1,76 @@
+#include "stream/frequency_summary.hpp"
+
+namespace quadmill::detail::stream {
+
+std::uint64_t FrequencySummary::floor_of(double max_error) {
+    constexpr double most = 0x1p62;
+    return static_cast<std::uint64_t>(std::clamp(max_error, 0.0, most));
+}
+
+// What has no entry in the other may be there as often as what is absent there.
+FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const FrequencySummary& b) {
+    FrequencySummary out;
+    out.n_ = a.n_ + b.n_;
+    out.absent_ = a.absent_ + b.absent_;
+    out.entries_.reserve(a.entries_.size() + b.entries_.size());
+    auto x = a.entries_.begin(), y = b.entries_.begin();
+    while (x != a.entries_.end() || y != b.entries_.end()) {
+        const bool take_x = y == b.entries_.end() || (x != a.entries_.end() && x->key <= y->key);
+        const bool take_y = x == a.entries_.end() || (y != b.entries_.end() && y->key <= x->key);
+        const Key key = take_x ? x->key : y->key;
+        out.entries_.push_back({key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
+                                (take_x ? x->missed : a.absent_) + (take_y ? y->missed : b.absent_)});
+        x += take_x;
+        y += take_y;
+    }
+    return out;
+}
+
+void FrequencySummary::prune(double max_error) {
+    const auto limit = floor_of(max_error);
+    if (limit <= absent_) return;
+    std::erase_if(entries_, [limit](const Entry& entry) { return entry.count + entry.missed <= limit; });
+    absent_ = limit;
+}
+
+Bounds FrequencySummary::count(Key key) const {
+    const auto at =
+        std::partition_point(entries_.begin(), entries_.end(), [key](const Entry& entry) { return entry.key < key; });
+    if (at == entries_.end() || at->key != key) return {0, absent_};
+    return {at->count, at->count + at->missed};
+}
+
+void FrequencySummary::write(Writer& to) const {
+    to.u64(n_);
+    to.u64(absent_);
+    to.u64(entries_.size());
+    for (const auto& entry : entries_) {
+        to.u64(entry.key);
+        to.u64(entry.count);
+        to.u64(entry.missed);
+    }
+}
+
+FrequencySummary FrequencySummary::read(Reader& from) {
+    FrequencySummary summary;
+    summary.n_ = from.u64();
+    summary.absent_ = from.u64();
+    constexpr std::uint64_t most = std::uint64_t{1} << 60U;
+    from.require(summary.n_ <= most && summary.absent_ <= summary.n_, "the number of values");
+    summary.entries_.resize(from.count(sizeof(Entry)));
+    std::uint64_t total = 0;
+    const Entry* before = nullptr;
+    for (auto& entry : summary.entries_) {
+        entry.key = from.u64();
+        entry.count = from.u64();
+        entry.missed = from.u64();
+        from.require(entry.count >= 1 && entry.count <= summary.n_ - total && entry.missed <= summary.absent_ &&
+                         (before == nullptr || before->key < entry.key),
+                     "keys and counts of a summary");
+        total += entry.count;
+        before = &entry;
+    }
+    return summary;
+}
+
+}  // namespace quadmill::detail::stream

@@ -1,0 +1,105 @@
+// Manku and Motwani's lossy counts: the values of a stream that are frequent, each with bounds of its count.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stream/bytes.hpp"
+#include "stream/key.hpp"
+#include "stream/quantile_summary.hpp"
+
+namespace quadmill::detail::stream {
+
+// Entries ascend by key; a key occurs at least `count` and at most count + missed times, and one that has no entry at
+// most max_error() times; no entry has missed more than that.
+// Source: Manku and Motwani, VLDB 2002; SIGMOD'05 section 5.1, where the rule of compressing is mended: an entry goes
+// when count + missed is no more than may be absent.
+class FrequencySummary {
+  public:
+    struct Entry {
+        Key key;
+        std::uint64_t count, missed;
+    };
+
+    FrequencySummary() = default;
+    // Of a sorted window: the keys that occur more often than that.
+    template <class T>
+    static FrequencySummary of(const Window<T>& sorted, double max_error) {
+        FrequencySummary summary;
+        summary.add(sorted, max_error, [](Key key) { return key; });
+        return summary;
+    }
+
+    // Counts the window's keys exactly where there is an entry, or where they occur so often that there must be one;
+    // drops what max_error, a count, allows. `prefix` makes keys of the window's keys and keeps their order.
+    // Units: reads some 2 log(m) keys for each entry and for each m keys of the window, m the growth of max_error().
+    template <class T, class Prefix>
+    void add(const Window<T>& sorted, double max_error, Prefix prefix) {
+        const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
+        const auto limit = std::max(absent_, floor_of(max_error));
+        const auto before = absent_;
+        // A key that occurs `step` times is at one of the places step - 1, 2 step - 1, ...
+        const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, sorted.size())) + 1;
+        std::vector<Entry> out;
+        out.reserve(entries_.size());
+        auto known = entries_.begin();
+        std::size_t sample = step - 1, from = 0;  // all keys before `from` are counted
+        while (known != entries_.end() || sample < sorted.size()) {
+            const bool is_known = known != entries_.end() && (sample >= sorted.size() || known->key <= at(sample));
+            Entry entry = is_known ? *known++ : Entry{at(sample), 0, before};
+            const auto first = gallop(from, sorted.size(), [&](std::size_t i) { return at(i) < entry.key; });
+            from = gallop(first, sorted.size(), [&](std::size_t i) { return at(i) <= entry.key; });
+            entry.count += from - first;
+            if (entry.count + entry.missed > limit) out.push_back(entry);
+            if (sample < from) sample += (from - sample + step - 1) / step * step;
+        }
+        entries_ = std::move(out);
+        absent_ = limit;
+        n_ += sorted.size();
+    }
+
+    static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b);
+    // Drops every key that need not have an entry when max_error() may be so large; `compress` of the papers.
+    void prune(double max_error);
+
+    [[nodiscard]] std::uint64_t n() const { return n_; }
+    // The most that a count is too low.
+    [[nodiscard]] std::uint64_t max_error() const { return absent_; }
+    [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
+    [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
+    [[nodiscard]] Bounds count(Key key) const;
+
+    void write(Writer& to) const;
+    static FrequencySummary read(Reader& from);
+
+  private:
+    static std::uint64_t floor_of(double max_error);
+    // The first place from `from` on where that is false; it is true before. Looks near `from` first.
+    template <class Below>
+    static std::size_t gallop(std::size_t from, std::size_t end, Below below) {
+        std::size_t reach = 1;
+        while (from + reach <= end && below(from + reach - 1)) {
+            from += reach;
+            reach *= 2;
+        }
+        auto last = std::min(from + reach - 1, end);
+        while (from < last) {
+            const auto middle = from + (last - from) / 2;
+            if (below(middle)) {
+                from = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        return from;
+    }
+
+    std::vector<Entry> entries_;
+    std::uint64_t n_ = 0, absent_ = 0;
+};
+
+}  // namespace quadmill::detail::stream

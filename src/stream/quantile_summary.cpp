@@ -1,0 +1,130 @@
+#include "stream/quantile_summary.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace quadmill::detail::stream {
+
+// An error of e ranks allows a gap of 2 e; one rank from the next is the least.
+std::uint64_t QuantileSummary::gap_for(double max_error) {
+    constexpr double most = 0x1p62;
+    return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, most)), 1);
+}
+
+std::uint64_t QuantileSummary::measured_gap() const {
+    std::uint64_t gap = 1;
+    for (std::size_t i = 1; i < entries_.size(); ++i)
+        gap = std::max(gap, entries_[i].rank_max - entries_[i - 1].rank_min);
+    return gap;
+}
+
+// An entry of one has the rank that it had, and as many more as there are entries before it in the other: at least up
+// to its predecessor there, at most to before its successor. Of equal keys those of `a` come first.
+QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b) {
+    if (a.n_ == 0) return b;
+    if (b.n_ == 0) return a;
+    QuantileSummary out;
+    out.n_ = a.n_ + b.n_;
+    const auto na = a.entries_.size(), nb = b.entries_.size();
+    out.entries_.resize(na + nb);
+    auto* to = out.entries_.data();
+    const auto *x = a.entries_.data(), *y = b.entries_.data();
+    const auto *const x_end = x + na, *const y_end = y + nb;
+    std::uint64_t x_min = 0, y_min = 0;  // of the predecessors
+    while (x != x_end && y != y_end) {
+        const bool take_x = x->key <= y->key;
+        const auto& taken = take_x ? *x : *y;
+        const auto& other = take_x ? *y : *x;
+        *to++ = {taken.key, taken.rank_min + (take_x ? y_min : x_min), taken.rank_max + other.rank_max - 1};
+        x_min = take_x ? x->rank_min : x_min;
+        y_min = take_x ? y_min : y->rank_min;
+        x += take_x;
+        y += !take_x;
+    }
+    for (; x != x_end; ++x) *to++ = {x->key, x->rank_min + y_min, x->rank_max + b.n_};
+    for (; y != y_end; ++y) *to++ = {y->key, y->rank_min + x_min, y->rank_max + a.n_};
+    out.gap_ = out.measured_gap();
+    return out;
+}
+
+// The last entry whose rank is surely at most r + d, where d is half the gap, is at most a gap less d + 1 below r. So
+// entries for ranks that are `spacing` apart have a gap of at most spacing + gap - 1.
+void QuantileSummary::prune(double max_error) {
+    const auto allowed = gap_for(max_error);
+    if (allowed < gap_ + 1) return;
+    const auto spacing = allowed - gap_ + 1, half = gap_ / 2;
+    if ((n_ - 1) / spacing + 2 >= entries_.size()) return;
+    std::vector<Entry> kept;
+    kept.reserve(static_cast<std::size_t>((n_ - 1) / spacing) + 2);
+    kept.push_back(entries_.front());
+    std::size_t at = 0, last = 0;
+    for (auto rank = 1 + spacing; rank < n_; rank += spacing) {
+        while (at + 1 < entries_.size() && entries_[at + 1].rank_max <= rank + half) ++at;
+        if (at != last && at + 1 < entries_.size()) kept.push_back(entries_[at]);
+        last = at;
+    }
+    kept.push_back(entries_.back());
+    entries_ = std::move(kept);
+    gap_ = measured_gap();
+}
+
+const QuantileSummary::Entry& QuantileSummary::at_rank(std::uint64_t rank) const {
+    const auto error = [rank](const Entry& entry) {
+        return std::max(rank > entry.rank_min ? rank - entry.rank_min : 0,
+                        entry.rank_max > rank ? entry.rank_max - rank : 0);
+    };
+    auto at = std::partition_point(entries_.begin(), entries_.end(),
+                                   [rank](const Entry& entry) { return entry.rank_max <= rank; });
+    if (at != entries_.begin()) --at;
+    auto best = at;
+    for (; at != entries_.end() && (at->rank_max <= rank || at->rank_max - rank < error(*best)); ++at) {
+        if (error(*at) < error(*best)) best = at;
+    }
+    return *best;
+}
+
+Bounds QuantileSummary::count_at_most(Key key) const {
+    const auto above =
+        std::partition_point(entries_.begin(), entries_.end(), [key](const Entry& entry) { return entry.key <= key; });
+    return {above == entries_.begin() ? 0 : (above - 1)->rank_min, above == entries_.end() ? n_ : above->rank_max - 1};
+}
+
+Bounds QuantileSummary::count_below(Key key) const {
+    return key == 0 ? Bounds{} : count_at_most(key - 1);
+}
+
+void QuantileSummary::write(Writer& to) const {
+    to.u64(n_);
+    to.u64(entries_.size());
+    for (const auto& entry : entries_) {
+        to.u64(entry.key);
+        to.u64(entry.rank_min);
+        to.u64(entry.rank_max);
+    }
+}
+
+QuantileSummary QuantileSummary::read(Reader& from) {
+    QuantileSummary summary;
+    summary.n_ = from.u64();
+    constexpr std::uint64_t most = std::uint64_t{1} << 60U;
+    from.require(summary.n_ <= most, "the number of values");
+    summary.entries_.resize(from.count(sizeof(Entry)));
+    Entry before{0, 0, 0};
+    for (auto& entry : summary.entries_) {
+        entry.key = from.u64();
+        entry.rank_min = from.u64();
+        entry.rank_max = from.u64();
+        from.require(entry.key >= before.key && entry.rank_min > before.rank_min && entry.rank_max > before.rank_max &&
+                         entry.rank_min <= entry.rank_max && entry.rank_max <= summary.n_,
+                     "keys and ranks of a summary");
+        before = entry;
+    }
+    from.require(summary.n_ == 0 ? summary.entries_.empty()
+                                 : !summary.entries_.empty() && summary.entries_.front().rank_min == 1 &&
+                                       summary.entries_.front().rank_max == 1 && before.rank_min == summary.n_,
+                 "the ends of a summary");
+    summary.gap_ = summary.measured_gap();
+    return summary;
+}
+
+}  // namespace quadmill::detail::stream

@@ -1,0 +1,165 @@
+// The summaries themselves: bounds of ranks and counts against exact ones, through merging and pruning.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "stream/exponential_histogram.hpp"
+#include "stream/frequency_summary.hpp"
+#include "stream/quantile_summary.hpp"
+
+using namespace quadmill::detail::stream;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+std::vector<std::uint32_t> sorted_values(std::size_t n, std::uint32_t distinct, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::uint32_t> values(n);
+    for (auto& v : values) v = static_cast<std::uint32_t>(random() % distinct);
+    std::sort(values.begin(), values.end());
+    return values;
+}
+
+Window<std::uint32_t> window(const std::vector<std::uint32_t>& values) {
+    return Window<std::uint32_t>(values.data(), values.size());
+}
+
+// Every entry's bounds hold, every rank has an answer within max_error, and counts below a key are bounded.
+void check(const QuantileSummary& summary, const std::vector<std::uint32_t>& all) {
+    REQUIRE(summary.n() == all.size());
+    for (const auto& entry : summary.entries()) {
+        const auto below = std::lower_bound(all.begin(), all.end(), entry.key) - all.begin();
+        const auto at_most = std::upper_bound(all.begin(), all.end(), entry.key) - all.begin();
+        REQUIRE(below < at_most);  // it is one of the values
+        REQUIRE(entry.rank_min <= static_cast<std::uint64_t>(at_most));
+        REQUIRE(entry.rank_max > static_cast<std::uint64_t>(below));
+    }
+    for (std::uint64_t rank = 1; rank <= all.size(); rank += 1 + all.size() / 997) {
+        const auto& entry = summary.at_rank(rank);
+        REQUIRE(entry.rank_min <= rank + summary.max_error());
+        REQUIRE(entry.rank_max + summary.max_error() >= rank);
+        REQUIRE(std::max(rank, entry.rank_max) - std::min(rank, entry.rank_min) <=
+                summary.max_error() + (entry.rank_max - entry.rank_min));
+        REQUIRE((rank <= entry.rank_min || rank - entry.rank_min <= summary.max_error()));
+        REQUIRE((rank >= entry.rank_max || entry.rank_max - rank <= summary.max_error()));
+    }
+    for (std::uint32_t key = 0; key < all.back() + 2; key += 1 + all.back() / 101) {
+        const auto exact = static_cast<std::uint64_t>(std::upper_bound(all.begin(), all.end(), key) - all.begin());
+        const auto bounds = summary.count_at_most(key);
+        REQUIRE(bounds.lower <= exact);
+        REQUIRE(bounds.upper >= exact);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("A quantile summary of a window keeps its error, with as few entries as that takes") {
+    for (const std::size_t n : {1U, 2U, 3U, 10U, 1000U, 4097U}) {
+        for (const double error : {0.0, 0.4, 0.5, 1.0, 7.0, 100.0, 1e9}) {
+            CAPTURE(n);
+            CAPTURE(error);
+            const auto values = sorted_values(n, 500, n);
+            const auto summary = QuantileSummary::of(window(values), error);
+            check(summary, values);
+            CHECK(static_cast<double>(summary.max_error()) <= error);
+            const auto step = std::max(1.0, std::floor(2 * error));
+            CHECK(static_cast<double>(summary.entries().size()) <= (static_cast<double>(n) - 1) / step + 2);
+        }
+    }
+}
+
+TEST_CASE("Merging adds the errors, pruning adds what it was allowed") {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        CAPTURE(seed);
+        const std::uint32_t distinct = seed % 3 == 0 ? 3 : seed % 3 == 1 ? 100 : 1'000'000;
+        QuantileSummary sum;
+        std::vector<std::uint32_t> all;
+        double allowed = 0;
+        for (int part = 0; part < 6; ++part) {
+            const auto values = sorted_values(1 + (seed * 977 + 1231U * static_cast<unsigned>(part)) % 3000, distinct,
+                                              10 * seed + static_cast<unsigned>(part));
+            allowed += 0.01 * static_cast<double>(values.size());
+            const auto one = QuantileSummary::of(window(values), 0.01 * static_cast<double>(values.size()));
+            sum = part % 2 == 0 ? QuantileSummary::merged(sum, one) : QuantileSummary::merged(one, sum);
+            all.insert(all.end(), values.begin(), values.end());
+            std::sort(all.begin(), all.end());
+            check(sum, all);
+            CHECK(static_cast<double>(sum.max_error()) <= allowed);
+            allowed += 0.005 * static_cast<double>(all.size());
+            sum.prune(allowed);
+            check(sum, all);
+            CHECK(static_cast<double>(sum.max_error()) <= allowed);
+            CHECK(sum.entries().size() <= 202);  // B + 1 for what was allowed, and a little
+        }
+    }
+}
+
+TEST_CASE(
+    "A frequency summary of windows counts exactly what it keeps from the start, and misses no more than it says") {
+    for (const double eps : {0.3, 0.05, 0.01}) {
+        for (const std::size_t size : {1U, 7U, 100U, 1000U}) {
+            CAPTURE(eps);
+            CAPTURE(size);
+            FrequencySummary sum;
+            std::vector<std::uint32_t> all;
+            std::mt19937 random(7);
+            for (int part = 0; part < 30; ++part) {
+                std::vector<std::uint32_t> values(size);
+                for (auto& v : values)
+                    v = static_cast<std::uint32_t>(std::min<std::uint64_t>(random() % 50, random() % 50));
+                std::sort(values.begin(), values.end());
+                all.insert(all.end(), values.begin(), values.end());
+                sum.add(window(values), eps * static_cast<double>(all.size()), [](Key key) { return key; });
+                REQUIRE(sum.n() == all.size());
+                REQUIRE(static_cast<double>(sum.max_error()) <= eps * static_cast<double>(all.size()));
+                for (std::uint32_t v = 0; v < 52; ++v) {
+                    const auto exact = static_cast<std::uint64_t>(std::count(all.begin(), all.end(), v));
+                    const auto bounds = sum.count(v);
+                    REQUIRE(bounds.lower <= exact);
+                    REQUIRE(bounds.upper >= exact);
+                    REQUIRE(bounds.upper - bounds.lower <= sum.max_error());
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("The plan of errors never uses up all of eps, known n is Greenwald and Khanna's") {
+    const ErrorPlan unknown{.eps = 0.1};
+    double before = -1;
+    for (std::size_t id = 1; id < ErrorPlan::most_ids; ++id) {
+        CHECK(unknown.used(id) > before);
+        CHECK(unknown.used(id) < 1);
+        before = unknown.used(id);
+    }
+    const ErrorPlan known{.eps = 0.1, .levels = ErrorPlan::levels_for(1000)};
+    CHECK(known.levels == 11);
+    for (std::size_t id = 1; id <= 11; ++id) {
+        CHECK(known.max_error(id, 1000) == doctest::Approx(1000 * (0.05 + 0.1 * (static_cast<double>(id) - 1) / 22)));
+    }
+    CHECK(known.used(40) < 1);
+}
+
+TEST_CASE("An exponential histogram of many windows keeps eps") {
+    std::mt19937_64 random(3);
+    for (const std::uint64_t levels : {1U, 8U}) {
+        CAPTURE(levels);
+        const ErrorPlan plan{.eps = 0.02, .levels = levels};
+        ExponentialHistogram<QuantileSummary> histogram(plan);
+        std::vector<std::uint32_t> all;
+        for (int part = 0; part < 200; ++part) {
+            const auto values = sorted_values(1 + random() % 900, 1'000'000, random());
+            all.insert(all.end(), values.begin(), values.end());
+            histogram.add(QuantileSummary::of(window(values), plan.max_error(1, values.size())));
+        }
+        std::sort(all.begin(), all.end());
+        const auto sum = histogram.all();
+        check(sum, all);
+        CHECK(static_cast<double>(sum.max_error()) <= plan.eps * static_cast<double>(all.size()));
+        CHECK(sum.entries().size() < all.size() / 4);
+        MESSAGE("levels " << levels << ": error " << sum.max_error() << " of "
+                          << plan.eps * static_cast<double>(all.size()) << ", " << histogram.bytes() << " bytes");
+    }
+}
