@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sort/clock.hpp"
 #include "stream/bytes.hpp"
 
 namespace quadmill::detail::stream {
@@ -68,10 +69,14 @@ class ExponentialHistogram {
                 bucket = std::move(summary);
                 return;
             }
+            const sort::Stopwatch merging;
             summary = Summary::merged(*bucket, summary);
             bucket.reset();
+            merge_ms_ += merging.ms();
             if (id < most_ids) ++id;
+            const sort::Stopwatch compressing;
             summary.prune(plan_.max_error(id, summary.n()));
+            compress_ms_ += compressing.ms();
             formed(std::as_const(summary), id);
         }
     }
@@ -101,6 +106,8 @@ class ExponentialHistogram {
         return sum;
     }
 
+    [[nodiscard]] double merge_ms() const { return merge_ms_; }
+    [[nodiscard]] double compress_ms() const { return compress_ms_; }
     // Takes a bucket away.
     void drop(std::size_t id) { buckets_[id - 1].reset(); }
     [[nodiscard]] const ErrorPlan& plan() const { return plan_; }
@@ -145,6 +152,7 @@ class ExponentialHistogram {
   private:
     ErrorPlan plan_;
     std::vector<std::optional<Summary>> buckets_;
+    double merge_ms_ = 0, compress_ms_ = 0;
 };
 
 }  // namespace quadmill::detail::stream

@@ -10,7 +10,6 @@
 
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
-#include "stream/quantile_summary.hpp"
 
 namespace quadmill::detail::stream {
 

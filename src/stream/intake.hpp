@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,7 +16,7 @@
 
 namespace quadmill::detail::stream {
 
-// Memory: depth + 1 batches of the sorter, each of at least one window. Nothing waits in a queue: add() itself waits
+// Memory: depth + 2 batches of the sorter, each of at least one window. Nothing waits in a queue: add() itself waits
 // when the sorter is behind.
 template <class T>
 class Intake {
@@ -40,17 +41,29 @@ class Intake {
         }
     }
 
+    // Sets NaNs aside.
     void add(std::span<const T> values, const Take& take) {
+        constexpr std::size_t piece = 4096;
         while (!values.empty()) {
-            const auto room = batch_ - std::min(batch_, filling_.size());
-            const auto part = values.first(std::min(values.size(), room));
-            if (filling_.capacity() < batch_) reserve(part.size());
-            filling_.insert(filling_.end(), part.begin(), part.end());
+            const auto part = values.first(std::min(values.size(), piece));
+            const auto nans = static_cast<std::uint64_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
+            if (nans == 0) {
+                add_numbers(part, take);
+            } else {
+                std::vector<T> numbers;
+                std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
+                             [](T value) { return !KeyOf<T>::is_nan(value); });
+                add_numbers(numbers, take);
+            }
+            nans_ += nans;
             values = values.subspan(part.size());
-            if (filling_.size() < batch_) continue;
-            if (under_way_.size() == sorter_->depth()) take_oldest(take);
-            begin(std::exchange(filling_, std::exchange(spare_, {})));
         }
+    }
+    [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
+    [[nodiscard]] std::uint64_t nans() const { return nans_; }
+    void note(std::uint64_t n, std::uint64_t nans) {  // that went past the intake
+        n_ += n;
+        nans_ += nans;
     }
 
     // Sorts and hands on all whole windows that have come; what remains is rest().
@@ -65,8 +78,6 @@ class Intake {
     }
     // Values that fill no window yet, in the order in which they came. Pre: settle() was called last.
     [[nodiscard]] std::span<const T> rest() const { return filling_; }
-    // Forgets rest().
-    void drop_rest() { filling_.clear(); }
 
     [[nodiscard]] std::size_t window() const { return window_; }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
@@ -78,6 +89,18 @@ class Intake {
     }
 
   private:
+    void add_numbers(std::span<const T> values, const Take& take) {
+        while (!values.empty()) {
+            const auto part = values.first(std::min(values.size(), batch_ - std::min(batch_, filling_.size())));
+            if (filling_.capacity() < batch_) reserve(part.size());
+            filling_.insert(filling_.end(), part.begin(), part.end());
+            n_ += part.size();
+            values = values.subspan(part.size());
+            if (filling_.size() < batch_) continue;
+            if (under_way_.size() == sorter_->depth()) take_oldest(take);
+            begin(std::exchange(filling_, std::exchange(spare_, {})));
+        }
+    }
     // Grows as it fills, so that a short stream takes little.
     void reserve(std::size_t more) {
         const auto needed = filling_.size() + more;
@@ -116,6 +139,7 @@ class Intake {
 
     std::unique_ptr<WindowSorter> sorter_;
     std::size_t window_, batch_ = 0;
+    std::uint64_t n_ = 0, nans_ = 0;
     std::vector<T> filling_, spare_;
     std::deque<std::vector<T>> under_way_;
 };

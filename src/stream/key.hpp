@@ -11,6 +11,12 @@ namespace quadmill::detail::stream {
 
 using Key = std::uint64_t;
 
+// Bounds of a rank, or of a count of values; both are possible.
+struct Bounds {
+    std::uint64_t lower = 0, upper = 0;
+    bool operator==(const Bounds&) const = default;
+};
+
 // As the library's total order, but -0 counts as 0. NaNs come last, from nan_from() on.
 template <class T>
 struct KeyOf {
@@ -21,9 +27,9 @@ struct KeyOf {
         return order().encode(bits);
     }
     static T value(Key key) { return Bits::value(order().decode(static_cast<typename Bits::Bits>(key))); }
-    // NaNs, which come after all numbers; integers have none.
-    static bool is_nan(Key key) {
-        if constexpr (sort::is_float<T>) return key > order().encode(Bits::exponent);
+    static bool is_nan(T value) {
+        if constexpr (sort::is_float<T>)
+            return (Bits::of(value) & static_cast<typename Bits::Bits>(~Bits::sign)) > Bits::exponent;
         return false;
     }
     static constexpr Key most = std::numeric_limits<typename Bits::Bits>::max();
@@ -39,19 +45,6 @@ class Window {
     explicit Window(const T* values, std::size_t size) : values_(values), size_(size) {}
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] Key operator[](std::size_t i) const { return KeyOf<T>::key(values_[i]); }
-    // Without the NaNs, which come last.
-    [[nodiscard]] Window numbers() const {
-        std::size_t first = 0, last = size_;
-        while (first < last) {
-            const auto middle = first + (last - first) / 2;
-            if (KeyOf<T>::is_nan((*this)[middle])) {
-                last = middle;
-            } else {
-                first = middle + 1;
-            }
-        }
-        return Window(values_, first);
-    }
 
   private:
     const T* values_;

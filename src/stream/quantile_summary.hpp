@@ -11,12 +11,6 @@
 
 namespace quadmill::detail::stream {
 
-// Bounds of a rank, or of a count of values; both are possible.
-struct Bounds {
-    std::uint64_t lower = 0, upper = 0;
-    bool operator==(const Bounds&) const = default;
-};
-
 // Entries ascend by key; the entry is one of the n values, and its rank among them (from 1) is within [rank_min,
 // rank_max]. The first and the last are the least and the greatest value. The largest rank_max of an entry less the
 // rank_min of the one before it is the gap; every rank has an entry that is at most half a gap away.

@@ -1,0 +1,156 @@
+#include "stream/frequencies_state.hpp"
+
+namespace quadmill {
+
+using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
+
+namespace {
+
+// Of all, the values so far and those of the window: what may be missed is a part of these.
+template <class T>
+void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps) {
+    const auto n = summary.n() + sorted.size();
+    summary.add(sorted, eps * static_cast<double>(n), [](Key key) { return key; });
+}
+
+}  // namespace
+
+template <class T>
+Frequencies<T>::State::State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter)
+    : eps(wanted.eps), window(window_for("Frequencies", wanted.eps, wanted.window)), intake(std::move(sorter), window) {
+    check_eps("Frequencies", eps, 1e-9);
+}
+
+template <class T>
+void Frequencies<T>::State::take(const Window<T>& sorted) {
+    const detail::sort::Stopwatch time;
+    count_window(summary, sorted, eps);
+    count_ms += time.ms();
+    with_rest.reset();
+    rest.clear();
+}
+
+template <class T>
+const FrequencySummary& Frequencies<T>::State::settled() {
+    intake.settle([this](const Window<T>& sorted) { take(sorted); });
+    const auto values = intake.rest();
+    if (values.empty()) return summary;
+    if (!with_rest || with_rest->n() != summary.n() + values.size()) {
+        with_rest = summary;
+        count_window(*with_rest, rest.of(values), eps);
+    }
+    return *with_rest;
+}
+
+template <class T>
+Frequencies<T>::Frequencies(const FrequencyOptions& options, std::unique_ptr<WindowSorter> sorter)
+    : state_(std::make_unique<State>(options, std::move(sorter))) {}
+template <class T>
+Frequencies<T>::Frequencies(std::unique_ptr<State> state) : state_(std::move(state)) {}
+template <class T>
+Frequencies<T>::Frequencies(Frequencies&&) noexcept = default;
+template <class T>
+Frequencies<T>& Frequencies<T>::operator=(Frequencies&&) noexcept = default;
+template <class T>
+Frequencies<T>::~Frequencies() = default;
+
+template <class T>
+void Frequencies<T>::add(std::span<const T> values) {
+    state_->intake.add(values, [this](const Window<T>& sorted) { state_->take(sorted); });
+}
+
+template <class T>
+std::uint64_t Frequencies<T>::n() const {
+    return state_->intake.n();
+}
+
+template <class T>
+std::uint64_t Frequencies<T>::nans() const {
+    return state_->intake.nans();
+}
+
+template <class T>
+double Frequencies<T>::eps() const {
+    return state_->eps;
+}
+
+template <class T>
+std::vector<Frequent<T>> Frequencies<T>::frequent(double support) const {
+    check_part("Frequencies::frequent", "support", support, eps());
+    return frequent_of<T>(state_->settled(), support);
+}
+
+template <class T>
+Count Frequencies<T>::count(T value) const {
+    if (KeyOf<T>::is_nan(value)) throw InvalidArgument("Frequencies::count: NaNs are counted by nans()");
+    return count_of(state_->settled().count(KeyOf<T>::key(value)));
+}
+
+template <class T>
+void Frequencies<T>::merge(const Frequencies& other) {
+    if (&other == this) return merge(load(save()));
+    check_merge("Frequencies::merge", n(), other.n());
+    auto& from = *other.state_;
+    static_cast<void>(from.settled());
+    auto& s = *state_;
+    static_cast<void>(s.settled());
+    s.eps = std::max(s.eps, from.eps);
+    s.summary = FrequencySummary::merged(s.summary, from.summary);
+    s.summary.prune(s.eps * static_cast<double>(s.summary.n()));
+    s.with_rest.reset();
+    s.intake.note(from.summary.n(), from.intake.nans());
+    add(from.intake.rest());
+}
+
+template <class T>
+std::vector<std::byte> Frequencies<T>::save() const {
+    static_cast<void>(state_->settled());
+    Writer to({Kind::Frequencies, static_cast<std::uint8_t>(type_of<T>())});
+    to.f64(state_->eps);
+    to.u64(state_->window);
+    to.u64(nans());
+    state_->summary.write(to);
+    write_values(to, state_->intake.rest());
+    return to.take();
+}
+
+template <class T>
+Frequencies<T> Frequencies<T>::load(std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
+    auto from = open<T>("Frequencies::load", bytes, Kind::Frequencies);
+    const double eps = read_eps(from, 1e-9);
+    const auto window = read_window(from);
+    const auto nans = from.u64();
+    from.require(nans <= most_values, "the number of NaNs");
+    Frequencies loaded({.eps = eps, .window = window}, std::move(sorter));
+    auto& state = *loaded.state_;
+    state.summary = FrequencySummary::read(from);
+    from.require(static_cast<double>(state.summary.max_error()) <= eps * static_cast<double>(state.summary.n()),
+                 "the error of a count");
+    state.intake.note(state.summary.n(), nans);
+    const auto rest = read_values<T>(from, window - 1);
+    from.end();
+    loaded.add(rest);
+    return loaded;
+}
+
+template <class T>
+std::size_t Frequencies<T>::summary_bytes() const {
+    return state_->summary.bytes();
+}
+
+template <class T>
+std::size_t Frequencies<T>::bytes() const {
+    const auto& s = *state_;
+    return sizeof s + s.summary.bytes() + s.intake.bytes() + s.rest.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
+}
+
+template <class T>
+StreamTimes Frequencies<T>::times() const {
+    auto times = times_of(state_->intake.sorter());
+    times.sample = state_->count_ms;
+    return times;
+}
+
+QUADMILL_FOR_EACH_TYPE(Frequencies)
+
+}  // namespace quadmill

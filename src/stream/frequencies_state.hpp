@@ -1,0 +1,49 @@
+// What a Frequencies is made of; a sliding window makes one, too.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "quadmill/stream.hpp"
+#include "stream/frequency_summary.hpp"
+#include "stream/parts.hpp"
+
+namespace quadmill {
+
+template <class T>
+struct Frequencies<T>::State {
+    State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    void take(const detail::stream::Window<T>& sorted);
+    // Of all values.
+    const detail::stream::FrequencySummary& settled();
+
+    double eps;
+    std::size_t window;
+    detail::stream::Intake<T> intake;
+    detail::stream::FrequencySummary summary;
+    std::optional<detail::stream::FrequencySummary> with_rest;  // for answers
+    detail::stream::SortedRest<T> rest;
+    double count_ms = 0;
+};
+
+namespace detail::stream {
+
+// Every key that may occur so often.
+template <class T>
+std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, double support) {
+    const auto least = least_count(support, summary.n());
+    std::vector<Frequent<T>> out;
+    for (const auto& entry : summary.entries()) {
+        if (entry.count + entry.missed >= least)
+            out.push_back({KeyOf<T>::value(entry.key), count_of({entry.count, entry.count + entry.missed})});
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const auto& a, const auto& b) { return a.count.estimate > b.count.estimate; });
+    return out;
+}
+
+}  // namespace detail::stream
+}  // namespace quadmill

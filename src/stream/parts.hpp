@@ -1,0 +1,155 @@
+// What the public classes share: checks of options, ranks, and values that fill no window yet.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "quadmill/error.hpp"
+#include "quadmill/stream.hpp"
+#include "sort/clock.hpp"
+#include "sort/cpu.hpp"
+#include "stream/bytes.hpp"
+#include "stream/intake.hpp"
+#include "stream/key.hpp"
+
+namespace quadmill::detail::stream {
+
+inline constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
+
+// `function` begins the messages of all of these.
+inline void check_eps(const std::string& function, double eps, double least) {
+    if (eps >= least && eps <= 0.5) return;
+    throw InvalidArgument(function + ": eps must be from " + (least < 1e-8 ? "1e-9" : "1e-6") + " to 0.5, not " +
+                          std::to_string(eps));
+}
+
+inline void check_part(const std::string& function, const char* name, double part, double least = 0) {
+    if (part >= least && part <= 1) return;
+    throw InvalidArgument(function + ": " + name + " must be from " + std::to_string(least) + " to 1, not " +
+                          std::to_string(part));
+}
+
+inline void check_merge(const std::string& function, std::uint64_t a, std::uint64_t b) {
+    if (a <= most_values && b <= most_values - a) return;
+    throw InvalidArgument(function + ": no summary counts more than 2^60 values");
+}
+
+// How many values are sorted at once: so many that what a summary takes from a window is little beside sorting it.
+inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted) {
+    constexpr std::size_t least = std::size_t{1} << 12U, most = std::size_t{1} << 24U;
+    if (wanted > std::size_t{1} << 28U)
+        throw InvalidArgument(function + ": a window must have at most 2^28 values, not " + std::to_string(wanted));
+    if (wanted > 0) return wanted;
+    return std::bit_ceil(std::clamp(static_cast<std::size_t>(std::min(64 / eps, double{most})), least, most));
+}
+
+// ceil(phi n), from 1; a product that is whole but for rounding is that number.
+inline std::uint64_t rank_of(double phi, std::uint64_t n) {
+    const double rank = phi * static_cast<double>(n), whole = std::nearbyint(rank);
+    const double up = std::abs(rank - whole) <= rank * 0x1p-50 ? whole : std::ceil(rank);
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(up), 1, n);
+}
+
+// ceil(support n), from 1.
+inline std::uint64_t least_count(double support, std::uint64_t n) {
+    return n == 0 ? 1 : rank_of(support, n);
+}
+
+// The lower bound is what lossy counting gives.
+inline Count count_of(const Bounds& bounds) {
+    return {bounds.lower, bounds.lower, bounds.upper};
+}
+
+// A copy of values in order that grows with them: asked again and again while a window fills, it sorts what is new.
+template <class T>
+class SortedRest {
+  public:
+    // Pre: `values` begin with those of the call before, or clear() was called.
+    Window<T> of(std::span<const T> values) {
+        const auto old = static_cast<std::ptrdiff_t>(sorted_.size());
+        sorted_.insert(sorted_.end(), values.begin() + old, values.end());
+        sort::sort_by_std(std::span(sorted_).subspan(static_cast<std::size_t>(old)), Order::Ascending, scratch_);
+        std::inplace_merge(sorted_.begin(), sorted_.begin() + old, sorted_.end(),
+                           sort::KeyLess<T>{sort::TotalOrder<T>(Order::Ascending)});
+        return Window<T>(sorted_.data(), sorted_.size());
+    }
+    void clear() { sorted_.clear(); }
+    [[nodiscard]] std::size_t bytes() const { return sorted_.capacity() * sizeof(T); }
+
+  private:
+    std::vector<T> sorted_;
+    std::vector<typename sort::KeyBits<T>::Bits> scratch_;
+};
+
+template <class T>
+KeyType type_of() {
+    static T none{};
+    return Keys(std::span<T>(&none, 0)).type();
+}
+
+template <class T>
+void write_values(Writer& to, std::span<const T> values) {
+    to.u64(values.size());
+    for (const auto& value : values) to.u64(sort::KeyBits<T>::of(value));
+}
+
+template <class T>
+std::vector<T> read_values(Reader& from, std::size_t most) {
+    using Bits = typename sort::KeyBits<T>::Bits;
+    std::vector<T> values(from.count(sizeof(std::uint64_t)));
+    from.require(values.size() <= most, "the values of an unfinished window");
+    for (auto& value : values) {
+        const auto bits = from.u64();
+        value = sort::KeyBits<T>::value(static_cast<Bits>(bits));
+        from.require(bits == static_cast<Bits>(bits) && !KeyOf<T>::is_nan(value), "a value");
+    }
+    return values;
+}
+
+// Pre of every load: the bytes hold that kind of summary, of that type.
+template <class T>
+Reader open(const char* function, std::span<const std::byte> bytes, Kind kind) {
+    Reader reader(function, bytes);
+    if (reader.header().kind != kind)
+        reader.fail("the bytes hold another kind of summary; saved_summary() tells which");
+    if (reader.header().type != static_cast<std::uint8_t>(type_of<T>()))
+        reader.fail("the summary is of values of another type; saved_summary() tells which");
+    return reader;
+}
+
+inline double read_eps(Reader& from, double least) {
+    const double eps = from.f64();
+    from.require(eps >= least && eps <= 0.5, "eps");
+    return eps;
+}
+
+inline std::size_t read_window(Reader& from) {
+    const auto window = from.u64();
+    from.require(window >= 1 && window <= std::uint64_t{1} << 28U, "the window");
+    return static_cast<std::size_t>(window);
+}
+
+inline StreamTimes times_of(const WindowSorter& sorter) {
+    const auto times = sorter.times();
+    return {.upload = times.upload, .sort = times.sort, .readback = times.readback};
+}
+
+// Every type of values: instantiates the class for it.
+#define QUADMILL_FOR_EACH_TYPE(Class)    \
+    template class Class<Half>;          \
+    template class Class<float>;         \
+    template class Class<double>;        \
+    template class Class<std::int32_t>;  \
+    template class Class<std::uint32_t>; \
+    template class Class<std::int64_t>;  \
+    template class Class<std::uint64_t>;
+
+}  // namespace quadmill::detail::stream

@@ -1,0 +1,49 @@
+// What a Quantiles is made of; a sliding window makes one, too.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "quadmill/stream.hpp"
+#include "stream/exponential_histogram.hpp"
+#include "stream/parts.hpp"
+#include "stream/quantile_summary.hpp"
+
+namespace quadmill {
+
+template <class T>
+struct Quantiles<T>::State {
+    State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    static detail::stream::ErrorPlan plan(const QuantileOptions& wanted, std::size_t window);
+    void take(const detail::stream::Window<T>& sorted);
+    void changed();
+    // Of all values.
+    const detail::stream::QuantileSummary& settled();
+
+    std::size_t window;
+    detail::stream::Intake<T> intake;
+    detail::stream::ExponentialHistogram<detail::stream::QuantileSummary> histogram;
+    // For answers, made anew where values have come since.
+    std::optional<detail::stream::QuantileSummary> whole, with_rest;
+    detail::stream::SortedRest<T> rest;
+    double sample_ms = 0;
+};
+
+namespace detail::stream {
+
+template <class T>
+std::vector<Quantile<T>> answers(const QuantileSummary& summary, std::span<const double> phis) {
+    std::vector<Quantile<T>> out;
+    for (const double phi : phis) {
+        const auto rank = rank_of(phi, summary.n());
+        const auto& entry = summary.at_rank(rank);
+        out.push_back({phi, KeyOf<T>::value(entry.key), rank, entry.rank_min, entry.rank_max});
+    }
+    return out;
+}
+
+}  // namespace detail::stream
+}  // namespace quadmill
