@@ -60,9 +60,9 @@ class MergeSort {
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
 
     // run() in two halves. The first one reads the keys and returns when all is under way; the second one waits for the
-    // GPU and writes. Others may come in between, each with a lane of its own; they end in the order in which they
-    // began. Segments that are the same object as the last time cost nothing. When to.keys are fewer than the keys, there
-    // is one segment. Pre: the lane is free.
+    // GPU and writes. Others may come in between, each with a lane of its own. Segments that are the same object as the
+    // last time are not uploaded again. When to.keys are fewer than the keys, there is one segment. Pre: the lane is
+    // free; the memory stays where it is.
     void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
                std::shared_ptr<const Segments> segments);
     SortStats finish(MergeLane& lane);
