@@ -1,6 +1,7 @@
 #include "sort/gpu_window_sorter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
@@ -26,8 +27,8 @@ Task task_of(Keys keys, std::size_t window) {
 
 }  // namespace
 
-MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& options)
-    : context_(context), options_(options), workers_(options.threads) {}
+MergeWindowSorter::MergeWindowSorter(Context context, const SortOptions& options)
+    : context_(std::move(context)), options_(options), workers_(options.threads) {}
 
 std::optional<std::string> MergeWindowSorter::no_room(Keys keys, std::size_t window) const {
     return sort::no_room(context_, options_, gpu_ ? &gpu_->merge : nullptr, task_of(keys, checked(keys, window)),

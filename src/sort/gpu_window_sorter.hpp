@@ -19,7 +19,7 @@ namespace quadmill::detail::sort {
 // The merge engine, one batch in a lane: while the GPU sorts one, the CPU fills staging memory for the next.
 class MergeWindowSorter : public WindowSorter {
   public:
-    MergeWindowSorter(const Context& context, const SortOptions& options);
+    MergeWindowSorter(Context context, const SortOptions& options);
 
     void begin(Keys keys, std::size_t window) override;
     void finish() override;
