@@ -220,6 +220,8 @@ WindowSorter& StreamBench::sorter(std::size_t i) {
 
 StreamCaseResult StreamBench::run(const StreamCase& which) {
     StreamCaseResult found{which, {}};
+    std::optional<Session> session;  // opening and closing one for each batch would wait for the GPU
+    if (context_) session.emplace(*context_);
     KeyBuffer buffer(which.type, which.distribution, which.n, 2005);
     sort::visit(buffer.keys(), [&]<class T>(std::span<T> keys) {
         const auto values = std::span<const T>(keys);
