@@ -61,7 +61,7 @@ struct StreamTimes {
 struct QuantileOptions {
     double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};  ///< of the whole stream, where it is known: the summary is smaller
-    /// Values that are sorted at once. 0 takes 64 / eps, rounded up to a power of two from 2^12 to 2^24.
+    /// Values that are sorted at once. 0 takes 128 / eps, rounded up to a power of two from 2^12 to 2^23.
     std::size_t window = 0;
 };
 

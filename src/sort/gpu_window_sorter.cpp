@@ -1,12 +1,14 @@
 #include "sort/gpu_window_sorter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "sort/choose.hpp"
 #include "sort/hybrid_sort.hpp"
+#include "sort/keys.hpp"
 #include "sort/merge_room.hpp"
 
 namespace quadmill::detail::sort {
@@ -73,43 +75,91 @@ void MergeWindowSorter::finish() {
     scope.check();
 }
 
-void SharedWindowSorter::begin(Keys keys, std::size_t window) {
+namespace {
+
+WindowSorter::Times sum(WindowSorter::Times times, const std::optional<stream::CpuWindowSorter>& cpu) {
+    if (cpu) times.sort += cpu->times().sort;
+    return times;
+}
+
+}  // namespace
+
+HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions& options) : gpu_(context, options) {
+    if (const auto threads = cpu_threads(gpu_.workers()); threads > 1) cpu_.emplace(threads);
+}
+
+// By keys a millisecond so far; at first, as if a GPU were as good as 30 threads.
+double HybridWindowSorter::gpu_share() const {
+    if (!cpu_) return 1;
+    const auto gpu = gpu_.times();
+    const double gpu_ms = gpu.upload + gpu.sort + gpu.readback, cpu_ms = cpu_->times().sort;
+    const double first = 30.0 / (30.0 + cpu_->threads());
+    if (gpu_ms <= 0 || cpu_ms <= 0) return first;
+    const double gpu_rate = gpu_keys_ / gpu_ms, cpu_rate = cpu_keys_ / cpu_ms;
+    return gpu_rate / (gpu_rate + cpu_rate);
+}
+
+void HybridWindowSorter::begin(Keys keys, std::size_t window) {
+    window = checked(keys, window);
+    const auto windows = (keys.size() + window - 1) / window;
+    const auto to_gpu = static_cast<std::size_t>(std::ceil(gpu_share() * static_cast<double>(windows)));
+    const auto gpu_keys = std::min(to_gpu * window, keys.size()), cpu_keys = keys.size() - gpu_keys;
+    gpu_.begin(part(keys, 0, gpu_keys), window);
+    try {
+        if (cpu_keys > 0) cpu_->begin(part(keys, gpu_keys, cpu_keys), window);
+    } catch (...) {
+        gpu_.finish();
+        throw;
+    }
+    under_way_.push_back({gpu_keys, cpu_keys});
+}
+
+void HybridWindowSorter::finish() {
+    const auto [gpu_keys, cpu_keys] = under_way_.front();
+    under_way_.pop_front();
+    try {
+        if (cpu_keys > 0) cpu_->finish();
+    } catch (...) {
+        gpu_.finish();
+        throw;
+    }
+    gpu_.finish();
+    gpu_keys_ += static_cast<double>(gpu_keys);
+    cpu_keys_ += static_cast<double>(cpu_keys);
+}
+
+WindowSorter::Times HybridWindowSorter::times() const {
+    return sum(gpu_.times(), cpu_);
+}
+
+AutoWindowSorter::AutoWindowSorter(const Context& context, const SortOptions& options)
+    : info_(context.info()), gpu_(context, options), threads_(options.threads) {}
+
+bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
+    return merge_wins(info_, task_of(keys, window).work()) && !gpu_.no_room(keys, window);
+}
+
+void AutoWindowSorter::begin(Keys keys, std::size_t window) {
     window = checked(keys, window);
     const bool to_gpu = goes_to_gpu(keys, window);
-    if (!to_gpu && !cpu_) cpu_.emplace(threads());
-    order_.push_back(to_gpu ? static_cast<WindowSorter*>(&gpu_) : &*cpu_);
+    if (!to_gpu && !cpu_) cpu_.emplace(threads_);
+    under_way_.push_back(to_gpu ? static_cast<WindowSorter*>(&gpu_) : &*cpu_);
     try {
-        order_.back()->begin(keys, window);
+        under_way_.back()->begin(keys, window);
     } catch (...) {
-        order_.pop_back();
+        under_way_.pop_back();
         throw;
     }
 }
 
-void SharedWindowSorter::finish() {
-    auto* sorter = order_.front();
-    order_.pop_front();
+void AutoWindowSorter::finish() {
+    auto* sorter = under_way_.front();
+    under_way_.pop_front();
     sorter->finish();
 }
 
-WindowSorter::Times SharedWindowSorter::times() const {
-    auto times = gpu_.times();
-    if (cpu_) times.sort += cpu_->times().sort;
-    return times;
-}
-
-HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions& options)
-    : SharedWindowSorter(context, options), threads_(cpu_threads(gpu().workers())) {}
-
-bool HybridWindowSorter::goes_to_gpu(Keys /*keys*/, std::size_t /*window*/) const {
-    return threads_ == 0 || gpu().under_way() < gpu().depth();
-}
-
-AutoWindowSorter::AutoWindowSorter(const Context& context, const SortOptions& options)
-    : SharedWindowSorter(context, options), info_(context.info()), threads_(options.threads) {}
-
-bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
-    return merge_wins(info_, task_of(keys, window).work()) && !gpu().no_room(keys, window);
+WindowSorter::Times AutoWindowSorter::times() const {
+    return sum(gpu_.times(), cpu_);
 }
 
 }  // namespace quadmill::detail::sort

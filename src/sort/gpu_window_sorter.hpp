@@ -59,55 +59,53 @@ class MergeWindowSorter : public WindowSorter {
     Times times_;
 };
 
-// Gives each batch to the merge engine or to CPU threads, and back in the order in which they were begun.
-class SharedWindowSorter : public WindowSorter {
-  public:
-    void begin(Keys keys, std::size_t window) override;
-    void finish() override;
-    void share(std::size_t count, const std::function<void(std::size_t)>& work) override { gpu_.share(count, work); }
-    [[nodiscard]] std::size_t batch_bytes() const override { return gpu_.batch_bytes(); }
-    [[nodiscard]] Times times() const override;
-
-  protected:
-    SharedWindowSorter(const Context& context, const SortOptions& options) : gpu_(context, options) {}
-    [[nodiscard]] const MergeWindowSorter& gpu() const { return gpu_; }
-    [[nodiscard]] virtual bool goes_to_gpu(Keys keys, std::size_t window) const = 0;
-    [[nodiscard]] virtual unsigned threads() const = 0;  // on the CPU; asked when first needed
-
-  private:
-    MergeWindowSorter gpu_;
-    std::optional<stream::CpuWindowSorter> cpu_;
-    std::deque<WindowSorter*> order_;
-};
-
-// Engine::Hybrid: the CPU takes what comes while the GPU has enough. As no more than one batch comes then, it finds the
-// CPU idle.
-class HybridWindowSorter : public SharedWindowSorter {
+// Engine::Hybrid: the GPU and CPU threads share the windows of each batch by what each was measured to sort.
+class HybridWindowSorter : public WindowSorter {
   public:
     HybridWindowSorter(const Context& context, const SortOptions& options);
-    [[nodiscard]] std::size_t depth() const override { return gpu().depth() + (threads_ > 0 ? 1 : 0); }
+
+    void begin(Keys keys, std::size_t window) override;
+    void finish() override;
+    [[nodiscard]] std::size_t depth() const override { return gpu_.depth(); }
+    [[nodiscard]] std::size_t batch_bytes() const override { return gpu_.batch_bytes(); }
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override { gpu_.share(count, work); }
+    [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "hybrid"; }
 
   private:
-    [[nodiscard]] bool goes_to_gpu(Keys keys, std::size_t window) const override;
-    [[nodiscard]] unsigned threads() const override { return threads_; }
+    struct Part {
+        std::size_t gpu_keys, cpu_keys;
+    };
+    [[nodiscard]] double gpu_share() const;
 
-    unsigned threads_;
+    MergeWindowSorter gpu_;
+    std::optional<stream::CpuWindowSorter> cpu_;
+    std::deque<Part> under_way_;
+    double gpu_keys_ = 0, cpu_keys_ = 0;  // sorted so far
 };
 
 // Engine::Auto on a GPU: the CPU takes batches for which the GPU has no room, or which it was measured to sort faster.
-class AutoWindowSorter : public SharedWindowSorter {
+class AutoWindowSorter : public WindowSorter {
   public:
     AutoWindowSorter(const Context& context, const SortOptions& options);
-    [[nodiscard]] std::size_t depth() const override { return gpu().depth(); }
+
+    void begin(Keys keys, std::size_t window) override;
+    void finish() override;
+    [[nodiscard]] std::size_t depth() const override { return gpu_.depth(); }
+    [[nodiscard]] std::size_t batch_bytes() const override { return gpu_.batch_bytes(); }
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override { gpu_.share(count, work); }
+    [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "merge"; }
 
-  private:
-    [[nodiscard]] bool goes_to_gpu(Keys keys, std::size_t window) const override;
-    [[nodiscard]] unsigned threads() const override { return threads_; }
+  protected:
+    [[nodiscard]] virtual bool goes_to_gpu(Keys keys, std::size_t window) const;
 
+  private:
     ContextInfo info_;
+    MergeWindowSorter gpu_;
+    std::optional<stream::CpuWindowSorter> cpu_;  // made when first needed
     unsigned threads_;
+    std::deque<WindowSorter*> under_way_;
 };
 
 }  // namespace quadmill::detail::sort

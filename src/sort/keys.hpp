@@ -131,6 +131,11 @@ decltype(auto) visit(Keys keys, Work&& work) {
     });
 }
 
+// `n` keys from the one at `first` on.
+[[nodiscard]] inline Keys part(Keys keys, std::size_t first, std::size_t n) {
+    return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });
+}
+
 // Whether MIN and MAX blending order the value exactly: normal numbers, +-inf and +0 on every driver. A NaN vanishes, a
 // denormal may come out as zero, and -0 may stay before or after +0.
 template <class Float>

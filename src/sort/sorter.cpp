@@ -42,11 +42,6 @@ To convert(From value) {
     }
 }
 
-// `n` keys from the one at `first` on.
-Keys part(Keys keys, std::size_t first, std::size_t n) {
-    return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });
-}
-
 }  // namespace
 
 struct Sorter::State {

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "quadmill/error.hpp"
 #include "sort/clock.hpp"
 #include "sort/cpu.hpp"
 
@@ -44,13 +45,12 @@ CpuWindowSorter::~CpuWindowSorter() {
 
 // Some windows for each thread, so that they end together.
 std::size_t CpuWindowSorter::batch_bytes() const {
-    return (std::size_t{1} << 19U) * std::max<std::size_t>(threads_.size(), 1);
+    return (std::size_t{1} << 19U) * threads();
 }
 
 WindowSorter::Times CpuWindowSorter::times() const {
     const std::lock_guard lock(mutex_);
-    return {
-        .upload = 0, .sort = sort_ms_ / static_cast<double>(std::max<std::size_t>(threads_.size(), 1)), .readback = 0};
+    return {.upload = 0, .sort = sort_ms_ / threads(), .readback = 0};
 }
 
 // Without the bits being turned into unsigned numbers and back, it would be slower by a third: comparing floats in the
@@ -67,6 +67,8 @@ void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
 }
 
 void CpuWindowSorter::begin(Keys keys, std::size_t window) {
+    if (window < 1) throw InvalidArgument("WindowSorter::begin: a window must hold at least 1 key, not 0");
+    window = std::min(window, std::max<std::size_t>(keys.size(), 1));
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {
         for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i);
@@ -100,11 +102,6 @@ void CpuWindowSorter::loop() {
         if (error) batch.error = error;
         if (++batch.done == batch.windows) done_.notify_all();
     }
-}
-
-bool CpuWindowSorter::is_done() {
-    const std::lock_guard lock(mutex_);
-    return batches_.front().done == batches_.front().windows;
 }
 
 void CpuWindowSorter::finish() {

@@ -1,7 +1,7 @@
 // Windows sorted by std::sort on threads of their own.
 #pragma once
 
-#include <atomic>
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -28,8 +28,7 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
-    // Whether the batch that was begun first is sorted.
-    [[nodiscard]] bool is_done();
+    [[nodiscard]] unsigned threads() const { return std::max(1U, static_cast<unsigned>(threads_.size())); }
 
   private:
     struct Batch {

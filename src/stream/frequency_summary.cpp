@@ -16,17 +16,20 @@ FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const Frequ
     FrequencySummary out;
     out.n_ = a.n_ + b.n_;
     out.absent_ = a.absent_ + b.absent_;
-    out.entries_.reserve(a.entries_.size() + b.entries_.size());
-    auto x = a.entries_.begin(), y = b.entries_.begin();
-    while (x != a.entries_.end() || y != b.entries_.end()) {
-        const bool take_x = y == b.entries_.end() || (x != a.entries_.end() && x->key <= y->key);
-        const bool take_y = x == a.entries_.end() || (y != b.entries_.end() && y->key <= x->key);
-        const Key key = take_x ? x->key : y->key;
-        out.entries_.push_back({key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
-                                (take_x ? x->missed : a.absent_) + (take_y ? y->missed : b.absent_)});
+    out.entries_.resize(a.entries_.size() + b.entries_.size());
+    const auto *x = a.entries_.data(), *y = b.entries_.data();
+    const auto *const x_end = x + a.entries_.size(), *const y_end = y + b.entries_.size();
+    auto* to = out.entries_.data();
+    while (x != x_end && y != y_end) {
+        const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on them
+        *to++ = {take_x ? x->key : y->key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
+                 (take_x ? x->missed : a.absent_) + (take_y ? y->missed : b.absent_)};
         x += take_x;
         y += take_y;
     }
+    for (; x != x_end; ++x) *to++ = {x->key, x->count, x->missed + b.absent_};
+    for (; y != y_end; ++y) *to++ = {y->key, y->count, y->missed + a.absent_};
+    out.entries_.resize(static_cast<std::size_t>(to - out.entries_.data()));
     return out;
 }
 

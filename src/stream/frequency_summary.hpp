@@ -10,6 +10,7 @@
 
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
+#include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -43,7 +44,7 @@ class FrequencySummary {
         const auto before = absent_;
         // A key that occurs `step` times is at one of the places step - 1, 2 step - 1, ...
         const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, sorted.size())) + 1;
-        std::vector<Entry> out;
+        std::vector<Entry, Uncleared<Entry>> out;
         out.reserve(entries_.size());
         auto known = entries_.begin();
         std::size_t sample = step - 1, from = 0;  // all keys before `from` are counted
@@ -99,7 +100,7 @@ class FrequencySummary {
         return from;
     }
 
-    std::vector<Entry> entries_;
+    std::vector<Entry, Uncleared<Entry>> entries_;
     std::uint64_t n_ = 0, absent_ = 0;
 };
 

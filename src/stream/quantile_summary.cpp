@@ -1,9 +1,21 @@
 #include "stream/quantile_summary.hpp"
 
-#include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace quadmill::detail::stream {
+
+struct QuantileSummary::Exact {
+    explicit Exact(const QuantileSummary& /*summary*/) {}
+    Ranks operator[](std::size_t i) const { return {i + 1, i + 1}; }
+};
+
+struct QuantileSummary::Bounded {
+    explicit Bounded(const QuantileSummary& summary) : ranks(summary.ranks_.data()) {}
+    const Ranks& operator[](std::size_t i) const { return ranks[i]; }
+    const Ranks* ranks;
+};
 
 // An error of e ranks allows a gap of 2 e; one rank from the next is the least.
 std::uint64_t QuantileSummary::gap_for(double max_error) {
@@ -11,46 +23,64 @@ std::uint64_t QuantileSummary::gap_for(double max_error) {
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, most)), 1);
 }
 
-std::uint64_t QuantileSummary::measured_gap() const {
-    std::uint64_t gap = 1;
-    for (std::size_t i = 1; i < entries_.size(); ++i)
-        gap = std::max(gap, entries_[i].rank_max - entries_[i - 1].rank_min);
-    return gap;
+QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b) {
+    if (a.n_ == 0) return b;
+    if (b.n_ == 0) return a;
+    if (a.is_exact() && b.is_exact()) return merged_exactly(a, b);
+    if (a.is_exact()) return merged<Exact, Bounded>(a, b);
+    return b.is_exact() ? merged<Bounded, Exact>(a, b) : merged<Bounded, Bounded>(a, b);
+}
+
+QuantileSummary QuantileSummary::merged_exactly(const QuantileSummary& a, const QuantileSummary& b) {
+    QuantileSummary out;
+    out.n_ = a.n_ + b.n_;
+    out.keys_.resize(a.size() + b.size());
+    const auto *x = a.keys_.data(), *y = b.keys_.data(), *const x_end = x + a.size(), *const y_end = y + b.size();
+    auto* to = out.keys_.data();
+    while (x != x_end && y != y_end) {
+        const bool take_x = *x <= *y;  // a coin toss: no branch may depend on it
+        *to++ = take_x ? *x : *y;
+        x += take_x;
+        y += !take_x;
+    }
+    std::copy(y, y_end, std::copy(x, x_end, to));
+    return out;
 }
 
 // An entry of one has the rank that it had, and as many more as there are entries before it in the other: at least up
 // to its predecessor there, at most to before its successor. Of equal keys those of `a` come first.
+template <class RanksA, class RanksB>
 QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b) {
-    if (a.n_ == 0) return b;
-    if (b.n_ == 0) return a;
+    const auto na = a.size(), nb = b.size();
+    const RanksA ranks_a(a);
+    const RanksB ranks_b(b);
     QuantileSummary out;
     out.n_ = a.n_ + b.n_;
-    const auto na = a.entries_.size(), nb = b.entries_.size();
-    out.entries_.resize(na + nb);
-    auto* to = out.entries_.data();
-    const auto *x = a.entries_.data(), *y = b.entries_.data();
-    const auto *const x_end = x + na, *const y_end = y + nb;
-    std::uint64_t x_min = 0, y_min = 0, gap = 1;  // rank_min of the predecessors
-    while (x != x_end && y != y_end) {
-        const bool take_x = x->key <= y->key;  // a coin toss: no branch may depend on it
-        const auto& taken = take_x ? *x : *y;
-        const auto rank_max = x->rank_max + y->rank_max - 1;
-        gap = std::max(gap, rank_max - (x_min + y_min));
-        x_min = take_x ? x->rank_min : x_min;
-        y_min = take_x ? y_min : y->rank_min;
-        *to++ = {taken.key, x_min + y_min, rank_max};
+    out.keys_.resize(na + nb);
+    out.ranks_.resize(na + nb);
+    std::size_t x = 0, y = 0;
+    std::uint64_t x_min = 0, y_min = 0, gap = 2;  // rank_min of the predecessors
+    while (x < na && y < nb) {
+        const bool take_x = a.keys_[x] <= b.keys_[y];  // a coin toss: no branch may depend on it
+        const auto in_a = ranks_a[x], in_b = ranks_b[y];
+        const auto max = in_a.max + in_b.max - 1;
+        gap = std::max(gap, max - (x_min + y_min));
+        x_min = take_x ? in_a.min : x_min;
+        y_min = take_x ? y_min : in_b.min;
+        out.keys_[x + y] = take_x ? a.keys_[x] : b.keys_[y];
+        out.ranks_[x + y] = {x_min + y_min, max};
         x += take_x;
         y += !take_x;
     }
-    const auto take_rest = [&](const Entry* from, const Entry* end, std::uint64_t others) {
-        for (auto before = x_min + y_min; from != end; ++from) {
-            *to = {from->key, from->rank_min + others, from->rank_max + others};
-            gap = std::max(gap, to->rank_max - before);
-            before = to++->rank_min;
-        }
+    auto before = x_min + y_min;
+    const auto take = [&](Key key, const Ranks& ranks, std::uint64_t others) {
+        out.keys_[x + y] = key;
+        out.ranks_[x + y] = {ranks.min + others, ranks.max + others};
+        gap = std::max(gap, ranks.max + others - before);
+        before = ranks.min + others;
     };
-    take_rest(x, x_end, b.n_);
-    take_rest(y, y_end, a.n_);
+    for (; x < na; ++x) take(a.keys_[x], ranks_a[x], b.n_);
+    for (; y < nb; ++y) take(b.keys_[y], ranks_b[y], a.n_);
     out.gap_ = gap;
     return out;
 }
@@ -58,74 +88,86 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
 // From each entry that is kept to the last one that the gap allows. The one after that is too far, and at most the old
 // gap further; so each step gains more than the growth of the gap, and at most n / growth + 1 entries are kept.
 void QuantileSummary::prune(double max_error) {
-    const auto gap = gap_for(max_error);
-    if (gap <= gap_ || entries_.size() < 3) return;
-    std::size_t kept = 0;
-    for (std::size_t i = 1; i + 1 < entries_.size(); ++i) {
-        if (entries_[i + 1].rank_max - entries_[kept].rank_min > gap) entries_[++kept] = entries_[i];
+    const auto allowed = gap_for(max_error);
+    if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // few would go
+    if (is_exact()) {
+        const auto all = std::move(keys_);
+        return sample(n_, allowed, [&](std::uint64_t i) { return all[static_cast<std::size_t>(i)]; });
     }
-    entries_[++kept] = entries_.back();
-    entries_.resize(kept + 1);
-    entries_.shrink_to_fit();
-    gap_ = measured_gap();
+    std::size_t kept = 0;
+    std::uint64_t gap = 2;
+    const auto keep = [&](std::size_t i) {
+        gap = std::max(gap, ranks_[i].max - ranks_[kept].min);
+        ++kept;
+        keys_[kept] = keys_[i];
+        ranks_[kept] = ranks_[i];
+    };
+    for (std::size_t i = 1; i + 1 < size(); ++i) {
+        if (ranks_[i + 1].max - ranks_[kept].min > allowed) keep(i);
+    }
+    keep(size() - 1);
+    keys_.resize(kept + 1);
+    ranks_.resize(kept + 1);
+    keys_.shrink_to_fit();
+    ranks_.shrink_to_fit();
+    gap_ = gap;
 }
 
-const QuantileSummary::Entry& QuantileSummary::at_rank(std::uint64_t rank) const {
-    const auto error = [rank](const Entry& entry) {
-        return std::max(rank > entry.rank_min ? rank - entry.rank_min : 0,
-                        entry.rank_max > rank ? entry.rank_max - rank : 0);
+QuantileSummary::Entry QuantileSummary::at_rank(std::uint64_t rank) const {
+    if (is_exact()) return entry(static_cast<std::size_t>(rank - 1));
+    const auto error = [rank](const Ranks& r) {
+        return std::max(rank > r.min ? rank - r.min : 0, r.max > rank ? r.max - rank : 0);
     };
-    auto at = std::partition_point(entries_.begin(), entries_.end(),
-                                   [rank](const Entry& entry) { return entry.rank_max <= rank; });
-    if (at != entries_.begin()) --at;
+    auto at = std::partition_point(ranks_.begin(), ranks_.end(), [rank](const Ranks& r) { return r.max <= rank; });
+    if (at != ranks_.begin()) --at;
     auto best = at;
-    for (; at != entries_.end() && (at->rank_max <= rank || at->rank_max - rank < error(*best)); ++at) {
+    for (; at != ranks_.end() && (at->max <= rank || at->max - rank < error(*best)); ++at) {
         if (error(*at) < error(*best)) best = at;
     }
-    return *best;
+    return entry(static_cast<std::size_t>(best - ranks_.begin()));
 }
 
 Bounds QuantileSummary::count_at_most(Key key) const {
-    const auto above =
-        std::partition_point(entries_.begin(), entries_.end(), [key](const Entry& entry) { return entry.key <= key; });
-    return {above == entries_.begin() ? 0 : (above - 1)->rank_min, above == entries_.end() ? n_ : above->rank_max - 1};
-}
-
-Bounds QuantileSummary::count_below(Key key) const {
-    return key == 0 ? Bounds{} : count_at_most(key - 1);
+    const auto at = static_cast<std::size_t>(std::upper_bound(keys_.begin(), keys_.end(), key) - keys_.begin());
+    return {at == 0 ? 0 : entry(at - 1).rank_min, at == size() ? n_ : entry(at).rank_max - 1};
 }
 
 void QuantileSummary::write(Writer& to) const {
     to.u64(n_);
-    to.u64(entries_.size());
-    for (const auto& entry : entries_) {
-        to.u64(entry.key);
-        to.u64(entry.rank_min);
-        to.u64(entry.rank_max);
+    to.u64(gap_);
+    to.u64(size());
+    for (const auto key : keys_) to.u64(key);
+    for (const auto& ranks : ranks_) {
+        to.u64(ranks.min);
+        to.u64(ranks.max);
     }
 }
 
 QuantileSummary QuantileSummary::read(Reader& from) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 60U;
     QuantileSummary summary;
     summary.n_ = from.u64();
-    constexpr std::uint64_t most = std::uint64_t{1} << 60U;
-    from.require(summary.n_ <= most, "the number of values");
-    summary.entries_.resize(from.count(sizeof(Entry)));
-    Entry before{0, 0, 0};
-    for (auto& entry : summary.entries_) {
-        entry.key = from.u64();
-        entry.rank_min = from.u64();
-        entry.rank_max = from.u64();
-        from.require(entry.key >= before.key && entry.rank_min > before.rank_min && entry.rank_max > before.rank_max &&
-                         entry.rank_min <= entry.rank_max && entry.rank_max <= summary.n_,
-                     "keys and ranks of a summary");
-        before = entry;
+    summary.gap_ = from.u64();
+    from.require(summary.n_ <= most && summary.gap_ >= 1, "the number of values");
+    summary.keys_.resize(from.count(sizeof(Key)));
+    for (auto& key : summary.keys_) key = from.u64();
+    from.require(std::ranges::is_sorted(summary.keys_), "the order of keys");
+    if (summary.is_exact()) {
+        from.require(summary.size() == summary.n_, "the number of keys");
+        return summary;
     }
-    from.require(summary.n_ == 0 ? summary.entries_.empty()
-                                 : !summary.entries_.empty() && summary.entries_.front().rank_min == 1 &&
-                                       summary.entries_.front().rank_max == 1 && before.rank_min == summary.n_,
-                 "the ends of a summary");
-    summary.gap_ = summary.measured_gap();
+    from.require(summary.size() >= 2 && summary.size() <= summary.n_, "the number of keys");
+    summary.ranks_.resize(summary.size());
+    Ranks before{0, 0};
+    for (auto& ranks : summary.ranks_) {
+        ranks.min = from.u64();
+        ranks.max = from.u64();
+        from.require(ranks.min > before.min && ranks.max > before.max && ranks.min <= ranks.max &&
+                         ranks.max <= summary.n_ && (before.min == 0 || ranks.max - before.min <= summary.gap_),
+                     "the ranks of a summary");
+        before = ranks;
+    }
+    from.require(summary.ranks_.front().max == 1 && before.min == summary.n_, "the ends of a summary");
     return summary;
 }
 

@@ -113,11 +113,12 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
     std::vector<Bar<T>> out;
     if (n() == 0) return out;
     const auto& summary = state_->settled();
-    auto from = summary.entries().front().key;
+    auto from = summary.entry(0).key;
     Count below{};
     for (std::size_t i = 1; i <= bars; ++i) {
         const double phi = static_cast<double>(i) / static_cast<double>(bars);
-        const auto to = i == bars ? summary.entries().back().key : summary.at_rank(rank_of(phi, summary.n())).key;
+        const auto to =
+            i == bars ? summary.entry(summary.size() - 1).key : summary.at_rank(rank_of(phi, summary.n())).key;
         if (to <= from && !out.empty()) continue;
         const auto at_most = rank(KeyOf<T>::value(to));
         const auto less = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };

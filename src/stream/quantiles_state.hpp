@@ -39,7 +39,7 @@ std::vector<Quantile<T>> answers(const QuantileSummary& summary, std::span<const
     std::vector<Quantile<T>> out;
     for (const double phi : phis) {
         const auto rank = rank_of(phi, summary.n());
-        const auto& entry = summary.at_rank(rank);
+        const auto entry = summary.at_rank(rank);
         out.push_back({phi, KeyOf<T>::value(entry.key), rank, entry.rank_min, entry.rank_max});
     }
     return out;

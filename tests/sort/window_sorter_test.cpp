@@ -51,15 +51,12 @@ constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I3
                            KeyType::U32, KeyType::I64, KeyType::U64};
 
 // The GPU gets every other size.
-class BySize : public detail::sort::SharedWindowSorter {
+class BySize : public detail::sort::AutoWindowSorter {
   public:
-    explicit BySize(const Context& context) : SharedWindowSorter(context, {.threads = 2}) {}
-    [[nodiscard]] std::size_t depth() const override { return gpu().depth(); }
-    [[nodiscard]] std::string name() const override { return "by size"; }
+    using AutoWindowSorter::AutoWindowSorter;
 
   private:
     [[nodiscard]] bool goes_to_gpu(Keys keys, std::size_t /*window*/) const override { return keys.size() % 2 == 0; }
-    [[nodiscard]] unsigned threads() const override { return 2; }
 };
 
 std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
@@ -71,7 +68,7 @@ std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
     sorters.push_back(window_sorter(context, {.engine = Engine::Hybrid, .threads = 1}));
     sorters.push_back(window_sorter(context));
     sorters.push_back(std::make_unique<detail::sort::AutoWindowSorter>(context, SortOptions{}));
-    sorters.push_back(std::make_unique<BySize>(context));
+    sorters.push_back(std::make_unique<BySize>(context, SortOptions{.threads = 2}));
     return sorters;
 }
 
@@ -179,23 +176,28 @@ TEST_CASE("All sorters of windows give a stream the same windows") {
     for (auto& sorter : all_sorters(context)) CHECK(windows_by(std::move(sorter)) == expected);
 }
 
-TEST_CASE("The hybrid sorter gives the CPU what comes while the GPU has enough") {
+TEST_CASE("The hybrid sorter shares the windows of each batch by what each side was measured to sort") {
     const auto context = Context::headless();
     const auto sorter = window_sorter(context, {.engine = Engine::Hybrid, .threads = 4});
-    REQUIRE(sorter->depth() == 3);
-    std::vector<std::vector<float>> batches(4, make<float>("uniform", 5000, 1));
-    const auto passes_of_begin = [&](std::size_t i) {
-        const auto before = context.device()->passes;
-        sorter->begin(batches[i], 100);
-        return context.device()->passes - before;
-    };
-    CHECK(passes_of_begin(0) > 0);
-    CHECK(passes_of_begin(1) > 0);
-    CHECK(passes_of_begin(2) == 0);
+    const auto batch = make<float>("uniform", 60'000, 1);
+    auto expected = batch;
+    sort_windows_on_cpu(expected, 100);
+    for (int i = 0; i < 5; ++i) {
+        auto first = batch, second = batch;
+        sorter->begin(first, 100);
+        sorter->begin(second, 100);
+        sorter->finish();
+        sorter->finish();
+        CHECK(same_bits(first, expected));
+        CHECK(same_bits(second, expected));
+    }
+    // One window is the GPU's.
+    auto whole = batch;
+    const auto passes = context.device()->passes;
+    sorter->begin(whole, whole.size());
+    CHECK(context.device()->passes > passes);
     sorter->finish();
-    CHECK(passes_of_begin(3) > 0);
-    for (int i = 0; i < 3; ++i) sorter->finish();
-    for (const auto& batch : batches) CHECK(same_bits(batch, batches[0]));
+    CHECK(std::is_sorted(whole.begin(), whole.end()));
 }
 
 TEST_CASE("Windows of the shape of the last batch need no new table") {
