@@ -1,7 +1,6 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
-#include <charconv>
 #include <ctime>
 #include <fstream>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "bench/plot.hpp"
 #include "bench/sort_bench.hpp"
+#include "cli/checks.hpp"
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/words.hpp"
@@ -24,27 +24,7 @@ namespace {
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_keys = std::size_t{1} << 32;
-
-// "1000" or "2^20" to a count.
-CLI::Validator count_of_keys() {
-    const auto number = [](std::string_view text, std::size_t& value) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc() && end == text.data() + text.size();
-    };
-    const auto convert = [number](std::string& text) -> std::string {
-        std::size_t value = 0, power = 0;
-        if (text.starts_with("2^") && number(std::string_view(text).substr(2), power) && power <= 32) {
-            value = std::size_t{1} << power;
-        } else if (!number(text, value)) {
-            return "'" + text + "' is no count of keys, such as 1000000 or 2^20";
-        }
-        if (value < 1 || value > most_keys) return "a sort to measure has 1 to 2^32 keys, not " + text;
-        text = std::to_string(value);
-        return {};
-    };
-    return CLI::Validator(convert, "");
-}
+constexpr std::uint64_t most_keys = std::uint64_t{1} << 32U;
 
 std::string cpu_model() {
     std::ifstream facts("/proc/cpuinfo");
@@ -302,7 +282,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     auto* verb = bench->add_subcommand("sort", "Time sorts from memory to memory, in turn and on fresh keys each time");
     verb->add_option("--n", work->n, "Counts of keys, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
-        ->transform(count_of_keys())
+        ->transform(count_up_to(most_keys))
         ->type_name("N,...")
         ->default_str("2^16,2^18,2^20");
     verb->add_option("--types", work->types, "Types of the keys")

@@ -34,12 +34,16 @@ int run(int argc, char** argv) {
         "`quadmill VERB --help` says more.");
     add_info_command(app);
     add_sort_command(app);
+    add_quantiles_command(app);
+    add_frequent_command(app);
     add_limits_command(app);
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
     add_bench_command(app, command_line);
     try {
         app.parse(argc, argv);
+    } catch (const CLI::RuntimeError& stop) {
+        return stop.get_exit_code();  // all is said
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) {
             app.exit(error);  // --help or --version
