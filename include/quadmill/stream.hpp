@@ -282,10 +282,10 @@ class QUADMILL_API SlidingFrequencies {
 };
 
 struct HeavyPrefixOptions {
-    double eps = 0.001;        ///< the error of a count, as a part of n; from 1e-6 to 0.5
-    double support = 0.01;     ///< the least that heavy() will be asked for; above eps
-    std::vector<int> lengths;  ///< of the prefixes, in bits, ascending, from 0 to 32 (64 for 64-bit values)
-    std::size_t window = 0;    ///< as for quantiles
+    double eps = 0.001;          ///< the error of a count, as a part of n; from 1e-6 to 0.5
+    double support = 0.01;       ///< the least that heavy() will be asked for; above eps
+    std::vector<int> lengths{};  ///< of the prefixes, in bits, ascending, from 0 to 32 (64 for 64-bit values)
+    std::size_t window = 0;      ///< as for quantiles
 };
 
 /// A prefix of some values: the first `length` bits are those of `value`, whose other bits are 0.
@@ -337,7 +337,6 @@ class QUADMILL_API HeavyPrefixes {
 
   private:
     struct State;
-    explicit HeavyPrefixes(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 
@@ -361,7 +360,8 @@ struct CorrelatedSumOptions {
     std::function<double(double)> g{};  ///< of y; the identity when there is none. Pre: finite for every y that comes
 };
 
-/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y). T is the type of x, of at most 32 bits, or double.
+/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. Pairs with x of at most 32 bits are sorted by the
+/// sorter, as 64-bit keys of x and place; others on the caller's thread.
 ///
 /// Guarantee: the exact sum is from `lower` to `upper` (but for the rounding of double sums). `sum` is within eps
 /// sum(|g(y)|) of the sum for a threshold f(v), where the rank of v is within eps n of that of AGG(x).
@@ -398,7 +398,6 @@ class QUADMILL_API CorrelatedSums {
 
   private:
     struct State;
-    explicit CorrelatedSums(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

@@ -142,7 +142,7 @@ class ExponentialHistogram {
             before = static_cast<std::size_t>(id);
             auto summary = Summary::read(from);
             from.require(summary.n() > 0, "an empty bucket");
-            from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()),
+            from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()) * (1 + 1e-9),
                          "the error of a bucket");
             histogram.buckets_[before - 1] = std::move(summary);
         }

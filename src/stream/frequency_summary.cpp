@@ -1,10 +1,14 @@
 #include "stream/frequency_summary.hpp"
 
+#include <cmath>
+
 namespace quadmill::detail::stream {
 
-std::uint64_t FrequencySummary::floor_of(double max_error) {
+std::uint64_t FrequencySummary::less_than(double max_error) {
     constexpr double most = 0x1p62;
-    return static_cast<std::uint64_t>(std::clamp(max_error, 0.0, most));
+    const double error = std::clamp(max_error, 0.0, most), whole = std::nearbyint(error);
+    const double less = std::abs(error - whole) <= error * 0x1p-50 ? whole - 1 : std::floor(error);
+    return static_cast<std::uint64_t>(std::max(less, 0.0));
 }
 
 // What has no entry in the other may be there as often as what is absent there.
@@ -27,7 +31,7 @@ FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const Frequ
 }
 
 void FrequencySummary::prune(double max_error) {
-    const auto limit = floor_of(max_error);
+    const auto limit = less_than(max_error);
     if (limit <= absent_) return;
     std::erase_if(entries_, [limit](const Entry& entry) { return entry.count + entry.missed <= limit; });
     absent_ = limit;

@@ -39,7 +39,7 @@ class FrequencySummary {
     template <class T, class Prefix>
     void add(const Window<T>& sorted, double max_error, Prefix prefix) {
         const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
-        const auto limit = std::max(absent_, floor_of(max_error));
+        const auto limit = std::max(absent_, less_than(max_error));
         const auto before = absent_;
         // A key that occurs `step` times is at one of the places step - 1, 2 step - 1, ...
         const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, sorted.size())) + 1;
@@ -76,7 +76,9 @@ class FrequencySummary {
     static FrequencySummary read(Reader& from);
 
   private:
-    static std::uint64_t floor_of(double max_error);
+    // The greatest number below it: a value that occurs max_error times must have an entry. (A whole number but for
+    // rounding is one.)
+    static std::uint64_t less_than(double max_error);
     // The first place from `from` on where that is false; it is true before. Looks near `from` first.
     template <class Below>
     static std::size_t gallop(std::size_t from, std::size_t end, Below below) {

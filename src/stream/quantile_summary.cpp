@@ -47,24 +47,18 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
     return out;
 }
 
-// The last entry whose rank is surely at most r + d, where d is half the gap, is at most a gap less d + 1 below r. So
-// entries for ranks that are `spacing` apart have a gap of at most spacing + gap - 1.
+// From each entry that is kept to the last one that the gap allows. The one after that is too far, and at most the old
+// gap further; so each step gains more than the growth of the gap, and at most n / growth + 1 entries are kept.
 void QuantileSummary::prune(double max_error) {
-    const auto allowed = gap_for(max_error);
-    if (allowed < gap_ + 1) return;
-    const auto spacing = allowed - gap_ + 1, half = gap_ / 2;
-    if ((n_ - 1) / spacing + 2 >= entries_.size()) return;
-    std::vector<Entry> kept;
-    kept.reserve(static_cast<std::size_t>((n_ - 1) / spacing) + 2);
-    kept.push_back(entries_.front());
-    std::size_t at = 0, last = 0;
-    for (auto rank = 1 + spacing; rank < n_; rank += spacing) {
-        while (at + 1 < entries_.size() && entries_[at + 1].rank_max <= rank + half) ++at;
-        if (at != last && at + 1 < entries_.size()) kept.push_back(entries_[at]);
-        last = at;
+    const auto gap = gap_for(max_error);
+    if (gap <= gap_ || entries_.size() < 3) return;
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i + 1 < entries_.size(); ++i) {
+        if (entries_[i + 1].rank_max - entries_[kept].rank_min > gap) entries_[++kept] = entries_[i];
     }
-    kept.push_back(entries_.back());
-    entries_ = std::move(kept);
+    entries_[++kept] = entries_.back();
+    entries_.resize(kept + 1);
+    entries_.shrink_to_fit();
     gap_ = measured_gap();
 }
 

@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "quadmill/stream.hpp"
+#include "stream/frequency_summary.hpp"
+#include "stream/parts.hpp"
+
+namespace quadmill {
+
+using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
+
+namespace {
+
+template <class T>
+constexpr int bits_of = std::numeric_limits<T>::digits;
+
+template <class T>
+Key prefix(Key key, int length) {
+    return length == 0 ? 0 : key >> static_cast<unsigned>(bits_of<T> - length);
+}
+
+// The first value under it.
+template <class T>
+Key first_of(Key prefix, int length) {
+    return length == 0 ? 0 : prefix << static_cast<unsigned>(bits_of<T> - length);
+}
+
+// The error of a length. Heavy prefixes that are taken off have (support - eps) n values each of their own, so there are
+// at most 2 / support of them.
+double each_eps(const HeavyPrefixOptions& options) {
+    return options.eps / (1 + 2 / options.support);
+}
+
+template <class T>
+void check(const HeavyPrefixOptions& options) {
+    check_eps("HeavyPrefixes", options.eps, 1e-6);
+    check_part("HeavyPrefixes", "support", options.support, 2 * options.eps);
+    const auto& lengths = options.lengths;
+    const bool ascend = std::is_sorted(lengths.begin(), lengths.end(), std::less_equal<>());
+    if (lengths.empty() || !ascend || lengths.front() < 0 || lengths.back() > bits_of<T>) {
+        throw InvalidArgument("HeavyPrefixes: the lengths of prefixes must ascend, be from 0 to " +
+                              std::to_string(bits_of<T>) + ", and at least one");
+    }
+}
+
+// One lossy count a length; what is sorted by value is sorted by each prefix.
+template <class T>
+class Levels {
+  public:
+    explicit Levels(const HeavyPrefixOptions& options)
+        : lengths_(options.lengths), eps_(each_eps(options)), counts_(lengths_.size()) {}
+
+    void add(const Window<T>& sorted) {
+        const auto error = max_error(n() + sorted.size());
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            counts_[i].add(sorted, error, [length = lengths_[i]](Key key) { return prefix<T>(key, length); });
+        }
+    }
+    // The options are those of both from then on.
+    void merge(const Levels& other, const HeavyPrefixOptions& options) {
+        eps_ = each_eps(options);
+        for (std::size_t i = 0; i < counts_.size(); ++i)
+            counts_[i] = FrequencySummary::merged(counts_[i], other.counts_[i]);
+        for (auto& count : counts_) count.prune(max_error(n()));
+    }
+    [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support) const;
+
+    [[nodiscard]] std::uint64_t n() const { return counts_.front().n(); }
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t bytes = 0;
+        for (const auto& count : counts_) bytes += count.bytes();
+        return bytes;
+    }
+    void write(Writer& to) const {
+        for (const auto& count : counts_) count.write(to);
+    }
+    void read(Reader& from) {
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            auto& count = counts_[i] = FrequencySummary::read(from);
+            from.require(count.n() == n() && static_cast<double>(count.max_error()) <= max_error(n()),
+                         "the counts of a length");
+            from.require(
+                count.entries().empty() || prefix<T>(KeyOf<T>::most, lengths_[i]) >= count.entries().back().key,
+                "a prefix");
+        }
+    }
+
+  private:
+    [[nodiscard]] double max_error(std::uint64_t n) const { return eps_ * static_cast<double>(n); }
+
+    std::vector<int> lengths_;
+    double eps_;
+    std::vector<FrequencySummary> counts_;
+};
+
+// A heavy prefix that is under no other one yet.
+struct Covered {
+    Key first, last;  // values under it
+    Bounds count;
+};
+
+// From the longest prefixes on: what is under heavy ones is taken off, whatever it may be at the least; those that may
+// still be heavy are. Of each, all that is under it is taken off from then on.
+template <class T>
+std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support) const {
+    const auto least = least_count(support, n());
+    std::vector<HeavyPrefix<T>> out;
+    std::vector<Covered> covered;  // ascends
+    for (std::size_t i = counts_.size(); i-- > 0;) {
+        const auto under = KeyOf<T>::most - first_of<T>(prefix<T>(KeyOf<T>::most, lengths_[i]), lengths_[i]);
+        std::vector<Covered> next;
+        auto at = covered.begin();
+        for (const auto& entry : counts_[i].entries()) {
+            const auto first = first_of<T>(entry.key, lengths_[i]);
+            const auto last = first + under;
+            for (; at != covered.end() && at->first < first; ++at) next.push_back(*at);
+            const auto from = at;
+            Bounds off;
+            for (; at != covered.end() && at->last <= last; ++at) {
+                off.lower += at->count.lower;
+                off.upper += at->count.upper;
+            }
+            const Bounds count{entry.count, entry.count + entry.missed};
+            if (count.upper < least + off.lower) {
+                next.insert(next.end(), from, at);
+                continue;
+            }
+            const auto less = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
+            const Bounds rest{less(count.lower, off.upper), less(count.upper, off.lower)};
+            out.push_back({static_cast<T>(first),
+                           lengths_[i],
+                           count_of(count),
+                           {rest.lower, std::clamp(less(count.lower, off.lower), rest.lower, rest.upper), rest.upper}});
+            next.push_back({first, last, count});
+        }
+        next.insert(next.end(), at, covered.end());
+        covered = std::move(next);
+    }
+    return out;
+}
+
+}  // namespace
+
+template <class T>
+struct HeavyPrefixes<T>::State {
+    State(const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter)
+        : options((check<T>(wanted), wanted)),
+          window(window_for("HeavyPrefixes", each_eps(wanted), wanted.window)),
+          intake(std::move(sorter), window),
+          levels(options) {}
+
+    void take(const Window<T>& sorted) {
+        const detail::sort::Stopwatch time;
+        levels.add(sorted);
+        count_ms += time.ms();
+        with_rest.reset();
+        rest.clear();
+    }
+    const Levels<T>& settled() {
+        intake.settle([this](const Window<T>& sorted) { take(sorted); });
+        const auto values = intake.rest();
+        if (values.empty()) return levels;
+        if (!with_rest || with_rest->n() != levels.n() + values.size()) {
+            with_rest = levels;
+            with_rest->add(rest.of(values));
+        }
+        return *with_rest;
+    }
+
+    HeavyPrefixOptions options;
+    std::size_t window;
+    Intake<T> intake;
+    Levels<T> levels;
+    std::optional<Levels<T>> with_rest;  // for answers
+    SortedRest<T> rest;
+    double count_ms = 0;
+};
+
+template <class T>
+HeavyPrefixes<T>::HeavyPrefixes(const HeavyPrefixOptions& options, std::unique_ptr<WindowSorter> sorter)
+    : state_(std::make_unique<State>(options, std::move(sorter))) {}
+template <class T>
+HeavyPrefixes<T>::HeavyPrefixes(HeavyPrefixes&&) noexcept = default;
+template <class T>
+HeavyPrefixes<T>& HeavyPrefixes<T>::operator=(HeavyPrefixes&&) noexcept = default;
+template <class T>
+HeavyPrefixes<T>::~HeavyPrefixes() = default;
+
+template <class T>
+void HeavyPrefixes<T>::add(std::span<const T> values) {
+    state_->intake.add(values, [this](const Window<T>& sorted) { state_->take(sorted); });
+}
+
+template <class T>
+std::uint64_t HeavyPrefixes<T>::n() const {
+    return state_->intake.n();
+}
+
+template <class T>
+const HeavyPrefixOptions& HeavyPrefixes<T>::options() const {
+    return state_->options;
+}
+
+template <class T>
+std::vector<HeavyPrefix<T>> HeavyPrefixes<T>::heavy(double support) const {
+    check_part("HeavyPrefixes::heavy", "support", support, options().support);
+    return state_->settled().heavy(support);
+}
+
+template <class T>
+void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
+    if (&other == this) return merge(load(save()));
+    auto &s = *state_, &from = *other.state_;
+    if (s.options.lengths != from.options.lengths)
+        throw InvalidArgument("HeavyPrefixes::merge: both must have the same lengths of prefixes");
+    check_merge("HeavyPrefixes::merge", n(), other.n());
+    static_cast<void>(s.settled());
+    static_cast<void>(from.settled());
+    // Both errors are to hold for the support that both can be asked for.
+    s.options.support = std::max(s.options.support, from.options.support);
+    s.options.eps = std::max(s.options.eps, from.options.eps);
+    s.levels.merge(from.levels, s.options);
+    s.with_rest.reset();
+    s.intake.note(from.levels.n(), 0);
+    add(from.intake.rest());
+}
+
+template <class T>
+std::vector<std::byte> HeavyPrefixes<T>::save() const {
+    static_cast<void>(state_->settled());
+    Writer to({Kind::HeavyPrefixes, static_cast<std::uint8_t>(type_of<T>())});
+    to.f64(options().eps);
+    to.f64(options().support);
+    to.u64(state_->window);
+    to.u64(options().lengths.size());
+    for (const int length : options().lengths) to.u64(static_cast<std::uint64_t>(length));
+    state_->levels.write(to);
+    write_values(to, state_->intake.rest());
+    return to.take();
+}
+
+template <class T>
+HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
+    auto from = open<T>("HeavyPrefixes::load", bytes, Kind::HeavyPrefixes);
+    HeavyPrefixOptions options;
+    options.eps = read_eps(from, 1e-6);
+    options.support = from.f64();
+    from.require(options.support >= 2 * options.eps && options.support <= 1, "the support");
+    options.window = read_window(from);
+    options.lengths.resize(from.count(sizeof(std::uint64_t)));
+    for (auto& length : options.lengths) {
+        const auto bits = from.u64();
+        from.require(
+            bits <= bits_of<T> && (&length == options.lengths.data() || static_cast<int>(bits) > *(&length - 1)),
+            "the lengths of prefixes");
+        length = static_cast<int>(bits);
+    }
+    from.require(!options.lengths.empty(), "the lengths of prefixes");
+    HeavyPrefixes loaded(options, std::move(sorter));
+    loaded.state_->levels.read(from);
+    loaded.state_->intake.note(loaded.state_->levels.n(), 0);
+    const auto rest = read_values<T>(from, options.window - 1);
+    from.end();
+    loaded.add(rest);
+    return loaded;
+}
+
+template <class T>
+std::size_t HeavyPrefixes<T>::summary_bytes() const {
+    return state_->levels.bytes();
+}
+
+template <class T>
+std::size_t HeavyPrefixes<T>::bytes() const {
+    const auto& s = *state_;
+    return sizeof s + s.levels.bytes() + s.intake.bytes() + s.rest.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
+}
+
+template <class T>
+StreamTimes HeavyPrefixes<T>::times() const {
+    auto times = times_of(state_->intake.sorter());
+    times.sample = state_->count_ms;
+    return times;
+}
+
+template class HeavyPrefixes<std::uint32_t>;
+template class HeavyPrefixes<std::uint64_t>;
+
+}  // namespace quadmill

@@ -1,0 +1,323 @@
+// Lossy counts of whole streams, heavy prefixes and correlated sums: bounds against exact counts and sums.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "quadmill/error.hpp"
+#include "quadmill/stream.hpp"
+#include "stream/orders.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// The worst that a count is too low, of those that are frequent; checks that none is missing and none too rare.
+template <class Summary>
+double worst_count(const Summary& summary, const std::vector<double>& values, double support) {
+    const auto counts = exact_counts(values);
+    const auto n = static_cast<double>(values.size());
+    const auto found = summary.frequent(support);
+    double worst = 0;
+    std::map<double, Count> by_value;
+    for (const auto& [value, count] : found) {
+        by_value[static_cast<double>(value)] = count;
+        const auto exact = counts.at(static_cast<double>(value));
+        REQUIRE(count.lower <= exact);
+        REQUIRE(count.upper >= exact);
+        REQUIRE(count.estimate <= exact);
+        REQUIRE(static_cast<double>(exact) >= (support - summary.eps()) * n);
+        worst = std::max(worst, static_cast<double>(exact - count.estimate));
+    }
+    for (const auto& [value, exact] : counts) {
+        if (static_cast<double>(exact) >= support * n) REQUIRE(by_value.count(value) == 1);
+        if (by_value.size() > 1000) continue;
+        const auto count = summary.count(value);
+        REQUIRE(count.lower <= exact);
+        REQUIRE(count.upper >= exact);
+        REQUIRE(static_cast<double>(exact - count.lower) <= summary.eps() * n);
+    }
+    return worst;
+}
+
+}  // namespace
+
+TEST_CASE("Frequencies keep eps, miss nothing frequent and stay small, for every order, eps and window") {
+    constexpr std::size_t n = 100'000;
+    for (const auto& order : orders) {
+        const auto values = stream(order, n, 11);
+        for (const double eps : {1e-1, 1e-2, 1e-3, 1e-4}) {
+            // The paper's window, others that do not fit to it, and the default.
+            for (const std::size_t window : {static_cast<std::size_t>(std::ceil(1 / eps)), std::size_t{777},
+                                             static_cast<std::size_t>(50 / eps), std::size_t{0}}) {
+                CAPTURE(order);
+                CAPTURE(eps);
+                CAPTURE(window);
+                Frequencies<double> summary({.eps = eps, .window = window});
+                std::size_t most_bytes = 0;
+                for (std::size_t i = 0; i < n; i += 5000) {
+                    summary.add(std::span(values).subspan(i, 5000));
+                    most_bytes = std::max(most_bytes, summary.summary_bytes());
+                }
+                double worst = 0;
+                for (const double support : {eps, 2 * eps, 0.1, 0.5, 1.0})
+                    worst = std::max(worst, worst_count(summary, values, std::max(support, eps)));
+                CHECK(worst <= eps * n);
+                // Manku and Motwani's bound, (1 / eps) log(eps N), for entries; a window of 1 / eps more is on its way.
+                const double entries = static_cast<double>(most_bytes) / 24;
+                const double bound = (1 / eps) * std::max(std::log(eps * n), 1.0) + 1 / eps;
+                CHECK(entries <= bound);
+                if (window == 0) {
+                    MESSAGE(order << ", eps " << eps << ": worst count " << worst << " too low of " << eps * n << ", "
+                                  << most_bytes << " bytes of " << 24 * bound);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("What defeats compressing counts of one: everything comes twice, and no entry stays") {
+    Frequencies<std::uint32_t> summary({.eps = 0.01, .window = 100});
+    for (std::uint32_t i = 0; i < 50'000; ++i) summary.add(std::vector<std::uint32_t>{i, i});
+    CHECK(summary.summary_bytes() / 24 <= 691);
+    CHECK(summary.frequent(0.02).empty());
+}
+
+TEST_CASE("Frequencies merge, save and load") {
+    std::vector<double> all;
+    Frequencies<double> sum({.eps = 0.001, .window = 500});
+    for (std::size_t i = 0; i < 60; ++i) {
+        const auto values = stream(i % 2 == 0 ? "heavy tail" : "many ties", 100 + 731 * (i % 5), i);
+        all.insert(all.end(), values.begin(), values.end());
+        Frequencies<double> part({.eps = i == 7 ? 0.01 : 0.002, .window = 100 + i});
+        part.add(values);
+        part.add(std::numeric_limits<double>::quiet_NaN());
+        const auto bytes = part.save();
+        auto loaded = Frequencies<double>::load(bytes);
+        CHECK(loaded.save() == bytes);
+        CHECK(loaded.nans() == 1);
+        sum.merge(i % 3 == 0 ? part : loaded);
+    }
+    CHECK(sum.eps() == 0.01);
+    CHECK(sum.nans() == 60);
+    CHECK(sum.n() == all.size());
+    for (const double support : {0.01, 0.02, 0.1})
+        CHECK(worst_count(sum, all, support) <= 0.01 * static_cast<double>(all.size()));
+    sum.merge(sum);
+    const auto copy = all;
+    all.insert(all.end(), copy.begin(), copy.end());
+    CHECK(worst_count(sum, all, 0.02) <= 0.01 * static_cast<double>(all.size()));
+}
+
+TEST_CASE("-0 and 0 are counted together; integers go by their bits") {
+    Frequencies<float> floats({.eps = 0.01});
+    for (int i = 0; i < 100; ++i) floats.add(i % 2 == 0 ? 0.0F : -0.0F);
+    REQUIRE(floats.frequent(1).size() == 1);
+    CHECK(floats.count(-0.0F).lower == 100);
+    Frequencies<std::int64_t> whole({.eps = 0.1});
+    for (const auto v :
+         {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), std::int64_t{-1}})
+        whole.add(v);
+    CHECK(whole.frequent(0.1).size() == 3);
+    CHECK(whole.frequent(0.1).front().value == std::numeric_limits<std::int64_t>::min());
+    CHECK_THROWS_AS(static_cast<void>(whole.frequent(0.05)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(whole.frequent(1.5)), InvalidArgument);
+}
+
+namespace {
+
+struct Node {
+    int length;
+    std::uint32_t value;
+    auto operator<=>(const Node&) const = default;
+};
+
+std::uint32_t top_bits(std::uint32_t value, int length) {
+    return length == 0 ? 0 : value >> static_cast<unsigned>(32 - length) << static_cast<unsigned>(32 - length);
+}
+
+// Exact counts of what is under each prefix, and under none of `heavy` that is longer.
+std::map<Node, std::uint64_t> discounted(const std::vector<std::uint32_t>& values, const std::vector<int>& lengths,
+                                         const std::vector<Node>& heavy) {
+    std::map<Node, std::uint64_t> counts;
+    for (const auto v : values) {
+        for (std::size_t i = lengths.size(); i-- > 0;) {
+            const Node node{lengths[i], top_bits(v, lengths[i])};
+            ++counts[node];
+            if (std::binary_search(heavy.begin(), heavy.end(), node)) break;
+        }
+    }
+    return counts;
+}
+
+}  // namespace
+
+TEST_CASE("Heavy prefixes: none is missed, bounds of counts and of discounted counts hold and are eps n wide at most") {
+    std::mt19937 random(3);
+    for (const auto& lengths :
+         {std::vector<int>{0, 8, 16, 24, 32}, {32}, {0, 3, 17, 18, 32}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}) {
+        for (const double eps : {0.004, 0.02}) {
+            for (const std::size_t window : {std::size_t{0}, std::size_t{1000}}) {
+                CAPTURE(lengths.size());
+                CAPTURE(eps);
+                constexpr double support = 0.05;
+                std::vector<std::uint32_t> values;
+                for (int i = 0; i < 60'000; ++i) {
+                    const auto kind = random() % 20;
+                    if (kind < 3)
+                        values.push_back(0x0a010203);  // one address
+                    else if (kind < 7)
+                        values.push_back(0x0a010000U | (random() % 65536));  // a /16
+                    else if (kind < 9)
+                        values.push_back(0xc0a80100U | (random() % 256));  // a /24
+                    else
+                        values.push_back(static_cast<std::uint32_t>(random()) >> (i % 7));
+                }
+                HeavyPrefixes<std::uint32_t> summary(
+                    {.eps = eps, .support = support, .lengths = lengths, .window = window});
+                HeavyPrefixes<std::uint32_t> other({.eps = eps / 2, .support = support, .lengths = lengths});
+                summary.add(std::span(values).first(40'000));
+                other.add(std::span(values).subspan(40'000));
+                summary.merge(HeavyPrefixes<std::uint32_t>::load(other.save()));
+                REQUIRE(summary.n() == values.size());
+                const auto n = static_cast<double>(values.size());
+                for (const double s : {support, 0.1, 0.3}) {
+                    const auto found = summary.heavy(s);
+                    std::vector<Node> heavy;
+                    for (const auto& p : found) heavy.push_back({p.length, p.value});
+                    std::sort(heavy.begin(), heavy.end());
+                    const auto whole = discounted(values, lengths, {});
+                    auto exact = discounted(values, lengths, heavy);
+                    for (const auto& p : found) {
+                        const Node node{p.length, p.value};
+                        CHECK(p.count.lower <= whole.at(node));
+                        CHECK(p.count.upper >= whole.at(node));
+                        CHECK(static_cast<double>(p.count.upper - p.count.lower) <= eps * n);
+                        CHECK(p.discounted.lower <= exact[node]);
+                        CHECK(p.discounted.upper >= exact[node]);
+                        CHECK(p.discounted.estimate >= p.discounted.lower);
+                        CHECK(p.discounted.estimate <= p.discounted.upper);
+                        CHECK(static_cast<double>(p.discounted.upper - p.discounted.lower) <= eps * n);
+                        CHECK(static_cast<double>(exact[node]) >= (s - eps) * n);
+                    }
+                    for (const auto& [node, count] : exact) {
+                        if (static_cast<double>(count) >= s * n)
+                            CHECK(std::binary_search(heavy.begin(), heavy.end(), node));
+                    }
+                }
+                const auto bytes = summary.save();
+                CHECK(HeavyPrefixes<std::uint32_t>::load(bytes).save() == bytes);
+            }
+        }
+    }
+}
+
+TEST_CASE("Heavy prefixes of 64-bit values, and what is refused") {
+    HeavyPrefixes<std::uint64_t> wide({.eps = 0.01, .support = 0.1, .lengths = {0, 1, 63, 64}});
+    for (std::uint64_t i = 0; i < 1000; ++i) wide.add(i % 2 == 0 ? ~std::uint64_t{0} : i << 40U);
+    const auto found = wide.heavy(0.4);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].length == 64);
+    CHECK(found[0].value == ~std::uint64_t{0});
+    CHECK(found[0].count.lower == 500);
+    CHECK(found[1].length == 1);
+    CHECK(found[1].discounted == Count{500, 500, 500});
+    using Wide = HeavyPrefixes<std::uint64_t>;
+    CHECK_THROWS_AS(Wide({.eps = 0.1, .support = 0.1, .lengths = {8}}), InvalidArgument);
+    CHECK_THROWS_AS(Wide({.eps = 0.01, .support = 0.1, .lengths = {}}), InvalidArgument);
+    CHECK_THROWS_AS(Wide({.eps = 0.01, .support = 0.1, .lengths = {8, 8}}), InvalidArgument);
+    CHECK_THROWS_AS(Wide({.eps = 0.01, .support = 0.1, .lengths = {8, 65}}), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(wide.heavy(0.05)), InvalidArgument);
+}
+
+TEST_CASE_TEMPLATE("Correlated sums: bounds hold, and the sum is that of a threshold of nearly that rank", T, Half,
+                   float, double, std::int32_t, std::int64_t) {
+    const auto make = [](double v) {
+        if constexpr (std::is_same_v<T, Half>) {
+            return Half::nearest(static_cast<float>(v));
+        } else {
+            return static_cast<T>(v);
+        }
+    };
+    for (const auto& order : orders) {
+        for (const double eps : {0.1, 0.01, 0.001}) {
+            for (const bool negative : {false, true}) {
+                CAPTURE(order);
+                CAPTURE(eps);
+                CAPTURE(negative);
+                constexpr std::size_t n = 20'000;
+                auto xs = stream(order, n, 21);
+                std::mt19937 random(5);
+                std::vector<T> x;
+                std::vector<double> y;
+                double magnitude = 0, sum_x = 0;
+                for (auto& v : xs) {
+                    v = std::fmod(v, 1999);  // which a half holds exactly
+                    x.push_back(make(v));
+                    sum_x += v;
+                    // Some weights are so large that few pairs make most of the sum.
+                    y.push_back(static_cast<double>(random() % (random() % 50 == 0 ? 100'000 : 100)) -
+                                (negative ? 40.0 : 0.0));
+                    magnitude += std::abs(y.back());
+                }
+                CorrelatedSums<T> sums({.eps = eps, .window = 700}), second({.eps = eps / 2, .window = 900});
+                sums.add(std::span(x).first(15'000), std::span(y).first(15'000));
+                second.add(std::span(x).subspan(15'000), std::span(y).subspan(15'000));
+                sums.merge(CorrelatedSums<T>::load(second.save()));
+                const auto bytes = sums.save();
+                CHECK(CorrelatedSums<T>::load(bytes).save() == bytes);
+                REQUIRE(sums.n() == n);
+                const auto exact = [&](double threshold) {
+                    double sum = 0;
+                    for (std::size_t i = 0; i < n; ++i) sum += xs[i] <= threshold ? y[i] : 0;
+                    return sum;
+                };
+                auto sorted = xs;
+                std::sort(sorted.begin(), sorted.end());
+                const auto check = [&](const Aggregate& aggregate, double aggregated, double scale, double offset) {
+                    const auto f = [=](double v) { return scale * v + offset; };
+                    const auto got = sums.sum(aggregate, f);
+                    const double want = exact(f(aggregated)), slack = 1e-9 * magnitude;
+                    CHECK(got.lower <= want + slack);
+                    CHECK(got.upper >= want - slack);
+                    CHECK(got.sum >= got.lower - slack);
+                    CHECK(got.sum <= got.upper + slack);
+                    CHECK(std::abs(got.sum - exact(got.threshold)) <= eps * magnitude + slack);
+                    return got;
+                };
+                for (const double phi : {0.0, 0.1, 0.5, 0.77, 1.0}) {
+                    const auto rank = std::max<std::size_t>(static_cast<std::size_t>(std::ceil(phi * n)), 1);
+                    const auto got = check({Aggregate::Kind::Quantile, phi}, sorted[rank - 1], 1, 0);
+                    CHECK(rank_error(sorted, got.threshold, rank) <= eps * n);
+                    check({Aggregate::Kind::Quantile, phi}, sorted[rank - 1], -0.5, 700);
+                }
+                check({Aggregate::Kind::Min}, sorted.front(), 1, 3);
+                check({Aggregate::Kind::Max}, sorted.back(), 0.9, 0);
+                check({Aggregate::Kind::Max}, sorted.back(), 1, -1e30);
+                check({Aggregate::Kind::Average}, sum_x / n, 1, 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("Correlated sums: g, NaN, and what is refused") {
+    CorrelatedSums<float> squares({.g = [](double v) { return v * v; }});
+    const std::vector<float> x{1, 2, std::numeric_limits<float>::quiet_NaN(), 3, 4};
+    const std::vector<double> y{1, 2, 3, std::nan(""), 5};
+    squares.add(x, y);
+    CHECK(squares.n() == 3);
+    CHECK(squares.nans() == 2);
+    const auto got = squares.sum({Aggregate::Kind::Quantile, 0.5});
+    CHECK(got.threshold == 2);
+    CHECK(got.sum == 5);
+    CHECK(got.lower == 5);
+    CHECK(got.upper == 5);
+    CHECK(squares.sum({Aggregate::Kind::Max}).sum == 30);
+    CHECK_THROWS_AS(squares.add(x, std::span(y).first(2)), InvalidArgument);
+    CHECK_THROWS_AS(squares.add(std::span(x).first(1), std::vector<double>{1e300}), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(squares.sum({}, [](double) { return std::nan(""); })), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(CorrelatedSums<float>().sum({})), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(squares.sum({Aggregate::Kind::Quantile, 2})), InvalidArgument);
+}
