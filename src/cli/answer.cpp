@@ -81,11 +81,17 @@ std::string as_json(const Answer& answer) {
 }  // namespace
 
 std::string to_text(const Answer& answer, Format format) {
-    return format == Format::Json ? as_json(answer) : as_table(answer);
+    return format == Format::JsonLine ? as_json(answer) : as_table(answer);
 }
 
 Json json_of(double value) {
     return std::isinf(value) ? Json(value < 0 ? "-inf" : "inf") : Json(value);
+}
+
+std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation) {
+    if (notation == Notation::Hexadecimal) return fmt::format("0x{:0{}x}/{}", value, value_bits / 4, length);
+    const auto part = [value](int shift) { return (value >> static_cast<unsigned>(shift)) & 255U; };
+    return fmt::format("{}.{}.{}.{}/{}", part(24), part(16), part(8), part(0), length);
 }
 
 Json json_of(const Count& count) {

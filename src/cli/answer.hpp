@@ -16,7 +16,7 @@ namespace quadmill::cli {
 
 using Json = nlohmann::ordered_json;
 
-enum class Format { Table, Json };
+enum class Format { Table, JsonLine };
 
 struct Answer {
     Json head;              // what was asked of how many values
@@ -43,12 +43,30 @@ template <class T>
 }
 [[nodiscard]] Json json_of(const Count& count);
 
-// What is asked of a summary.
+// How prefixes are written: 10.1.0.0/16 or 0x0a010000/16.
+enum class Notation { Ipv4, Hexadecimal };
+
+// What is asked of a summary, as far as it concerns its kind.
 struct Question {
     std::vector<double> phis{};
     double support = 0;
     std::optional<std::uint64_t> width{};  // of a sliding window
+    Notation notation = Notation::Hexadecimal;
+    Aggregate aggregate{};
+    double scale = 1, offset = 0;  // the threshold is scale AGG(x) + offset
 };
+
+template <class Summary>
+[[nodiscard]] std::uint64_t nans_of(const Summary& summary) {
+    if constexpr (requires { summary.nans(); }) {
+        return summary.nans();
+    } else {
+        return 0;  // integers
+    }
+}
+
+// `value_bits`: of the type.
+[[nodiscard]] std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation);
 
 template <class T>
 [[nodiscard]] Json rows_of(const std::vector<Quantile<T>>& quantiles) {
@@ -104,6 +122,32 @@ template <class T>
             .rows_of = "items",
             .rows = rows_of(summary.frequent(asked.support, asked.width)),
             .tail = window_of(summary.options(), asked)};
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const HeavyPrefixes<T>& summary, const Question& asked) {
+    Answer answer{.head = {{"n", summary.n()}, {"eps", summary.options().eps}, {"support", asked.support}},
+                  .rows_of = "items"};
+    for (const auto& item : summary.heavy(asked.support)) {
+        Json row{{"prefix", prefix_text(item.value, item.length, 8 * sizeof(T), asked.notation)}};
+        row.update(json_of(item.discounted));
+        row["count"] = json_of(item.count);
+        answer.rows.push_back(std::move(row));
+    }
+    return answer;
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const CorrelatedSums<T>& summary, const Question& asked) {
+    Json row{{"threshold", nullptr}, {"sum", 0}, {"lower", 0}, {"upper", 0}};
+    if (summary.n() > 0) {
+        const auto found = summary.sum(asked.aggregate, [&](double v) { return asked.scale * v + asked.offset; });
+        row = {{"threshold", json_of(found.threshold)},
+               {"sum", json_of(found.sum)},
+               {"lower", json_of(found.lower)},
+               {"upper", json_of(found.upper)}};
+    }
+    return {.head = {{"n", summary.n()}}, .rows = Json::array({row}), .tail = {{"eps", summary.eps()}}};
 }
 
 }  // namespace quadmill::cli

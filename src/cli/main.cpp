@@ -36,6 +36,9 @@ int run(int argc, char** argv) {
     add_sort_command(app);
     add_quantiles_command(app);
     add_frequent_command(app);
+    add_hhh_command(app);
+    add_corrsum_command(app);
+    add_merge_command(app);
     add_limits_command(app);
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];

@@ -24,7 +24,8 @@ constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
 
 void add_json_option(CLI::App& verb, Format& format) {
     verb.add_flag(
-        "--json", [&format](std::int64_t) { format = Format::Json; }, "One JSON object an answer on standard output");
+        "--json", [&format](std::int64_t) { format = Format::JsonLine; },
+        "One JSON object an answer on standard output");
 }
 
 void add_save_option(CLI::App& verb, std::string& save) {
@@ -75,13 +76,13 @@ void add_support_options(CLI::App& verb, SupportChoice& choice) {
         ->type_name("E");
 }
 
-void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types) {
+void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types, const std::string& text) {
     verb.add_option("FILE", options.input, "Input; - is standard input")->capture_default_str();
     verb.add_option("--type", options.type, "Type of the values, raw and little-endian")
         ->transform(one_of(types))
         ->default_str(word_for(types, options.type));
     verb.add_flag(
-        "--text", [&options](std::int64_t) { options.form = Form::Text; }, "Input is text, one number a line");
+        "--text", [&options](std::int64_t) { options.form = Form::Text; }, text);
     verb.add_option("--every", options.every, "Also answer after each K values read, NaNs included")
         ->transform(count_up_to(most_values))
         ->type_name("K");
@@ -126,7 +127,7 @@ SlidingOptions SlidingChoice::options(double eps) const {
 
 SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
     if (path.empty()) return;
-    if (takes_standard_output() && format == Format::Json)
+    if (takes_standard_output() && format == Format::JsonLine)
         throw CLI::ValidationError("--save", "- is standard output, where --json writes; name a file");
     try {
         file_.emplace(path);

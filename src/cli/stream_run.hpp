@@ -26,7 +26,7 @@ namespace quadmill::cli {
 enum class Form { Raw, Text };
 
 struct StreamOptions {
-    std::string input = "-", save;
+    std::string input = "-", save{};
     KeyType type = KeyType::F32;
     Form form = Form::Raw;
     Format format = Format::Table;
@@ -38,8 +38,9 @@ struct StreamOptions {
     bool profile = false;
 };
 
-// `types`: those that the verb takes.
-void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types);
+// `types`: those that the verb takes; `text`: what lines of text are.
+void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types,
+                        const std::string& text = "Input is text, one number a line");
 // Also for merge.
 void add_json_option(CLI::App& verb, Format& format);
 void add_save_option(CLI::App& verb, std::string& save);
@@ -156,9 +157,7 @@ class StreamRun {
 
     template <class Summary>
     void answer(Answer answer, const Summary& summary) {
-        std::uint64_t nans = 0;
-        if constexpr (requires { summary.nans(); }) nans = summary.nans();
-        print(std::move(answer), nans, summary.bytes());
+        print(std::move(answer), nans_of(summary), summary.bytes());
     }
     template <class Summary>
     void finish(const Summary& summary) {

@@ -76,6 +76,17 @@ Fault parse_ipv4(std::string_view word, std::uint32_t& address) {
     return nullptr;
 }
 
+template <class Key>
+Fault parse_pair(std::string_view line, Pair<Key>& pair) {
+    const auto end = std::min(line.find_first_of(", \t"), line.size());
+    if (const auto fault = parse_number(line.substr(0, end), pair.x)) return fault;
+    auto rest = trim(line.substr(end));
+    if (rest.starts_with(',')) rest = trim(rest.substr(1));
+    const auto fault = parse_number(rest, pair.y);
+    if (fault) return fault == out_of_range ? fault : "is not two numbers such as 1,2";
+    return std::isinf(pair.y) ? "has an infinite second number, which cannot be summed" : nullptr;
+}
+
 std::string_view Lines::next(std::string_view& text) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto word = trim(text.substr(0, end));
@@ -121,6 +132,7 @@ std::string format_lines(std::span<const Key> keys) {
 
 #define QUADMILL_TEXT_OF(Key)                                                           \
     template Fault parse_number(std::string_view, Key&);                                \
+    template Fault parse_pair(std::string_view, Pair<Key>&);                            \
     template void parse_lines(std::string_view, const std::string&, std::vector<Key>&); \
     template std::string format_number(Key);                                            \
     template std::string format_lines(std::span<const Key>);

@@ -21,6 +21,15 @@ template <class Key>
 // A dotted quad, or the address as one integer.
 [[nodiscard]] Fault parse_ipv4(std::string_view word, std::uint32_t& address);
 
+template <class Key>
+struct Pair {
+    Key x;
+    double y;
+};
+// Two numbers with a comma, a tab or blanks between them; y is finite or a NaN.
+template <class Key>
+[[nodiscard]] Fault parse_pair(std::string_view line, Pair<Key>& pair);
+
 // Lines that may come in pieces, counted.
 class Lines {
   public:
