@@ -201,10 +201,10 @@ struct SlidingOptions {
 /// Quantiles of the last values of a stream.
 ///
 /// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
-/// the stream) is within eps W of the one asked for.
-/// Units: L = log2(4 / eps) levels of blocks. Fixed: 4 (L + 1)^2 / eps entries of 24 bytes and what is being merged,
-/// no more than 4 (L + 1)^2 / eps again; windows of up to 128 / eps values are kept as they are. Variable: about
-/// ln(8 / eps) log2(window eps) / (L + 1) times as much, and the last 256 / eps values.
+/// the stream) is within eps W of the one asked for, and the answer is one of them.
+/// Units: L = log2(4 / eps) levels of blocks. A window of up to 2 (L + 1)^2 / eps values is kept as it is, and answers
+/// are exact. Fixed: blocks of 2 (L + 1)^2 / eps entries of 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
+/// being merged. Variable: blocks of 2 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -228,8 +228,8 @@ class QUADMILL_API SlidingQuantiles {
     [[nodiscard]] Quantile<T> quantile(double phi, std::optional<std::uint64_t> width = {}) const;
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis,
                                                      std::optional<std::uint64_t> width = {}) const;
-    /// The window as a summary of its own, which can be merged with those of other streams and asked for more: about
-    /// `width` values, no more than eps width / 4 fewer or more.
+    /// The window as a summary of its own, which can be merged with those of other streams and asked for more: the last
+    /// `width` values, or up to eps width / 4 fewer.
     [[nodiscard]] Quantiles<T> summary(std::optional<std::uint64_t> width = {}) const;
 
     [[nodiscard]] std::vector<std::byte> save() const;
@@ -247,7 +247,7 @@ class QUADMILL_API SlidingQuantiles {
 
 /// The frequent values of the last ones of a stream; otherwise as SlidingQuantiles.
 ///
-/// Guarantee: among the last W values, a count's estimate is within eps W; frequent(s) has every value that occurs s W
+/// Guarantee: among the last W values, a count's estimate is at most eps W too low and never too high; frequent(s) has every value that occurs s W
 /// times or more, and none that occurs less than (s - eps) W times.
 template <class T>
 class QUADMILL_API SlidingFrequencies {

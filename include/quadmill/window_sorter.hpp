@@ -46,8 +46,11 @@ class QUADMILL_API WindowSorter {
 /// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (batches also go to CPU threads while the GPU has
 /// enough) or Engine::Auto, which is the merge engine on a GPU and CPU threads on a software renderer or for
 /// windows so short that the GPU loses. Begins and finishes in sessions of the context (context.hpp); between the two
-/// the host may draw.
-/// Throws: InvalidArgument for other engines, or options that convert keys.
+/// the host may draw. Engine::Cpu is cpu_window_sorter(options.threads).
+/// Units: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
+/// a multiple of 256 bytes (128 for 16-bit floats).
+/// Throws: InvalidArgument for other engines, options that convert keys, or Order::Descending. begin() throws
+/// InvalidArgument for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
                                                                        const SortOptions& options = {});
 

@@ -1,6 +1,7 @@
 #include "array/banked.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "array/layout.hpp"
@@ -8,6 +9,14 @@
 #include "gl/pixels.hpp"
 
 namespace quadmill::detail::array {
+
+namespace {
+
+// Words that are put in order at a time: on the stack, so that nothing can fail once keys are being written, and in the
+// cache.
+constexpr std::size_t scratch_bytes = std::size_t{1} << 15U;
+
+}  // namespace
 
 Banked Banked::of_pairs(std::size_t pairs) {
     const int row_log2 = std::clamp(log2_ceil(pairs) / 2, 3, 12);
@@ -55,17 +64,25 @@ void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const
     const auto width = static_cast<std::size_t>(shape_.width());
     const auto row_pairs = width * Banked::tile_height;
     const auto layer_bytes = part.tile_rows * row_pairs * texel_bytes_;
-    std::vector<std::byte> words(row_pairs * banks * texel_bytes_);
     const auto* from = buffer_.memory().data() + part.offset + tile_row * row_pairs * texel_bytes_;
+    const auto first_pair = (part.first + tile_row) * row_pairs;
+    const auto pairs = std::min(row_pairs, pairs_ - first_pair);
     const auto copy = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a texel*/) {
-        auto* to = words.data();
-        for (std::size_t run = 0; run < row_pairs; run += across) {  // 8 consecutive pairs, side by side
-            const auto tile = run / (across * Banked::tile_height), y = run / across % Banked::tile_height;
-            const auto* texels = from + (y * width + tile * across) * bytes;
-            for (std::size_t i = 0; i < across; ++i) {
-                for (std::size_t bank = 0; bank < banks; ++bank, to += bytes)
-                    std::memcpy(to, texels + bank * layer_bytes + i * bytes, bytes);
+        constexpr std::size_t pair_bytes = banks * bytes, most_pairs = scratch_bytes / pair_bytes;
+        static_assert(most_pairs % across == 0);
+        std::array<std::byte, scratch_bytes> words;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+        for (std::size_t begin = 0; begin < pairs; begin += most_pairs) {
+            const auto end = std::min(begin + most_pairs, pairs);
+            auto* to = words.data();
+            for (std::size_t run = begin; run < end; run += across) {  // 8 consecutive pairs, side by side
+                const auto tile = run / (across * Banked::tile_height), y = run / across % Banked::tile_height;
+                const auto* texels = from + (y * width + tile * across) * bytes;
+                for (std::size_t i = 0; i < across; ++i) {
+                    for (std::size_t bank = 0; bank < banks; ++bank, to += bytes)
+                        std::memcpy(to, texels + bank * layer_bytes + i * bytes, bytes);
+                }
             }
+            take(first_pair + begin, std::span(words).first((end - begin) * pair_bytes));
         }
     };
     if (texel_bytes_ == 16) {
@@ -73,8 +90,10 @@ void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const
     } else {
         copy(std::integral_constant<std::size_t, 8>{});
     }
-    const auto first_pair = (part.first + tile_row) * row_pairs;
-    take(first_pair, std::span(words).first(std::min(row_pairs, pairs_ - first_pair) * banks * texel_bytes_));
+}
+
+void BankedReadBack::wait() {
+    for (auto& part : parts_) part.arrived.wait();
 }
 
 void BankedReadBack::take(Workers& workers, const Take& take) {

@@ -39,6 +39,8 @@ class BankedReadBack {
 
     // Asks for the texels of the first `pairs` pairs; returns at once. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture, const Banked& shape, std::size_t pairs);
+    // Returns when all of it is there.
+    void wait();
     // Hands over all of it, in parts, each as soon as it is there; waits for the GPU.
     void take(Workers& workers, const Take& take);
 

@@ -18,12 +18,6 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// The GPU's side needs threads to move its keys.
-unsigned cpu_threads(const array::Workers& workers) {
-    const auto threads = workers.threads();
-    return threads > 2 ? threads - 2 : threads - 1;
-}
-
 // CPU threads that work until the queue is empty.
 class CpuSide {
   public:
@@ -102,7 +96,7 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
             }
             for (auto unit = range.first; unit < range.last && !whole; ++unit)
                 segments.add(queue.begin_of(unit) - begin, queue.begin_of(unit + 1) - queue.begin_of(unit));
-            const auto part_stats = gpu.run(part, {}, order, segments);
+            const auto part_stats = gpu.run(part, {}, order, std::move(segments));
             stats.upload_ms += part_stats.upload_ms;
             stats.readback_ms += part_stats.readback_ms;
             stats.passes += part_stats.passes;
@@ -131,6 +125,11 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
 }
 
 }  // namespace
+
+unsigned cpu_threads(const array::Workers& workers) {
+    const auto threads = workers.threads();
+    return threads > 2 ? threads - 2 : threads - 1;
+}
 
 UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most, std::size_t most_units) {
     const std::lock_guard lock(mutex_);

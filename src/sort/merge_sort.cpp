@@ -6,7 +6,6 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
-#include "sort/clock.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -19,57 +18,60 @@ void fill(std::byte* to, std::size_t count, std::size_t key_bytes, std::uint64_t
 
 }  // namespace
 
+MergeLane::MergeLane(gl::Device& device)
+    : begun_(device, gl::Query::Kind::Timestamp),
+      uploaded_(device, gl::Query::Kind::Timestamp),
+      sorted_(device, gl::Query::Kind::Timestamp),
+      read_(device, gl::Query::Kind::Timestamp) {}
+
 MergeSort::MergeSort(gl::Device& device, array::Workers& workers)
-    : device_(device),
-      workers_(workers),
-      passes_(device),
-      plan_(device.info),
-      begin_(device, gl::Query::Kind::Timestamp),
-      end_(device, gl::Query::Kind::Timestamp),
-      read_end_(device, gl::Query::Kind::Timestamp) {}
+    : device_(device), workers_(workers), passes_(device), plan_(device.info), lane_(device) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
     if (!surface_ || !surface_->fits(form, segments.pairs())) {
         surface_.reset();
+        in_table_.reset();
         surface_ = std::make_unique<MergeSurface>(device_, form, segments.pairs());
     }
     surface_->segmented = segments.all().size() > 1;
-    if (surface_->segmented) upload_segments(*surface_, segments);
     return *surface_;
 }
 
-void MergeSort::upload_segments(MergeSurface& surface, const Segments& segments) {
-    const auto& shape = surface.shape;
+void MergeSort::upload_segments(array::Uploader& uploader, const std::shared_ptr<const Segments>& segments) {
+    if (!surface_->segmented || in_table_.lock() == segments) return;
+    const auto& shape = surface_->shape;
     const auto width = static_cast<std::size_t>(shape.width());
-    if (!surface.segments)
-        surface.segments = gl::Texture(device_, gl::Format::Rg32ui, shape.width(), shape.half_height);
+    if (!surface_->segments)
+        surface_->segments = gl::Texture(device_, gl::Format::Rg32ui, shape.width(), shape.half_height);
     struct Blocks {
         std::uint32_t begin, end;
     };
-    const auto used_rows = static_cast<std::size_t>(array::Banked::rows_for(segments.pairs(), shape.row_log2));
+    const auto used_rows = static_cast<std::size_t>(array::Banked::rows_for(segments->pairs(), shape.row_log2));
     std::vector<Blocks> table(used_rows * width);
-    const auto& all = segments.all();
+    const auto& all = segments->all();
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto end = i + 1 < all.size() ? all[i + 1].first_pair : segments.pairs();
+        const auto end = i + 1 < all.size() ? all[i + 1].first_pair : segments->pairs();
         for (auto pair = all[i].first_pair; pair < end; ++pair) {
             table[shape.texel_of_pair(pair)] = {static_cast<std::uint32_t>(2 * all[i].first_pair),
                                                 static_cast<std::uint32_t>(2 * end)};
         }
     }
-    table_uploader_.send(device_, surface.segments, used_rows, workers_,
-                         [&](std::size_t row, std::size_t rows, auto memory) {
-                             std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
-                         });
+    in_table_.reset();
+    uploader.send(device_, surface_->segments, used_rows, workers_,
+                  [&](std::size_t row, std::size_t rows, auto memory) {
+                      std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
+                  });
+    in_table_ = segments;
 }
 
-void MergeSort::upload(MergeSurface& surface, const KeyForm& form, Keys keys, const Segments& segments) {
+void MergeSort::upload(array::Uploader& uploader, const KeyForm& form, Keys keys, const Segments& segments) {
+    const auto& source = surface_->source;
     const auto key_bytes = form.key_bytes();
-    const auto row_keys =
-        static_cast<std::size_t>(surface.source.width()) * gl::info(surface.source.format()).bytes / key_bytes;
+    const auto row_keys = static_cast<std::size_t>(source.width()) * gl::info(source.format()).bytes / key_bytes;
     const auto* from = static_cast<const std::byte*>(keys.data());
     const auto padding = form.padding();
-    const auto used_rows = surface.source_rows(segments.pairs());
-    uploader_.send(device_, surface.source, used_rows, workers_, [&](std::size_t row, std::size_t rows, auto memory) {
+    const auto used_rows = surface_->source_rows(segments.pairs());
+    uploader.send(device_, source, used_rows, workers_, [&](std::size_t row, std::size_t rows, auto memory) {
         const auto begin = row * row_keys;
         segments.for_each_piece(begin, rows * row_keys, [&](auto place, auto key, auto size, auto rest) {
             auto* to = memory.data() + (place - begin) * key_bytes;
@@ -79,10 +81,12 @@ void MergeSort::upload(MergeSurface& surface, const KeyForm& form, Keys keys, co
     });
 }
 
-void MergeSort::take(const KeyForm& form, Keys keys, std::span<std::uint32_t> index, const Segments& segments) {
+void MergeSort::take(array::BankedReadBack& readback, const MergeLane::Job& job) {
+    const auto& form = job.form;
+    const auto& segments = *job.segments;
     const auto key_bytes = form.key_bytes(), pair_keys = form.pair_keys();
-    auto* out = static_cast<std::byte*>(keys.data());
-    readback_.take(workers_, [&](std::size_t pair, std::span<const std::byte> words) {
+    auto* out = static_cast<std::byte*>(job.to.keys.data());
+    readback.take(workers_, [&](std::size_t pair, std::span<const std::byte> words) {
         const auto stored = form.indexed ? static_cast<std::size_t>(form.words()) * 4 : key_bytes;
         const auto begin = pair * pair_keys;
         segments.for_each_piece(begin, words.size() / stored, [&](auto place, auto key, auto size, auto /*padding*/) {
@@ -97,48 +101,67 @@ void MergeSort::take(const KeyForm& form, Keys keys, std::span<std::uint32_t> in
                 std::uint32_t was = 0;
                 std::memcpy(&was, from, sizeof was);
                 std::memcpy(out + (key + i) * key_bytes, from + sizeof was, key_bytes);
-                index[key + i] = static_cast<std::uint32_t>(was - segment.first_pair * pair_keys + segment.first_key);
+                job.to.index[key + i] =
+                    static_cast<std::uint32_t>(was - segment.first_pair * pair_keys + segment.first_key);
             }
         });
     });
 }
 
-SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order, const Segments& segments) {
-    return run(keys, keys, index, order, segments);
+SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order, Segments segments) {
+    begin(lane_, keys, {keys, index}, order, std::make_shared<const Segments>(std::move(segments)));
+    return finish(lane_);
 }
 
 SortStats MergeSort::top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order) {
     Segments all(KeyForm{keys.type(), order, !index.empty()}.pair_keys());
     all.add(0, keys.size());
-    return run(keys, best, index, order, all);
+    begin(lane_, keys, {best, index}, order, std::make_shared<const Segments>(std::move(all)));
+    return finish(lane_);
 }
 
-SortStats MergeSort::run(Keys keys, Keys to, std::span<std::uint32_t> index, Order order, const Segments& segments) {
+void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
+                      std::shared_ptr<const Segments> segments) {
+    lane.job_.reset();
+    if (segments->pairs() == 0) return;
     const Stopwatch total;
-    const KeyForm form{keys.type(), order, !index.empty()};
-    SortStats stats{.n = keys.size(), .engine = Engine::Merge};
-    if (segments.pairs() == 0) return stats;
+    const KeyForm form{keys.type(), order, !to.index.empty()};
+    SortStats stats{.n = keys.size(), .engine = Engine::Merge, .textures = 1};
     const auto passes_before = device_.passes;
-    auto& on = surface(form, segments);
-    upload(on, form, keys, segments);
+    auto& on = surface(form, *segments);
+    lane.begun_.note_time();
+    upload_segments(lane.table_uploader_, segments);
+    upload(lane.uploader_, form, keys, *segments);
     stats.upload_ms = total.ms();
-    begin_.note_time();
-    const bool all = to.size() == keys.size();
-    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs(), all ? 0 : to.size()}, plan_);
-    end_.note_time();
-    Segments wanted(form.pair_keys());
-    wanted.add(0, to.size());
-    const auto& result = all ? segments : wanted;
-    readback_.request(device_, on.keys, on.shape, result.pairs());
-    read_end_.note_time();
+    lane.uploaded_.note_time();
+    const bool all = to.keys.size() == keys.size();
+    passes_.sort(on, form, {segments->pairs(), segments->longest_pairs(), all ? 0 : to.keys.size()}, plan_);
+    lane.sorted_.note_time();
+    if (!all) {
+        Segments wanted(form.pair_keys());
+        wanted.add(0, to.keys.size());
+        segments = std::make_shared<const Segments>(std::move(wanted));
+    }
+    lane.readback_.request(device_, on.keys, on.shape, segments->pairs());
+    lane.read_.note_time();
     gl::flush(device_);
-    device_.check("Sorter");  // before a key is overwritten
-    take(form, to, index, result);
-    stats.sort_ms = gl::ms_between(begin_, end_);
-    stats.readback_ms = gl::ms_between(end_, read_end_);
-    stats.textures = 1;
     stats.passes = device_.passes - passes_before;
-    stats.total_ms = total.ms();
+    lane.job_.emplace(MergeLane::Job{form, to, std::move(segments), stats, total});
+}
+
+void MergeSort::wait(MergeLane& lane) {
+    if (lane.job_) lane.readback_.wait();
+}
+
+SortStats MergeSort::finish(MergeLane& lane) {
+    const auto job = std::exchange(lane.job_, {});
+    if (!job) return {.n = 0, .engine = Engine::Merge};
+    device_.check("Sorter");  // before a key is overwritten
+    take(lane.readback_, *job);
+    auto stats = job->stats;
+    stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
+    stats.readback_ms = gl::ms_between(lane.sorted_, lane.read_);
+    stats.total_ms = job->total.ms();
     return stats;
 }
 

@@ -13,6 +13,8 @@ class Segments {
     // `pair_keys` keys fill a pair of blocks.
     explicit Segments(std::size_t pair_keys) : pair_keys_(pair_keys) {}
     void add(std::size_t first_key, std::size_t keys);
+    // `n` keys from the first on, so many in each; the last one may be shorter.
+    void add_windows(std::size_t n, std::size_t window);
 
     struct Segment {
         std::size_t first_key, keys, first_pair;

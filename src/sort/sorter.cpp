@@ -14,6 +14,7 @@
 #include "sort/chunk_sort.hpp"
 #include "sort/cpu.hpp"
 #include "sort/hybrid_sort.hpp"
+#include "sort/merge_room.hpp"
 #include "sort/merge_sort.hpp"
 #include "sort/task.hpp"
 #include "sort/texture_sort.hpp"
@@ -67,7 +68,9 @@ struct Sorter::State {
     [[nodiscard]] KeyForm form(const Task& task) const {
         return {task.keys.type(), options.order, !task.index.empty()};
     }
-    [[nodiscard]] std::optional<std::string> no_room(const Task& task);
+    [[nodiscard]] std::optional<std::string> no_room(const Task& task) const {
+        return sort::no_room(context, options, merge ? &*merge : nullptr, task);
+    }
     [[nodiscard]] Engine engine_for(const Task& task);
     template <class Float>
     SortStats by_pbsn(const Task& task, std::span<Float> keys);
@@ -104,40 +107,6 @@ Sorter::State::State(Context with, const SortOptions& wanted)
     }
 }
 
-// Why the merge engine cannot take the keys, if so; before any work.
-std::optional<std::string> Sorter::State::no_room(const Task& task) {
-    const auto with = form(task);
-    const auto pairs = task.pairs(with);
-    const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
-    const auto too_many = [&](const std::string& most, const std::string& needed) {
-        return "Engine::Merge sorts at most " + most + " at once, and these need " + needed +
-               (parts ? " (each window or segment counts as a multiple of " + std::to_string(with.pair_keys()) + ")"
-                      : "") +
-               "; sort fewer at a time, or use Engine::Cpu";
-    };
-    if (pairs > MergeSurface::most_pairs) {
-        return too_many(std::to_string(MergeSurface::most_pairs * with.pair_keys()) + " such keys",
-                        std::to_string(pairs * with.pair_keys()));
-    }
-    const auto& info = context.info();
-    const auto needed =
-        MergeSurface::bytes(with, pairs) + (info.software ? MergeSurface::staging_bytes(with, pairs) : 0);
-    const auto limit = options.gpu_memory;
-    if (limit > 0 && needed > limit) {
-        return too_many("what fits into SortOptions::gpu_memory, " + std::to_string(limit) + " bytes",
-                        std::to_string(needed) + " bytes");
-    }
-    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    if (limit > 0 || needed < worth_asking || (merge && merge->has_room(with, pairs))) return {};
-    const gl::Scope scope(*context.device(), task.function);
-    auto free = gl::free_bytes(*context.device());
-    if (!free) return {};
-    if (merge) *free += merge->texture_bytes();  // which go first
-    if (needed <= *free) return {};
-    return too_many("what fits into the free memory, " + std::to_string(*free) + " bytes as the driver says",
-                    std::to_string(needed) + " bytes (SortOptions::gpu_memory overrides what the driver says)");
-}
-
 Engine Sorter::State::engine_for(const Task& task) {
     if (!can(options.engine, task.what)) throw cannot(options.engine, task);
     const bool auto_merge = options.engine == Engine::Auto && merge_wins(context.info(), task.work());
@@ -171,17 +140,17 @@ SortStats Sorter::State::by_pbsn(const Task& task) {
 
 SortStats Sorter::State::by_merge(const Task& task) {
     Segments segments(form(task).pair_keys());
-    const auto n = task.keys.size();
-    std::size_t begin = 0;
-    const auto add = [&](std::size_t end) {
-        segments.add(begin, end - begin);
-        begin = end;
-    };
-    const auto window = task.window == 0 ? n : task.window;
-    if (task.what == Task::What::Segments) std::for_each(task.ends.begin(), task.ends.end(), add);
-    while (begin < n) add(std::min(n, begin + window));
+    if (task.what == Task::What::Segments) {
+        std::size_t begin = 0;
+        for (const auto end : task.ends) {
+            segments.add(begin, end - begin);
+            begin = end;
+        }
+    } else {
+        segments.add_windows(task.keys.size(), task.window == 0 ? task.keys.size() : task.window);
+    }
     const gl::Scope scope(*context.device(), task.function);
-    const auto stats = on_merge().run(task.keys, task.index, options.order, segments);
+    const auto stats = on_merge().run(task.keys, task.index, options.order, std::move(segments));
     scope.check();
     return stats;
 }

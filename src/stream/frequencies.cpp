@@ -77,7 +77,7 @@ double Frequencies<T>::eps() const {
 template <class T>
 std::vector<Frequent<T>> Frequencies<T>::frequent(double support) const {
     check_part("Frequencies::frequent", "support", support, eps());
-    return frequent_of<T>(state_->settled(), support);
+    return frequent_of<T>(state_->settled(), least_count(support, n()));
 }
 
 template <class T>

@@ -31,14 +31,13 @@ struct Frequencies<T>::State {
 
 namespace detail::stream {
 
-// Every key that may occur so often.
+// Every key that may occur so often, where each count may be as many too low besides.
 template <class T>
-std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, double support) {
-    const auto least = least_count(support, summary.n());
+std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, std::uint64_t least, std::uint64_t missing = 0) {
     std::vector<Frequent<T>> out;
     for (const auto& entry : summary.entries()) {
-        if (entry.count + entry.missed >= least)
-            out.push_back({KeyOf<T>::value(entry.key), count_of({entry.count, entry.count + entry.missed})});
+        const auto upper = entry.count + entry.missed + missing;
+        if (upper >= least) out.push_back({KeyOf<T>::value(entry.key), {entry.count, entry.count, upper}});
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const auto& a, const auto& b) { return a.count.estimate > b.count.estimate; });

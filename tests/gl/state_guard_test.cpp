@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
+#include "quadmill/window_sorter.hpp"
 #include "quadmill_shaders.hpp"
 
 using namespace quadmill;
@@ -136,6 +138,8 @@ class Calls {
                 }
             }
         }
+        for (const auto engine : {Engine::Merge, Engine::Hybrid})
+            streams_.push_back({{}, window_sorter(context_, {.engine = engine, .threads = 3})});
     }
 
     struct Call {
@@ -147,6 +151,7 @@ class Calls {
     std::vector<Call> of_round(Random& random, TextureJobs& jobs) {
         auto& sorter = sorters_[random.index(static_cast<GLuint>(sorters_.size()))];
         auto& other = sorters_[random.index(static_cast<GLuint>(sorters_.size()))];
+        auto& stream = streams_[random.index(static_cast<GLuint>(streams_.size()))];
         const auto size = [&random] { return static_cast<std::size_t>(random.one_of({0, 1, 2, 5, 63, 65, 300})); };
         const auto window = [&random] { return static_cast<std::size_t>(random.number(1, 20)); };
         auto& texture = jobs.add(random.flag(), Specials::None);
@@ -162,6 +167,9 @@ class Calls {
             {"sort_with_index", [&, n = size()] { sort_with_index(random, n); }},
             {"top", [&, n = size()] { top(random, n); }},
             {"sort_segments", [&, n = size()] { sort_segments(random, n); }},
+            {"WindowSorter::begin", [&, n = size(), w = window()] { begin(stream, random, n, w); }},
+            {"WindowSorter::begin another", [&, n = size(), w = window()] { begin(stream, random, n, w); }},
+            {"WindowSorter::finish", [&] { finish(stream); }},
             {"argsort_texture", [&, n = size()] { argsort_texture(random, n); }},
             {"sort_texture", [&] { sort_texture(sorter, texture); }},
             {"sort_texture with specials", [&] { sort_texture(other, odd_texture); }},
@@ -267,6 +275,30 @@ class Calls {
         CHECK(bits_differ(expected, keys) == "");
     }
 
+    // A sorter of windows, whose batches stay under way through other calls, and rounds.
+    struct Stream {
+        struct Batch {
+            std::vector<float> keys, expected;
+        };
+        std::deque<Batch> batches;
+        std::unique_ptr<WindowSorter> sorter;
+    };
+
+    static void begin(Stream& stream, Random& random, std::size_t n, std::size_t window) {
+        if (stream.batches.size() == stream.sorter->depth()) finish(stream);
+        auto keys = sample_keys<float>(random, n, Specials::Some);
+        auto expected = sorted(keys, Order::Ascending, window);
+        auto& batch = stream.batches.emplace_back(Stream::Batch{std::move(keys), std::move(expected)});
+        stream.sorter->begin(batch.keys, window);
+    }
+
+    static void finish(Stream& stream) {
+        if (stream.batches.empty()) return;
+        stream.sorter->finish();
+        CHECK(bits_differ(stream.batches.front().expected, stream.batches.front().keys) == "");
+        stream.batches.pop_front();
+    }
+
     void argsort_texture(Random& random, std::size_t n) {
         const auto keys = sample_keys<float>(random, n + 1, Specials::Some);
         const auto& gl = context_.device()->gl;
@@ -365,6 +397,7 @@ class Calls {
 
     Context context_;
     std::vector<Sorter> sorters_;
+    std::vector<Stream> streams_;
 };
 
 std::string base_name(const std::string& name) {
@@ -409,9 +442,13 @@ TEST_CASE("destroying objects changes no state") {
     auto profiler = std::make_unique<PassProfiler>(*adopted);
     std::vector<float> keys{2, 1};
     sorters.back()->sort(std::span(keys));  // leaves queries with the profiler
+    auto windows = window_sorter(*adopted, {.engine = Engine::Merge});
+    windows->begin(keys, 2);
     const Poison poison(host.gl, first_seed);
     const auto before = Snapshot::take(host.gl);
     sorters.clear();
+    CHECK(difference(before, Snapshot::take(host.gl)) == "");
+    windows.reset();
     CHECK(difference(before, Snapshot::take(host.gl)) == "");
     profiler.reset();
     CHECK(difference(before, Snapshot::take(host.gl)) == "");

@@ -1,0 +1,141 @@
+#include "sort/gpu_window_sorter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gl/device.hpp"
+#include "quadmill/error.hpp"
+#include "sort/choose.hpp"
+#include "sort/hybrid_sort.hpp"
+#include "sort/merge_room.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+constexpr const char* begin_name = "WindowSorter::begin";
+
+// No longer than the keys, so that sums with it cannot overflow.
+std::size_t checked(Keys keys, std::size_t window) {
+    if (window < 1) throw InvalidArgument(std::string(begin_name) + ": a window must hold at least 1 key, not 0");
+    return std::min(window, std::max<std::size_t>(keys.size(), 1));
+}
+
+Task task_of(Keys keys, std::size_t window) {
+    return {Task::What::Windows, begin_name, keys, {}, window};
+}
+
+}  // namespace
+
+MergeWindowSorter::MergeWindowSorter(Context context, const SortOptions& options)
+    : context_(std::move(context)), options_(options), workers_(options.threads) {}
+
+std::optional<std::string> MergeWindowSorter::no_room(Keys keys, std::size_t window) const {
+    return sort::no_room(context_, options_, gpu_ ? &gpu_->merge : nullptr, task_of(keys, checked(keys, window)),
+                         lanes);
+}
+
+const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, std::size_t window) {
+    const std::array shape{keys.size(), window, KeyForm{keys.type()}.pair_keys()};
+    if (!segments_ || shape != shape_) {
+        Segments windows(shape[2]);
+        windows.add_windows(keys.size(), window);
+        segments_ = std::make_shared<const Segments>(std::move(windows));
+        shape_ = shape;
+    }
+    return segments_;
+}
+
+void MergeWindowSorter::begin(Keys keys, std::size_t window) {
+    window = checked(keys, window);
+    if (under_way() == lanes) {
+        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(lanes) +
+                              " batches are under way, which is the most; finish() one first");
+    }
+    if (const auto why = no_room(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
+    auto& device = *context_.device();
+    const gl::Scope scope(device, begin_name);
+    if (!gpu_) gpu_.emplace(device, workers_);
+    gpu_->merge.begin(gpu_->lane.at(begun_ % lanes), keys, {keys}, Order::Ascending, segments(keys, window));
+    scope.check();
+    ++begun_;
+}
+
+void MergeWindowSorter::finish() {
+    auto& lane = gpu_->lane.at(finished_++ % lanes);  // free, also when this throws
+    const gl::Scope scope(*context_.device(), "WindowSorter::finish");
+    gpu_->merge.wait(lane);
+    const auto stats = gpu_->merge.finish(lane);
+    if (stats.n == 0) return;
+    times_.upload += lane.gpu_upload_ms();
+    times_.sort += stats.sort_ms;
+    times_.readback += stats.readback_ms;
+    scope.check();
+}
+
+void SharedWindowSorter::begin(Keys keys, std::size_t window) {
+    window = checked(keys, window);
+    const bool to_gpu = goes_to_gpu(keys, window);
+    if (!to_gpu && !cpu_) cpu_.emplace(threads());
+    order_.push_back(to_gpu ? static_cast<WindowSorter*>(&gpu_) : &*cpu_);
+    try {
+        order_.back()->begin(keys, window);
+    } catch (...) {
+        order_.pop_back();
+        throw;
+    }
+}
+
+void SharedWindowSorter::finish() {
+    auto* sorter = order_.front();
+    order_.pop_front();
+    sorter->finish();
+}
+
+WindowSorter::Times SharedWindowSorter::times() const {
+    auto times = gpu_.times();
+    if (cpu_) times.sort += cpu_->times().sort;
+    return times;
+}
+
+HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions& options)
+    : SharedWindowSorter(context, options), threads_(cpu_threads(gpu().workers())) {}
+
+bool HybridWindowSorter::goes_to_gpu(Keys /*keys*/, std::size_t /*window*/) const {
+    return threads_ == 0 || gpu().under_way() < gpu().depth();
+}
+
+AutoWindowSorter::AutoWindowSorter(const Context& context, const SortOptions& options)
+    : SharedWindowSorter(context, options), info_(context.info()), threads_(options.threads) {}
+
+bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
+    return merge_wins(info_, task_of(keys, window).work()) && !gpu().no_room(keys, window);
+}
+
+}  // namespace quadmill::detail::sort
+
+namespace quadmill {
+
+std::unique_ptr<WindowSorter> window_sorter(const Context& context, const SortOptions& options) {
+    using namespace detail::sort;  // NOLINT(google-build-using-namespace)
+    const auto refuse = [](const std::string& why) { throw InvalidArgument("window_sorter: " + why); };
+    if (options.precision != Precision::Native)
+        refuse("windows are sorted as they are; use Precision::Native, and convert the keys before");
+    if (options.order != Order::Ascending) refuse("windows are sorted in ascending order; use Order::Ascending");
+    switch (options.engine) {
+        case Engine::Auto:
+            if (context.info().software) return cpu_window_sorter(options.threads);
+            return std::make_unique<AutoWindowSorter>(context, options);
+        case Engine::Cpu:
+            return cpu_window_sorter(options.threads);
+        case Engine::Merge:
+            return std::make_unique<MergeWindowSorter>(context, options);
+        case Engine::Hybrid:
+            return std::make_unique<HybridWindowSorter>(context, options);
+        default:
+            refuse("Engine::Pbsn and Engine::Bitonic sort one batch at a time; use Engine::Merge, Hybrid, Auto or Cpu");
+    }
+    return nullptr;
+}
+
+}  // namespace quadmill

@@ -1,0 +1,95 @@
+#include "stream/frequencies_state.hpp"
+#include "stream/sliding_state.hpp"
+
+namespace quadmill {
+
+using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
+
+template <class T>
+struct SlidingFrequencies<T>::State : SlidingState<T, FrequencySummary> {
+    using SlidingState<T, FrequencySummary>::SlidingState;
+    explicit State(SlidingState<T, FrequencySummary>&& loaded) : SlidingState<T, FrequencySummary>(std::move(loaded)) {}
+};
+
+template <class T>
+SlidingFrequencies<T>::SlidingFrequencies(const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
+    : state_(std::make_unique<State>("SlidingFrequencies", options, std::move(sorter))) {}
+template <class T>
+SlidingFrequencies<T>::SlidingFrequencies(std::unique_ptr<State> state) : state_(std::move(state)) {}
+template <class T>
+SlidingFrequencies<T>::SlidingFrequencies(SlidingFrequencies&&) noexcept = default;
+template <class T>
+SlidingFrequencies<T>& SlidingFrequencies<T>::operator=(SlidingFrequencies&&) noexcept = default;
+template <class T>
+SlidingFrequencies<T>::~SlidingFrequencies() = default;
+
+template <class T>
+void SlidingFrequencies<T>::add(std::span<const T> values) {
+    state_->add(values);
+}
+
+template <class T>
+std::uint64_t SlidingFrequencies<T>::n() const {
+    return state_->n();
+}
+
+template <class T>
+std::uint64_t SlidingFrequencies<T>::nans() const {
+    return state_->nans();
+}
+
+template <class T>
+const SlidingOptions& SlidingFrequencies<T>::options() const {
+    return state_->options();
+}
+
+template <class T>
+std::vector<std::byte> SlidingFrequencies<T>::save() const {
+    return state_->save(Kind::SlidingFrequencies);
+}
+
+template <class T>
+SlidingFrequencies<T> SlidingFrequencies<T>::load(std::span<const std::byte> bytes,
+                                                  std::unique_ptr<WindowSorter> sorter) {
+    auto loaded = State::load("SlidingFrequencies::load", bytes, Kind::SlidingFrequencies, std::move(sorter));
+    return SlidingFrequencies(std::make_unique<State>(std::move(*loaded)));
+}
+
+template <class T>
+std::size_t SlidingFrequencies<T>::bytes() const {
+    return state_->bytes();
+}
+
+template <class T>
+std::size_t SlidingFrequencies<T>::summary_bytes() const {
+    return state_->summary_bytes();
+}
+
+template <class T>
+StreamTimes SlidingFrequencies<T>::times() const {
+    return state_->times();
+}
+
+// Where values are missing, a count may be as many too low.
+template <class T>
+std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::optional<std::uint64_t> width) const {
+    check_part("SlidingFrequencies::frequent", "support", support, options().eps);
+    const auto wanted = state_->width(width), w = std::min(wanted, n());
+    if (w == 0) return {};
+    const auto& [summary, missing] = state_->covered(wanted);
+    return frequent_of<T>(summary, least_count(support, w), missing);
+}
+
+template <class T>
+Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width) const {
+    const auto wanted = state_->width(width);
+    Frequencies<T> out({.eps = options().eps});
+    if (n() == 0) return out;
+    out.state_->summary = state_->covered(wanted).summary;
+    out.state_->intake.note(out.state_->summary.n(), 0);
+    return out;
+}
+
+QUADMILL_FOR_EACH_TYPE(SlidingFrequencies)
+
+}  // namespace quadmill

@@ -1,0 +1,180 @@
+// What the two sliding classes have in common: the last values as they are, and the blocks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stream/parts.hpp"
+#include "stream/sliding_window.hpp"
+
+namespace quadmill::detail::stream {
+
+// The last values of a stream, in the order in which they came.
+template <class T>
+class Last {
+  public:
+    explicit Last(std::uint64_t room) : room_(room) {}
+    void add(std::span<const T> values) {
+        if (room_ == 0) return;
+        values = values.last(static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), room_)));
+        values_.insert(values_.end(), values.begin(), values.end());
+        if (values_.size() < 2 * room_) return;  // each value is moved once at most
+        values_.erase(values_.begin(), values_.end() - static_cast<std::ptrdiff_t>(room_));
+    }
+    // No more than there are.
+    [[nodiscard]] std::span<const T> last(std::uint64_t count) const {
+        return std::span(values_).last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
+    }
+    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
+
+  private:
+    std::uint64_t room_;
+    std::vector<T> values_;
+};
+
+template <class T, class Summary>
+class SlidingState {
+  public:
+    // `name` begins the messages.
+    SlidingState(const std::string& name, const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
+        : name_(name),
+          options_((check(name, options), options)),
+          plan_(options),
+          intake_(std::move(sorter), static_cast<std::size_t>(plan_.block)),
+          last_(plan_.exact),
+          blocks_(plan_) {}
+
+    void add(std::span<const T> values) {
+        constexpr std::size_t piece = 4096;
+        std::vector<T> numbers;
+        for (; !values.empty(); values = values.subspan(std::min(values.size(), piece))) {
+            numbers.clear();
+            const auto part = values.first(std::min(values.size(), piece));
+            std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
+                         [](T value) { return !KeyOf<T>::is_nan(value); });
+            last_.add(numbers);
+            if (plan_.is_exact()) {
+                intake_.note(numbers.size(), part.size() - numbers.size());
+            } else {
+                intake_.add(numbers, taker());
+                intake_.note(0, part.size() - numbers.size());
+            }
+        }
+    }
+
+    // Of the last `width` values, or all when there are fewer.
+    const Covered<Summary>& covered(std::uint64_t width) {
+        width = std::min(width, intake_.n());
+        if (answer_ && answered_ == std::pair(intake_.n(), width)) return *answer_;
+        if (width <= plan_.exact) {
+            answer_ = {Summary::of(sorted(last_.last(width)), 0)};
+        } else {
+            intake_.settle(taker());
+            answer_ = blocks_.last(width, Summary::of(sorted(intake_.rest()), 0));
+        }
+        answered_ = {intake_.n(), width};
+        return *answer_;
+    }
+
+    [[nodiscard]] std::uint64_t width(std::optional<std::uint64_t> wanted) const {
+        const auto width = wanted.value_or(options_.window);
+        if (width < 1 || width > options_.window || (options_.widths == Widths::Fixed && width != options_.window)) {
+            throw InvalidArgument(name_ + ": the width must be " +
+                                  (options_.widths == Widths::Fixed ? "the whole window, " : "from 1 to the window, ") +
+                                  std::to_string(options_.window) + ", not " + std::to_string(width));
+        }
+        return width;
+    }
+    [[nodiscard]] std::uint64_t n() const { return intake_.n(); }
+    [[nodiscard]] std::uint64_t nans() const { return intake_.nans(); }
+    [[nodiscard]] const SlidingOptions& options() const { return options_; }
+    [[nodiscard]] std::size_t summary_bytes() const { return blocks_.bytes() + last_.bytes(); }
+    [[nodiscard]] std::size_t bytes() const {
+        return sizeof *this + summary_bytes() + intake_.bytes() + (answer_ ? answer_->summary.bytes() : 0);
+    }
+    [[nodiscard]] StreamTimes times() const {
+        auto times = times_of(intake_.sorter());
+        times.sample = sample_ms_;
+        times.merge = blocks_.merge_ms();
+        times.compress = blocks_.compress_ms();
+        return times;
+    }
+
+    std::vector<std::byte> save(Kind kind) {
+        intake_.settle(taker());
+        Writer to({kind, static_cast<std::uint8_t>(type_of<T>())});
+        to.f64(options_.eps);
+        to.u64(options_.window);
+        to.u64(options_.widths == Widths::Variable);
+        to.u64(n());
+        to.u64(nans());
+        write_values(to, last_.last(plan_.exact));
+        if (!plan_.is_exact()) blocks_.write(to);
+        write_values(to, intake_.rest());
+        return to.take();
+    }
+    static std::unique_ptr<SlidingState> load(const char* function, std::span<const std::byte> bytes, Kind kind,
+                                              std::unique_ptr<WindowSorter> sorter) {
+        auto from = open<T>(function, bytes, kind);
+        SlidingOptions options{.eps = read_eps(from, least_eps)};
+        options.window = from.u64();
+        const auto variable = from.u64();
+        from.require(options.window >= 1 && options.window <= most_window && variable <= 1, "the window");
+        options.widths = variable == 1 ? Widths::Variable : Widths::Fixed;
+        const auto n = from.u64(), nans = from.u64();
+        from.require(n <= most_values && nans <= most_values, "the number of values");
+        auto state = std::make_unique<SlidingState>(function, options, std::move(sorter));
+        const auto& plan = state->plan_;
+        const auto last = read_values<T>(from, static_cast<std::size_t>(plan.exact));
+        from.require(last.size() == std::min(n, plan.exact), "the last values");
+        state->last_.add(last);
+        if (!plan.is_exact()) state->blocks_ = SlidingWindow<Summary>::read(from, plan);
+        const auto rest = read_values<T>(from, static_cast<std::size_t>(plan.block) - 1);
+        from.require(plan.is_exact() ? rest.empty() : state->blocks_.n() + rest.size() == n, "the number of values");
+        from.end();
+        state->intake_.note(n - rest.size(), nans);
+        state->intake_.add(rest, state->taker());
+        return state;
+    }
+
+  private:
+    static constexpr double least_eps = 1e-6;
+    static constexpr std::uint64_t most_window = std::uint64_t{1} << 40U;
+
+    static void check(const std::string& name, const SlidingOptions& options) {
+        check_eps(name, options.eps, least_eps);
+        if (options.window >= 1 && options.window <= most_window) return;
+        throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
+                              std::to_string(options.window));
+    }
+    auto taker() {
+        return [this](const Window<T>& values) {
+            const sort::Stopwatch time;
+            auto block = Summary::of(values, blocks_.chain().max_error(1, values.size()));
+            sample_ms_ += time.ms();
+            blocks_.add(std::move(block));
+        };
+    }
+    Window<T> sorted(std::span<const T> values) {
+        sorted_.clear();
+        return sorted_.of(values);
+    }
+
+    std::string name_;
+    SlidingOptions options_;
+    SlidingPlan plan_;
+    Intake<T> intake_;
+    Last<T> last_;
+    SlidingWindow<Summary> blocks_;
+    SortedRest<T> sorted_;
+    std::optional<Covered<Summary>> answer_;
+    std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width of it
+    double sample_ms_ = 0;
+};
+
+}  // namespace quadmill::detail::stream

@@ -1,0 +1,194 @@
+// The last values of a stream by summaries of blocks of doubling lengths (SIGMOD'05 section 5.3).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "quadmill/stream.hpp"
+#include "stream/exponential_histogram.hpp"
+
+namespace quadmill::detail::stream {
+
+[[nodiscard]] inline int log2_floor(std::uint64_t value) {
+    return static_cast<int>(std::bit_width(value)) - 1;
+}
+
+// Blocks of level l are 2^l base blocks long and begin at multiples of that. A window is made of at most two blocks of
+// each of L + 1 levels, so each may be off by eps W / (4 (L + 1)) values: that is eps_l of the paper times the length
+// of the block. The window's old end may lack a part of a base block, a quarter of eps W; its new end
+// is exact.
+struct SlidingPlan {
+    explicit SlidingPlan(const SlidingOptions& options)
+        : eps(options.eps), window(options.window), fixed(options.widths == Widths::Fixed) {
+        constexpr std::uint64_t least_block = 32;
+        exact = static_cast<std::uint64_t>(std::ceil(4 * least_block / eps));
+        block = fixed ? std::max<std::uint64_t>(static_cast<std::uint64_t>(eps * static_cast<double>(window) / 4), 1)
+                      : least_block;
+        levels = static_cast<int>(std::ceil(std::log2(4 / eps)));
+        top = log2_floor(std::max<std::uint64_t>(window / block, 1));
+        // Blocks would have as many entries, each larger than a value.
+        const double entries = 2 * (levels + 1.0) * (levels + 1.0) / eps;
+        if (static_cast<double>(window) <= entries || window <= exact) {
+            exact = window;
+        } else if (fixed) {
+            exact = 0;
+        }
+    }
+    // Whether the values themselves are all there is to keep.
+    [[nodiscard]] bool is_exact() const { return exact == window; }
+    // In values, of a block that only windows of that width and wider ones still use.
+    [[nodiscard]] double max_error(double width) const {
+        return eps * (fixed ? static_cast<double>(window) : width) / (4 * (levels + 1));
+    }
+    // Of the chain that blocks come from: as good as the best of them.
+    [[nodiscard]] ErrorPlan chain() const { return {eps / (4 * (levels + 1)), static_cast<std::uint64_t>(top) + 1}; }
+    // The level of the blocks that a window of that width begins with: a quarter of eps W long, or less.
+    [[nodiscard]] int first_level(std::uint64_t width) const {
+        if (fixed) return 0;
+        const double blocks = eps * static_cast<double>(width) / (4 * static_cast<double>(block));
+        return std::min(log2_floor(static_cast<std::uint64_t>(std::max(blocks, 1.0))), top);
+    }
+    // The first block of a level that a window can still begin with or have in it, of so many base blocks so far.
+    [[nodiscard]] std::uint64_t first_needed(int level, std::uint64_t blocks) const {
+        const double length = std::ldexp(1, level);
+        double reach = static_cast<double>(window) / static_cast<double>(block) * (1 + eps / 4) + 2;
+        if (!fixed) reach = std::min(reach, 10 * length / eps + 2);
+        const double first = (static_cast<double>(blocks) - reach) / length;
+        return first > 0 ? static_cast<std::uint64_t>(std::ceil(first)) : 0;
+    }
+
+    double eps;
+    std::uint64_t window;
+    bool fixed;
+    std::uint64_t block = 1, exact = 0;  // values of a base block; the last ones that are kept as they are
+    int levels = 0, top = 0;             // L; the level of the longest block
+};
+
+// A window's summary, and how many of its oldest values are missing in it.
+template <class Summary>
+struct Covered {
+    Summary summary;
+    std::uint64_t missing = 0;
+};
+
+// Source: Arasu and Manku, PODS 2004. Blocks come from one chain of merges (Greenwald and Khanna's tree), so that each
+// value is sorted once; blocks of a window of variable width are pruned as they grow old.
+template <class Summary>
+class SlidingWindow {
+  public:
+    explicit SlidingWindow(const SlidingPlan& plan)
+        : plan_(plan), chain_(plan.chain()), levels_(static_cast<std::size_t>(plan.top) + 1) {}
+
+    // Pre: of plan.block values, with an error of at most chain().max_error(1, block).
+    void add(Summary block) {
+        ++blocks_;
+        store(0, block);
+        chain_.combine(std::move(block), 1,
+                       [this](const Summary& formed, std::size_t id) { store(static_cast<int>(id) - 1, formed); });
+        chain_.drop(levels_.size());  // nothing longer is needed
+        for (std::size_t l = 0; l < levels_.size(); ++l) {
+            auto& level = levels_[l];
+            for (const auto first = plan_.first_needed(static_cast<int>(l), blocks_);
+                 level.first < first && !level.blocks.empty(); ++level.first)
+                level.blocks.pop_front();
+        }
+    }
+
+    // The last `width` values, of which `rest` has those that came after the last block. Pre: rest < width.
+    [[nodiscard]] Covered<Summary> last(std::uint64_t width, const Summary& rest) const {
+        const auto n = blocks_ * plan_.block + rest.n(), start = n - std::min(width, n);
+        const auto length = std::uint64_t{1} << static_cast<unsigned>(plan_.first_level(width));
+        const auto grain = length * plan_.block;
+        auto at = std::min((start + grain - 1) / grain * length, blocks_);  // in base blocks
+        Covered<Summary> out;
+        out.missing = at * plan_.block - std::min(start, at * plan_.block);
+        std::vector<Summary> parts{rest};
+        while (at < blocks_) {
+            const auto fits = static_cast<unsigned>(log2_floor(blocks_ - at));
+            const auto aligned = at == 0 ? fits : static_cast<unsigned>(std::countr_zero(at));
+            const auto level = std::min({fits, aligned, static_cast<unsigned>(plan_.top)});
+            const auto& from = levels_[level];
+            parts.push_back(from.blocks[static_cast<std::size_t>((at >> level) - from.first)]);
+            at += std::uint64_t{1} << level;
+        }
+        for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2)) {
+            for (std::size_t i = 0; i < parts.size() / 2; ++i)
+                parts[i] = Summary::merged(parts[i], parts[parts.size() - 1 - i]);
+        }
+        out.summary = std::move(parts.front());
+        return out;
+    }
+
+    [[nodiscard]] const ErrorPlan& chain() const { return chain_.plan(); }
+    [[nodiscard]] std::uint64_t n() const { return blocks_ * plan_.block; }
+    [[nodiscard]] double merge_ms() const { return chain_.merge_ms(); }
+    [[nodiscard]] double compress_ms() const { return chain_.compress_ms() + prune_ms_; }
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t bytes = chain_.bytes();
+        for (const auto& level : levels_) {
+            for (const auto& block : level.blocks) bytes += block.bytes() + sizeof block;
+        }
+        return bytes;
+    }
+
+    void write(Writer& to) const {
+        to.u64(blocks_);
+        for (const auto& level : levels_) {
+            for (const auto& block : level.blocks) block.write(to);
+        }
+        chain_.write(to);
+    }
+    static SlidingWindow read(Reader& from, const SlidingPlan& plan) {
+        SlidingWindow window(plan);
+        window.blocks_ = from.u64();
+        from.require(window.blocks_ <= (std::uint64_t{1} << 60U) / plan.block, "the number of values");
+        for (std::size_t l = 0; l < window.levels_.size(); ++l) {
+            auto& level = window.levels_[l];
+            const auto end = window.blocks_ >> l;
+            level.first = std::min(plan.first_needed(static_cast<int>(l), window.blocks_), end);
+            for (auto i = level.first; i < end; ++i) {
+                level.blocks.push_back(Summary::read(from));
+                from.require(level.blocks.back().n() == plan.block << l, "the length of a block");
+            }
+        }
+        window.chain_ = ExponentialHistogram<Summary>::read(from, plan.chain());
+        // The chain has the blocks that are the bits of their number, but for those that are complete.
+        const auto top = std::uint64_t{1} << static_cast<unsigned>(plan.top);
+        from.require(window.chain_.n() == window.blocks_ % top * plan.block, "the chain of blocks");
+        return window;
+    }
+
+  private:
+    struct Level {
+        std::uint64_t first = 0;  // of those that are kept
+        std::deque<Summary> blocks;
+    };
+
+    void store(int l, const Summary& block) {
+        const sort::Stopwatch time;
+        auto& level = levels_[static_cast<std::size_t>(l)];
+        const double length = std::ldexp(static_cast<double>(plan_.block), l);
+        level.blocks.push_back(block);
+        level.blocks.back().prune(plan_.max_error(length));
+        if (!plan_.fixed) {
+            // Those whose age has just doubled: only windows twice as wide use them from now on.
+            for (std::size_t age = 2; age <= level.blocks.size(); age *= 2)
+                level.blocks[level.blocks.size() - age].prune(plan_.max_error(length * static_cast<double>(age)));
+        }
+        prune_ms_ += time.ms();
+    }
+
+    SlidingPlan plan_;
+    ExponentialHistogram<Summary> chain_;
+    std::vector<Level> levels_;
+    std::uint64_t blocks_ = 0;
+    double prune_ms_ = 0;
+};
+
+}  // namespace quadmill::detail::stream

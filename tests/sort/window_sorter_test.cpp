@@ -1,0 +1,305 @@
+// Sorters of windows against std::sort, bit by bit: every type, window and order of begin() and finish().
+#include "quadmill/window_sorter.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <variant>
+
+#include "gl/device.hpp"
+#include "quadmill/error.hpp"
+#include "sort/gpu_window_sorter.hpp"
+#include "sort/keys.hpp"
+#include "stable.hpp"
+#include "stream/intake.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+using AnyKeys = std::variant<std::vector<Half>, std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
+                             std::vector<std::uint32_t>, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
+
+Keys view(AnyKeys& keys) {
+    return std::visit([](auto& of_type) { return Keys(of_type); }, keys);
+}
+
+bool same(const AnyKeys& a, const AnyKeys& b) {
+    return std::visit(
+        [&]<class Key>(const std::vector<Key>& keys) { return same_bits(keys, std::get<std::vector<Key>>(b)); }, a);
+}
+
+// A batch, and what it must become.
+struct Batch {
+    Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed)
+        : keys(detail::sort::visit_type(
+              type, [&]<class Key>(const Key*) -> AnyKeys { return keys_of<Key>(distribution, n, seed); })),
+          before(keys),
+          sorted(keys),
+          window(wanted_window) {
+        sort_windows_on_cpu(view(sorted), window);
+    }
+    AnyKeys keys, before, sorted;
+    std::size_t window;
+};
+
+constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I32,
+                           KeyType::U32, KeyType::I64, KeyType::U64};
+
+// The GPU gets every other size.
+class BySize : public detail::sort::SharedWindowSorter {
+  public:
+    explicit BySize(const Context& context) : SharedWindowSorter(context, {.threads = 2}) {}
+    [[nodiscard]] std::size_t depth() const override { return gpu().depth(); }
+    [[nodiscard]] std::string name() const override { return "by size"; }
+
+  private:
+    [[nodiscard]] bool goes_to_gpu(Keys keys, std::size_t /*window*/) const override { return keys.size() % 2 == 0; }
+    [[nodiscard]] unsigned threads() const override { return 2; }
+};
+
+std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
+    std::vector<std::unique_ptr<WindowSorter>> sorters;
+    sorters.push_back(cpu_window_sorter(1));
+    sorters.push_back(cpu_window_sorter(3));
+    sorters.push_back(window_sorter(context, {.engine = Engine::Merge, .threads = 3}));
+    sorters.push_back(window_sorter(context, {.engine = Engine::Hybrid, .threads = 4}));
+    sorters.push_back(window_sorter(context, {.engine = Engine::Hybrid, .threads = 1}));
+    sorters.push_back(window_sorter(context));
+    sorters.push_back(std::make_unique<detail::sort::AutoWindowSorter>(context, SortOptions{}));
+    sorters.push_back(std::make_unique<BySize>(context));
+    return sorters;
+}
+
+// Batches under way, the oldest first.
+class Pipeline {
+  public:
+    explicit Pipeline(WindowSorter& sorter) : sorter_(sorter) {}
+    void begin(Batch batch) {
+        if (under_way_.size() == sorter_.depth()) finish();
+        under_way_.push_back(std::make_unique<Batch>(std::move(batch)));
+        sorter_.begin(view(under_way_.back()->keys), under_way_.back()->window);
+    }
+    void finish() {
+        const auto batch = std::move(under_way_.front());
+        under_way_.pop_front();
+        sorter_.finish();
+        CAPTURE(sorter_.name());
+        CAPTURE(batch->window);
+        CAPTURE(batch->keys.index());
+        REQUIRE(same(batch->keys, batch->sorted));
+    }
+    void finish_all() {
+        while (!under_way_.empty()) finish();
+    }
+    [[nodiscard]] bool empty() const { return under_way_.empty(); }
+
+  private:
+    WindowSorter& sorter_;
+    std::deque<std::unique_ptr<Batch>> under_way_;
+};
+
+// Ends at the first pass.
+struct Halt {};
+class Halting final : public PassObserver {
+    void before(const PassEvent&) override { throw Halt(); }
+};
+
+class SmallBatches : public WindowSorter {
+  public:
+    explicit SmallBatches(std::unique_ptr<WindowSorter> sorter) : sorter_(std::move(sorter)) {}
+    void begin(Keys keys, std::size_t window) override { sorter_->begin(keys, window); }
+    void finish() override { sorter_->finish(); }
+    [[nodiscard]] std::size_t depth() const override { return sorter_->depth(); }
+    [[nodiscard]] std::size_t batch_bytes() const override { return 10'000; }
+    [[nodiscard]] Times times() const override { return sorter_->times(); }
+    [[nodiscard]] std::string name() const override { return sorter_->name(); }
+
+  private:
+    std::unique_ptr<WindowSorter> sorter_;
+};
+
+}  // namespace
+
+TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, batches of all kinds under way at once") {
+    for (const auto& sorter : all_sorters(Context::headless())) {
+        Pipeline pipeline(*sorter);
+        std::uint64_t seed = 1;
+        for (const std::string distribution : {"any bits", "specials", "denormals"}) {
+            for (const std::size_t window : {1UL, 3UL, 64UL, 1000UL, 4096UL, whole}) {
+                for (const auto type : types) {
+                    for (const std::size_t n : {2500UL, 777UL}) {
+                        ++seed;
+                        pipeline.begin({type, distribution, n + seed % 2, window, seed});
+                    }
+                }
+            }
+        }
+        for (const std::size_t n : {0UL, 1UL, 9000UL, 64UL}) pipeline.begin({KeyType::F32, "few", n, 64, n});
+        pipeline.finish_all();
+    }
+}
+
+TEST_CASE("Batches may begin and finish in any order of the two") {
+    for (const auto& sorter : all_sorters(Context::headless())) {
+        Pipeline pipeline(*sorter);
+        std::mt19937_64 random(7);
+        for (int i = 0; i < 60; ++i) {
+            const auto bits = random();
+            if (bits % 5 < 2 && !pipeline.empty()) pipeline.finish();
+            // Mostly of one shape, as in a stream.
+            const bool odd = bits % 7 == 0;
+            pipeline.begin({odd ? types.at(bits % types.size()) : KeyType::F32, "any bits", odd ? bits % 9000 : 6000,
+                            odd ? bits % 2000 + 1 : 100, bits});
+        }
+        pipeline.finish_all();
+        CHECK(sorter->times().sort > 0);
+        CHECK(sorter->times().upload >= 0);
+    }
+}
+
+TEST_CASE("All sorters of windows give a stream the same windows") {
+    const auto context = Context::headless();
+    const auto windows_by = [&](std::unique_ptr<WindowSorter> sorter) {
+        std::vector<detail::stream::Key> keys;
+        detail::stream::Intake<float> intake(std::make_unique<SmallBatches>(std::move(sorter)), 1000);
+        const auto take = [&](const auto& window) {
+            for (std::size_t i = 0; i < window.size(); ++i) keys.push_back(window[i]);
+        };
+        for (std::uint64_t seed = 0; seed < 30; ++seed) intake.add(make<float>("any bits", 3001, seed), take);
+        intake.settle(take);
+        return keys;
+    };
+    const auto expected = windows_by(cpu_window_sorter(1));
+    CHECK(expected.size() == 90'000);
+    for (auto& sorter : all_sorters(context)) CHECK(windows_by(std::move(sorter)) == expected);
+}
+
+TEST_CASE("The hybrid sorter gives the CPU what comes while the GPU has enough") {
+    const auto context = Context::headless();
+    const auto sorter = window_sorter(context, {.engine = Engine::Hybrid, .threads = 4});
+    REQUIRE(sorter->depth() == 3);
+    std::vector<std::vector<float>> batches(4, make<float>("uniform", 5000, 1));
+    const auto passes_of_begin = [&](std::size_t i) {
+        const auto before = context.device()->passes;
+        sorter->begin(batches[i], 100);
+        return context.device()->passes - before;
+    };
+    CHECK(passes_of_begin(0) > 0);
+    CHECK(passes_of_begin(1) > 0);
+    CHECK(passes_of_begin(2) == 0);
+    sorter->finish();
+    CHECK(passes_of_begin(3) > 0);
+    for (int i = 0; i < 3; ++i) sorter->finish();
+    for (const auto& batch : batches) CHECK(same_bits(batch, batches[0]));
+}
+
+TEST_CASE("Windows of the shape of the last batch need no new table") {
+    const auto context = Context::headless();
+    const auto sorter = window_sorter(context, {.engine = Engine::Merge});
+    auto grown = [&, before = std::size_t{0}]() mutable {
+        const auto now = context.device()->staging_bytes;
+        return now - std::exchange(before, now);
+    };
+    auto first = make<float>("uniform", 64'000, 1), second = first, third = first;
+    grown();
+    sorter->begin(first, 64);
+    const auto with_table = grown();
+    sorter->begin(second, 64);
+    const auto without = grown();
+    CHECK(without > 0);
+    CHECK(without < with_table);
+    sorter->finish();
+    sorter->begin(third, 128);
+    CHECK(grown() == 0);  // there is memory for one in this lane
+    sorter->finish();
+    sorter->finish();
+    CHECK(same_bits(first, second));
+    CHECK(std::is_sorted(third.end() - 128, third.end()));
+}
+
+TEST_CASE("A sorter that is destroyed writes nothing any more") {
+    for (auto& sorter : all_sorters(Context::headless())) {
+        std::deque<Batch> batches;
+        for (std::size_t i = 0; i < sorter->depth(); ++i) {
+            auto& batch = batches.emplace_back(types.at(i), "any bits", 50'000 + i, 5000, i);
+            sorter->begin(view(batch.keys), batch.window);
+        }
+        sorter.reset();
+        const auto left = batches;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        for (std::size_t i = 0; i < batches.size(); ++i) {
+            CHECK(same(batches[i].keys, left[i].keys));
+            sort_windows_on_cpu(view(batches[i].keys), 5000);
+            CHECK(same(batches[i].keys, batches[i].sorted));  // no key was lost
+        }
+    }
+}
+
+TEST_CASE("A batch that cannot begin or finish is left as it was, and the others go on") {
+    auto context = Context::headless();
+    for (const auto engine : {Engine::Merge, Engine::Hybrid}) {
+        const auto sorter = window_sorter(context, {.engine = engine, .threads = 4});
+        Batch first(KeyType::F32, "any bits", 5000, 100, 1), failed(KeyType::F64, "any bits", 5000, 64, 2),
+            second(KeyType::F64, "any bits", 5000, 64, 3);
+        sorter->begin(view(first.keys), first.window);
+        Halting halting;
+        context.observe(&halting);
+        CHECK_THROWS_AS(sorter->begin(view(failed.keys), failed.window), Halt);
+        context.observe(nullptr);
+        CHECK(same(failed.keys, failed.before));
+        sorter->begin(view(second.keys), second.window);
+
+        context.make_current();  // what a session refuses, so finish() cannot go on
+        const auto& gl = context.device()->gl;
+        GLuint query = 0;
+        gl.CreateQueries(GL_SAMPLES_PASSED, 1, &query);
+        gl.BeginQuery(GL_SAMPLES_PASSED, query);
+        CHECK_THROWS_AS(sorter->finish(), InvalidArgument);
+        gl.EndQuery(GL_SAMPLES_PASSED);
+        gl.DeleteQueries(1, &query);
+        CHECK(same(first.keys, first.before));  // and given back
+        sorter->begin(view(first.keys), first.window);
+        sorter->finish();
+        sorter->finish();
+        CHECK(same(second.keys, second.sorted));
+        CHECK(same(first.keys, first.sorted));
+    }
+}
+
+TEST_CASE("What a sorter of windows refuses") {
+    const auto context = Context::headless();
+    const auto refused = [&](const SortOptions& options, const std::string& advice) {
+        CHECK_THROWS_WITH_AS(static_cast<void>(window_sorter(context, options)), doctest::Contains(advice.c_str()),
+                             InvalidArgument);
+    };
+    refused({.engine = Engine::Pbsn}, "use Engine::Merge");
+    refused({.engine = Engine::Bitonic}, "use Engine::Merge");
+    refused({.precision = Precision::Float16}, "use Precision::Native");
+    refused({.engine = Engine::Cpu, .precision = Precision::Float32}, "use Precision::Native");
+    refused({.order = Order::Descending}, "use Order::Ascending");
+
+    CHECK(window_sorter(context, {.engine = Engine::Cpu})->name() == "cpu");
+    CHECK(window_sorter(context, {.engine = Engine::Merge})->name() == "merge");
+    CHECK(window_sorter(context, {.engine = Engine::Hybrid})->name() == "hybrid");
+
+    Batch large(KeyType::F32, "any bits", 50'000, 1000, 1), small(KeyType::F32, "any bits", 500, 100, 1);
+    for (const auto engine : {Engine::Merge, Engine::Hybrid}) {
+        const auto sorter = window_sorter(context, {.engine = engine, .threads = 4, .gpu_memory = 200'000});
+        CHECK_THROWS_WITH_AS(sorter->begin(view(small.keys), 0), doctest::Contains("at least 1"), InvalidArgument);
+        CHECK_THROWS_WITH_AS(sorter->begin(view(large.keys), 1000), doctest::Contains("200000 bytes"), InvalidArgument);
+        CHECK(same(large.keys, large.before));
+        sorter->begin(view(small.keys), small.window);
+        sorter->finish();
+        CHECK(same(small.keys, small.sorted));
+    }
+    const auto merge = window_sorter(context, {.engine = Engine::Merge});
+    merge->begin(view(small.keys), 100);
+    merge->begin(view(large.keys), 100);
+    Batch third(KeyType::F32, "any bits", 10, 3, 1);
+    CHECK_THROWS_WITH_AS(merge->begin(view(third.keys), 3), doctest::Contains("finish() one first"), InvalidArgument);
+}

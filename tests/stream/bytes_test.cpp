@@ -1,0 +1,207 @@
+// Saved bytes that are damaged, cut off or made up: an error, never a crash, and nothing that loads may crash later.
+#include "stream/bytes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <functional>
+#include <random>
+
+#include "quadmill/error.hpp"
+#include "quadmill/stream.hpp"
+#include "stream/orders.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+// Loads the bytes and uses what they hold in every way. Throws InvalidArgument when they are refused.
+using Use = std::function<void(const Bytes&)>;
+
+struct Saved {
+    const char* name;
+    Bytes bytes;
+    Use use;
+};
+
+const std::vector<float> floats = [] {
+    const auto values = stream("heavy tail", 3'000, 4);
+    return std::vector<float>(values.begin(), values.end());
+}();
+
+std::vector<Saved> one_of_each() {
+    std::vector<Saved> all;
+    Quantiles<float> quantiles({.eps = 0.05, .window = 64});
+    quantiles.add(floats);
+    all.push_back({"quantiles", quantiles.save(), [](const Bytes& bytes) {
+                       auto loaded = Quantiles<float>::load(bytes);
+                       auto other = Quantiles<float>::load(bytes);
+                       loaded.add(floats);
+                       loaded.merge(other);
+                       static_cast<void>(loaded.quantiles(std::array{0.0, 0.3, 1.0}));
+                       static_cast<void>(loaded.histogram(7));
+                       static_cast<void>(loaded.cdf(3));
+                       static_cast<void>(loaded.save());
+                   }});
+    Frequencies<float> frequencies({.eps = 0.01, .window = 64});
+    frequencies.add(floats);
+    all.push_back({"frequencies", frequencies.save(), [](const Bytes& bytes) {
+                       auto loaded = Frequencies<float>::load(bytes);
+                       auto other = Frequencies<float>::load(bytes);
+                       loaded.add(floats);
+                       loaded.merge(other);
+                       static_cast<void>(loaded.frequent(0.5));
+                       static_cast<void>(loaded.count(1));
+                       static_cast<void>(loaded.save());
+                   }});
+    for (const auto widths : {Widths::Fixed, Widths::Variable}) {
+        const SlidingOptions options{.eps = 0.2, .window = 2'000, .widths = widths};
+        SlidingQuantiles<float> sliding(options);
+        sliding.add(floats);
+        all.push_back({"sliding quantiles", sliding.save(), [](const Bytes& bytes) {
+                           auto loaded = SlidingQuantiles<float>::load(bytes);
+                           for (int i = 0; i < 3; ++i) {
+                               if (loaded.n() > 0) {
+                                   static_cast<void>(loaded.quantile(0.5));
+                                   const bool any = loaded.options().widths == Widths::Variable;
+                                   if (any)
+                                       static_cast<void>(
+                                           loaded.quantile(0.5, std::min<std::uint64_t>(loaded.options().window, 700)));
+                                   static_cast<void>(loaded.summary().quantile(0.1));
+                               }
+                               loaded.add(floats);
+                           }
+                           static_cast<void>(loaded.save());
+                       }});
+        SlidingFrequencies<float> counts(options);
+        counts.add(floats);
+        all.push_back({"sliding frequencies", counts.save(), [](const Bytes& bytes) {
+                           auto loaded = SlidingFrequencies<float>::load(bytes);
+                           for (int i = 0; i < 3; ++i) {
+                               static_cast<void>(loaded.frequent(0.5));
+                               static_cast<void>(loaded.summary().frequent(0.6));
+                               loaded.add(floats);
+                           }
+                           static_cast<void>(loaded.save());
+                       }});
+    }
+    HeavyPrefixes<std::uint32_t> prefixes({.eps = 0.02, .support = 0.1, .lengths = {0, 8, 31, 32}, .window = 64});
+    std::mt19937 random(5);
+    for (int i = 0; i < 1000; ++i) prefixes.add(static_cast<std::uint32_t>(random()) >> (random() % 32));
+    all.push_back({"heavy prefixes", prefixes.save(), [](const Bytes& bytes) {
+                       auto loaded = HeavyPrefixes<std::uint32_t>::load(bytes);
+                       auto other = HeavyPrefixes<std::uint32_t>::load(bytes);
+                       loaded.merge(other);
+                       static_cast<void>(loaded.heavy(1));
+                       static_cast<void>(loaded.heavy(loaded.options().support));
+                       static_cast<void>(loaded.save());
+                   }});
+    CorrelatedSums<float> sums({.eps = 0.05, .window = 64});
+    sums.add(floats, std::vector<double>(floats.begin(), floats.end()));
+    all.push_back({"correlated sums", sums.save(), [](const Bytes& bytes) {
+                       auto loaded = CorrelatedSums<float>::load(bytes);
+                       auto other = CorrelatedSums<float>::load(bytes);
+                       loaded.merge(other);
+                       for (const auto kind : {Aggregate::Kind::Quantile, Aggregate::Kind::Min, Aggregate::Kind::Max,
+                                               Aggregate::Kind::Average})
+                           static_cast<void>(loaded.sum({kind, 0.3}));
+                       static_cast<void>(loaded.save());
+                   }});
+    return all;
+}
+
+// With a checksum that is right again, so that what is behind it is tested.
+Bytes sealed(Bytes bytes) {
+    bytes.resize(bytes.size() - 4);
+    auto crc = ~0U;
+    for (const auto b : bytes) {
+        crc ^= static_cast<unsigned>(b);
+        for (int bit = 0; bit < 8; ++bit) crc = (crc & 1U) != 0 ? 0xedb88320U ^ (crc >> 1U) : crc >> 1U;
+    }
+    for (unsigned i = 0; i < 4; ++i) bytes.push_back(static_cast<std::byte>(~crc >> (8 * i)));
+    return bytes;
+}
+
+bool refused(const Use& use, const Bytes& bytes) {
+    try {
+        use(bytes);
+        return false;
+    } catch (const InvalidArgument&) {
+        return true;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("Damaged bytes are refused: every byte, every length") {
+    for (const auto& [name, bytes, use] : one_of_each()) {
+        CAPTURE(name);
+        CHECK(!refused(use, bytes));
+        CHECK(sealed(bytes) == bytes);  // the checksum is the CRC-32 of zlib and PNG
+        bool all = true;
+        for (std::size_t i = 0; i < bytes.size(); i += 1 + i / 64) {
+            auto damaged = bytes;
+            damaged[i] ^= static_cast<std::byte>(1U << (i % 8));
+            all = all && refused(use, damaged);
+            all = all && refused(use, Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(i)));
+        }
+        CHECK(all);
+        auto longer = bytes;
+        longer.push_back(std::byte{0});
+        CHECK(refused(use, longer));
+    }
+}
+
+TEST_CASE("Bytes that say what cannot be, under a right checksum, are refused or can be used") {
+    std::mt19937_64 random(2005);
+    int refusals = 0, uses = 0;
+    for (const auto& [name, bytes, use] : one_of_each()) {
+        CAPTURE(name);
+        for (int round = 0; round < 400; ++round) {
+            auto damaged = bytes;
+            const auto body = bytes.size() - 12;
+            for (auto times = 1 + random() % 3; times > 0; --times) {
+                const auto at = 8 + random() % (round % 2 == 0 ? std::min<std::size_t>(body, 96) : body);
+                switch (random() % 4) {
+                    case 0:
+                        damaged[at] = static_cast<std::byte>(random());
+                        break;
+                    case 1:
+                        damaged[at] ^= static_cast<std::byte>(1U << (random() % 8));
+                        break;
+                    case 2:  // a whole number, as large as they get
+                        for (std::size_t i = 0; i < 8 && at + i < damaged.size() - 4; ++i)
+                            damaged[at + i] = std::byte{0xff};
+                        break;
+                    default:  // another place's number
+                        for (std::size_t i = 0; i < 8 && at + i < damaged.size() - 4; ++i)
+                            damaged[at + i] = bytes[8 + (random() % body / 8 * 8 + i) % body];
+                }
+            }
+            if (round % 7 == 0) damaged.resize(12 + random() % body);
+            ++(refused(use, sealed(damaged)) ? refusals : uses);
+        }
+    }
+    CHECK(refusals > 1000);
+    CHECK(uses > 10);
+    MESSAGE(refusals << " refused, " << uses << " used");
+}
+
+TEST_CASE("Bytes of another kind, type or version, or of nothing") {
+    const auto all = one_of_each();
+    CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(Bytes{})), doctest::Contains("no summary"), InvalidArgument);
+    CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(Bytes(100, std::byte{'x'}))), doctest::Contains("no summary"),
+                         InvalidArgument);
+    CHECK_THROWS_WITH_AS(static_cast<void>(Frequencies<float>::load(all[0].bytes)), doctest::Contains("another kind"),
+                         InvalidArgument);
+    CHECK_THROWS_WITH_AS(static_cast<void>(Quantiles<double>::load(all[0].bytes)), doctest::Contains("another type"),
+                         InvalidArgument);
+    auto newer = all[0].bytes;
+    newer[4] = std::byte{2};
+    CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(sealed(newer))), doctest::Contains("version 2"),
+                         InvalidArgument);
+    CHECK(saved_summary(all.back().bytes).kind == SavedSummary::Kind::CorrelatedSums);
+}

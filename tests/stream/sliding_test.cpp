@@ -1,0 +1,255 @@
+// Sliding windows: every answer against the exact window, while the stream goes on.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "quadmill/error.hpp"
+#include "quadmill/stream.hpp"
+#include "stream/orders.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+const std::vector<double> phis = [] {
+    std::vector<double> list;
+    for (int i = 0; i <= 100; ++i) list.push_back(i / 100.0);
+    return list;
+}();
+
+std::vector<double> window_of(const std::vector<double>& values, std::size_t end, std::uint64_t width) {
+    const auto from = end - std::min<std::size_t>(end, static_cast<std::size_t>(width));
+    return {values.begin() + static_cast<std::ptrdiff_t>(from), values.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+// The worst error of a rank in the last `width` values, as a part of eps width.
+double worst_rank(const SlidingQuantiles<double>& sliding, std::vector<double> window, std::uint64_t width) {
+    std::sort(window.begin(), window.end());
+    double worst = 0;
+    bool bounded = true;
+    for (const auto& q : sliding.quantiles(phis, width)) {
+        worst = std::max(worst, rank_error(window, q.value, q.rank));
+        const auto first = std::lower_bound(window.begin(), window.end(), q.value) - window.begin() + 1;
+        const auto last = std::upper_bound(window.begin(), window.end(), q.value) - window.begin();
+        bounded = bounded && static_cast<std::int64_t>(q.rank_lower) <= std::max<std::int64_t>(last, 1) &&
+                  static_cast<std::int64_t>(q.rank_upper) >=
+                      std::min<std::int64_t>(first, static_cast<std::int64_t>(window.size()));
+    }
+    CHECK(bounded);
+    return worst / (sliding.options().eps * static_cast<double>(window.size()));
+}
+
+double worst_count(const SlidingFrequencies<double>& sliding, const std::vector<double>& window, std::uint64_t width) {
+    const auto counts = exact_counts(window);
+    const auto w = static_cast<double>(window.size());
+    const double eps = sliding.options().eps;
+    double worst = 0;
+    for (const double support : {eps, std::min(3 * eps, 1.0), 0.5}) {
+        std::map<double, Count> found;
+        bool right = true;
+        for (const auto& [value, count] : sliding.frequent(std::max(support, eps), width)) {
+            found[value] = count;
+            const auto at = counts.find(value);
+            const auto exact = at == counts.end() ? 0 : at->second;
+            right = right && count.lower <= exact && count.upper >= exact &&
+                    static_cast<double>(exact) >= (std::max(support, eps) - eps) * w;
+            worst = std::max(worst, std::abs(static_cast<double>(exact) - static_cast<double>(count.estimate)));
+        }
+        for (const auto& [value, exact] : counts) {
+            right = right && (static_cast<double>(exact) < std::max(support, eps) * w || found.count(value) == 1);
+        }
+        CHECK(right);
+    }
+    return worst / (eps * w);
+}
+
+}  // namespace
+
+TEST_CASE("Sliding windows of fixed width keep eps, at every edge") {
+    constexpr std::size_t n = 60'000;
+    for (const auto& order : orders) {
+        const auto values = stream(order, n, 31);
+        for (const double eps : {1e-1, 1e-2, 1e-3, 1e-4}) {
+            for (const std::uint64_t window : {1U, 100U, 7'000U, 30'000U}) {
+                CAPTURE(order);
+                CAPTURE(eps);
+                CAPTURE(window);
+                SlidingQuantiles<double> quantiles({.eps = eps, .window = window});
+                SlidingFrequencies<double> frequencies({.eps = eps, .window = window});
+                double rank = 0, count = 0;
+                std::size_t bytes = 0;
+                std::mt19937 random(1);
+                for (std::size_t i = 0; i < n;) {
+                    const auto part = std::min<std::size_t>(1 + random() % 9000, n - i);
+                    quantiles.add(std::span(values).subspan(i, part));
+                    frequencies.add(std::span(values).subspan(i, part));
+                    i += part;
+                    const auto exact = window_of(values, i, window);
+                    rank = std::max(rank, worst_rank(quantiles, exact, window));
+                    count = std::max(count, worst_count(frequencies, exact, window));
+                    bytes = std::max(bytes, quantiles.summary_bytes());
+                }
+                CHECK(rank <= 1);
+                CHECK(count <= 1);
+                if (window == 30'000) {
+                    MESSAGE(order << ", eps " << eps << ", window " << window << ": worst rank error "
+                                  << rank * eps * static_cast<double>(window) << ", count error "
+                                  << count * eps * static_cast<double>(window) << " of "
+                                  << eps * static_cast<double>(window) << ", " << bytes << " bytes");
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("Sliding windows of variable width keep eps of each width") {
+    constexpr std::size_t n = 60'000;
+    for (const auto& order : orders) {
+        const auto values = stream(order, n, 32);
+        for (const double eps : {1e-1, 1e-2}) {
+            CAPTURE(order);
+            CAPTURE(eps);
+            constexpr std::uint64_t window = 45'000;
+            SlidingQuantiles<double> quantiles({.eps = eps, .window = window, .widths = Widths::Variable});
+            SlidingFrequencies<double> frequencies({.eps = eps, .window = window, .widths = Widths::Variable});
+            double rank = 0, count = 0;
+            std::mt19937 random(2);
+            for (std::size_t i = 0; i < n;) {
+                const auto part = std::min<std::size_t>(1 + random() % 9000, n - i);
+                quantiles.add(std::span(values).subspan(i, part));
+                frequencies.add(std::span(values).subspan(i, part));
+                i += part;
+                for (const std::uint64_t width :
+                     {1U, 2U, 31U, 127U, 1279U, 1281U, 1500U, 5000U, 12'799U, 12'801U, 20'000U, 45'000U}) {
+                    CAPTURE(i);
+                    CAPTURE(width);
+                    const auto exact = window_of(values, i, width);
+                    const double r = worst_rank(quantiles, exact, width), c = worst_count(frequencies, exact, width);
+                    CHECK(r <= 1);
+                    CHECK(c <= 1);
+                    rank = std::max(rank, r);
+                    count = std::max(count, c);
+                }
+            }
+            MESSAGE(order << ", eps " << eps << ", any width up to " << window << ": worst rank error " << rank
+                          << " and count error " << count << " of eps W, " << quantiles.summary_bytes() << " bytes");
+        }
+    }
+}
+
+TEST_CASE("A window of a long stream takes the memory of a window") {
+    std::size_t early = 0;
+    SlidingQuantiles<float> quantiles({.eps = 0.02, .window = 50'000});
+    SlidingQuantiles<float> variable({.eps = 0.05, .window = 50'000, .widths = Widths::Variable});
+    std::mt19937 random(3);
+    std::vector<float> values(10'000);
+    for (int i = 0; i < 100; ++i) {
+        for (auto& v : values) v = static_cast<float>(random());
+        quantiles.add(values);
+        variable.add(values);
+        CHECK(quantiles.quantile(0.5).rank > 0);  // which settles what is on its way
+        CHECK(variable.quantile(0.5).rank > 0);
+        if (i == 20) early = quantiles.summary_bytes() + variable.summary_bytes();
+    }
+    CHECK(quantiles.n() == 1'000'000);
+    CHECK(static_cast<double>(quantiles.summary_bytes() + variable.summary_bytes()) <=
+          1.2 * static_cast<double>(early));
+}
+
+TEST_CASE("Sliding windows save and load to the same answers, and go on") {
+    const auto values = stream("random", 30'000, 8);
+    for (const auto widths : {Widths::Fixed, Widths::Variable}) {
+        for (const std::uint64_t window : {50U, 20'000U}) {
+            for (const std::size_t n : {0U, 1U, 49U, 12'345U, 30'000U}) {
+                CAPTURE(window);
+                CAPTURE(n);
+                SlidingQuantiles<double> quantiles({.eps = 0.05, .window = window, .widths = widths});
+                SlidingFrequencies<double> frequencies({.eps = 0.05, .window = window, .widths = widths});
+                quantiles.add(std::span(values).first(n));
+                frequencies.add(std::span(values).first(n));
+                quantiles.add(std::nan(""));
+                const auto bytes = quantiles.save(), other = frequencies.save();
+                auto q = SlidingQuantiles<double>::load(bytes);
+                auto f = SlidingFrequencies<double>::load(other);
+                CHECK(q.nans() == 1);
+                for (int i = 0; i < 3; ++i) {
+                    CHECK(q.save() == quantiles.save());
+                    CHECK(f.save() == frequencies.save());
+                    for (auto* s : {&q, &quantiles}) s->add(std::span(values).first(3000));
+                    for (auto* s : {&f, &frequencies}) s->add(std::span(values).first(3000));
+                }
+                CHECK_THROWS_AS(static_cast<void>(SlidingFrequencies<double>::load(bytes)), InvalidArgument);
+            }
+        }
+    }
+}
+
+TEST_CASE("Windows of several streams merge as summaries") {
+    std::vector<double> all;
+    Quantiles<double> sum({.eps = 0.01});
+    Frequencies<double> counts({.eps = 0.01});
+    for (std::size_t i = 0; i < 10; ++i) {
+        const auto values = stream(i % 2 == 0 ? "many ties" : "heavy tail", 40'000, i);
+        SlidingQuantiles<double> quantiles({.eps = 0.01, .window = 30'000});
+        SlidingFrequencies<double> frequencies({.eps = 0.01, .window = 30'000});
+        quantiles.add(values);
+        frequencies.add(values);
+        sum.merge(quantiles.summary());
+        counts.merge(frequencies.summary());
+        const auto window = window_of(values, values.size(), 30'000);
+        all.insert(all.end(), window.begin(), window.end());
+    }
+    CHECK(counts.n() == sum.n());
+    CHECK(std::abs(static_cast<double>(sum.n()) - static_cast<double>(all.size())) <= 0.01 / 4 * 300'000);
+    std::sort(all.begin(), all.end());
+    for (const auto& q : sum.quantiles(phis))
+        CHECK(rank_error(all, q.value, q.rank) <= 0.01 * static_cast<double>(all.size()));
+    const auto exact = exact_counts(all);
+    for (const auto& [value, count] : counts.frequent(0.02)) {
+        const auto at = exact.find(value);
+        CHECK(std::abs(static_cast<double>(count.estimate) - static_cast<double>(at == exact.end() ? 0 : at->second)) <=
+              0.01 * 300'000);
+    }
+}
+
+TEST_CASE("What a sliding window refuses") {
+    using Q = SlidingQuantiles<float>;
+    CHECK_THROWS_AS(Q({.eps = 0.01, .window = 0}), InvalidArgument);
+    CHECK_THROWS_AS(Q({.eps = 0.6, .window = 10}), InvalidArgument);
+    CHECK_THROWS_AS(Q({.eps = 1e-7, .window = 10}), InvalidArgument);
+    Q fixed({.eps = 0.1, .window = 10}), variable({.eps = 0.1, .window = 10, .widths = Widths::Variable});
+    CHECK_THROWS_AS(static_cast<void>(fixed.quantile(0.5)), InvalidArgument);
+    fixed.add(1);
+    variable.add(1);
+    CHECK(fixed.quantile(0.5).value == 1);
+    CHECK(variable.quantile(0.5, 3).value == 1);
+    CHECK_THROWS_AS(static_cast<void>(fixed.quantile(0.5, 5)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(variable.quantile(0.5, 0)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(variable.quantile(0.5, 11)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(variable.quantile(-1)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(SlidingFrequencies<float>({.eps = 0.1, .window = 10}).frequent(0.01)),
+                    InvalidArgument);
+}
+
+TEST_CASE("A window of a finer eps") {
+    constexpr std::uint64_t window = 400'000;
+    for (const auto* order : {"random", "zig-zag", "adversarial"}) {
+        const auto values = stream(order, 1'000'000, 33);
+        SlidingQuantiles<double> quantiles({.eps = 1e-3, .window = window}, cpu_window_sorter());
+        SlidingFrequencies<double> frequencies({.eps = 1e-3, .window = window}, cpu_window_sorter());
+        double rank = 0, count = 0;
+        for (std::size_t i = 0; i < values.size(); i += 250'000) {
+            quantiles.add(std::span(values).subspan(i, 250'000));
+            frequencies.add(std::span(values).subspan(i, 250'000));
+            const auto exact = window_of(values, i + 250'000, window);
+            rank = std::max(rank, worst_rank(quantiles, exact, window));
+            count = std::max(count, worst_count(frequencies, exact, window));
+        }
+        CHECK(rank <= 1);
+        CHECK(count <= 1);
+        MESSAGE(order << ", eps 0.001, window " << window << ": worst rank error " << rank * 400 << ", count error "
+                      << count * 400 << " of 400, " << quantiles.summary_bytes() << " bytes, "
+                      << window * sizeof(double) << " of the window itself");
+    }
+}
