@@ -62,7 +62,7 @@ std::string as_table(const Answer& answer) {
         }
     }
     text += '\n';
-    if (nans > 0) text += fmt::format("{} NaNs beside them, which are no values\n", nans);
+    if (nans > 0) text += fmt::format("NaNs, which are no values: {}\n", nans);
     if (answer.head.at("n") == 0) return text + "no values\n";
     return text + (answer.rows.empty() ? "none\n" : table_of(answer.rows));
 }

@@ -28,9 +28,9 @@ void StreamInput::drop(std::size_t used) {
 }
 
 void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what) {
-    throw InvalidArgument(fmt::format(
-        "{} ends with {} bytes that are no whole {}, which has {}; is --type right, or should it be --text?",
-        input.file().name(), input.bytes().size(), what, value_bytes));
+    throw InvalidArgument(
+        fmt::format("{} ends with {} of the {} bytes of a {}; is --type right, or should it be --text?",
+                    input.file().name(), input.bytes().size(), value_bytes, what));
 }
 
 }  // namespace quadmill::cli

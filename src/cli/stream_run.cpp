@@ -45,7 +45,7 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
 }
 
 void add_eps_option(CLI::App& verb, double& eps) {
-    verb.add_option("--eps", eps, "The error of a rank, as a part of the number of values, from 1e-9 to 0.5")
+    verb.add_option("--eps", eps, "The error allowed, as a part of the number of values, from 1e-9 to 0.5")
         ->check(number_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
@@ -71,7 +71,7 @@ CLI::Option* add_support_option(CLI::App& verb, double& support) {
 void add_support_options(CLI::App& verb, SupportChoice& choice) {
     add_support_option(verb, choice.support)->required();
     verb.add_option("--eps", choice.given_eps,
-                    "The error of a count, as a part of the number of values, from 1e-9 to 0.5 (default: S / 10)")
+                    "The error allowed, as a part of the number of values, from 1e-9 to 0.5 (default: S / 10)")
         ->check(number_from(1e-9, 0.5))
         ->type_name("E");
 }
