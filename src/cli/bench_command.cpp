@@ -3,28 +3,19 @@
 
 #include <ctime>
 #include <fstream>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 
-#include "bench/plot.hpp"
-#include "bench/sort_bench.hpp"
+#include "cli/bench_report.hpp"
 #include "cli/checks.hpp"
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/words.hpp"
-#include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
 
-namespace {
-
-using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
-using Json = nlohmann::ordered_json;
-
-constexpr std::uint64_t most_keys = std::uint64_t{1} << 32U;
+CLI::Validator count_of_keys() {
+    constexpr auto most = std::uint64_t{1} << 32U;
+    return count_up_to(most);
+}
 
 std::string cpu_model() {
     std::ifstream facts("/proc/cpuinfo");
@@ -34,280 +25,21 @@ std::string cpu_model() {
     return "unknown";
 }
 
-double keys_per_s(const CaseResult& found, const Result& result) {
-    return result.ms > 0 ? static_cast<double>(found.which.n) / result.ms * 1e3 : 0;
+nlohmann::ordered_json bench_facts(const std::string& command_line, const std::optional<Context>& context, int repeat) {
+    return {{"quadmill", QUADMILL_VERSION},
+            {"command", command_line},
+            {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+            {"renderer", context ? context->info().renderer : "none"},
+            {"cpu", cpu_model()},
+            {"threads", std::thread::hardware_concurrency()},
+            {"repeat", repeat}};
 }
-
-struct BenchSort {
-    std::vector<std::size_t> n{std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20};
-    std::vector<KeyType> types{KeyType::F32};
-    std::vector<Distribution> distributions{Distribution::Uniform};
-    std::vector<Engine> engines;
-    bool with_rivals = false, json = false;
-    int repeat = 5, device = -1;
-    std::string plot_file, command_line;
-
-    void run();
-
-  private:
-    void list_contenders();
-    [[nodiscard]] SortBench open_bench();
-    void describe(const std::optional<Context>& context);
-    [[nodiscard]] static std::string title(const SortCase& which);
-    [[nodiscard]] std::vector<const Result*> rivals_of(const CaseResult& found) const;
-    void print_case(const CaseResult& found) const;
-    void print_losses(const CaseResult& found) const;
-    [[nodiscard]] Json to_json(const CaseResult& found) const;
-    [[nodiscard]] Json to_json(const CaseResult& found, const Result& result) const;
-    void print_limits(const std::vector<Limit>& limits) const;
-    void write_plot(const std::vector<CaseResult>& all, OutputFile& file) const;
-
-    std::vector<Contender> contenders_;
-    Json head_;
-};
-
-void BenchSort::list_contenders() {
-    for (const auto& [word, engine] : engine_words) {
-        if (engines.empty() || std::ranges::find(engines, engine) != engines.end())
-            contenders_.push_back({word, engine});
-    }
-    head_["rivals_missing"] = Json::array();
-    for (const auto& rival : rivals()) {
-        if (!with_rivals) break;
-        if (rival.sort) {
-            contenders_.push_back({rival.name, &rival});
-            continue;
-        }
-        head_["rivals_missing"].push_back({{"name", rival.name}, {"package", rival.package}});
-        fmt::print(stderr,
-                   "quadmill bench sort: without {}: this command was built where {} was not; install it and build "
-                   "again\n",
-                   rival.name, rival.package);
-    }
-}
-
-void BenchSort::describe(const std::optional<Context>& context) {
-    Json facts{{"quadmill", QUADMILL_VERSION},
-               {"command", command_line},
-               {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-               {"renderer", context ? context->info().renderer : "none"},
-               {"cpu", cpu_model()},
-               {"threads", std::thread::hardware_concurrency()},
-               {"repeat", repeat}};
-    facts.update(head_);
-    head_ = std::move(facts);
-    if (json) return;
-    fmt::print(
-        "quadmill {} on {}; {}, {} threads; median of {} (lowest .. highest), memory to memory; "
-        "x NAME: its time over this one\n",
-        QUADMILL_VERSION, context ? context->info().renderer : "no GPU", cpu_model(),
-        std::thread::hardware_concurrency(), repeat);
-}
-
-SortBench BenchSort::open_bench() {
-    list_contenders();
-    std::optional<Context> context;
-    std::string why_not;
-    try {
-        context = Context::headless({.device = device});
-    } catch (const ContextError& error) {
-        why_not = error.what();
-    }
-    describe(context);
-    return {std::move(context), std::move(why_not), contenders_, repeat};
-}
-
-std::string BenchSort::title(const SortCase& which) {
-    return word_for(type_words, which.type) + " " + word_for(distribution_words, which.distribution);
-}
-
-std::vector<const Result*> BenchSort::rivals_of(const CaseResult& found) const {
-    std::vector<const Result*> some;
-    for (const auto& result : found.results) {
-        if (result.contender->is_rival() && result.ran()) some.push_back(&result);
-    }
-    return some;
-}
-
-void BenchSort::print_case(const CaseResult& found) const {
-    const auto others = rivals_of(found);
-    fmt::print("\n{}, {} keys\n{:<14} {:>10} {:>22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", title(found.which),
-               found.which.n, "", "ms", "(lowest .. highest)", "Mkeys/s", "upload", "passes", "read back", "merge",
-               "% of limit");
-    for (const auto* rival : others) fmt::print(" {:>15}", "x " + rival->contender->name);
-    fmt::print("\n");
-    for (const auto& result : found.results) {
-        if (!result.ran()) {
-            fmt::print("{:<14} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
-            continue;
-        }
-        fmt::print("{:<14} {:>10.3f} {:>22} {:>9.2f}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), keys_per_s(found, result) * 1e-6);
-        const bool by_passes = result.parts.passes > 0;
-        for (const double part :
-             {result.parts.upload_ms, result.parts.sort_ms, result.parts.readback_ms, result.parts.merge_ms})
-            fmt::print(" {:>9}", by_passes ? fmt::format("{:.3f}", part) : "");
-        const auto percent = result.percent_of_limit();
-        fmt::print(" {:>10}", percent ? fmt::format("{:.0f} %", *percent) : "");
-        for (const auto* rival : others) {
-            const bool itself = rival == &result;
-            fmt::print(" {:>15}", itself ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
-        }
-        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
-    }
-    print_losses(found);
-}
-
-void BenchSort::print_losses(const CaseResult& found) const {
-    for (const auto& result : found.results) {
-        if (result.contender->is_rival() || !result.ran()) continue;
-        std::string lost;
-        for (const auto* rival : rivals_of(found)) {
-            if (rival->ms < result.ms)
-                lost += fmt::format("{} {} by {:.2f}", lost.empty() ? "" : ",", rival->contender->name,
-                                    result.ms / rival->ms);
-        }
-        if (!lost.empty()) fmt::print("{} loses to{}\n", result.contender->name, lost);
-    }
-}
-
-Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
-    Json out{{"name", result.contender->name},
-             {"kind", result.contender->is_rival() ? "rival" : "engine"},
-             {"ran", result.ran()}};
-    if (!result.ran()) {
-        out["reason"] = result.refusal;
-        return out;
-    }
-    out.update(Json{{"verified", result.verified},
-                    {"ms", result.ms},
-                    {"low_ms", result.low_ms},
-                    {"high_ms", result.high_ms},
-                    {"keys_per_s", keys_per_s(found, result)}});
-    if (!result.contender->is_rival()) {
-        out.update(Json{{"engine", word_for(engine_words, result.parts.engine)},
-                        {"passes", result.parts.passes},
-                        {"upload_ms", result.parts.upload_ms},
-                        {"sort_ms", result.parts.sort_ms},
-                        {"readback_ms", result.parts.readback_ms},
-                        {"merge_ms", result.parts.merge_ms}});
-        const auto percent = result.percent_of_limit();
-        out["least_ms"] = result.least_ms ? Json(*result.least_ms) : Json();
-        out["percent_of_limit"] = percent ? Json(*percent) : Json();
-    }
-    out["times_faster_than"] = Json::object();
-    for (const auto* rival : rivals_of(found)) {
-        if (rival != &result) out["times_faster_than"][rival->contender->name] = rival->ms / result.ms;
-    }
-    return out;
-}
-
-Json BenchSort::to_json(const CaseResult& found) const {
-    Json out{{"type", word_for(type_words, found.which.type)},
-             {"distribution", word_for(distribution_words, found.which.distribution)},
-             {"n", found.which.n},
-             {"contenders", Json::array()}};
-    for (const auto& result : found.results) out["contenders"].push_back(to_json(found, result));
-    return out;
-}
-
-void BenchSort::print_limits(const std::vector<Limit>& limits) const {
-    if (limits.empty()) return;
-    fmt::print(
-        "\n% of limit: the time that the texels which the passes were to write take at the rates below, of the time "
-        "of the passes;\n            more than is true where the GPU skipped passes because all was in order.\n");
-    for (const auto& l : limits) fmt::print("{:<20} {:>8.3f} {}\n", l.name, l.value, l.unit);
-}
-
-void BenchSort::write_plot(const std::vector<CaseResult>& all, OutputFile& file) const {
-    std::vector<Panel> panels;
-    for (const auto& found : all) {
-        const auto name = title(found.which);
-        auto panel = std::ranges::find(panels, name, &Panel::title);
-        if (panel == panels.end()) {
-            panels.push_back({name, "keys", "keys a second", {}});
-            for (const auto& contender : contenders_)
-                panels.back().series.push_back({contender.name, contender.is_rival() ? Line::Dashed : Line::Solid, {}});
-            panel = panels.end() - 1;
-        }
-        for (std::size_t i = 0; i < found.results.size(); ++i) {
-            if (const auto& result = found.results[i]; result.ran() && result.ms > 0)
-                panel->series[i].points.emplace_back(found.which.n, keys_per_s(found, result));
-        }
-    }
-    const auto svg = plot(panels);
-    file.write(std::as_bytes(std::span(svg)));
-    file.commit();
-}
-
-void BenchSort::run() {
-    std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
-    if (!plot_file.empty()) plot_to.emplace(plot_file);
-    std::ranges::sort(n);
-    std::optional<detail::bench::RivalThreads> rival_threads;
-    if (with_rivals) rival_threads.emplace();
-    auto bench = open_bench();
-    std::vector<CaseResult> all;
-    bool right = true;
-    for (const auto type : types) {
-        for (const auto distribution : distributions) {
-            for (const auto count : n) {
-                all.push_back(bench.run({type, distribution, count}));
-                right = right && std::ranges::all_of(all.back().results, &Result::verified);
-                if (!json) print_case(all.back());
-            }
-        }
-    }
-    if (json) {
-        head_["limits"] = Json::array();
-        for (const auto& l : bench.limits())
-            head_["limits"].push_back({{"name", l.name}, {"value", l.value}, {"unit", l.unit}});
-        head_["cases"] = Json::array();
-        for (const auto& found : all) head_["cases"].push_back(to_json(found));
-        fmt::print("{}\n", head_.dump());
-    } else {
-        print_limits(bench.limits());
-    }
-    if (plot_to) write_plot(all, *plot_to);
-    if (!right) throw Error("bench sort: a result was wrong; see above");
-}
-
-}  // namespace
 
 void add_bench_command(CLI::App& app, const std::string& command_line) {
     auto* bench = app.add_subcommand("bench", "Measure the library's engines against each other and against others");
     bench->require_subcommand(1);
-    auto work = std::make_shared<BenchSort>();
-    work->command_line = command_line;
-    auto* verb = bench->add_subcommand("sort", "Time sorts from memory to memory, in turn and on fresh keys each time");
-    verb->add_option("--n", work->n, "Counts of keys, such as 1000 or 2^20, comma-separated")
-        ->delimiter(',')
-        ->transform(count_up_to(most_keys))
-        ->type_name("N,...")
-        ->default_str("2^16,2^18,2^20");
-    verb->add_option("--types", work->types, "Types of the keys")
-        ->delimiter(',')
-        ->transform(one_of(type_words))
-        ->default_str("f32");
-    verb->add_option("--dist", work->distributions, "Distributions of the keys")
-        ->delimiter(',')
-        ->transform(one_of(distribution_words))
-        ->default_str("uniform");
-    verb->add_option("--engines", work->engines, "Engines (default: all)")
-        ->delimiter(',')
-        ->transform(one_of(engine_words));
-    verb->add_flag("--rivals", work->with_rivals, "Sorts of others on the CPU as well");
-    verb->add_option("--repeat", work->repeat, "Times each sort is measured; the median counts")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    verb->add_flag("--json", work->json, "One JSON object on standard output");
-    verb->add_option("--plot", work->plot_file, "Draw keys a second against n, as SVG")->type_name("FILE.svg");
-    add_device_option(*verb, work->device);
-    verb->footer(
-        "Examples:\n"
-        "  quadmill bench sort --rivals --n 2^16,2^18,2^20 --plot sorts.svg\n"
-        "  quadmill bench sort --types f32,u64 --dist uniform,sorted,dup --engines cpu,pbsn --json");
-    verb->callback([work] { work->run(); });
+    add_bench_sort_command(*bench, command_line);
+    add_bench_stream_command(*bench, command_line);
 }
 
 }  // namespace quadmill::cli

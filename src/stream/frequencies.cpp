@@ -37,7 +37,7 @@ const FrequencySummary& Frequencies<T>::State::settled() {
     if (values.empty()) return summary;
     if (!with_rest || with_rest->n() != summary.n() + values.size()) {
         with_rest = summary;
-        count_window(*with_rest, rest.of(values), eps);
+        count_window(*with_rest, rest.of(values, intake.sorter()), eps);
     }
     return *with_rest;
 }

@@ -164,7 +164,7 @@ struct HeavyPrefixes<T>::State {
         if (values.empty()) return levels;
         if (!with_rest || with_rest->n() != levels.n() + values.size()) {
             with_rest = levels;
-            with_rest->add(rest.of(values));
+            with_rest->add(rest.of(values, intake.sorter()));
         }
         return *with_rest;
     }

@@ -80,6 +80,7 @@ class Intake {
     [[nodiscard]] std::span<const T> rest() const { return filling_; }
 
     [[nodiscard]] std::size_t window() const { return window_; }
+    [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // Of the values that are on their way.
     [[nodiscard]] std::size_t bytes() const {

@@ -15,7 +15,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
 #include "sort/clock.hpp"
-#include "sort/cpu.hpp"
+#include "sort/keys.hpp"
 #include "stream/bytes.hpp"
 #include "stream/intake.hpp"
 #include "stream/key.hpp"
@@ -72,12 +72,19 @@ inline Count count_of(const Bounds& bounds) {
 template <class T>
 class SortedRest {
   public:
-    // Pre: `values` begin with those of the call before, or clear() was called.
-    Window<T> of(std::span<const T> values) {
-        const auto old = static_cast<std::ptrdiff_t>(sorted_.size());
-        sorted_.insert(sorted_.end(), values.begin() + old, values.end());
-        sort::sort_by_std(std::span(sorted_).subspan(static_cast<std::size_t>(old)), Order::Ascending, scratch_);
-        std::inplace_merge(sorted_.begin(), sorted_.begin() + old, sorted_.end(),
+    // Pre: `values` begin with those of the call before, or clear() was called; the sorter has nothing under way.
+    Window<T> of(std::span<const T> values, WindowSorter& sorter) {
+        const auto old = sorted_.size();
+        sorted_.insert(sorted_.end(), values.begin() + static_cast<std::ptrdiff_t>(old), values.end());
+        const auto added = std::span(sorted_).subspan(old);
+        try {
+            if (!added.empty()) sorter.begin(added, added.size());
+            if (!added.empty()) sorter.finish();
+        } catch (...) {
+            sorted_.resize(old);
+            throw;
+        }
+        std::inplace_merge(sorted_.begin(), sorted_.begin() + static_cast<std::ptrdiff_t>(old), sorted_.end(),
                            sort::KeyLess<T>{sort::TotalOrder<T>(Order::Ascending)});
         return Window<T>(sorted_.data(), sorted_.size());
     }
@@ -86,7 +93,6 @@ class SortedRest {
 
   private:
     std::vector<T> sorted_;
-    std::vector<typename sort::KeyBits<T>::Bits> scratch_;
 };
 
 template <class T>

@@ -43,7 +43,7 @@ const QuantileSummary& Quantiles<T>::State::settled() {
     if (values.empty()) return *whole;
     if (!with_rest || with_rest->n() != whole->n() + values.size()) {
         const auto error = histogram.plan().eps * static_cast<double>(values.size());
-        with_rest = QuantileSummary::merged(*whole, QuantileSummary::of(rest.of(values), error));
+        with_rest = QuantileSummary::merged(*whole, QuantileSummary::of(rest.of(values, intake.sorter()), error));
     }
     return *with_rest;
 }

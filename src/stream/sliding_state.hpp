@@ -162,7 +162,7 @@ class SlidingState {
     }
     Window<T> sorted(std::span<const T> values) {
         sorted_.clear();
-        return sorted_.of(values);
+        return sorted_.of(values, intake_.sorter());
     }
 
     std::string name_;

@@ -1,0 +1,274 @@
+#include "bench/stream_bench.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "quadmill/error.hpp"
+#include "sort/clock.hpp"
+#include "sort/keys.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+// Each window by a rival, when it comes.
+class RivalSorter final : public WindowSorter {
+  public:
+    explicit RivalSorter(const Rival& rival) : rival_(rival) {}
+    void begin(Keys keys, std::size_t window) override {
+        const sort::Stopwatch time;
+        sort::visit(keys, [&](auto values) {
+            for (std::size_t i = 0; i < values.size(); i += window)
+                rival_.sort(values.subspan(i, std::min(window, values.size() - i)));
+        });
+        times_.sort += time.ms();
+    }
+    void finish() override {}
+    [[nodiscard]] std::size_t depth() const override { return 1; }
+    [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{1} << 20U; }
+    [[nodiscard]] Times times() const override { return times_; }
+    [[nodiscard]] std::string name() const override { return rival_.name; }
+
+  private:
+    const Rival& rival_;
+    Times times_;
+};
+
+// A sorter that outlives the summary which thinks that it owns it, with times since then.
+class Borrowed final : public WindowSorter {
+  public:
+    explicit Borrowed(WindowSorter& sorter) : sorter_(sorter), before_(sorter.times()) {}
+    void begin(Keys keys, std::size_t window) override { sorter_.begin(keys, window); }
+    void finish() override { sorter_.finish(); }
+    [[nodiscard]] std::size_t depth() const override { return sorter_.depth(); }
+    [[nodiscard]] std::size_t batch_bytes() const override { return sorter_.batch_bytes(); }
+    [[nodiscard]] Times times() const override {
+        const auto now = sorter_.times();
+        return {now.upload - before_.upload, now.sort - before_.sort, now.readback - before_.readback};
+    }
+    [[nodiscard]] std::string name() const override { return sorter_.name(); }
+
+  private:
+    WindowSorter& sorter_;
+    Times before_;
+};
+
+template <class T>
+double number(T value) {
+    if constexpr (std::is_same_v<T, Half>) {
+        return static_cast<double>(value.value());
+    } else {
+        return static_cast<double>(value);
+    }
+}
+
+constexpr std::size_t piece = std::size_t{1} << 20;  // what a reader hands over at once
+
+// What a run found: how long it took, and the answers to check.
+template <class T>
+struct Run {
+    double ms = 0;
+    StreamTimes parts{};
+    std::size_t summary_bytes = 0, bytes = 0;
+    std::vector<Quantile<T>> quantiles;
+    std::vector<Frequent<T>> frequent;
+};
+
+const std::vector<double> phis = [] {
+    std::vector<double> list;
+    for (int i = 0; i <= 100; ++i) list.push_back(i / 100.0);
+    return list;
+}();
+
+// The values that are frequent enough to be asked for: ten times what an error may be.
+double support(const StreamCase& which) {
+    return std::min(10 * which.eps, 1.0);
+}
+
+template <class T>
+Run<T> run(const StreamCase& which, std::span<const T> values, WindowSorter& sorter) {
+    auto borrowed = std::make_unique<Borrowed>(sorter);
+    Run<T> out;
+    const auto drive = [&](auto summary, auto ask) {
+        const sort::Stopwatch time;
+        for (std::size_t i = 0; i < values.size(); i += piece)
+            summary.add(values.subspan(i, std::min(piece, values.size() - i)));
+        ask(summary);
+        out.ms = time.ms();
+        out.parts = summary.times();
+        out.summary_bytes = summary.summary_bytes();
+        out.bytes = summary.bytes();
+    };
+    const auto ask_quantiles = [&](const auto& summary) { out.quantiles = summary.quantiles(phis); };
+    const auto ask_frequent = [&](const auto& summary) { out.frequent = summary.frequent(support(which)); };
+    switch (which.summary) {
+        case Summary::Quantiles:
+            drive(Quantiles<T>({.eps = which.eps, .n = {}, .window = which.window}, std::move(borrowed)),
+                  ask_quantiles);
+            break;
+        case Summary::Frequencies:
+            drive(Frequencies<T>({.eps = which.eps, .window = which.window}, std::move(borrowed)), ask_frequent);
+            break;
+        case Summary::SlidingQuantiles:
+            drive(SlidingQuantiles<T>({.eps = which.eps, .window = which.sliding}, std::move(borrowed)), ask_quantiles);
+            break;
+        case Summary::SlidingFrequencies:
+            drive(SlidingFrequencies<T>({.eps = which.eps, .window = which.sliding}, std::move(borrowed)),
+                  ask_frequent);
+            break;
+    }
+    return out;
+}
+
+// For what is checked, and not timed.
+auto fastest_rival() {
+    auto best = rivals().front().sort;
+    for (const auto& rival : rivals())
+        best = std::string_view(rival.name) == "vqsort" && rival.sort ? rival.sort : best;
+    return best;
+}
+
+// The values that the answers are about, in order.
+template <class T>
+class Exact {
+  public:
+    Exact(const StreamCase& which, std::span<const T> values) {
+        const bool sliding = which.summary == Summary::SlidingQuantiles || which.summary == Summary::SlidingFrequencies;
+        const auto n = sliding ? std::min<std::uint64_t>(which.sliding, values.size()) : values.size();
+        const auto last = values.last(static_cast<std::size_t>(n));
+        sorted_.assign(last.begin(), last.end());
+        fastest_rival()(std::span(sorted_));
+    }
+
+    // The worst error as a part of eps n, above 1 also when a bound does not hold or a value is missing.
+    [[nodiscard]] double worst(const StreamCase& which, const Run<T>& run) const {
+        const double allowed = which.eps * static_cast<double>(sorted_.size());
+        double worst = 0;
+        for (const auto& q : run.quantiles) {
+            const auto [below, at_most] = range(q.value);
+            const auto rank = static_cast<double>(q.rank);
+            worst = std::max({worst, (below + 1 - rank) / allowed, (rank - at_most) / allowed});
+            if (static_cast<double>(q.rank_lower) > at_most || static_cast<double>(q.rank_upper) < below + 1)
+                return wrong;
+        }
+        if (run.quantiles.empty()) worst = std::max(worst, worst_count(which, run, allowed));
+        return worst;
+    }
+
+  private:
+    static constexpr double wrong = 1e9;
+    static bool less(const T& a, const T& b) { return number(a) < number(b); }
+    [[nodiscard]] std::pair<double, double> range(T value) const {
+        const auto [first, last] = std::equal_range(sorted_.begin(), sorted_.end(), value, less);
+        return {static_cast<double>(first - sorted_.begin()), static_cast<double>(last - sorted_.begin())};
+    }
+    [[nodiscard]] double worst_count(const StreamCase& which, const Run<T>& run, double allowed) const {
+        const double least = support(which) * static_cast<double>(sorted_.size());
+        double worst = 0;
+        std::size_t frequent = 0;
+        for (const auto& [value, count] : run.frequent) {
+            const auto [below, at_most] = range(value);
+            const double exact = at_most - below;
+            worst = std::max(worst, (exact - static_cast<double>(count.estimate)) / allowed);
+            if (static_cast<double>(count.lower) > exact || static_cast<double>(count.upper) < exact) return wrong;
+            frequent += exact >= least;
+        }
+        for (auto at = sorted_.begin(); at != sorted_.end();) {
+            const auto next = std::upper_bound(at, sorted_.end(), *at, less);
+            if (static_cast<double>(next - at) >= least && frequent-- == 0) return wrong;  // one was not found
+            at = next;
+        }
+        return worst;
+    }
+    std::vector<T> sorted_;
+};
+
+}  // namespace
+
+double StreamResult::slowest_ms() const {
+    return std::max({parts.sort, parts.upload + parts.readback, parts.sample + parts.merge + parts.compress});
+}
+
+StreamBench::StreamBench(std::optional<Context> context, std::string why_no_context,
+                         std::vector<StreamContender> contenders, int repeat)
+    : context_(std::move(context)),
+      why_no_context_(std::move(why_no_context)),
+      contenders_(std::move(contenders)),
+      repeat_(repeat),
+      sorters_(contenders_.size()) {}
+StreamBench::StreamBench(StreamBench&&) noexcept = default;
+StreamBench::~StreamBench() = default;
+
+WindowSorter& StreamBench::sorter(std::size_t i) {
+    auto& kept = sorters_[i];
+    if (kept) return *kept;
+    const auto& [name, engine, rival] = contenders_[i];
+    if (rival) {
+        kept = std::make_unique<RivalSorter>(*rival);
+    } else if (*engine == Engine::Cpu) {
+        kept = cpu_window_sorter();
+    } else {
+        if (!context_) throw InvalidArgument(why_no_context_);
+        kept = window_sorter(*context_, {.engine = *engine});
+    }
+    return *kept;
+}
+
+StreamCaseResult StreamBench::run(const StreamCase& which) {
+    StreamCaseResult found{which, {}};
+    std::optional<Session> session;  // opening and closing one for each batch would wait for the GPU
+    if (context_) session.emplace(*context_);
+    KeyBuffer buffer(which.type, which.distribution, which.n, 2005);
+    sort::visit(buffer.keys(), [&]<class T>(std::span<T> keys) {
+        const auto values = std::span<const T>(keys);
+        const Exact<T> exact(which, values);
+        std::vector<std::vector<Run<T>>> runs(contenders_.size());
+        for (const auto& contender : contenders_) found.results.push_back({.contender = &contender});
+        for (int repetition = 0; repetition < repeat_; ++repetition) {
+            for (std::size_t turn = 0; turn < contenders_.size(); ++turn) {
+                const auto i = (turn + static_cast<std::size_t>(repetition)) % contenders_.size();
+                auto& result = found.results[i];
+                if (!result.ran()) continue;
+                try {
+                    auto& sorts = sorter(i);
+                    result.engine = sorts.name();
+                    // A GPU that idled must raise its clock first.
+                    constexpr double wake_ms = 200;
+                    const bool wakes =
+                        context_ && !context_->info().software && sorts.name() != "cpu" && !contenders_[i].rival;
+                    const sort::Stopwatch time;
+                    do {
+                        static_cast<void>(bench::run<T>(
+                            which, values.first(std::min<std::size_t>(values.size(), std::size_t{1} << 24U)), sorts));
+                    } while (wakes && time.ms() < wake_ms);
+                    runs[i].push_back(bench::run<T>(which, values, sorts));
+                } catch (const InvalidArgument& error) {
+                    result.refusal = error.what();
+                } catch (const GlError& error) {
+                    result.refusal = error.what();
+                }
+            }
+        }
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            auto& result = found.results[i];
+            if (!result.ran()) continue;
+            std::ranges::sort(runs[i], {}, &Run<T>::ms);
+            const auto& median = runs[i][runs[i].size() / 2];
+            result.ms = median.ms;
+            result.low_ms = runs[i].front().ms;
+            result.high_ms = runs[i].back().ms;
+            result.parts = median.parts;
+            result.summary_bytes = median.summary_bytes;
+            result.bytes = median.bytes;
+            for (const auto& run : runs[i]) result.worst_error = std::max(result.worst_error, exact.worst(which, run));
+            result.verified = result.worst_error <= 1;
+        }
+    });
+    return found;
+}
+
+}  // namespace quadmill::detail::bench

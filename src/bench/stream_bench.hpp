@@ -1,0 +1,75 @@
+// Summaries of streams over different sorters of windows, in turn: how long each takes, where the time goes, and how
+// far the answers are off.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/inputs.hpp"
+#include "bench/rivals.hpp"
+#include "quadmill/stream.hpp"
+
+namespace quadmill::detail::bench {
+
+enum class Summary { Quantiles, Frequencies, SlidingQuantiles, SlidingFrequencies };
+
+struct StreamCase {
+    Summary summary;
+    KeyType type;
+    Distribution distribution;
+    std::size_t n;
+    double eps;
+    std::uint64_t sliding;  // values of a sliding window
+    std::size_t window;     // values that are sorted at once; 0 as the library chooses
+};
+
+// A sorter of windows by its name: an engine, or a rival that sorts each window on the calling thread.
+struct StreamContender {
+    std::string name;
+    std::optional<Engine> engine;
+    const Rival* rival = nullptr;
+};
+
+struct StreamResult {
+    const StreamContender* contender;
+    std::string refusal{};  // why it did not run; empty when it did
+    std::string engine{};   // what it sorted with
+    double ms = 0, low_ms = 0, high_ms = 0;
+    StreamTimes parts{};  // of the median run
+    std::size_t summary_bytes = 0, bytes = 0;
+    double worst_error = 0;  // as a part of what eps allows
+    bool verified = true;    // no answer is further off than eps allows, and bounds hold
+
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+    // Sorting, transfers and the summary overlap; the slowest of them is the least that all can take.
+    [[nodiscard]] double slowest_ms() const;
+};
+
+struct StreamCaseResult {
+    StreamCase which;
+    std::vector<StreamResult> results;
+};
+
+class StreamBench {
+  public:
+    StreamBench(std::optional<Context> context, std::string why_no_context, std::vector<StreamContender> contenders,
+                int repeat);
+    StreamBench(StreamBench&&) noexcept;
+    ~StreamBench();
+    // Each contender in turn, from memory to answers. A contender of the GPU has sorted right before, untimed.
+    [[nodiscard]] StreamCaseResult run(const StreamCase& which);
+
+  private:
+    WindowSorter& sorter(std::size_t i);
+
+    std::optional<Context> context_;
+    std::string why_no_context_;
+    std::vector<StreamContender> contenders_;
+    int repeat_;
+    std::vector<std::unique_ptr<WindowSorter>> sorters_;
+};
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,205 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "bench/stream_bench.hpp"
+#include "cli/bench_report.hpp"
+#include "cli/commands.hpp"
+#include "cli/words.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/version.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
+using Json = nlohmann::ordered_json;
+
+const Words<Summary> summary_words{{"quantiles", Summary::Quantiles},
+                                   {"frequencies", Summary::Frequencies},
+                                   {"sliding-quantiles", Summary::SlidingQuantiles},
+                                   {"sliding-frequencies", Summary::SlidingFrequencies}};
+
+struct BenchStream {
+    std::size_t n = 100'000'000, sliding = 1'000'000, window = 0;
+    std::vector<Summary> summaries{Summary::Quantiles, Summary::Frequencies};
+    std::vector<double> eps{1e-2, 1e-3, 1e-4, 1e-5};
+    std::vector<KeyType> types{KeyType::F32};
+    std::vector<Distribution> distributions{Distribution::Uniform};
+    std::vector<Engine> engines{Engine::Cpu, Engine::Merge, Engine::Hybrid, Engine::Auto};
+    bool with_rivals = false, json = false;
+    int repeat = 3, device = -1;
+    std::string command_line;
+
+    void run();
+
+  private:
+    [[nodiscard]] std::vector<StreamContender> contenders() const;
+    static void print_case(const StreamCaseResult& found);
+    [[nodiscard]] static Json to_json(const StreamCaseResult& found);
+};
+
+// The paper's comparison: the same summary over the sorts of others, each on the calling thread.
+std::vector<StreamContender> BenchStream::contenders() const {
+    std::vector<StreamContender> all;
+    for (const auto engine : engines) all.push_back({word_for(engine_words, engine), engine});
+    for (const auto& rival : rivals()) {
+        if (with_rivals && rival.sort) all.push_back({rival.name, {}, &rival});
+    }
+    return all;
+}
+
+double values_per_s(const StreamCaseResult& found, const StreamResult& result) {
+    return result.ms > 0 ? static_cast<double>(found.which.n) / result.ms * 1e3 : 0;
+}
+
+void BenchStream::print_case(const StreamCaseResult& found) {
+    const auto& which = found.which;
+    const bool slides = which.summary == Summary::SlidingQuantiles || which.summary == Summary::SlidingFrequencies;
+    fmt::print("\n{} of {} {} {} values, eps {}{}\n", word_for(summary_words, which.summary), which.n,
+               word_for(distribution_words, which.distribution), word_for(type_words, which.type), which.eps,
+               slides ? fmt::format(", window {}", which.sliding) : "");
+    fmt::print("{:<14} {:>10} {:>22} {:>9} {:>8} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>10} {:>9}\n", "", "ms",
+               "(lowest .. highest)", "Mvalues/s", "upload", "sort", "read back", "sample", "merge", "compress",
+               "x slowest", "bytes", "of eps");
+    for (const auto& r : found.results) {
+        if (!r.ran()) {
+            fmt::print("{:<14} {:>10}  {}\n", r.contender->name, "n/a", r.refusal);
+            continue;
+        }
+        fmt::print(
+            "{:<14} {:>10.1f} {:>22} {:>9.1f} {:>8.1f} {:>8.1f} {:>9.1f} {:>8.1f} {:>8.1f} {:>8.1f} {:>9.2f} {:>10} "
+            "{:>9.3f}{}\n",
+            r.contender->name, r.ms, fmt::format("({:.1f} .. {:.1f})", r.low_ms, r.high_ms),
+            values_per_s(found, r) * 1e-6, r.parts.upload, r.parts.sort, r.parts.readback, r.parts.sample,
+            r.parts.merge, r.parts.compress, r.ms / r.slowest_ms(), r.summary_bytes, r.worst_error,
+            r.verified ? "" : "  WRONG RESULT");
+    }
+}
+
+Json BenchStream::to_json(const StreamCaseResult& found) {
+    const auto& which = found.which;
+    Json out{{"summary", word_for(summary_words, which.summary)},
+             {"type", word_for(type_words, which.type)},
+             {"distribution", word_for(distribution_words, which.distribution)},
+             {"n", which.n},
+             {"eps", which.eps},
+             {"sliding", which.sliding},
+             {"contenders", Json::array()}};
+    for (const auto& r : found.results) {
+        Json one{{"name", r.contender->name}, {"kind", r.contender->rival ? "rival" : "engine"}, {"ran", r.ran()}};
+        if (r.ran()) {
+            one.update(Json{{"engine", r.engine},
+                            {"verified", r.verified},
+                            {"ms", r.ms},
+                            {"low_ms", r.low_ms},
+                            {"high_ms", r.high_ms},
+                            {"values_per_s", values_per_s(found, r)},
+                            {"upload_ms", r.parts.upload},
+                            {"sort_ms", r.parts.sort},
+                            {"readback_ms", r.parts.readback},
+                            {"sample_ms", r.parts.sample},
+                            {"merge_ms", r.parts.merge},
+                            {"compress_ms", r.parts.compress},
+                            {"times_slowest_part", r.ms / r.slowest_ms()},
+                            {"summary_bytes", r.summary_bytes},
+                            {"bytes", r.bytes},
+                            {"worst_error_of_eps", r.worst_error}});
+        } else {
+            one["reason"] = r.refusal;
+        }
+        out["contenders"].push_back(std::move(one));
+    }
+    return out;
+}
+
+void BenchStream::run() {
+    std::optional<RivalThreads> rival_threads;
+    if (with_rivals) rival_threads.emplace();
+    std::optional<Context> context;
+    std::string why_not;
+    try {
+        context = Context::headless({.device = device});
+    } catch (const ContextError& error) {
+        why_not = error.what();
+    }
+    auto report = bench_facts(command_line, context, repeat);
+    if (!json) {
+        fmt::print(
+            "quadmill {} on {}; {}, {} threads; median of {}, from memory to answers; parts overlap, and x slowest is "
+            "the "
+            "total over the slowest of sort, transfers and summary\n",
+            QUADMILL_VERSION, report["renderer"].get<std::string>(), report["cpu"].get<std::string>(),
+            std::thread::hardware_concurrency(), repeat);
+    }
+    StreamBench bench(std::move(context), std::move(why_not), contenders(), repeat);
+    report["cases"] = Json::array();
+    bool right = true;
+    for (const auto summary : summaries) {
+        for (const auto type : types) {
+            for (const auto distribution : distributions) {
+                for (const double e : eps) {
+                    const auto found = bench.run({summary, type, distribution, n, e, sliding, window});
+                    for (const auto& result : found.results) right = right && result.verified;
+                    if (!json) print_case(found);
+                    report["cases"].push_back(to_json(found));
+                }
+            }
+        }
+    }
+    if (json) fmt::print("{}\n", report.dump());
+    if (!right) throw Error("bench stream: an answer was further off than eps allows; see above");
+}
+
+}  // namespace
+
+void add_bench_stream_command(CLI::App& bench, const std::string& command_line) {
+    auto work = std::make_shared<BenchStream>();
+    work->command_line = command_line;
+    auto* verb = bench.add_subcommand("stream", "Time summaries of streams over different sorts of their windows");
+    verb->add_option("--n", work->n, "Values of the stream, such as 1000000 or 2^24")
+        ->transform(count_of_keys())
+        ->default_str("100000000");
+    verb->add_option("--summaries", work->summaries, "Summaries")
+        ->delimiter(',')
+        ->transform(one_of(summary_words))
+        ->default_str("quantiles,frequencies");
+    verb->add_option("--eps", work->eps, "Errors, comma-separated")
+        ->delimiter(',')
+        ->check(CLI::Range(1e-6, 0.5))
+        ->default_str("0.01,0.001,0.0001,0.00001");
+    verb->add_option("--sliding", work->sliding, "Values of sliding windows")
+        ->transform(count_of_keys())
+        ->default_str("1000000");
+    verb->add_option("--window", work->window,
+                     "Values that are sorted at once, but for sliding windows (default: by eps)");
+    verb->add_option("--types", work->types, "Types of the values")
+        ->delimiter(',')
+        ->transform(one_of(type_words))
+        ->default_str("f32");
+    verb->add_option("--dist", work->distributions, "Distributions of the values")
+        ->delimiter(',')
+        ->transform(one_of(distribution_words))
+        ->default_str("uniform");
+    verb->add_option("--engines", work->engines, "Engines: cpu, merge, hybrid, auto")
+        ->delimiter(',')
+        ->transform(one_of(engine_words))
+        ->default_str("cpu,merge,hybrid,auto");
+    verb->add_flag("--rivals", work->with_rivals, "The same summaries over the sorts of others, on one CPU thread");
+    verb->add_option("--repeat", work->repeat, "Times each is measured; the median counts")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    verb->add_flag("--json", work->json, "One JSON object on standard output");
+    add_device_option(*verb, work->device);
+    verb->footer(
+        "Examples:\n"
+        "  quadmill bench stream --n 2^24 --eps 0.001,0.0001 --rivals\n"
+        "  quadmill bench stream --summaries sliding-quantiles --sliding 10000000 --engines cpu,merge --json");
+    verb->callback([work] { work->run(); });
+}
+
+}  // namespace quadmill::cli
