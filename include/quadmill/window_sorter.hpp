@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,9 @@ class QUADMILL_API WindowSorter {
     [[nodiscard]] virtual std::size_t depth() const = 0;
     /// Bytes of a batch that keep it busy.
     [[nodiscard]] virtual std::size_t batch_bytes() const = 0;
+    /// Runs work(0) .. work(count - 1), in any order, with the threads that it has beside the caller's; by default the
+    /// caller does it all.
+    virtual void share(std::size_t count, const std::function<void(std::size_t)>& work);
     [[nodiscard]] virtual Times times() const = 0;
     /// "cpu", "merge" or "hybrid".
     [[nodiscard]] virtual std::string name() const = 0;

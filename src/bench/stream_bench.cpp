@@ -44,6 +44,7 @@ class Borrowed final : public WindowSorter {
     explicit Borrowed(WindowSorter& sorter) : sorter_(sorter), before_(sorter.times()) {}
     void begin(Keys keys, std::size_t window) override { sorter_.begin(keys, window); }
     void finish() override { sorter_.finish(); }
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override { sorter_.share(count, work); }
     [[nodiscard]] std::size_t depth() const override { return sorter_.depth(); }
     [[nodiscard]] std::size_t batch_bytes() const override { return sorter_.batch_bytes(); }
     [[nodiscard]] Times times() const override {
@@ -65,8 +66,6 @@ double number(T value) {
         return static_cast<double>(value);
     }
 }
-
-constexpr std::size_t piece = std::size_t{1} << 20;  // what a reader hands over at once
 
 // What a run found: how long it took, and the answers to check.
 template <class T>
@@ -95,8 +94,7 @@ Run<T> run(const StreamCase& which, std::span<const T> values, WindowSorter& sor
     Run<T> out;
     const auto drive = [&](auto summary, auto ask) {
         const sort::Stopwatch time;
-        for (std::size_t i = 0; i < values.size(); i += piece)
-            summary.add(values.subspan(i, std::min(piece, values.size() - i)));
+        summary.add(values);
         ask(summary);
         out.ms = time.ms();
         out.parts = summary.times();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ class MergeWindowSorter : public WindowSorter {
     void finish() override;
     [[nodiscard]] std::size_t depth() const override { return lanes; }
     [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{16} << 20U; }
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
+        workers_.for_each(count, work);
+    }
     [[nodiscard]] Times times() const override { return times_; }
     [[nodiscard]] std::string name() const override { return "merge"; }
 
@@ -60,6 +64,7 @@ class SharedWindowSorter : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) override;
     void finish() override;
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override { gpu_.share(count, work); }
     [[nodiscard]] std::size_t batch_bytes() const override { return gpu_.batch_bytes(); }
     [[nodiscard]] Times times() const override;
 

@@ -11,6 +11,10 @@ namespace quadmill {
 
 WindowSorter::~WindowSorter() = default;
 
+void WindowSorter::share(std::size_t count, const std::function<void(std::size_t)>& work) {
+    for (std::size_t i = 0; i < count; ++i) work(i);
+}
+
 std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads) {
     return std::make_unique<detail::stream::CpuWindowSorter>(threads);
 }

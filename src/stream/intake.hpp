@@ -2,19 +2,45 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "quadmill/window_sorter.hpp"
 #include "stream/key.hpp"
 
 namespace quadmill::detail::stream {
+
+// Values of one batch, in memory that is not cleared first.
+template <class T>
+class Batch {
+  public:
+    [[nodiscard]] std::span<T> values() { return {memory_.get(), size_}; }
+    [[nodiscard]] std::span<const T> values() const { return {memory_.get(), size_}; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t room() const { return room_; }
+    // Room for so many values, whatever they are.
+    std::span<T> append(std::size_t count, std::size_t most) {
+        if (size_ + count > room_) {
+            room_ = std::max(size_ + count, std::min(2 * room_, most));
+            auto larger = std::make_unique_for_overwrite<T[]>(room_);
+            std::copy_n(memory_.get(), size_, larger.get());
+            memory_ = std::move(larger);
+        }
+        size_ += count;
+        return values().last(count);
+    }
+    void drop_last(std::size_t count) { size_ -= count; }
+    void clear() { size_ = 0; }
+
+  private:
+    std::unique_ptr<T[]> memory_;
+    std::size_t size_ = 0, room_ = 0;
+};
 
 // Memory: depth + 2 batches of the sorter, each of at least one window. Nothing waits in a queue: add() itself waits
 // when the sorter is behind.
@@ -41,22 +67,17 @@ class Intake {
         }
     }
 
-    // Sets NaNs aside.
+    // Sets NaNs aside. Where the sorter fails, what n() and nans() count was taken, and nothing is lost.
     void add(std::span<const T> values, const Take& take) {
-        constexpr std::size_t piece = 4096;
         while (!values.empty()) {
-            const auto part = values.first(std::min(values.size(), piece));
-            const auto nans = static_cast<std::uint64_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
-            if (nans == 0) {
-                add_numbers(part, take);
-            } else {
-                std::vector<T> numbers;
-                std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
-                             [](T value) { return !KeyOf<T>::is_nan(value); });
-                add_numbers(numbers, take);
+            if (filling_.size() < batch_) {
+                const auto part = values.first(std::min(values.size(), batch_ - filling_.size()));
+                copy(part);
+                values = values.subspan(part.size());
             }
-            nans_ += nans;
-            values = values.subspan(part.size());
+            if (filling_.size() < batch_) continue;
+            if (under_way_.size() == sorter_->depth()) take_oldest(take);
+            begin(std::exchange(filling_, std::exchange(spare_, {})));
         }
     }
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
@@ -71,69 +92,78 @@ class Intake {
         while (!under_way_.empty()) take_oldest(take);
         const auto whole = filling_.size() / window_ * window_;
         if (whole == 0) return;
-        std::vector<T> rest(filling_.begin() + static_cast<std::ptrdiff_t>(whole), filling_.end());
-        filling_.resize(whole);
+        Batch<T> rest;
+        std::ranges::copy(filling_.values().subspan(whole), rest.append(filling_.size() - whole, batch_).begin());
+        filling_.drop_last(rest.size());
         begin(std::exchange(filling_, std::move(rest)));
         take_oldest(take);
     }
     // Values that fill no window yet, in the order in which they came. Pre: settle() was called last.
-    [[nodiscard]] std::span<const T> rest() const { return filling_; }
+    [[nodiscard]] std::span<const T> rest() const { return filling_.values(); }
 
-    [[nodiscard]] std::size_t window() const { return window_; }
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // Of the values that are on their way.
     [[nodiscard]] std::size_t bytes() const {
-        std::size_t values = filling_.capacity() + spare_.capacity();
-        for (const auto& batch : under_way_) values += batch.capacity();
+        std::size_t values = filling_.room() + spare_.room();
+        for (const auto& batch : under_way_) values += batch.room();
         return values * sizeof(T);
     }
 
   private:
-    void add_numbers(std::span<const T> values, const Take& take) {
-        while (!values.empty()) {
-            const auto part = values.first(std::min(values.size(), batch_ - std::min(batch_, filling_.size())));
-            if (filling_.capacity() < batch_) reserve(part.size());
-            filling_.insert(filling_.end(), part.begin(), part.end());
-            n_ += part.size();
-            values = values.subspan(part.size());
-            if (filling_.size() < batch_) continue;
-            if (under_way_.size() == sorter_->depth()) take_oldest(take);
-            begin(std::exchange(filling_, std::exchange(spare_, {})));
+    // The sorter's threads share the copying of many values.
+    void copy(std::span<const T> values) {
+        constexpr std::size_t piece = std::size_t{1} << 16U;
+        const auto to = filling_.append(values.size(), batch_);
+        std::atomic<std::size_t> nans = 0;
+        const auto copy_piece = [&](std::size_t i) {
+            const auto from = values.subspan(i * piece, std::min(piece, values.size() - i * piece));
+            std::ranges::copy(from, to.begin() + static_cast<std::ptrdiff_t>(i * piece));
+            nans += static_cast<std::size_t>(std::count_if(from.begin(), from.end(), KeyOf<T>::is_nan));
+        };
+        const auto pieces = (values.size() + piece - 1) / piece;
+        if (pieces == 1) {
+            copy_piece(0);
+        } else {
+            sorter_->share(pieces, copy_piece);
         }
-    }
-    // Grows as it fills, so that a short stream takes little.
-    void reserve(std::size_t more) {
-        const auto needed = filling_.size() + more;
-        if (needed > filling_.capacity()) filling_.reserve(std::min(batch_, std::max(needed, 2 * filling_.size())));
+        if (nans > 0) static_cast<void>(std::remove_if(to.begin(), to.end(), KeyOf<T>::is_nan));
+        filling_.drop_last(nans);
+        n_ += values.size() - nans;
+        nans_ += nans;
     }
     // Where the sorter fails, the values come back to where they were.
-    void begin(std::vector<T> batch) {
+    void begin(Batch<T> batch) {
         under_way_.push_back(std::move(batch));
         try {
-            sorter_->begin(std::span(under_way_.back()), window_);
+            sorter_->begin(under_way_.back().values(), window_);
         } catch (...) {
-            take_back(under_way_.back());
+            auto back = std::move(under_way_.back());
             under_way_.pop_back();
+            take_back(std::move(back));
             throw;
         }
     }
-    std::vector<T> finish() {
+    Batch<T> finish() {
         auto batch = std::move(under_way_.front());
         under_way_.pop_front();
         try {
             sorter_->finish();
         } catch (...) {
-            take_back(batch);
+            take_back(std::move(batch));
             throw;
         }
         return batch;
     }
-    void take_back(const std::vector<T>& batch) { filling_.insert(filling_.begin(), batch.begin(), batch.end()); }
+    void take_back(Batch<T> batch) {
+        std::ranges::copy(filling_.values(), batch.append(filling_.size(), batch_).begin());
+        filling_ = std::move(batch);
+    }
     void take_oldest(const Take& take) {
         auto batch = finish();
-        for (std::size_t i = 0; i < batch.size(); i += window_)
-            take(Window<T>(batch.data() + i, std::min(window_, batch.size() - i)));
+        const auto values = std::as_const(batch).values();
+        for (std::size_t i = 0; i < values.size(); i += window_)
+            take(Window<T>(values.data() + i, std::min(window_, values.size() - i)));
         batch.clear();
         spare_ = std::move(batch);
     }
@@ -141,8 +171,8 @@ class Intake {
     std::unique_ptr<WindowSorter> sorter_;
     std::size_t window_, batch_ = 0;
     std::uint64_t n_ = 0, nans_ = 0;
-    std::vector<T> filling_, spare_;
-    std::deque<std::vector<T>> under_way_;
+    Batch<T> filling_, spare_;
+    std::deque<Batch<T>> under_way_;
 };
 
 }  // namespace quadmill::detail::stream

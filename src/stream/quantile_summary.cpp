@@ -30,20 +30,28 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
     auto* to = out.entries_.data();
     const auto *x = a.entries_.data(), *y = b.entries_.data();
     const auto *const x_end = x + na, *const y_end = y + nb;
-    std::uint64_t x_min = 0, y_min = 0;  // of the predecessors
+    std::uint64_t x_min = 0, y_min = 0, gap = 1;  // rank_min of the predecessors
     while (x != x_end && y != y_end) {
-        const bool take_x = x->key <= y->key;
+        const bool take_x = x->key <= y->key;  // a coin toss: no branch may depend on it
         const auto& taken = take_x ? *x : *y;
-        const auto& other = take_x ? *y : *x;
-        *to++ = {taken.key, taken.rank_min + (take_x ? y_min : x_min), taken.rank_max + other.rank_max - 1};
+        const auto rank_max = x->rank_max + y->rank_max - 1;
+        gap = std::max(gap, rank_max - (x_min + y_min));
         x_min = take_x ? x->rank_min : x_min;
         y_min = take_x ? y_min : y->rank_min;
+        *to++ = {taken.key, x_min + y_min, rank_max};
         x += take_x;
         y += !take_x;
     }
-    for (; x != x_end; ++x) *to++ = {x->key, x->rank_min + y_min, x->rank_max + b.n_};
-    for (; y != y_end; ++y) *to++ = {y->key, y->rank_min + x_min, y->rank_max + a.n_};
-    out.gap_ = out.measured_gap();
+    const auto take_rest = [&](const Entry* from, const Entry* end, std::uint64_t others) {
+        for (auto before = x_min + y_min; from != end; ++from) {
+            *to = {from->key, from->rank_min + others, from->rank_max + others};
+            gap = std::max(gap, to->rank_max - before);
+            before = to++->rank_min;
+        }
+    };
+    take_rest(x, x_end, b.n_);
+    take_rest(y, y_end, a.n_);
+    out.gap_ = gap;
     return out;
 }
 
