@@ -38,8 +38,12 @@ void Interrupt::wait_for(int descriptor) {
     std::array<pollfd, 2> ready{pollfd{descriptor, POLLIN, 0}, pollfd{signals_, POLLIN, 0}};
     while (poll(ready.data(), ready.size(), -1) < 0) {
     }
+}
+
+bool Interrupt::came() {
     signalfd_siginfo signal{};
-    came_ = signals_ >= 0 && read(signals_, &signal, sizeof signal) == sizeof signal;
+    came_ = came_ || (signals_ >= 0 && read(signals_, &signal, sizeof signal) == sizeof signal);
+    return came_;
 }
 
 void Interrupt::release() {

@@ -13,7 +13,8 @@ class Interrupt {
 
     // Waits until there is something to read, or SIGINT comes.
     void wait_for(int descriptor);
-    [[nodiscard]] bool came() const { return came_; }
+    // Whether SIGINT has come.
+    [[nodiscard]] bool came();
     // From here on, a SIGINT does what it did before.
     void release();
 

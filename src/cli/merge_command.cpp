@@ -174,7 +174,7 @@ void add_merge_command(CLI::App& app) {
     verb->add_option("FILE", command->files, "Summaries of one kind and type; of a sliding window, all it holds")
         ->required();
     add_phi_option(*verb, command->phis);
-    add_support_option(*verb, command->support)->default_str("10 eps; of heavy prefixes, the largest that was given");
+    add_support_option(*verb, command->support)->default_str("10 eps, or what hhh was given");
     add_threshold_options(*verb, command->threshold);
     verb->add_flag(
         "--ipv4", [command](std::int64_t) { command->notation = Notation::Ipv4; },

@@ -24,7 +24,7 @@ class StreamInput {
     [[nodiscard]] const InputFile& file() const { return file_; }
     // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C.
     [[nodiscard]] bool more();
-    [[nodiscard]] bool interrupted() const { return interrupt_.came(); }
+    [[nodiscard]] bool interrupted() { return interrupt_.came(); }
     // Ctrl-C stops the program again.
     void release_interrupt() { interrupt_.release(); }
     // What has come and is left; aligned as any value.

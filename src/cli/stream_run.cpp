@@ -39,6 +39,7 @@ void add_save_option(CLI::App& verb, std::string& save) {
 void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
     verb.add_option("--phi", phis, "Which quantiles: parts from 0 (the least) to 1 (the greatest), comma-separated")
         ->delimiter(',')
+        ->allow_extra_args(false)  // else it would take the FILE after it
         ->check(number_from(0, 1))
         ->type_name("PHI,...")
         ->default_str("0,0.01,0.05,0.25,0.5,0.75,0.95,0.99,1");
@@ -164,8 +165,8 @@ StreamRun::StreamRun(const StreamOptions& options)
 bool StreamRun::worth_a_context() const {
     constexpr std::uint64_t least = std::uint64_t{1} << 23U, bytes_of_a_line = 8;
     const auto size = input_.file().size();
-    if (!size || options_.form == Form::Text) return size.value_or(least * bytes_of_a_line) >= least * bytes_of_a_line;
-    return *size >= least * detail::sort::visit_type(options_.type, []<class T>(const T*) { return sizeof(T); });
+    const auto raw_bytes = detail::sort::visit_type(options_.type, []<class T>(const T*) { return sizeof(T); });
+    return !size || *size >= least * (options_.form == Form::Text ? bytes_of_a_line : raw_bytes);
 }
 
 std::unique_ptr<WindowSorter> StreamRun::sorter() {

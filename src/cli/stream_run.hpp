@@ -123,7 +123,7 @@ class StreamRun {
     void run(const Summary& summary, const std::string& what, ParseLine<Text> parse, const auto& add, const auto& ask) {
         const auto print = [&] { answer(ask(), summary); };
         const auto take = [&](auto records) {
-            while (!records.empty()) {
+            while (!records.empty() && !input_.interrupted()) {
                 const auto part = records.first(std::min<std::uint64_t>(records.size(), until_answer()));
                 add(part);
                 count(part.size());

@@ -34,7 +34,7 @@ template <class Key>
 class Lines {
   public:
     explicit Lines(std::string path) : path_(std::move(path)) {}
-    // Takes a line off the text and returns what stands on it, without the blanks around it. Pre: the text is not empty.
+    // Takes a line off the text and returns what stands on it, without the blanks around it. Pre: there is text.
     [[nodiscard]] std::string_view next(std::string_view& text);
     // Of the line that next() returned last, from 1.
     [[nodiscard]] std::uint64_t number() const { return number_; }

@@ -122,7 +122,7 @@ class Quantiles(Stream):
     def test_known_n_and_phi(self):
         values = list(range(1, 50001))
         for n in ("50000", "10", "2^30"):
-            answer = self.answer("quantiles", "--n", n, "--phi", "0.5,0.1", "--eps", "0.001", "--type", "i64",
+            answer = self.answer("quantiles", "--n", n, "--eps", "0.001", "--type", "i64", "--phi", "0.5,0.1", "-",
                                  stdin=raw(values, "i64"))
             self.assertEqual([q["phi"] for q in answer["quantiles"]], [0.5, 0.1])
             self.check_quantiles(answer, values, 0.001)
@@ -407,14 +407,15 @@ class Reading(Stream):
         self.assertEqual(json.loads(run("merge", saved, "--json").stdout)["n"], 3)
 
     def test_interrupt_of_a_busy_stream(self):
-        with open("/dev/zero", "rb") as zeros:
-            process = subprocess.Popen([QUADMILL, "quantiles", "--engine", "cpu", "--json", "--every", "10000000"],
-                                       stdin=zeros, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            process.stdout.readline()
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=20)
-        self.assertEqual((process.returncode, err), (130, b""))
-        self.assertGreater(json.loads(out.splitlines()[-1])["n"], 0)
+        for every in ("10000000", "1"):
+            with open("/dev/zero", "rb") as zeros:
+                process = subprocess.Popen([QUADMILL, "quantiles", "--engine", "cpu", "--json", "--every", every],
+                                           stdin=zeros, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                process.stdout.readline()
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate(timeout=20)
+            self.assertEqual((process.returncode, err), (130, b""))
+            self.assertGreater(json.loads(out.splitlines()[-1])["n"], 0)
 
     def test_interrupt_that_is_ignored(self):
         process = self.start("quantiles", "--text", "--every", "1", "--json",
@@ -464,8 +465,8 @@ class WrongCalls(Stream):
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, write_end)
         self.addCleanup(os.close, read_end)
-        frequent, hhh, corrsum = ["frequent", "--support", "0.1"], ["hhh", "--support", "0.1", "--hierarchy", "ipv4-bytes"], [
-            "corrsum", "--agg", "min"]
+        frequent, corrsum = ["frequent", "--support", "0.1"], ["corrsum", "--agg", "min"]
+        hhh = ["hhh", "--support", "0.1", "--hierarchy", "ipv4-bytes"]
         for words, call in (
                 ("no number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
                 ("no number from 0 to 1", ["quantiles", "--phi", "nan"]),
@@ -534,7 +535,7 @@ class Merging(Stream):
         self.assertEqual((answer["n"], answer["eps"]), (30000, 0.02))
         self.check_quantiles(answer, everything, 0.02)
         self.assertEqual(self.merge(both)["quantiles"], answer["quantiles"])
-        self.assertEqual([q["phi"] for q in self.merge(both, "--phi", "0.3")["quantiles"]], [0.3])
+        self.assertEqual([q["phi"] for q in self.merge("--phi", "0.3", both)["quantiles"]], [0.3])
         self.assertIn(b"rank_lower", run("merge", both).stdout)
 
     def test_through_standard_output(self):
