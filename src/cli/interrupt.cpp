@@ -36,6 +36,7 @@ Interrupt::~Interrupt() {
 
 void Interrupt::wait_for(int descriptor) {
     std::array<pollfd, 2> ready{pollfd{descriptor, POLLIN, 0}, pollfd{signals_, POLLIN, 0}};
+    if (came()) return;
     while (poll(ready.data(), ready.size(), -1) < 0) {
     }
 }

@@ -144,7 +144,7 @@ void Progress::show(std::uint64_t values) {
     constexpr double least_ms = 200;
     const double now = time_.ms();
     if (line_ == Line::Impossible || now - shown_ms_ < least_ms) return;
-    fmt::print(stderr, "\r\x1b[K{} values, {:.3g} million a second", values, static_cast<double>(values) / now * 1e-3);
+    fmt::print(stderr, "\r\x1b[K{} values, {:.0f} a second", values, static_cast<double>(values) / now * 1e3);
     shown_ms_ = now;
     line_ = Line::Shown;
 }
@@ -187,8 +187,9 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     return sorter;
 }
 
-std::uint64_t StreamRun::until_answer() const {
-    return options_.every == 0 ? std::numeric_limits<std::uint64_t>::max() : options_.every - count_ % options_.every;
+std::uint64_t StreamRun::until_answer() {
+    const bool last = options_.every == 0 || input_.interrupted();
+    return last ? std::numeric_limits<std::uint64_t>::max() : options_.every - count_ % options_.every;
 }
 
 void StreamRun::count(std::size_t values) {

@@ -123,7 +123,7 @@ class StreamRun {
     void run(const Summary& summary, const std::string& what, ParseLine<Text> parse, const auto& add, const auto& ask) {
         const auto print = [&] { answer(ask(), summary); };
         const auto take = [&](auto records) {
-            while (!records.empty() && !input_.interrupted()) {
+            while (!records.empty()) {
                 const auto part = records.first(std::min<std::uint64_t>(records.size(), until_answer()));
                 add(part);
                 count(part.size());
@@ -149,7 +149,8 @@ class StreamRun {
 
   private:
     [[nodiscard]] bool worth_a_context() const;
-    [[nodiscard]] std::uint64_t until_answer() const;
+    // After Ctrl-C, what has been read already goes into the last answer.
+    [[nodiscard]] std::uint64_t until_answer();
     [[nodiscard]] bool answer_is_due() const { return options_.every > 0 && count_ % options_.every == 0; }
     void count(std::size_t values);
     void print(Answer answer, std::uint64_t nans, std::size_t bytes);
