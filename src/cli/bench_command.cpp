@@ -1,40 +1,20 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
-#include <charconv>
 #include <ctime>
 #include <fstream>
 #include <thread>
 
 #include "cli/bench_report.hpp"
+#include "cli/checks.hpp"
 #include "cli/commands.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
 
-namespace {
-
-constexpr std::size_t most_keys = std::size_t{1} << 32;
-
-}  // namespace
-
 CLI::Validator count_of_keys() {
-    const auto number = [](std::string_view text, std::size_t& value) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc() && end == text.data() + text.size();
-    };
-    const auto convert = [number](std::string& text) -> std::string {
-        std::size_t value = 0, power = 0;
-        if (text.starts_with("2^") && number(std::string_view(text).substr(2), power) && power <= 32) {
-            value = std::size_t{1} << power;
-        } else if (!number(text, value)) {
-            return "'" + text + "' is no count of keys, such as 1000000 or 2^20";
-        }
-        if (value < 1 || value > most_keys) return "a sort to measure has 1 to 2^32 keys, not " + text;
-        text = std::to_string(value);
-        return {};
-    };
-    return CLI::Validator(convert, "");
+    constexpr auto most = std::uint64_t{1} << 32U;
+    return count_up_to(most);
 }
 
 std::string cpu_model() {

@@ -8,8 +8,13 @@ namespace quadmill::cli {
 
 // `command_line` goes into the report.
 void add_bench_command(CLI::App& app, const std::string& command_line);
+void add_corrsum_command(CLI::App& app);
+void add_frequent_command(CLI::App& app);
+void add_hhh_command(CLI::App& app);
 void add_info_command(CLI::App& app);
 void add_limits_command(CLI::App& app);
+void add_merge_command(CLI::App& app);
+void add_quantiles_command(CLI::App& app);
 void add_sort_command(CLI::App& app);
 
 // Adds --device, which means the same everywhere.

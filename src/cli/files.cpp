@@ -54,20 +54,6 @@ void is_finished(const std::string& path) {
     }
 }
 
-class File {
-  public:
-    explicit File(int fd) : fd_(fd) {}
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    ~File() {
-        if (fd_ > STDERR_FILENO) close(fd_);
-    }
-    [[nodiscard]] int fd() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
 }  // namespace
 
 void Bytes::resize(std::size_t size) {
@@ -80,23 +66,47 @@ void Bytes::resize(std::size_t size) {
     size_ = size;
 }
 
-Bytes read_file(const std::string& path) {
-    const auto fail = [&](const std::string& what, std::size_t offset) {
-        const int error = errno;
-        throw IoError("cannot " + what + " '" + path + "': " + std::strerror(error), path, offset);
-    };
-    const File file(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.fd() < 0) fail("open", 0);
+InputFile::InputFile(std::string path)
+    : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_ < 0) fail("open");
     struct stat facts {};
-    if (fstat(file.fd(), &facts) != 0) fail("look at", 0);
+    if (fstat(file_, &facts) != 0) fail("look at");
     if (S_ISDIR(facts.st_mode)) {
         errno = EISDIR;
-        fail("read", 0);
+        fail("read");
     }
+    if (S_ISREG(facts.st_mode)) size_ = static_cast<std::uint64_t>(facts.st_size);
+}
+
+InputFile::~InputFile() {
+    if (file_ > STDERR_FILENO) close(file_);
+}
+
+std::string InputFile::name() const {
+    return path_ == "-" ? "standard input" : "'" + path_ + "'";
+}
+
+void InputFile::fail(const std::string& what) const {
+    const int error = errno;
+    throw IoError("cannot " + what + " " + name() + ": " + std::strerror(error), path_, offset_);
+}
+
+std::size_t InputFile::read(std::span<std::byte> memory) {
+    for (;;) {
+        const auto got = ::read(file_, memory.data(), memory.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) fail("read");
+        offset_ += static_cast<std::size_t>(got);
+        return static_cast<std::size_t>(got);
+    }
+}
+
+Bytes read_file(const std::string& path) {
+    InputFile file(path);
     const auto memory =
         static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    if (S_ISREG(facts.st_mode) && static_cast<std::uint64_t>(facts.st_size) > memory) {
-        throw IoError("'" + path + "' has " + std::to_string(facts.st_size) +
+    if (file.size().value_or(0) > memory) {
+        throw IoError(file.name() + " has " + std::to_string(*file.size()) +
                           " bytes and must fit into memory, of which this machine has " + std::to_string(memory) +
                           " bytes",
                       path, 0);
@@ -104,13 +114,11 @@ Bytes read_file(const std::string& path) {
     // One byte more than the file has, so that its end is seen without growing.
     constexpr std::size_t least = std::size_t{1} << 20;
     Bytes bytes;
-    bytes.resize(std::max(S_ISREG(facts.st_mode) ? static_cast<std::size_t>(facts.st_size) + 1 : 0, least));
+    bytes.resize(std::max(file.size() ? static_cast<std::size_t>(*file.size()) + 1 : 0, least));
     for (std::size_t size = 0;;) {
         if (size == bytes.size()) bytes.resize(2 * size);
-        const auto got = read(file.fd(), bytes.span().data() + size, bytes.size() - size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) fail("read", size);
-        size += static_cast<std::size_t>(got);
+        const auto got = file.read(bytes.span().subspan(size));
+        size += got;
         if (got > 0) continue;
         bytes.resize(size);
         return bytes;

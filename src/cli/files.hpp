@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -23,6 +25,32 @@ class Bytes {
   private:
     std::unique_ptr<std::byte[]> memory_;
     std::size_t size_ = 0, room_ = 0;
+};
+
+// A file that is open for reading, or standard input for "-". Everything throws IoError.
+class InputFile {
+  public:
+    explicit InputFile(std::string path);
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+    ~InputFile();
+
+    [[nodiscard]] int descriptor() const { return file_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+    // For messages.
+    [[nodiscard]] std::string name() const;
+    // Bytes of a regular file; others do not say.
+    [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
+    // Waits until there is something, and reads what there is; 0 bytes at the end.
+    [[nodiscard]] std::size_t read(std::span<std::byte> memory);
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const;
+
+    std::string path_;
+    int file_;
+    std::optional<std::uint64_t> size_;
+    std::size_t offset_ = 0;
 };
 
 // The whole of a file, or of standard input for "-". Throws IoError.

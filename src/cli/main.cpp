@@ -23,7 +23,8 @@ namespace {
 constexpr int failed = 1, wrong_call = 2;
 
 int run(int argc, char** argv) {
-    CLI::App app{"Sort data with the OpenGL graphics pipeline: textures, quads and blending.", "quadmill"};
+    CLI::App app{"Sort and summarize data with the OpenGL graphics pipeline: textures, quads and blending.",
+                 "quadmill"};
     app.set_version_flag("--version", std::string("quadmill ") + QUADMILL_VERSION);
     app.require_subcommand(1);
     app.footer(
@@ -31,15 +32,23 @@ int run(int argc, char** argv) {
         "  quadmill info                                   which OpenGL driver would be used\n"
         "  quadmill sort data.f32 -o sorted.f32 --stats    sort a file of 32-bit floats\n"
         "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
+        "  seq 1000000 | quadmill quantiles --text         the quantiles of a stream, and how sure they are\n"
         "`quadmill VERB --help` says more.");
     add_info_command(app);
     add_sort_command(app);
+    add_quantiles_command(app);
+    add_frequent_command(app);
+    add_hhh_command(app);
+    add_corrsum_command(app);
+    add_merge_command(app);
     add_limits_command(app);
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
     add_bench_command(app, command_line);
     try {
         app.parse(argc, argv);
+    } catch (const CLI::RuntimeError& stop) {
+        return stop.get_exit_code();  // all is said
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) {
             app.exit(error);  // --help or --version

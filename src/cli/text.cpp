@@ -1,5 +1,8 @@
 #include "cli/text.hpp"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -12,18 +15,13 @@ namespace quadmill::cli {
 
 namespace {
 
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view space = " \t\r";
-    const auto begin = text.find_first_not_of(space);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(space) - begin + 1);
-}
+constexpr Fault out_of_range = "is out of the type's range";
 
-[[noreturn]] void refuse(const std::string& path, std::size_t line, std::string_view word, const char* why) {
-    constexpr std::size_t most = 40;
-    const auto shown = std::string(word.substr(0, most)) + (word.size() > most ? "..." : "");
-    throw InvalidArgument((path == "-" ? "standard input" : path) + ", line " + std::to_string(line) + ": '" + shown +
-                          "' " + why);
+std::string_view trim(std::string_view text) {
+    constexpr auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    return text;
 }
 
 // What is read and written for a key: a half goes by way of a float.
@@ -53,51 +51,97 @@ Number<Key> number_of(Key key) {
 }  // namespace
 
 template <class Key>
+Fault parse_number(std::string_view word, Key& key) {
+    const auto digits = word.starts_with('+') && !word.starts_with("+-") ? word.substr(1) : word;
+    Number<Key> number{};
+    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error == std::errc::result_out_of_range) return out_of_range;
+    if (error != std::errc() || rest != digits.data() + digits.size())
+        return std::is_integral_v<Key> ? "is not an integer of the type" : "is not a number";
+    const auto found = key_of<Key>(number);
+    if (!found) return out_of_range;
+    key = *found;
+    return nullptr;
+}
+
+Fault parse_ipv4(std::string_view word, std::uint32_t& address) {
+    if (word.find('.') == std::string_view::npos) return parse_number(word, address);
+    constexpr Fault fault = "is no IPv4 address such as 10.0.0.1";
+    std::array<char, INET_ADDRSTRLEN> text{};
+    if (word.size() >= text.size()) return fault;
+    std::copy(word.begin(), word.end(), text.begin());
+    in_addr parsed{};
+    if (inet_pton(AF_INET, text.data(), &parsed) != 1) return fault;
+    address = ntohl(parsed.s_addr);
+    return nullptr;
+}
+
+template <class Key>
+Fault parse_pair(std::string_view line, Pair<Key>& pair) {
+    const auto end = std::min(line.find_first_of(", \t"), line.size());
+    if (const auto fault = parse_number(line.substr(0, end), pair.x)) return fault;
+    auto rest = trim(line.substr(end));
+    if (rest.starts_with(',')) rest = trim(rest.substr(1));
+    const auto fault = parse_number(rest, pair.y);
+    if (fault) return fault == out_of_range ? fault : "is not two numbers such as 1,2";
+    return std::isinf(pair.y) ? "has an infinite second number, which cannot be summed" : nullptr;
+}
+
+std::string_view Lines::next(std::string_view& text) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto word = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number_;
+    return word;
+}
+
+void Lines::refuse(std::uint64_t line, std::string_view word, Fault why) const {
+    constexpr std::size_t most = 40;
+    const auto shown = std::string(word.substr(0, most)) + (word.size() > most ? "..." : "");
+    throw InvalidArgument((path_ == "-" ? "standard input" : path_) + ", line " + std::to_string(line) + ": '" + shown +
+                          "' " + why);
+}
+
+template <class Key>
 void parse_lines(std::string_view text, const std::string& path, std::vector<Key>& keys) {
-    constexpr const char* out_of_range = "is out of the type's range";
-    for (std::size_t line = 1; !text.empty(); ++line) {
-        const auto end = std::min(text.find('\n'), text.size());
-        const auto word = trim(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-        const auto digits = word.starts_with('+') && !word.starts_with("+-") ? word.substr(1) : word;
-        Number<Key> number{};
-        const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (error == std::errc::result_out_of_range) refuse(path, line, word, out_of_range);
-        if (error != std::errc() || rest != digits.data() + digits.size()) {
-            refuse(path, line, word, std::is_integral_v<Key> ? "is not an integer of the type" : "is not a number");
-        }
-        const auto key = key_of<Key>(number);
-        if (!key) refuse(path, line, word, out_of_range);
-        keys.push_back(*key);
+    for (Lines lines(path); !text.empty();) {
+        const auto word = lines.next(text);
+        Key key{};
+        if (const auto fault = parse_number(word, key)) lines.refuse(lines.number(), word, fault);
+        keys.push_back(key);
     }
+}
+
+template <class Key>
+std::string format_number(Key key) {
+    std::array<char, 32> word{};
+    const auto [end, error] = std::to_chars(word.data(), word.data() + word.size(), number_of(key));
+    return {word.data(), end};
 }
 
 template <class Key>
 std::string format_lines(std::span<const Key> keys) {
     std::string text;
     text.reserve(keys.size() * 12);
-    std::array<char, 32> word{};
     for (const auto& key : keys) {
-        const auto [end, error] = std::to_chars(word.data(), word.data() + word.size(), number_of(key));
-        text.append(word.data(), static_cast<std::size_t>(end - word.data()));
+        text += format_number(key);
         text += '\n';
     }
     return text;
 }
 
-template void parse_lines(std::string_view, const std::string&, std::vector<Half>&);
-template std::string format_lines(std::span<const Half>);
-template void parse_lines(std::string_view, const std::string&, std::vector<float>&);
-template std::string format_lines(std::span<const float>);
-template void parse_lines(std::string_view, const std::string&, std::vector<double>&);
-template std::string format_lines(std::span<const double>);
-template void parse_lines(std::string_view, const std::string&, std::vector<std::int32_t>&);
-template std::string format_lines(std::span<const std::int32_t>);
-template void parse_lines(std::string_view, const std::string&, std::vector<std::uint32_t>&);
-template std::string format_lines(std::span<const std::uint32_t>);
-template void parse_lines(std::string_view, const std::string&, std::vector<std::int64_t>&);
-template std::string format_lines(std::span<const std::int64_t>);
-template void parse_lines(std::string_view, const std::string&, std::vector<std::uint64_t>&);
-template std::string format_lines(std::span<const std::uint64_t>);
+#define QUADMILL_TEXT_OF(Key)                                                           \
+    template Fault parse_number(std::string_view, Key&);                                \
+    template Fault parse_pair(std::string_view, Pair<Key>&);                            \
+    template void parse_lines(std::string_view, const std::string&, std::vector<Key>&); \
+    template std::string format_number(Key);                                            \
+    template std::string format_lines(std::span<const Key>);
+QUADMILL_TEXT_OF(Half)
+QUADMILL_TEXT_OF(float)
+QUADMILL_TEXT_OF(double)
+QUADMILL_TEXT_OF(std::int32_t)
+QUADMILL_TEXT_OF(std::uint32_t)
+QUADMILL_TEXT_OF(std::int64_t)
+QUADMILL_TEXT_OF(std::uint64_t)
 
 }  // namespace quadmill::cli

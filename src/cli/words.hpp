@@ -47,10 +47,14 @@ std::string joined(const Words<Value>& words, const char* between) {
 
 // Takes one of the words; the help lists them.
 template <class Value>
-CLI::CheckedTransformer one_of(const Words<Value>& words) {
-    CLI::CheckedTransformer transformer(words);
-    transformer.description(joined(words, "|"));
-    return transformer;
+CLI::Validator one_of(const Words<Value>& words) {
+    const auto convert = [words](std::string& text) -> std::string {
+        const auto found = std::ranges::find(words, text, &std::pair<std::string, Value>::first);
+        if (found == words.end()) return "'" + text + "' is none of " + joined(words, ", ");
+        text = std::to_string(static_cast<int>(found->second));  // what CLI11 reads an enum from
+        return {};
+    };
+    return {convert, joined(words, "|")};
 }
 
 }  // namespace quadmill::cli

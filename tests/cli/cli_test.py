@@ -12,57 +12,17 @@ import signal
 import stat
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-QUADMILL = os.path.abspath(sys.argv.pop(1))
-
-
-def run(*args, stdin=b"", env=None, **more):
-    return subprocess.run([QUADMILL, *args], input=stdin, capture_output=True, env={**os.environ, **(env or {})}, **more)
-
-
-def floats(values):
-    return array.array("f", values).tobytes()
-
-
-def halves(values):
-    import struct
-    return struct.pack(f"<{len(values)}e", *values)
-
-
-class Command(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name, content=None):
-        path = os.path.join(self.folder, name)
-        if content is not None:
-            with open(path, "wb") as file:
-                file.write(content)
-        return path
-
-    def read(self, path):
-        with open(path, "rb") as file:
-            return file.read()
-
-    def fails(self, status, words, *args, **more):
-        result = run(*args, **more)
-        text = result.stderr.decode()
-        self.assertEqual(result.returncode, status, text)
-        self.assertIn(words, text)
-        self.assertEqual(result.stdout, b"")
-        return text
+from command import QUADMILL, Command, floats, halves, run
 
 
 class Help(Command):
     def test_version_and_help(self):
         self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n$")
-        for verb in ([], ["info"], ["sort"], ["limits"], ["bench"], ["bench", "sort"]):
+        for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["limits"],
+                     ["bench"], ["bench", "sort"]):
             result = run(*verb, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertEqual(result.stderr, b"")

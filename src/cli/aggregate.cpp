@@ -1,0 +1,52 @@
+#include "cli/aggregate.hpp"
+
+#include <limits>
+#include <optional>
+
+#include "cli/checks.hpp"
+#include "cli/words.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using Kind = Aggregate::Kind;
+const Words<Kind> whole_words{{"min", Kind::Min}, {"max", Kind::Max}, {"avg", Kind::Average}};
+
+std::optional<Aggregate> aggregate_of(std::string_view text) {
+    for (const auto& [word, kind] : whole_words) {
+        if (text == word) return Aggregate{.kind = kind};
+    }
+    constexpr std::string_view quantile = "quantile:";
+    Aggregate found;
+    if (!text.starts_with(quantile) || parse_number(text.substr(quantile.size()), found.phi)) return {};
+    return found.phi >= 0 && found.phi <= 1 ? std::optional(found) : std::nullopt;
+}
+
+}  // namespace
+
+Question ThresholdChoice::question() const {
+    return {.aggregate = aggregate_of(aggregate).value_or(Aggregate{}), .scale = scale, .offset = offset};
+}
+
+CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold) {
+    constexpr double most = std::numeric_limits<double>::max();
+    verb.add_option("--scale", threshold.scale, "A of the threshold A AGG(x) + B")
+        ->check(number_from(-most, most))
+        ->type_name("A")
+        ->capture_default_str();
+    verb.add_option("--offset", threshold.offset, "B of the threshold A AGG(x) + B")
+        ->check(number_from(-most, most))
+        ->type_name("B")
+        ->capture_default_str();
+    return verb
+        .add_option("--agg", threshold.aggregate,
+                    "AGG: the least x, the greatest, their average, or a quantile of them")
+        ->check([](const std::string& text) {
+            return aggregate_of(text) ? std::string()
+                                      : "'" + text + "' is none of min, max, avg and quantile:P with P from 0 to 1";
+        })
+        ->type_name("quantile:P|" + joined(whole_words, "|"));
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,21 @@
+// The threshold of correlated sums, as the command takes it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/answer.hpp"
+
+namespace quadmill::cli {
+
+struct ThresholdChoice {
+    std::string aggregate;
+    double scale = 1, offset = 0;
+
+    [[nodiscard]] Question question() const;
+};
+
+// --agg, which is returned, --scale and --offset.
+CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold);
+
+}  // namespace quadmill::cli

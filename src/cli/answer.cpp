@@ -1,0 +1,101 @@
+#include "cli/answer.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace quadmill::cli {
+
+namespace {
+
+// Shortest text; nlohmann writes 1 as 1.0.
+std::string word_of(const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    return value.is_number_float() ? format_number(value.get<double>()) : value.dump();
+}
+
+using Row = std::vector<std::string>;
+
+// An object in an object becomes columns of its own.
+void flatten(const Json& object, const std::string& prefix, Row& names, Row& words) {
+    for (const auto& [key, value] : object.items()) {
+        if (value.is_object()) {
+            flatten(value, prefix + key + " ", names, words);
+            continue;
+        }
+        names.push_back(prefix + key);
+        words.push_back(word_of(value));
+    }
+}
+
+std::string table_of(const Json& rows) {
+    std::vector<Row> lines(1);
+    for (const auto& row : rows) {
+        lines.front().clear();
+        lines.emplace_back();
+        flatten(row, "", lines.front(), lines.back());
+    }
+    std::string text;
+    std::vector<std::size_t> widths(lines.front().size());
+    for (const auto& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+    }
+    for (const auto& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i)
+            text += fmt::format("{:>{}}", line[i], widths[i] + (i > 0 ? 2 : 0));
+        text += '\n';
+    }
+    return text;
+}
+
+std::string as_table(const Answer& answer) {
+    std::string text;
+    std::uint64_t nans = 0;
+    for (const auto* facts : {&answer.head, &answer.tail}) {
+        for (const auto& [key, value] : facts->items()) {
+            if (key == "nans") {
+                nans = value;
+            } else {
+                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, word_of(value));
+            }
+        }
+    }
+    text += '\n';
+    if (nans > 0) text += fmt::format("NaNs, which are no values: {}\n", nans);
+    if (answer.head.at("n") == 0) return text + "no values\n";
+    return text + (answer.rows.empty() ? "none\n" : table_of(answer.rows));
+}
+
+std::string as_json(const Answer& answer) {
+    auto out = answer.head;
+    if (answer.rows_of.empty()) {
+        out.update(answer.rows.at(0));
+    } else {
+        out[answer.rows_of] = answer.rows;
+    }
+    out.update(answer.tail);
+    return out.dump() + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const Answer& answer, Format format) {
+    return format == Format::JsonLine ? as_json(answer) : as_table(answer);
+}
+
+Json json_of(double value) {
+    return std::isinf(value) ? Json(value < 0 ? "-inf" : "inf") : Json(value);
+}
+
+std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation) {
+    if (notation == Notation::Hexadecimal) return fmt::format("0x{:0{}x}/{}", value, value_bits / 4, length);
+    const auto part = [value](int shift) { return (value >> static_cast<unsigned>(shift)) & 255U; };
+    return fmt::format("{}.{}.{}.{}/{}", part(24), part(16), part(8), part(0), length);
+}
+
+Json json_of(const Count& count) {
+    return {{"lower", count.lower}, {"estimate", count.estimate}, {"upper", count.upper}};
+}
+
+}  // namespace quadmill::cli

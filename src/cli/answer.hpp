@@ -1,0 +1,153 @@
+// Answers about streams, as JSON or as a table of the same.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cli/text.hpp"
+#include "quadmill/stream.hpp"
+
+namespace quadmill::cli {
+
+using Json = nlohmann::ordered_json;
+
+enum class Format { Table, JsonLine };
+
+struct Answer {
+    Json head;              // what was asked of how many values
+    std::string rows_of{};  // the rows' name; empty when there is one row, which then stands beside the head
+    Json rows = Json::array();
+    Json tail = Json::object();  // what else there is to say
+};
+
+// With a newline at the end.
+[[nodiscard]] std::string to_text(const Answer& answer, Format format);
+
+// JSON has no infinite numbers.
+[[nodiscard]] Json json_of(double value);
+// A float by its shortest text, not by the digits of the same value as a double.
+template <class T>
+[[nodiscard]] Json json_of(T value) requires(!std::is_same_v<T, double>) {
+    if constexpr (std::is_integral_v<T>) {
+        return value;
+    } else {
+        double number = 0;
+        static_cast<void>(parse_number(format_number(value), number));
+        return json_of(number);
+    }
+}
+[[nodiscard]] Json json_of(const Count& count);
+
+// How prefixes are written: 10.1.0.0/16 or 0x0a010000/16.
+enum class Notation { Ipv4, Hexadecimal };
+
+// What is asked of a summary, as far as it concerns its kind.
+struct Question {
+    std::vector<double> phis{};
+    double support = 0;
+    std::optional<std::uint64_t> width{};  // of a sliding window
+    Notation notation = Notation::Hexadecimal;
+    Aggregate aggregate{};
+    double scale = 1, offset = 0;  // the threshold is scale AGG(x) + offset
+};
+
+template <class Summary>
+[[nodiscard]] std::uint64_t nans_of(const Summary& summary) {
+    if constexpr (requires { summary.nans(); }) {
+        return summary.nans();
+    } else {
+        return 0;  // integers
+    }
+}
+
+// `value_bits`: of the type.
+[[nodiscard]] std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation);
+
+template <class T>
+[[nodiscard]] Json rows_of(const std::vector<Quantile<T>>& quantiles) {
+    auto rows = Json::array();
+    for (const auto& q : quantiles) {
+        rows.push_back(
+            {{"phi", q.phi}, {"value", json_of(q.value)}, {"rank_lower", q.rank_lower}, {"rank_upper", q.rank_upper}});
+    }
+    return rows;
+}
+
+template <class T>
+[[nodiscard]] Json rows_of(const std::vector<Frequent<T>>& items) {
+    auto rows = Json::array();
+    for (const auto& item : items) {
+        Json row{{"value", json_of(item.value)}};
+        row.update(json_of(item.count));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+[[nodiscard]] inline Json window_of(const SlidingOptions& options, const Question& asked) {
+    return {{"window", options.window}, {"width", asked.width.value_or(options.window)}};
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const Quantiles<T>& summary, const Question& asked) {
+    Answer answer{.head = {{"n", summary.n()}, {"eps", summary.eps()}}, .rows_of = "quantiles"};
+    if (summary.n() > 0) answer.rows = rows_of(summary.quantiles(asked.phis));
+    return answer;
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const Frequencies<T>& summary, const Question& asked) {
+    return {.head = {{"n", summary.n()}, {"eps", summary.eps()}, {"support", asked.support}},
+            .rows_of = "items",
+            .rows = rows_of(summary.frequent(asked.support))};
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const SlidingQuantiles<T>& summary, const Question& asked) {
+    Answer answer{.head = {{"n", summary.n()}, {"eps", summary.options().eps}},
+                  .rows_of = "quantiles",
+                  .tail = window_of(summary.options(), asked)};
+    if (summary.n() > 0) answer.rows = rows_of(summary.quantiles(asked.phis, asked.width));
+    return answer;
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const SlidingFrequencies<T>& summary, const Question& asked) {
+    return {.head = {{"n", summary.n()}, {"eps", summary.options().eps}, {"support", asked.support}},
+            .rows_of = "items",
+            .rows = rows_of(summary.frequent(asked.support, asked.width)),
+            .tail = window_of(summary.options(), asked)};
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const HeavyPrefixes<T>& summary, const Question& asked) {
+    Answer answer{.head = {{"n", summary.n()}, {"eps", summary.options().eps}, {"support", asked.support}},
+                  .rows_of = "items"};
+    for (const auto& item : summary.heavy(asked.support)) {
+        Json row{{"prefix", prefix_text(item.value, item.length, 8 * sizeof(T), asked.notation)}};
+        row.update(json_of(item.discounted));
+        row["count"] = json_of(item.count);
+        answer.rows.push_back(std::move(row));
+    }
+    return answer;
+}
+
+template <class T>
+[[nodiscard]] Answer answer_of(const CorrelatedSums<T>& summary, const Question& asked) {
+    Json row{{"threshold", nullptr}, {"sum", 0}, {"lower", 0}, {"upper", 0}};
+    if (summary.n() > 0) {
+        const auto found = summary.sum(asked.aggregate, [&](double v) { return asked.scale * v + asked.offset; });
+        row = {{"threshold", json_of(found.threshold)},
+               {"sum", json_of(found.sum)},
+               {"lower", json_of(found.lower)},
+               {"upper", json_of(found.upper)}};
+    }
+    return {.head = {{"n", summary.n()}}, .rows = Json::array({row}), .tail = {{"eps", summary.eps()}}};
+}
+
+}  // namespace quadmill::cli

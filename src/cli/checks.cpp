@@ -1,0 +1,45 @@
+#include "cli/checks.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "cli/text.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+// "1000" or "2^20"; 0 when it is neither, or too large.
+std::uint64_t parse_count(std::string_view text) {
+    std::uint64_t value = 0;
+    const bool power = text.starts_with("2^");
+    if (parse_number(text.substr(power ? 2 : 0), value) != nullptr || (power && value >= 64)) return 0;
+    return power ? std::uint64_t{1} << value : value;
+}
+
+}  // namespace
+
+CLI::Validator count_up_to(std::uint64_t most) {
+    const auto convert = [most](std::string& text) -> std::string {
+        const auto value = parse_count(text);
+        if (value < 1 || value > most)
+            return fmt::format("'{}' is no whole number from 1 to {}, such as 1000000 or 2^20", text, most);
+        text = std::to_string(value);
+        return {};
+    };
+    return {convert, ""};
+}
+
+CLI::Validator number_from(double least, double most) {
+    const auto check = [least, most](const std::string& text) -> std::string {
+        double value = 0;
+        if (parse_number(text, value) == nullptr && value >= least && value <= most) return {};
+        return fmt::format("'{}' is no number from {} to {}", text, least, most);
+    };
+    return {check, ""};
+}
+
+}  // namespace quadmill::cli

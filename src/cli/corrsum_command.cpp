@@ -1,0 +1,90 @@
+#include <fmt/core.h>
+
+#include <array>
+#include <memory>
+
+#include "cli/aggregate.hpp"
+#include "cli/commands.hpp"
+#include "cli/stream_run.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+struct CorrsumCommand {
+    StreamOptions stream;
+    ThresholdChoice threshold;
+    double eps = 0.001;
+    std::optional<std::uint64_t> n{};
+
+    void run() const;
+    template <class T>
+    void run_as() const;
+};
+
+double number_of(auto value) {
+    return static_cast<double>(value);
+}
+double number_of(Half value) {
+    return value.value();
+}
+
+// Pairs as columns.
+template <class T>
+struct Columns {
+    std::vector<T> x;
+    std::vector<double> y;
+    std::uint64_t pairs = 0;
+
+    void take(auto records) {
+        x.clear();
+        y.clear();
+        for (const auto& [first, second] : records) {
+            x.push_back(first);
+            y.push_back(number_of(second));
+            ++pairs;
+            if (std::isinf(y.back()))
+                throw InvalidArgument(fmt::format("y of pair {} is infinite, which cannot be summed", pairs));
+        }
+    }
+};
+
+template <class T>
+void CorrsumCommand::run_as() const {
+    StreamRun run(stream);
+    CorrelatedSums<T> summary({.eps = eps, .n = n, .window = stream.window}, run.sorter());
+    Columns<T> columns;
+    const auto add = [&](auto records) {
+        columns.take(records);
+        summary.add(columns.x, columns.y);
+    };
+    run.run<std::array<T, 2>, Pair<T>>(summary, "pair of " + word_for(type_words, stream.type) + " values",
+                                       parse_pair<T>, add, [&] { return answer_of(summary, threshold.question()); });
+}
+
+void CorrsumCommand::run() const {
+    detail::sort::visit_type(stream.type, [this]<class T>(const T*) { run_as<T>(); });
+}
+
+}  // namespace
+
+void add_corrsum_command(CLI::App& app) {
+    auto command = std::make_shared<CorrsumCommand>();
+    auto* verb = app.add_subcommand("corrsum", "The sum of y over the pairs x, y of a stream with x <= A AGG(x) + B");
+    add_threshold_options(*verb, command->threshold)->required();
+    add_eps_option(*verb, command->eps);
+    add_n_option(*verb, command->n);
+    add_stream_options(
+        *verb, command->stream, type_words,
+        "Input is text, two numbers a line with a comma, a tab or blanks between them; y is read as f64");
+    verb->footer(
+        "Raw input is x, y, x, y, ... of --type. The exact sum is from lower to upper.\n"
+        "Examples:\n"
+        "  quadmill corrsum pairs.f32 --agg quantile:0.5\n"
+        "  cut -d, -f2,5 sales.csv | quadmill corrsum --text --agg avg --scale 0.5 --json\n"
+        "  quadmill corrsum pairs.f64 --type f64 --agg min --offset 10 --eps 0.0001");
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace quadmill::cli

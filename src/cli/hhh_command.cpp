@@ -1,0 +1,115 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "cli/commands.hpp"
+#include "cli/stream_run.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+const Words<KeyType> prefix_types{{"u32", KeyType::U32}, {"u64", KeyType::U64}};
+
+struct HhhCommand {
+    StreamOptions stream{.type = KeyType::U32};
+    SupportChoice support;
+    std::string hierarchy;
+
+    void run();
+    template <class T>
+    void run_as() const;
+
+  private:
+    void read_hierarchy();
+
+    std::vector<int> lengths_;
+    Notation notation_ = Notation::Hexadecimal;
+};
+
+// "8,16,24" to numbers that ascend.
+std::vector<int> lengths_of(std::string_view list, int most) {
+    std::vector<int> lengths;
+    for (std::size_t at = 0; at <= list.size();) {
+        const auto end = std::min(list.find(',', at), list.size());
+        int length = -1;
+        const auto fault = parse_number(list.substr(at, end - at), length);
+        if (fault || length < (lengths.empty() ? 0 : lengths.back() + 1) || length > most) {
+            throw CLI::ValidationError(
+                "--hierarchy",
+                fmt::format("must be ipv4-bytes, ipv4-bits or lengths of prefixes that ascend, from 0 to "
+                            "{}, such as 0,8,16; not '{}'",
+                            most, list));
+        }
+        lengths.push_back(length);
+        at = end + 1;
+    }
+    return lengths;
+}
+
+void HhhCommand::read_hierarchy() {
+    if (hierarchy == "ipv4-bytes") {
+        lengths_ = {0, 8, 16, 24, 32};
+    } else if (hierarchy == "ipv4-bits") {
+        lengths_.resize(33);
+        std::iota(lengths_.begin(), lengths_.end(), 0);
+    } else {
+        lengths_ = lengths_of(hierarchy, stream.type == KeyType::U32 ? 32 : 64);
+        return;
+    }
+    if (stream.type != KeyType::U32)
+        throw CLI::ValidationError("--hierarchy", hierarchy + " goes with --type u32, which holds IPv4 addresses");
+    notation_ = Notation::Ipv4;
+}
+
+template <class T>
+void HhhCommand::run_as() const {
+    StreamRun run(stream);
+    HeavyPrefixes<T> summary(
+        {.eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window}, run.sorter());
+    const Question question{.support = support.support, .notation = notation_};
+    ParseLine<T> parse = parse_number<T>;
+    if constexpr (std::is_same_v<T, std::uint32_t>) {
+        if (notation_ == Notation::Ipv4) parse = parse_ipv4;
+    }
+    run.run<T>(
+        summary, [&] { return answer_of(summary, question); }, parse);
+}
+
+void HhhCommand::run() {
+    support.check();
+    if (support.eps() < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6; it is S / 10 by default");
+    if (support.eps() >= support.support) throw CLI::ValidationError("--support", "must be above --eps");
+    read_hierarchy();
+    if (stream.type == KeyType::U32) return run_as<std::uint32_t>();
+    run_as<std::uint64_t>();
+}
+
+}  // namespace
+
+void add_hhh_command(CLI::App& app) {
+    auto command = std::make_shared<HhhCommand>();
+    auto* verb = app.add_subcommand("hhh", "Hierarchical heavy hitters: the prefixes under which a stream is frequent");
+    verb->add_option("--hierarchy", command->hierarchy,
+                     "ipv4-bytes: prefixes of 0, 8, 16, 24 and 32 bits; ipv4-bits: of 0 to 32; or lengths in bits, "
+                     "ascending, such as 0,16,48,64")
+        ->required()
+        ->type_name("ipv4-bytes|ipv4-bits|LIST");
+    add_support_options(*verb, command->support);
+    add_stream_options(*verb, command->stream, prefix_types,
+                       "Input is text, one number a line; with ipv4 hierarchies also addresses such as 10.0.0.1");
+    verb->footer(
+        "lower, estimate and upper count the values under a prefix that are under no longer prefix of the answer; "
+        "count\n"
+        "has all values under it. A prefix is written as 10.1.0.0/16 for ipv4 hierarchies, else as 0x0a010000/16: all\n"
+        "bits of the type, those after the prefix 0, and its length.\n"
+        "Examples:\n"
+        "  quadmill hhh sources.u32 --support 0.01 --hierarchy ipv4-bytes\n"
+        "  cut -d' ' -f1 access.log | quadmill hhh --text --support 0.05 --hierarchy ipv4-bits --json\n"
+        "  quadmill hhh ids.u64 --type u64 --support 0.1 --eps 0.001 --hierarchy 0,16,32,64");
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace quadmill::cli

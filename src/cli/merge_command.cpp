@@ -1,0 +1,200 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <optional>
+
+#include "cli/aggregate.hpp"
+#include "cli/commands.hpp"
+#include "cli/stream_run.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using Kind = SavedSummary::Kind;
+
+// What a kind is called, and the options that ask it.
+struct KindWords {
+    Kind kind;
+    const char* name;
+    std::vector<std::string> options;
+};
+const std::vector<KindWords> kinds{{Kind::Quantiles, "quantiles", {"--phi"}},
+                                   {Kind::Frequencies, "frequencies", {"--support"}},
+                                   {Kind::SlidingQuantiles, "sliding quantiles", {"--phi"}},
+                                   {Kind::SlidingFrequencies, "sliding frequencies", {"--support"}},
+                                   {Kind::HeavyPrefixes, "heavy prefixes", {"--support", "--ipv4"}},
+                                   {Kind::CorrelatedSums, "correlated sums", {"--agg", "--scale", "--offset"}}};
+
+const KindWords& words_of(Kind kind) {
+    return *std::ranges::find(kinds, kind, &KindWords::kind);
+}
+
+struct MergeCommand {
+    std::vector<std::string> files;
+    std::vector<double> phis = default_phis;
+    double support = 0;
+    ThresholdChoice threshold;
+    Notation notation = Notation::Hexadecimal;
+    std::string save;
+    Format format = Format::Table;
+
+    // `given`: the options of the call.
+    void run(const std::vector<std::string>& given);
+    template <class T>
+    void run_as(Kind kind);
+
+  private:
+    void read();
+    [[nodiscard]] SavedSummary saved() const;
+    template <class Load>
+    [[nodiscard]] auto merged(const Load& load) const;
+    [[nodiscard]] Question question(double eps, double usual_support) const;
+    void print(const auto& summary, const Question& question);
+
+    std::vector<Bytes> contents_;
+    std::optional<SaveFile> save_;
+};
+
+void MergeCommand::read() {
+    for (const auto& file : files) contents_.push_back(read_file(file));
+}
+
+[[noreturn]] void refuse_file(const std::string& file, const InvalidArgument& error) {
+    throw InvalidArgument("'" + file + "': " + error.what());
+}
+
+SavedSummary MergeCommand::saved() const {
+    std::vector<SavedSummary> all;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        try {
+            all.push_back(saved_summary(contents_[i].span()));
+        } catch (const InvalidArgument& error) {
+            refuse_file(files[i], error);
+        }
+        if (all[i].kind == all[0].kind && all[i].type == all[0].type) continue;
+        const auto holds = [&](std::size_t which) {
+            return fmt::format("'{}' holds {} of {} values", files[which], words_of(all[which].kind).name,
+                               word_for(type_words, all[which].type));
+        };
+        throw CLI::ValidationError("FILE", holds(0) + ", and " + holds(i) + "; only one kind and type can be merged");
+    }
+    return all.front();
+}
+
+template <class Load>
+auto MergeCommand::merged(const Load& load) const {
+    std::optional<decltype(load(contents_.front().span()))> all;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        try {
+            auto one = load(contents_[i].span());
+            if (all) {
+                all->merge(one);
+            } else {
+                all = std::move(one);
+            }
+        } catch (const InvalidArgument& error) {
+            refuse_file(files[i], error);
+        }
+    }
+    return std::move(*all);
+}
+
+Question MergeCommand::question(double eps, double usual_support) const {
+    auto question = threshold.question();
+    question.phis = phis;
+    question.support = support > 0 ? support : usual_support;
+    question.notation = notation;
+    if (question.support < eps)
+        throw CLI::ValidationError("--support", fmt::format("must be at least {}, not {}", eps, question.support));
+    return question;
+}
+
+void MergeCommand::print(const auto& summary, const Question& question) {
+    auto answer = answer_of(summary, question);
+    answer.tail.update({{"bytes", summary.bytes()}, {"nans", nans_of(summary)}});
+    if (!save_->takes_standard_output()) {
+        const auto text = to_text(answer, format);
+        OutputFile("-").write(std::as_bytes(std::span(text)));
+    }
+    save_->save(summary);
+}
+
+template <class T>
+void MergeCommand::run_as(Kind kind) {
+    const auto answer_quantiles = [this](const auto& summary) { print(summary, question(0, 1)); };
+    const auto answer_frequencies = [this](const auto& summary) {
+        print(summary, question(summary.eps(), std::min(1.0, 10 * summary.eps())));
+    };
+    using Bytes = std::span<const std::byte>;
+    switch (kind) {
+        case Kind::Quantiles:
+            return answer_quantiles(merged([](Bytes b) { return Quantiles<T>::load(b); }));
+        case Kind::SlidingQuantiles:
+            return answer_quantiles(merged([](Bytes b) { return SlidingQuantiles<T>::load(b).summary(); }));
+        case Kind::Frequencies:
+            return answer_frequencies(merged([](Bytes b) { return Frequencies<T>::load(b); }));
+        case Kind::SlidingFrequencies:
+            return answer_frequencies(merged([](Bytes b) { return SlidingFrequencies<T>::load(b).summary(); }));
+        case Kind::CorrelatedSums:
+            return answer_quantiles(merged([](Bytes b) { return CorrelatedSums<T>::load(b); }));
+        case Kind::HeavyPrefixes:
+            break;
+    }
+    if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>) {
+        const auto all = merged([](Bytes b) { return HeavyPrefixes<T>::load(b); });
+        return print(all, question(all.options().support, all.options().support));
+    }
+    throw InvalidArgument("'" + files.front() + "' holds prefixes of values that have none; it is damaged");
+}
+
+void MergeCommand::run(const std::vector<std::string>& given) {
+    read();
+    const auto [kind, type] = saved();
+    const auto& words = words_of(kind);
+    for (const auto& option : given) {
+        if (std::ranges::find(words.options, option) == words.options.end())
+            throw CLI::ValidationError(option,
+                                       fmt::format("does not go with {}, which '{}' holds", words.name, files[0]));
+    }
+    if (kind == Kind::CorrelatedSums && threshold.aggregate.empty())
+        throw CLI::ValidationError("--agg", "is required for correlated sums");
+    if (notation == Notation::Ipv4 && type != KeyType::U32)
+        throw CLI::ValidationError("--ipv4", "goes with prefixes of u32 values");
+    save_.emplace(save, format);
+    detail::sort::visit_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
+}
+
+}  // namespace
+
+void add_merge_command(CLI::App& app) {
+    auto command = std::make_shared<MergeCommand>();
+    auto* verb = app.add_subcommand("merge", "Merge summaries that were saved with --save, and answer for all of them");
+    verb->add_option("FILE", command->files, "Summaries of one kind and type; of a sliding window, all it holds")
+        ->required();
+    add_phi_option(*verb, command->phis);
+    add_support_option(*verb, command->support)->default_str("10 eps, or what hhh was given");
+    add_threshold_options(*verb, command->threshold);
+    verb->add_flag(
+        "--ipv4", [command](std::int64_t) { command->notation = Notation::Ipv4; },
+        "Write heavy prefixes as those of IPv4 addresses");
+    add_save_option(*verb, command->save);
+    add_json_option(*verb, command->format);
+    verb->footer(
+        "The error of the merged summary is the largest of all.\n"
+        "Examples:\n"
+        "  quadmill merge monday.summary tuesday.summary --phi 0.5,0.99\n"
+        "  quadmill merge hosts/*.summary --support 0.01 --save all.summary --json");
+    verb->callback([command, verb] {
+        std::vector<std::string> given;
+        for (const auto& words : kinds) {
+            for (const auto& option : words.options) {
+                if (verb->count(option) > 0) given.push_back(option);
+            }
+        }
+        command->run(given);
+    });
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,61 @@
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/stream_run.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+struct QuantilesCommand {
+    StreamOptions stream;
+    SlidingChoice sliding;
+    std::vector<double> phis = default_phis;
+    double eps = 0.001;
+    std::optional<std::uint64_t> n{};
+
+    void run() const;
+    template <class T>
+    void run_as() const;
+};
+
+template <class T>
+void QuantilesCommand::run_as() const {
+    StreamRun run(stream);
+    const Question question{.phis = phis, .width = sliding.asked()};
+    if (sliding.on()) {
+        SlidingQuantiles<T> summary(sliding.options(eps), run.sorter());
+        return run.run<T>(summary, [&] { return answer_of(summary, question); });
+    }
+    Quantiles<T> summary({.eps = eps, .n = n, .window = stream.window}, run.sorter());
+    run.run<T>(summary, [&] { return answer_of(summary, question); });
+}
+
+void QuantilesCommand::run() const {
+    sliding.check(eps, stream);
+    if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
+    detail::sort::visit_type(stream.type, [this]<class T>(const T*) { run_as<T>(); });
+}
+
+}  // namespace
+
+void add_quantiles_command(CLI::App& app) {
+    auto command = std::make_shared<QuantilesCommand>();
+    auto* verb = app.add_subcommand("quantiles", "Quantiles of a stream, with bounds of their ranks, in little memory");
+    add_eps_option(*verb, command->eps);
+    add_phi_option(*verb, command->phis);
+    add_n_option(*verb, command->n);
+    add_sliding_options(*verb, command->sliding);
+    add_stream_options(*verb, command->stream, type_words);
+    verb->footer(
+        "A value's rank among the N values is from rank_lower to rank_upper, and within eps N of phi N.\n"
+        "Examples:\n"
+        "  quadmill quantiles latencies.f32 --eps 0.0001 --phi 0.5,0.99,0.999\n"
+        "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 100000 --every 10000 --json\n"
+        "  quadmill quantiles monday.f64 --type f64 --save monday.summary");
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace quadmill::cli

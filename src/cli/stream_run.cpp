@@ -1,0 +1,228 @@
+#include "cli/stream_run.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "cli/checks.hpp"
+#include "cli/commands.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+const Words<Engine> sorter_words{
+    {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"hybrid", Engine::Hybrid}};
+
+constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
+
+}  // namespace
+
+void add_json_option(CLI::App& verb, Format& format) {
+    verb.add_flag(
+        "--json", [&format](std::int64_t) { format = Format::JsonLine; },
+        "One JSON object an answer on standard output");
+}
+
+void add_save_option(CLI::App& verb, std::string& save) {
+    verb.add_option("--save", save,
+                    "Write the summary there in the end, for `quadmill merge`; - is standard output, which then has no "
+                    "answer")
+        ->check([](const std::string& name) { return name.empty() ? "the name of the file is empty" : std::string(); })
+        ->type_name("FILE");
+}
+
+void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
+    verb.add_option("--phi", phis, "Which quantiles: parts from 0 (the least) to 1 (the greatest), comma-separated")
+        ->delimiter(',')
+        ->allow_extra_args(false)  // else it would take the FILE after it
+        ->check(number_from(0, 1))
+        ->type_name("PHI,...")
+        ->default_str("0,0.01,0.05,0.25,0.5,0.75,0.95,0.99,1");
+}
+
+void add_eps_option(CLI::App& verb, double& eps) {
+    verb.add_option("--eps", eps, "The error allowed, as a part of the number of values, from 1e-9 to 0.5")
+        ->check(number_from(1e-9, 0.5))
+        ->type_name("E")
+        ->capture_default_str();
+}
+
+void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n) {
+    verb.add_option("--n", n, "How many values will come, where that is known: takes less memory")
+        ->transform(count_up_to(most_values))
+        ->type_name("N");
+}
+
+void SupportChoice::check() const {
+    if (eps() <= support) return;
+    throw CLI::ValidationError("--support", fmt::format("must be at least --eps, {}, not {}", eps(), support));
+}
+
+CLI::Option* add_support_option(CLI::App& verb, double& support) {
+    return verb.add_option("--support", support, "The least part of all that is frequent, from 1e-8 to 1")
+        ->check(number_from(1e-8, 1))
+        ->type_name("S");
+}
+
+void add_support_options(CLI::App& verb, SupportChoice& choice) {
+    add_support_option(verb, choice.support)->required();
+    verb.add_option("--eps", choice.given_eps,
+                    "The error allowed, as a part of the number of values, from 1e-9 to 0.5 (default: S / 10)")
+        ->check(number_from(1e-9, 0.5))
+        ->type_name("E");
+}
+
+void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types, const std::string& text) {
+    verb.add_option("FILE", options.input, "Input; - is standard input")->capture_default_str();
+    verb.add_option("--type", options.type, "Type of the values, raw and little-endian")
+        ->transform(one_of(types))
+        ->default_str(word_for(types, options.type));
+    verb.add_flag(
+        "--text", [&options](std::int64_t) { options.form = Form::Text; }, text);
+    verb.add_option("--every", options.every, "Also answer after each K values read, NaNs included")
+        ->transform(count_up_to(most_values))
+        ->type_name("K");
+    add_save_option(verb, options.save);
+    add_json_option(verb, options.format);
+    verb.add_option("--engine", options.engine,
+                    "Who sorts: cpu: std::sort on threads; merge: the graphics pipeline; hybrid: both; auto: merge for "
+                    "pipes and for files of 2^23 values or more where there is a GPU, else cpu")
+        ->transform(one_of(sorter_words))
+        ->default_str("auto");
+    verb.add_option("--window", options.window, "Values sorted at once (default: 64 / eps, from 2^12 to 2^24)")
+        ->transform(count_up_to(std::uint64_t{1} << 24U))
+        ->type_name("N");
+    verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")
+        ->check(CLI::Range(0U, 1024U))
+        ->type_name("N");
+    verb.add_flag("--profile", options.profile, "A table of where the time went on standard error");
+    add_device_option(verb, options.device);
+}
+
+void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
+    verb.add_option("--sliding", sliding.window, "Only of the last N values")
+        ->transform(count_up_to(most_values))
+        ->type_name("N");
+    verb.add_option("--width", sliding.width, "With --sliding: only of the last W of its N values; takes more memory")
+        ->transform(count_up_to(most_values))
+        ->type_name("W");
+}
+
+void SlidingChoice::check(double eps, const StreamOptions& stream) const {
+    if (width > 0 && !on()) throw CLI::ValidationError("--width", "goes with --sliding");
+    if (width > window)
+        throw CLI::ValidationError("--width", fmt::format("must be at most the {} values of --sliding", window));
+    if (on() && eps < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6 with --sliding");
+    if (on() && stream.window > 0)
+        throw CLI::ValidationError("--window", "does not go with --sliding, which sorts in blocks of its own");
+}
+
+SlidingOptions SlidingChoice::options(double eps) const {
+    return {.eps = eps, .window = window, .widths = asked() < window ? Widths::Variable : Widths::Fixed};
+}
+
+SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
+    if (path.empty()) return;
+    if (takes_standard_output() && format == Format::JsonLine)
+        throw CLI::ValidationError("--save", "- is standard output, where --json writes; name a file");
+    try {
+        file_.emplace(path);
+    } catch (const IoError& error) {
+        throw CLI::ValidationError("--save", error.what());
+    }
+    if (file_->is_terminal()) throw CLI::ValidationError("--save", "standard output is a terminal; name a file");
+}
+
+Progress::Progress() : line_(isatty(STDERR_FILENO) == 1 ? Line::Hidden : Line::Impossible) {}
+
+void Progress::show(std::uint64_t values) {
+    constexpr double least_ms = 200;
+    const double now = time_.ms();
+    if (line_ == Line::Impossible || now - shown_ms_ < least_ms) return;
+    fmt::print(stderr, "\r\x1b[K{} values, {:.0f} a second", values, static_cast<double>(values) / now * 1e3);
+    shown_ms_ = now;
+    line_ = Line::Shown;
+}
+
+void Progress::hide() {
+    if (line_ != Line::Shown) return;
+    fmt::print(stderr, "\r\x1b[K");
+    line_ = Line::Hidden;
+}
+
+StreamRun::StreamRun(const StreamOptions& options)
+    : options_(options), save_(options.save, options.format), input_(options.input) {
+    if (save_.takes_standard_output() && options.every > 0)
+        throw CLI::ValidationError("--save", "- leaves no room for the answers of --every; name a file");
+}
+
+// Opening a context takes as long as sorting some million values on the CPU. A pipe does not say how much will come.
+bool StreamRun::worth_a_context() const {
+    constexpr std::uint64_t least = std::uint64_t{1} << 23U, bytes_of_a_line = 8;
+    const auto size = input_.file().size();
+    const auto raw_bytes = detail::sort::visit_type(options_.type, []<class T>(const T*) { return sizeof(T); });
+    return !size || *size >= least * (options_.form == Form::Text ? bytes_of_a_line : raw_bytes);
+}
+
+std::unique_ptr<WindowSorter> StreamRun::sorter() {
+    auto engine = options_.engine;
+    if (engine == Engine::Auto && !worth_a_context()) engine = Engine::Cpu;
+    std::unique_ptr<WindowSorter> sorter;
+    if (engine != Engine::Cpu) {
+        try {
+            sorter = window_sorter(Context::headless({.device = options_.device}),
+                                   {.engine = engine, .threads = options_.threads});
+        } catch (const ContextError&) {
+            if (engine != Engine::Auto) throw;
+        }
+    }
+    if (!sorter) sorter = cpu_window_sorter(options_.threads);
+    engine_ = sorter->name();
+    time_ = {};
+    return sorter;
+}
+
+std::uint64_t StreamRun::until_answer() {
+    const bool last = options_.every == 0 || input_.interrupted();
+    return last ? std::numeric_limits<std::uint64_t>::max() : options_.every - count_ % options_.every;
+}
+
+void StreamRun::count(std::size_t values) {
+    count_ += values;
+    progress_.show(count_);
+}
+
+void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
+    progress_.hide();
+    if (save_.takes_standard_output()) return;
+    Json tail{{"bytes", bytes},
+              {"engine", engine_},
+              {"values_per_s", std::llround(static_cast<double>(count_) / time_.ms() * 1e3)},
+              {"nans", nans}};
+    tail.update(answer.tail);
+    answer.tail = std::move(tail);
+    auto text = to_text(answer, options_.format);
+    if (answered_at_ && options_.format == Format::Table) text.insert(0, "\n");
+    output_.write(std::as_bytes(std::span(text)));
+    answered_at_ = count_;
+}
+
+void StreamRun::print_profile(const StreamTimes& times) const {
+    const double total = time_.ms();
+    fmt::print(stderr, "{:<10} {:>12} {:>8}\n", "part", "ms", "% of all");
+    const std::array rows{std::pair{"upload", times.upload},
+                          std::pair{"sort", times.sort},
+                          std::pair{"read back", times.readback},
+                          std::pair{"sample", times.sample},
+                          std::pair{"merge", times.merge},
+                          std::pair{"compress", times.compress},
+                          std::pair{"all", total}};
+    for (const auto& [name, ms] : rows) fmt::print(stderr, "{:<10} {:>12.3f} {:>8.1f}\n", name, ms, 100 * ms / total);
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,607 @@
+"""The verbs on streams against exact answers: bounds, shapes, what comes when, and what is refused.
+
+usage: stream_test.py QUADMILL [unittest arguments]
+"""
+import bisect
+import collections
+import contextlib
+import ipaddress
+import json
+import math
+import os
+import pty
+import random
+import select
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from command import QUADMILL, Command, floats, halves, run
+
+CODES = {"f16": "e", "f32": "f", "f64": "d", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
+
+
+def raw(values, name="f32"):
+    return struct.pack(f"<{len(values)}{CODES[name]}", *values)
+
+
+def lines(values):
+    return "".join(f"{value}\n" for value in values).encode()
+
+
+class Stream(Command):
+    def answers(self, *args, stdin=b"", status=0, engine="cpu"):
+        result = run(*args, "--json", "--engine", engine, stdin=stdin)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stderr, b"")
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def answer(self, *args, **more):
+        found = self.answers(*args, **more)
+        self.assertEqual(len(found), 1)
+        return found[0]
+
+    def start(self, *args, **more):
+        process = subprocess.Popen([QUADMILL, *args, "--engine", "cpu"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, bufsize=0, **more)
+        self.addCleanup(process.wait)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            self.addCleanup(pipe.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def next_line(self, process):
+        self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")
+        return process.stdout.readline()
+
+    def check_quantiles(self, answer, values, eps):
+        ordered = sorted(values)
+        n = len(ordered)
+        for q in answer["quantiles"]:
+            asked = max(1, math.ceil(q["phi"] * n - 1e-9))
+            first, last = bisect.bisect_left(ordered, q["value"]) + 1, bisect.bisect_right(ordered, q["value"])
+            self.assertLessEqual(first, last, "no value of the stream")
+            self.assertLessEqual(q["rank_lower"], last)
+            self.assertGreaterEqual(q["rank_upper"], first)
+            self.assertLessEqual(first - eps * n, asked)
+            self.assertGreaterEqual(last + eps * n, asked)
+
+    def check_frequent(self, answer, counts, support, eps):
+        n = sum(counts.values())
+        found = {item["value"]: item for item in answer["items"]}
+        self.assertEqual(len(found), len(answer["items"]))
+        for value, count in counts.items():
+            if count >= support * n:
+                self.assertIn(value, found)
+        for value, item in found.items():
+            self.assertGreaterEqual(counts[value], (support - eps) * n)
+            self.assertLessEqual(item["lower"], counts[value])
+            self.assertGreaterEqual(item["upper"], counts[value])
+            self.assertLessEqual(item["estimate"], counts[value])
+            self.assertGreaterEqual(item["estimate"], counts[value] - eps * n)
+
+
+class Quantiles(Stream):
+    def test_shape(self):
+        answer = self.answer("quantiles", "--eps", "0.01", stdin=floats([3, 1, 2]))
+        self.assertEqual(list(answer)[:6], ["n", "eps", "quantiles", "bytes", "engine", "values_per_s"])
+        self.assertEqual(answer["nans"], 0)
+        self.assertEqual((answer["n"], answer["eps"], answer["engine"]), (3, 0.01, "cpu"))
+        self.assertEqual([q["phi"] for q in answer["quantiles"]], [0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1])
+        self.assertEqual(answer["quantiles"][4], {"phi": 0.5, "value": 2, "rank_lower": 2, "rank_upper": 2})
+
+    def test_bounds_for_every_type_raw_and_text(self):
+        chance = random.Random(1)
+        values = [chance.randrange(2000) for _ in range(30000)]
+        data = self.path("data")
+        for name in CODES:
+            for content, form in ((raw(values, name), []), (lines(values), ["--text"])):
+                with open(data, "wb") as file:
+                    file.write(content)
+                for source, stdin in ((data, b""), ("-", content)):
+                    answer = self.answer("quantiles", source, "--type", name, "--eps", "0.01", "--window", "1000", *form,
+                                         stdin=stdin)
+                    self.assertEqual(answer["n"], len(values))
+                    self.check_quantiles(answer, values, 0.01)
+
+    def test_engines_agree(self):
+        values = [random.Random(2).random() for _ in range(20000)]
+        expected = self.answer("quantiles", "--window", "2^12", stdin=floats(values))
+        for engine in ("auto", "merge", "hybrid"):
+            answer = self.answer("quantiles", "--window", "2^12", stdin=floats(values), engine=engine)
+            self.assertEqual(answer["quantiles"], expected["quantiles"])
+            self.assertEqual(answer["engine"] in (engine, "cpu"), engine != "merge" or answer["engine"] == "merge")
+
+    def test_auto_without_a_driver_is_quiet(self):
+        result = run("quantiles", "--json", stdin=floats([1]),
+                     env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertEqual(json.loads(result.stdout)["engine"], "cpu")
+
+    def test_known_n_and_phi(self):
+        values = list(range(1, 50001))
+        for n in ("50000", "10", "2^30"):
+            answer = self.answer("quantiles", "--n", n, "--eps", "0.001", "--type", "i64", "--phi", "0.5,0.1", "-",
+                                 stdin=raw(values, "i64"))
+            self.assertEqual([q["phi"] for q in answer["quantiles"]], [0.5, 0.1])
+            self.check_quantiles(answer, values, 0.001)
+
+    def test_sliding(self):
+        values = list(range(30000))
+        random.Random(3).shuffle(values)
+        for extra, width in (([], 5000), (["--width", "5000"], 5000), (["--width", "300"], 300)):
+            answer = self.answer("quantiles", "--sliding", "5000", *extra, "--eps", "0.02", "--type", "u32",
+                                 stdin=raw(values, "u32"))
+            self.assertEqual((answer["n"], answer["window"], answer["width"]), (30000, 5000, width))
+            self.check_quantiles(answer, values[-width:], 0.02)
+
+    def test_special_values(self):
+        values = [math.inf, -math.inf, 0.1, math.nan, math.nan]
+        for stdin, form in ((floats(values), []), (b"inf\n-inf\n0.1\nnan\n-nan\n", ["--text"])):
+            answer = self.answer("quantiles", "--phi", "0,0.5,1", *form, stdin=stdin)
+            self.assertEqual([q["value"] for q in answer["quantiles"]], ["-inf", 0.1, "inf"])
+            self.assertEqual((answer["n"], answer["nans"]), (3, 2))
+            table = run("quantiles", "--engine", "cpu", *form, stdin=stdin).stdout.decode()
+            self.assertIn("NaNs, which are no values: 2", table)
+        self.assertNotIn("NaN", run("quantiles", stdin=floats([1])).stdout.decode())
+        big = 2**63 + 1
+        answer = self.answer("quantiles", "--type", "u64", "--phi", "0", stdin=raw([big], "u64"))
+        self.assertEqual(answer["quantiles"][0]["value"], big)
+
+    def test_empty_input(self):
+        for form in ([], ["--text"], ["--sliding", "5"]):
+            answer = self.answer("quantiles", *form)
+            self.assertEqual((answer["n"], answer["quantiles"]), (0, []))
+            self.assertIn(b"no values", run("quantiles", *form).stdout)
+        self.assertEqual(self.answer("quantiles", "--text", stdin=b"\n \n")["n"], 0)
+        self.assertEqual(self.answer("quantiles", stdin=floats([math.nan]))["nans"], 1)
+
+    def test_table(self):
+        table = run("quantiles", "--phi", "0.5,1", "--text", "--engine", "cpu", stdin=b"0.1\n0.2\n0.3\n").stdout.decode()
+        self.assertRegex(table, r"\An 3, eps 0.001, .*engine cpu")
+        self.assertRegex(table, r"(?m)^phi +value +rank_lower +rank_upper\n0.5 +0.2 +2 +2\n  1 +0.3 +3 +3$")
+
+    def test_profile(self):
+        table = run("quantiles", "--profile", stdin=floats(range(1000))).stderr.decode()
+        for part in ("upload", "sort", "read back", "sample", "merge", "compress", "all"):
+            self.assertRegex(table, rf"(?m)^{part} +[0-9.]+ +[0-9.]+$")
+
+
+class Frequent(Stream):
+    def zipf(self, n, seed=4):
+        chance = random.Random(seed)
+        return [int(chance.paretovariate(0.8)) for _ in range(n)]
+
+    def test_bounds(self):
+        values = [min(v, 60000) for v in self.zipf(40000)]
+        for name, eps in (("u32", 0.01), ("f64", 0.001), ("i64", 0.05)):
+            answer = self.answer("frequent", "--type", name, "--support", "0.05", "--eps", str(eps), "--window", "1000",
+                                 stdin=raw(values, name))
+            self.assertEqual(list(answer)[:4], ["n", "eps", "support", "items"])
+            self.check_frequent(answer, collections.Counter(values), 0.05, eps)
+            counts = [item["estimate"] for item in answer["items"]]
+            self.assertEqual(counts, sorted(counts, reverse=True))
+
+    def test_eps_by_default(self):
+        answer = self.answer("frequent", "--support", "0.2", "--text", stdin=b"1\n1\n2\nnan\n")
+        self.assertAlmostEqual(answer["eps"], 0.02)
+        self.assertEqual((answer["n"], answer["nans"]), (3, 1))
+        self.assertEqual(answer["items"][0], {"value": 1, "lower": 2, "estimate": 2, "upper": 2})
+
+    def test_sliding(self):
+        values = self.zipf(20000) + [7] * 300 + self.zipf(700, 5)
+        for width in (4000, 1000):
+            answer = self.answer("frequent", "--type", "i64", "--sliding", "4000", "--width", str(width), "--support",
+                                 "0.05", "--eps", "0.01", stdin=raw(values, "i64"))
+            self.assertEqual((answer["window"], answer["width"]), (4000, width))
+            self.check_frequent(answer, collections.Counter(values[-width:]), 0.05, 0.01)
+
+    def test_nothing_is_frequent(self):
+        answer = self.answer("frequent", "--support", "0.5", stdin=floats(range(100)))
+        self.assertEqual(answer["items"], [])
+        self.assertIn(b"none\n", run("frequent", "--support", "0.5", stdin=floats(range(100))).stdout)
+        self.assertIn(b"no values\n", run("frequent", "--support", "0.5").stdout)
+
+
+class Hhh(Stream):
+    LENGTHS = {"ipv4-bytes": [0, 8, 16, 24, 32], "ipv4-bits": list(range(33)), "0,12,32": [0, 12, 32]}
+
+    def addresses(self):
+        chance = random.Random(6)
+        planted = [(0x0a010203, 32, 3000), (0x0a020000, 16, 4000), (0xc0000000, 8, 5000), (0x0a010200, 24, 2500)]
+        values = [chance.getrandbits(32) for _ in range(6000)]
+        for prefix, length, count in planted:
+            values += [prefix | chance.getrandbits(32 - length) if length < 32 else prefix for _ in range(count)]
+        chance.shuffle(values)
+        return values
+
+    @staticmethod
+    def parse(prefix, hierarchy):
+        if hierarchy.startswith("ipv4"):
+            network = ipaddress.ip_network(prefix)
+            return int(network.network_address), network.prefixlen
+        value, length = prefix.split("/")
+        assert len(value) == 10
+        return int(value, 16), int(length)
+
+    def check(self, answer, values, hierarchy, support, eps):
+        n = len(values)
+        found = {self.parse(item["prefix"], hierarchy): item for item in answer["items"]}
+        self.assertEqual(len(found), len(answer["items"]))
+        mask = lambda v, length: v >> (32 - length) << (32 - length)
+        left = collections.Counter(values)
+        whole = collections.Counter(values)
+        for length in reversed(self.LENGTHS[hierarchy]):
+            counts, discounted = collections.Counter(), collections.Counter()
+            for v, count in whole.items():
+                counts[mask(v, length)] += count
+            for v, count in left.items():
+                discounted[mask(v, length)] += count
+            for value, count in discounted.items():
+                if count >= support * n:
+                    self.assertIn((value, length), found)
+            for (value, of_length), item in found.items():
+                if of_length != length:
+                    continue
+                self.assertGreaterEqual(discounted[value], (support - eps) * n)
+                for bounds, exact in ((item, discounted[value]), (item["count"], counts[value])):
+                    self.assertLessEqual(bounds["lower"], exact)
+                    self.assertGreaterEqual(bounds["upper"], exact)
+                    self.assertLessEqual(bounds["upper"] - bounds["lower"], eps * n)
+                    self.assertTrue(bounds["lower"] <= bounds["estimate"] <= bounds["upper"])
+                del discounted[value]
+            left = discounted
+
+    def test_planted_prefixes(self):
+        values = self.addresses()
+        for hierarchy in self.LENGTHS:
+            answer = self.answer("hhh", "--hierarchy", hierarchy, "--support", "0.1", "--eps", "0.02",
+                                 stdin=raw(values, "u32"))
+            self.assertEqual(list(answer)[:4], ["n", "eps", "support", "items"])
+            self.check(answer, values, hierarchy, 0.1, 0.02)
+        names = [item["prefix"] for item in
+                 self.answer("hhh", "--hierarchy", "ipv4-bytes", "--support", "0.1", stdin=raw(values, "u32"))["items"]]
+        for name in ("10.1.2.3/32", "10.2.0.0/16", "192.0.0.0/8", "10.1.2.0/24"):
+            self.assertIn(name, names)
+
+    def test_text_takes_addresses_and_integers(self):
+        text = b"10.0.0.1\n167772161\r\n 10.0.0.1 \n"
+        answer = self.answer("hhh", "--text", "--hierarchy", "ipv4-bytes", "--support", "0.9", stdin=text)
+        self.assertEqual([(i["prefix"], i["lower"]) for i in answer["items"]], [("10.0.0.1/32", 3)])
+        for bad in (b"10.0.0\n", b"10.0.0.256\n", b"1.2.3.4.5\n", b"::1\n", b"10.0.0.1.10.0.0.1.10\n"):
+            self.fails(1, "line 2", "hhh", "--text", "--hierarchy", "ipv4-bits", "--support", "0.9", stdin=b"1\n" + bad)
+        self.fails(1, "not an integer", "hhh", "--text", "--hierarchy", "8,32", "--support", "0.9", stdin=text)
+
+    def test_64_bits(self):
+        values = [0x0123456789abcdef] * 10 + [0x0123000000000000 + i for i in range(20)]
+        answer = self.answer("hhh", "--type", "u64", "--hierarchy", "16,64", "--support", "0.3", "--eps", "0.01",
+                             stdin=raw(values, "u64"))
+        self.assertEqual([(i["prefix"], i["lower"], i["count"]["upper"]) for i in answer["items"]],
+                         [("0x0123456789abcdef/64", 10, 10), ("0x0123000000000000/16", 20, 30)])
+
+
+class Corrsum(Stream):
+    def pairs(self, n=20000):
+        chance = random.Random(8)
+        return [(chance.randrange(1000), chance.randrange(-50, 100)) for _ in range(n)]
+
+    def check(self, answer, pairs, threshold_of, eps):
+        threshold = threshold_of(sorted(x for x, _ in pairs))
+        exact = sum(y for x, y in pairs if x <= threshold)
+        slack = 1e-6 * sum(abs(y) for _, y in pairs)
+        self.assertLessEqual(answer["lower"] - slack, exact)
+        self.assertGreaterEqual(answer["upper"] + slack, exact)
+        self.assertTrue(answer["lower"] <= answer["sum"] <= answer["upper"])
+
+    def test_aggregates(self):
+        pairs = self.pairs()
+        flat = [v for pair in pairs for v in pair]
+        eps = 0.005
+        for words, threshold in ((["quantile:0.5"], lambda x: x[math.ceil(len(x) / 2) - 1]), (["min"], lambda x: x[0]),
+                                 (["max"], lambda x: x[-1]), (["avg"], lambda x: sum(x) / len(x)),
+                                 (["avg", "--scale", "0.5"], lambda x: sum(x) / len(x) / 2),
+                                 (["min", "--offset", "100"], lambda x: x[0] + 100),
+                                 (["max", "--scale", "-1", "--offset", "1200"], lambda x: 1200 - x[-1])):
+            for stdin, options in ((raw(flat), []), (raw(flat, "f64"), ["--type", "f64"]),
+                                   (lines(f"{x},{y}" for x, y in pairs), ["--text", "--type", "i32"])):
+                answer = self.answer("corrsum", "--agg", *words, "--eps", str(eps), "--window", "2^12", *options,
+                                     stdin=stdin)
+                self.assertEqual(list(answer)[:5], ["n", "threshold", "sum", "lower", "upper"])
+                self.assertEqual(answer["n"], len(pairs))
+                self.check(answer, pairs, threshold, eps)
+
+    def test_columns_of_text(self):
+        answer = self.answer("corrsum", "--agg", "max", "--text", stdin=b"1,2.5\n2 , 3\n3\t4\n 4   5 \n+5,nan\nnan 1")
+        self.assertEqual((answer["n"], answer["nans"], answer["sum"]), (4, 2, 14.5))
+        for bad, words in ((b"1\n", "two numbers"), (b"1,2,3\n", "two numbers"), (b"1;2\n", "line 2"),
+                           (b"1,1e999\n", "range"), (b"1,inf\n", "infinite")):
+            text = self.fails(1, words, "corrsum", "--agg", "max", "--text", stdin=b"1,1\n" + bad)
+            self.assertIn("line 2", text)
+
+    def test_bad_pairs(self):
+        self.fails(1, "4 of the 8 bytes of a pair of f32 values", "corrsum", "--agg", "min", stdin=floats([1, 2, 3]))
+        self.fails(1, "pair 2", "corrsum", "--agg", "min", stdin=floats([1, 2, 3, math.inf]))
+        self.assertEqual(self.answer("corrsum", "--agg", "min")["n"], 0)
+
+
+class Reading(Stream):
+    def test_answers_come_before_the_pipe_is_closed(self):
+        process = self.start("quantiles", "--text", "--every", "2", "--phi", "1", "--json")
+        for i in range(3):
+            process.stdin.write(b"%d\n%d" % (10 * i, 10 * i + 5))
+            process.stdin.flush()
+            time.sleep(0.05)
+            self.assertEqual(select.select([process.stdout], [], [], 0)[0], [], "half a line counted")
+            process.stdin.write(b"1\n")
+            process.stdin.flush()
+            answer = json.loads(self.next_line(process))
+            self.assertEqual((answer["n"], answer["quantiles"][0]["value"]), (2 * i + 2, 100 * i + 51))
+        process.stdin.write(b"1000")  # the last line needs no end
+        process.stdin.close()
+        self.assertEqual(json.loads(self.next_line(process))["n"], 7)
+        self.assertEqual(process.wait(), 0)
+
+    def test_raw_values_in_pieces(self):
+        process = self.start("quantiles", "--every", "3", "--phi", "1", "--json")
+        data = floats(range(7))
+        for i in range(0, len(data), 5):
+            process.stdin.write(data[i:i + 5])
+            process.stdin.flush()
+            time.sleep(0.01)
+        self.assertEqual([json.loads(self.next_line(process))["n"] for _ in range(2)], [3, 6])
+        process.stdin.close()
+        self.assertEqual([json.loads(line)["n"] for line in process.stdout], [7])
+
+    def test_every(self):
+        values = list(range(1, 101))
+        for every, expected in ((30, [30, 60, 90, 100]), (50, [50, 100]), (1000, [100]), (1, values)):
+            for stdin, form in ((floats(values), []), (lines(values), ["--text"])):
+                found = self.answers("quantiles", "--every", str(every), "--phi", "0.5,1", *form, stdin=stdin)
+                self.assertEqual([answer["n"] for answer in found], expected)
+                for answer in found:
+                    self.check_quantiles(answer, values[:answer["n"]], 0.001)
+        table = run("quantiles", "--every", "1", "--engine", "cpu", stdin=floats([1, 2])).stdout.decode()
+        self.assertEqual(len([line for line in table.splitlines() if line.startswith("n ")]), 2)
+        self.assertEqual([a["n"] for a in self.answers("quantiles", "--every", "2", stdin=floats([1, math.nan, 2]))],
+                         [1, 2])
+        answers = self.answers("frequent", "--support", "0.5", "--sliding", "10", "--every", "10", "--type", "u32",
+                               stdin=raw([i // 10 for i in range(35)], "u32"))
+        self.assertEqual([a["items"][0]["value"] for a in answers[:3]], [0, 1, 2])
+
+    def test_bad_lines(self):
+        for bad, line in ((b"1\n2\nthree\n4\n", 3), (b"1\n\n2\n", 2), (b"\n1\n", 1), (b"1 2\n", 1), (b"1,5\n", 1)):
+            self.fails(1, f"standard input, line {line}:", "quantiles", "--text", stdin=bad)
+        self.fails(1, "line 300001", "quantiles", "--text", stdin=b"12345\n" * 300000 + b"x\n")
+        self.fails(1, "out of the type's range", "frequent", "--support", "0.1", "--text", stdin=b"1e99\n")
+        self.fails(1, "not an integer", "quantiles", "--text", "--type", "i64", stdin=b"1.5\n")
+        self.fails(1, "too long", "quantiles", "--text", stdin=b"0" * (1 << 21))
+        path = self.path("numbers", b"1\nx\n")
+        self.fails(1, f"{path}, line 2", "quantiles", path, "--text")
+        result = run("quantiles", "--text", "--every", "1", "--json", "--engine", "cpu", stdin=b"1\n2\nx\n")
+        self.assertEqual((result.returncode, len(result.stdout.splitlines())), (1, 2))
+
+    def test_bytes_that_are_left(self):
+        text = self.fails(1, "3 of the 4 bytes of a f32 value", "quantiles", stdin=b"12345678901")
+        self.assertIn("--text", text)
+        self.fails(1, "1 of the 8 bytes", "quantiles", "--type", "i64", stdin=b"123456789")
+
+    def test_bad_files(self):
+        self.fails(1, "No such file", "quantiles", self.path("none"))
+        self.fails(1, "directory", "quantiles", self.folder)
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([QUADMILL, "quantiles"], input=floats([1]), stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"No space left", result.stderr)
+
+    def test_interrupt_answers_and_saves(self):
+        saved = self.path("saved")
+        process = self.start("quantiles", "--text", "--json", "--phi", "1", "--save", saved, "--every", "2")
+        process.stdin.write(b"1\n2\n3\n99")
+        process.stdin.flush()
+        self.next_line(process)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(json.loads(self.next_line(process))["n"], 3)
+        self.assertEqual(process.wait(), 130)
+        self.assertEqual(process.stderr.read(), b"")
+        self.assertEqual(json.loads(run("merge", saved, "--json").stdout)["n"], 3)
+
+    def test_interrupt_of_a_busy_stream(self):
+        for every in ("10000000", "1"):
+            with open("/dev/zero", "rb") as zeros:
+                process = subprocess.Popen([QUADMILL, "quantiles", "--engine", "cpu", "--json", "--every", every],
+                                           stdin=zeros, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                first = json.loads(process.stdout.readline())
+                process.send_signal(signal.SIGINT)
+                with process, process.stdout, process.stderr:
+                    rest = process.stdout.readlines()
+                    self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual((process.returncode, first["n"]), (130, int(every)))
+            for line in rest[-1:]:
+                self.assertGreater(json.loads(line)["n"], int(every))
+
+    def test_interrupt_that_is_ignored(self):
+        process = self.start("quantiles", "--text", "--every", "1", "--json",
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        process.stdin.write(b"1\n")
+        process.stdin.flush()
+        self.next_line(process)
+        process.send_signal(signal.SIGINT)
+        process.stdin.write(b"2\n")
+        process.stdin.close()
+        self.assertEqual(json.loads(self.next_line(process))["n"], 2)
+        self.assertEqual(process.wait(), 0)
+
+    def test_a_reader_that_goes_away(self):
+        process = self.start("quantiles", "--text", "--every", "1", "--json", "--save", self.path("saved"))
+        process.stdin.write(b"1\n")
+        process.stdin.flush()
+        self.next_line(process)
+        process.stdout.close()
+        process.stdin.write(b"2\n")
+        process.stdin.flush()
+        self.assertEqual(process.wait(), -signal.SIGPIPE)
+        self.assertEqual(process.stderr.read(), b"")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_progress_on_a_terminal_only(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([QUADMILL, "quantiles", "--text", "--json", "--engine", "cpu"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=slave)
+        os.close(slave)
+        for value in (b"1\n", b"2\n"):
+            time.sleep(0.3)
+            process.stdin.write(value)
+            process.stdin.flush()
+        time.sleep(0.1)
+        out = process.communicate()[0]
+        shown = ""
+        with contextlib.suppress(OSError):  # the terminal's end
+            while part := os.read(master, 10000):
+                shown += part.decode()
+        os.close(master)
+        self.assertIn("1 values", shown)
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)
+        self.assertEqual(json.loads(out)["n"], 2)
+
+
+class WrongCalls(Stream):
+    def test_options(self):
+        # A pipe that no one writes to: what is wrong is found before anything is read.
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, write_end)
+        self.addCleanup(os.close, read_end)
+        frequent, corrsum = ["frequent", "--support", "0.1"], ["corrsum", "--agg", "min"]
+        hhh = ["hhh", "--support", "0.1", "--hierarchy", "ipv4-bytes"]
+        for words, call in (
+                ("no number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
+                ("no number from 0 to 1", ["quantiles", "--phi", "nan"]),
+                ("--eps", ["quantiles", "--eps", "0"]), ("--eps", ["quantiles", "--eps", "0.6"]),
+                ("no whole number from 1", ["quantiles", "--n", "0"]),
+                ("no whole number from 1", ["quantiles", "--every", "0"]),
+                ("no whole number from 1", ["quantiles", "--sliding", "-5"]),
+                ("goes with --sliding", ["quantiles", "--width", "5"]),
+                ("at most the 10", ["quantiles", "--sliding", "10", "--width", "11"]),
+                ("--n", ["quantiles", "--sliding", "10", "--n", "5"]),
+                ("--window", ["quantiles", "--sliding", "10", "--window", "5"]),
+                ("at least 1e-6", ["quantiles", "--sliding", "10", "--eps", "1e-8"]),
+                ("none of f16, f32", ["quantiles", "--type", "f31"]),
+                ("none of auto, cpu, merge, hybrid", ["quantiles", "--engine", "pbsn"]),
+                ("--threads", ["quantiles", "--threads", "-1"]),
+                ("No such file", ["quantiles", "--save", self.path("no/such")]),
+                ("is empty", ["quantiles", "--save", ""]),
+                ("--json writes", ["quantiles", "--save", "-", "--json"]),
+                ("--every", ["quantiles", "--save", "-", "--every", "5"]),
+                ("--support is required", ["frequent"]),
+                ("--support", ["frequent", "--support", "2"]),
+                ("at least --eps", ["frequent", "--support", "0.01", "--eps", "0.02"]),
+                ("none of u32, u64", hhh + ["--type", "f32"]),
+                ("--hierarchy is required", ["hhh", "--support", "0.1"]),
+                ("goes with --type u32", hhh + ["--type", "u64"]),
+                ("above --eps", hhh + ["--eps", "0.1"]), ("at least 1e-6", hhh + ["--eps", "1e-7"]),
+                ("quantile:P", ["corrsum", "--agg", "median"]), ("quantile:P", ["corrsum", "--agg", "quantile:2"]),
+                ("--agg is required", ["corrsum"]), ("--scale", corrsum + ["--scale", "inf"]),
+                ("--phi", frequent + ["--phi", "0.5"])):
+            result = subprocess.run([QUADMILL, *call], stdin=read_end, capture_output=True, timeout=20)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), call)
+            self.assertIn(words, result.stderr.decode(), call)
+            self.assertIn(f"Try `quadmill {call[0]} --help`", result.stderr.decode())
+        for hierarchy in ("ipv4", "8,8", "16,8", "33", "-1", "", "8,", "a"):
+            self.fails(2, "--hierarchy", "hhh", "--support", "0.1", "--hierarchy", hierarchy)
+
+    def test_a_summary_is_not_written_to_a_terminal(self):
+        master, slave = pty.openpty()
+        result = subprocess.run([QUADMILL, "quantiles", "--save", "-"], input=b"", stdout=slave, stderr=subprocess.PIPE)
+        os.close(slave)
+        os.close(master)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"terminal", result.stderr)
+
+
+class Merging(Stream):
+    def save(self, name, verb, *args, stdin):
+        path = self.path(name)
+        result = run(verb, *args, "--engine", "cpu", "--save", path, stdin=stdin)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return path
+
+    def merge(self, *args):
+        result = run("merge", *args, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_quantiles(self):
+        chance = random.Random(9)
+        parts = [[chance.randrange(10000) * (i + 1) for _ in range(5000 * (i + 1))] for i in range(3)]
+        files = [self.save(f"s{i}", "quantiles", "--type", "i64", "--eps", eps, "--window", "512", stdin=raw(part, "i64"))
+                 for i, (part, eps) in enumerate(zip(parts, ("0.01", "0.02", "0.01")))]
+        everything = [v for part in parts for v in part]
+        both = self.path("both")
+        answer = self.merge(*files, "--save", both)
+        self.assertEqual((answer["n"], answer["eps"]), (30000, 0.02))
+        self.check_quantiles(answer, everything, 0.02)
+        self.assertEqual(self.merge(both)["quantiles"], answer["quantiles"])
+        self.assertEqual([q["phi"] for q in self.merge("--phi", "0.3", both)["quantiles"]], [0.3])
+        self.assertIn(b"rank_lower", run("merge", both).stdout)
+
+    def test_through_standard_output(self):
+        saved = run("quantiles", "--text", "--save", "-", stdin=b"3\n4\n").stdout
+        self.assertEqual(json.loads(run("merge", "-", "--json", stdin=saved).stdout)["n"], 2)
+
+    def test_frequencies(self):
+        values = [[i % 7 for i in range(1000)], [3] * 500 + list(range(500))]
+        files = [self.save(f"f{i}", "frequent", "--support", "0.1", "--type", "u32", stdin=raw(part, "u32"))
+                 for i, part in enumerate(values)]
+        counts = collections.Counter(values[0] + values[1])
+        self.check_frequent(self.merge(*files, "--support", "0.2"), counts, 0.2, 0.01)
+        self.check_frequent(self.merge(*files), counts, 0.1, 0.01)
+        self.fails(2, "--support", "merge", *files, "--support", "0.001")
+
+    def test_sliding(self):
+        first, second = list(range(10000)), list(range(20000, 30000))
+        files = [self.save(f"w{i}", "quantiles", "--sliding", "1000", "--eps", "0.02", "--type", "u32",
+                           stdin=raw(part, "u32")) for i, part in enumerate((first, second))]
+        answer = self.merge(*files, "--phi", "0,0.25,0.75,1")
+        self.assertAlmostEqual(answer["n"], 2000, delta=20)
+        self.check_quantiles(answer, first[-1000:] + second[-1000:], 0.04)
+        files = [self.save(f"v{i}", "frequent", "--sliding", "1000", "--support", "0.3", stdin=floats([i] * 3000))
+                 for i in range(2)]
+        self.assertEqual([item["value"] for item in self.merge(*files, "--support", "0.4")["items"]], [0, 1])
+        empty = self.save("empty", "quantiles", "--sliding", "10", stdin=b"")
+        self.assertEqual(self.merge(empty)["n"], 0)
+
+    def test_heavy_prefixes(self):
+        files = [self.save(f"h{i}", "hhh", "--support", "0.2", "--hierarchy", "ipv4-bytes", stdin=raw([address] * 50, "u32"))
+                 for i, address in enumerate((0x0a000001, 0x0a000002))]
+        self.assertEqual([item["prefix"] for item in self.merge(*files, "--ipv4")["items"]], ["10.0.0.1/32", "10.0.0.2/32"])
+        self.assertEqual([item["prefix"] for item in self.merge(*files, "--support", "0.9")["items"]], ["0x0a000000/24"])
+        self.fails(2, "--support", "merge", *files, "--support", "0.1")
+        other = self.save("other", "hhh", "--support", "0.2", "--hierarchy", "8,16", stdin=raw([1], "u32"))
+        self.assertIn(other, self.fails(1, "same lengths", "merge", *files, other))
+
+    def test_correlated_sums(self):
+        files = [self.save(f"c{i}", "corrsum", "--agg", "min", "--text", stdin=b"%d,10\n9,5\n" % i) for i in range(2)]
+        answer = self.merge(*files, "--agg", "min", "--offset", "1")
+        self.assertEqual((answer["n"], answer["threshold"], answer["sum"]), (4, 1, 20))
+        self.fails(2, "--agg", "merge", *files)
+
+    def test_mixed_and_damaged(self):
+        quantiles = self.save("q", "quantiles", stdin=floats([1]))
+        wide = self.save("w", "quantiles", "--type", "f64", stdin=raw([1], "f64"))
+        frequent = self.save("f", "frequent", "--support", "0.1", stdin=floats([1]))
+        for other in (wide, frequent):
+            text = self.fails(2, f"'{other}' holds", "merge", quantiles, quantiles, other)
+            self.assertIn(f"'{quantiles}' holds quantiles of f32 values", text)
+        for option in (("--support", "0.5"), ("--agg", "min"), ("--ipv4",)):
+            self.fails(2, f"{option[0]}: does not go with quantiles", "merge", quantiles, *option)
+        good = self.read(quantiles)
+        for bad in (b"", b"hello", good[:-1], good[:20] + bytes([good[20] ^ 1]) + good[21:]):
+            path = self.path("bad", bad)
+            self.assertIn("bad", self.fails(1, f"'{path}'", "merge", quantiles, path))
+        self.fails(1, "No such file", "merge", self.path("none"))
+        self.fails(2, "FILE is required", "merge")
+
+
+if __name__ == "__main__":
+    unittest.main()
