@@ -53,6 +53,8 @@ class QUADMILL_API WindowSorter {
 /// the host may draw. Engine::Cpu is cpu_window_sorter(options.threads).
 /// Units: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
 /// a multiple of 256 bytes (128 for 16-bit floats).
+/// For a stream at full speed, hold a Session (context.hpp) for as long as it lasts: to end one after each call waits for
+/// the GPU, where the context is not current by itself.
 /// Throws: InvalidArgument for other engines, options that convert keys, or Order::Descending. begin() throws
 /// InvalidArgument for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,

@@ -175,8 +175,10 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     std::unique_ptr<WindowSorter> sorter;
     if (engine != Engine::Cpu) {
         try {
-            sorter = window_sorter(Context::headless({.device = options_.device}),
-                                   {.engine = engine, .threads = options_.threads});
+            auto context = Context::headless({.device = options_.device});
+            sorter = window_sorter(context, {.engine = engine, .threads = options_.threads});
+            // One for the whole stream: to close one after each batch would wait until the GPU is idle.
+            session_.emplace(context);
         } catch (const ContextError&) {
             if (engine != Engine::Auto) throw;
         }

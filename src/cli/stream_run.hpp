@@ -173,6 +173,7 @@ class StreamRun {
     OutputFile output_{"-"};
     StreamInput input_;
     std::string engine_;
+    std::optional<Session> session_;  // of the sorter's context
     detail::sort::Stopwatch time_;
     Progress progress_;
     std::uint64_t count_ = 0;
