@@ -164,9 +164,10 @@ class Drawing {
     void titles() {
         put("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">Response times{}</text>", left,
             all_.window ? fmt::format(" of the last {} requests", with_commas(*all_.window)) : "");
-        put("<text x=\"{}\" y=\"46\" fill=\"#555555\">as quadmill saw them while the log grew; ranks are within {:.6g} "
-            "% of the requests</text>",
-            left, 100 * all_.eps);
+        const bool bands = std::ranges::any_of(curves_, [](const Curve& curve) { return curve.lower < curve.upper; });
+        put("<text x=\"{}\" y=\"46\" fill=\"#555555\">as quadmill saw them while the log grew, ranks within {:.6g} %{}"
+            "</text>",
+            left, 100 * all_.eps, bands ? "; the bands surely hold the exact quantiles" : "");
     }
 
     void axes() {
@@ -175,7 +176,7 @@ class Drawing {
         const double raw = last_n_ / 6, power = std::pow(10, std::floor(std::log10(raw)));
         double step = 10 * power;
         for (const double part : {5, 2, 1}) step = part * power >= raw ? part * power : step;
-        for (int i = 0; i * step <= last_n_ * (1 + 1e-9); ++i) {
+        for (int i = 0; i * step <= last_n_ * 1.001; ++i) {  // NaNs do not count, so a round number may just be missed
             const double x = x_of(i * step);
             put("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"#555555\"/>"
                 "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:g}</text>",
