@@ -72,6 +72,10 @@ struct Curve {
     std::size_t lower, middle, upper;
 };
 
+bool has_band(const Curve& curve) {
+    return curve.lower < curve.upper;
+}
+
 std::vector<Curve> curves_of(const Answers& all) {
     const auto& phis = all.phis;
     const auto next_is_eps_away = [&](std::size_t i) { return std::abs(phis[i + 1] - phis[i] - all.eps) < 1e-9; };
@@ -164,7 +168,7 @@ class Drawing {
     void titles() {
         put("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">Response times{}</text>", left,
             all_.window ? fmt::format(" of the last {} requests", with_commas(*all_.window)) : "");
-        const bool bands = std::ranges::any_of(curves_, [](const Curve& curve) { return curve.lower < curve.upper; });
+        const bool bands = std::ranges::any_of(curves_, has_band);
         put("<text x=\"{}\" y=\"46\" fill=\"#555555\">as quadmill saw them while the log grew, ranks within {:.6g} %{}"
             "</text>",
             left, 100 * all_.eps, bands ? "; the bands surely hold the exact quantiles" : "");
@@ -198,7 +202,7 @@ class Drawing {
 
     void band(std::size_t index) {
         const auto& curve = curves_[index];
-        if (curve.lower == curve.upper) return;
+        if (!has_band(curve)) return;
         std::string back;
         for (auto answer = all_.answers.rbegin(); answer != all_.answers.rend(); ++answer)
             back += fmt::format(" {:.1f},{:.1f}", x_of(answer->n), y_of(answer->values[curve.lower]));
@@ -226,10 +230,13 @@ class Drawing {
         const double x = plot_right + 18;
         double y = top + 14;
         for (auto index = curves_.size(); index-- > 0; y += 22) {
-            put("<rect x=\"{}\" y=\"{}\" width=\"24\" height=\"12\" fill=\"{}\" fill-opacity=\"0.25\"/>"
-                "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"2\"/>"
+            if (has_band(curves_[index])) {
+                put("<rect x=\"{}\" y=\"{}\" width=\"24\" height=\"12\" fill=\"{}\" fill-opacity=\"0.25\"/>", x, y - 6,
+                    color(index));
+            }
+            put("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"2\"/>"
                 "<text x=\"{}\" y=\"{}\">{}</text>",
-                x, y - 6, color(index), x, x + 24, y, y, color(index), x + 32, y + 4, name(index));
+                x, x + 24, y, y, color(index), x + 32, y + 4, name(index));
         }
         if (infinite_) {
             put("<path d=\"M{:.1f} {:.1f}l6 11h-12z\" fill=\"#555555\"/><text x=\"{}\" y=\"{}\">timed out</text>",
