@@ -61,7 +61,8 @@ struct StreamTimes {
 struct QuantileOptions {
     double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};  ///< of the whole stream, where it is known: the summary is smaller
-    /// Values that are sorted at once. 0 takes 128 / eps, rounded up to a power of two from 2^12 to 2^23.
+    /// Values that are sorted at once. 0 takes 128 / eps, rounded up to a power of two, from 2^12 to 2^23, or
+    /// 16 / eps where that is more, up to 2^24.
     std::size_t window = 0;
 };
 
@@ -202,7 +203,7 @@ struct SlidingOptions {
 ///
 /// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
-/// Units: L = log2(4 / eps) levels of blocks. A window of up to 2 (L + 1)^2 / eps values is kept as it is, and answers
+/// Units: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
 /// are exact. Fixed: blocks of 2 (L + 1)^2 / eps entries of 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
 /// being merged. Variable: blocks of 2 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))

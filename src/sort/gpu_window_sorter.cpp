@@ -84,25 +84,18 @@ WindowSorter::Times sum(WindowSorter::Times times, const std::optional<stream::C
 
 }  // namespace
 
-HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions& options) : gpu_(context, options) {
-    if (const auto threads = cpu_threads(gpu_.workers()); threads > 1) cpu_.emplace(threads);
-}
-
-// By keys a millisecond so far; at first, as if a GPU were as good as 30 threads.
-double HybridWindowSorter::gpu_share() const {
-    if (!cpu_) return 1;
-    const auto gpu = gpu_.times();
-    const double gpu_ms = gpu.upload + gpu.sort + gpu.readback, cpu_ms = cpu_->times().sort;
-    const double first = 30.0 / (30.0 + cpu_->threads());
-    if (gpu_ms <= 0 || cpu_ms <= 0) return first;
-    const double gpu_rate = gpu_keys_ / gpu_ms, cpu_rate = cpu_keys_ / cpu_ms;
-    return gpu_rate / (gpu_rate + cpu_rate);
+HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions& options)
+    : gpu_(context, options), cpu_share_(0) {
+    const auto threads = cpu_threads(gpu_.workers());
+    if (threads < 2) return;
+    cpu_.emplace(threads);
+    cpu_share_ = threads / (threads + 100.0);  // a GPU as good as 100 threads, to begin with
 }
 
 void HybridWindowSorter::begin(Keys keys, std::size_t window) {
     window = checked(keys, window);
     const auto windows = (keys.size() + window - 1) / window;
-    const auto to_gpu = static_cast<std::size_t>(std::ceil(gpu_share() * static_cast<double>(windows)));
+    const auto to_gpu = static_cast<std::size_t>(std::ceil((1 - cpu_share_) * static_cast<double>(windows)));
     const auto gpu_keys = std::min(to_gpu * window, keys.size()), cpu_keys = keys.size() - gpu_keys;
     gpu_.begin(part(keys, 0, gpu_keys), window);
     try {
@@ -117,15 +110,18 @@ void HybridWindowSorter::begin(Keys keys, std::size_t window) {
 void HybridWindowSorter::finish() {
     const auto [gpu_keys, cpu_keys] = under_way_.front();
     under_way_.pop_front();
+    if (cpu_keys == 0) return gpu_.finish();
+    const bool cpu_was_first = cpu_->is_done();
     try {
-        if (cpu_keys > 0) cpu_->finish();
-    } catch (...) {
         gpu_.finish();
+    } catch (...) {
+        cpu_->finish();
         throw;
     }
-    gpu_.finish();
-    gpu_keys_ += static_cast<double>(gpu_keys);
-    cpu_keys_ += static_cast<double>(cpu_keys);
+    const bool cpu_is_late = !cpu_->is_done();
+    cpu_->finish();
+    if (cpu_was_first) cpu_share_ = std::min(cpu_share_ * 1.1, 0.5);
+    if (cpu_is_late) cpu_share_ *= 0.8;
 }
 
 WindowSorter::Times HybridWindowSorter::times() const {

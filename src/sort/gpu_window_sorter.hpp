@@ -59,7 +59,8 @@ class MergeWindowSorter : public WindowSorter {
     Times times_;
 };
 
-// Engine::Hybrid: the GPU and CPU threads share the windows of each batch by what each was measured to sort.
+// Engine::Hybrid: the GPU and CPU threads share the windows of each batch. The CPU's share grows while it is done
+// before the GPU, and shrinks when it is not.
 class HybridWindowSorter : public WindowSorter {
   public:
     HybridWindowSorter(const Context& context, const SortOptions& options);
@@ -76,12 +77,10 @@ class HybridWindowSorter : public WindowSorter {
     struct Part {
         std::size_t gpu_keys, cpu_keys;
     };
-    [[nodiscard]] double gpu_share() const;
-
     MergeWindowSorter gpu_;
     std::optional<stream::CpuWindowSorter> cpu_;
     std::deque<Part> under_way_;
-    double gpu_keys_ = 0, cpu_keys_ = 0;  // sorted so far
+    double cpu_share_;
 };
 
 // Engine::Auto on a GPU: the CPU takes batches for which the GPU has no room, or which it was measured to sort faster.

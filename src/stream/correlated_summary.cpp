@@ -47,10 +47,12 @@ CorrelatedSummary::CorrelatedSummary(std::span<const Pair> sorted, double max_er
 }
 
 // What is at most a key that only one has, is in the other between two entries.
-CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const CorrelatedSummary& b) {
-    CorrelatedSummary out;
+CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const CorrelatedSummary& b,
+                                            CorrelatedSummary&& memory) {
+    auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
     out.total_ = a.total_ + b.total_;
+    out.entries_.clear();
     out.entries_.reserve(a.entries_.size() + b.entries_.size());
     // What `in` has at most, and below, a key that is just before `at`, or in it.
     const auto part = [](const CorrelatedSummary& in, const Entry* at, bool is_there) -> Entry {

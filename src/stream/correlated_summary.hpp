@@ -37,7 +37,10 @@ class CorrelatedSummary {
     // Of pairs that ascend by key; an amount may be off by max_error / n of its total.
     CorrelatedSummary(std::span<const Pair> sorted, double max_error);
 
-    static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b);
+    static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b, CorrelatedSummary&& memory);
+    static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b) {
+        return merged(a, b, CorrelatedSummary());
+    }
     void prune(double max_error);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }

@@ -104,6 +104,11 @@ void CpuWindowSorter::loop() {
     }
 }
 
+bool CpuWindowSorter::is_done() const {
+    const std::lock_guard lock(mutex_);
+    return batches_.front().done == batches_.front().windows;
+}
+
 void CpuWindowSorter::finish() {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return batches_.front().done == batches_.front().windows; });

@@ -28,6 +28,8 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
+    // Whether the batch that was begun first is sorted.
+    [[nodiscard]] bool is_done() const;
     [[nodiscard]] unsigned threads() const { return std::max(1U, static_cast<unsigned>(threads_.size())); }
 
   private:

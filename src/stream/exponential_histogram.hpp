@@ -70,7 +70,9 @@ class ExponentialHistogram {
                 return;
             }
             const sort::Stopwatch merging;
-            summary = Summary::merged(*bucket, summary);
+            auto sum = Summary::merged(*bucket, summary, std::move(spare_));
+            spare_ = std::move(*bucket);
+            summary = std::move(sum);
             bucket.reset();
             merge_ms_ += merging.ms();
             if (id < most_ids) ++id;
@@ -152,6 +154,7 @@ class ExponentialHistogram {
   private:
     ErrorPlan plan_;
     std::vector<std::optional<Summary>> buckets_;
+    Summary spare_;  // memory for the next sum
     double merge_ms_ = 0, compress_ms_ = 0;
 };
 

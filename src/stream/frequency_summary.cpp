@@ -12,8 +12,9 @@ std::uint64_t FrequencySummary::less_than(double max_error) {
 }
 
 // What has no entry in the other may be there as often as what is absent there.
-FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const FrequencySummary& b) {
-    FrequencySummary out;
+FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const FrequencySummary& b,
+                                          FrequencySummary&& memory) {
+    auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
     out.absent_ = a.absent_ + b.absent_;
     out.entries_.resize(a.entries_.size() + b.entries_.size());

@@ -62,7 +62,10 @@ class FrequencySummary {
         n_ += sorted.size();
     }
 
-    static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b);
+    static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b, FrequencySummary&& memory);
+    static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b) {
+        return merged(a, b, FrequencySummary());
+    }
     // Drops every key that need not have an entry when max_error() may be so large; `compress` of the papers.
     void prune(double max_error);
 

@@ -42,13 +42,15 @@ inline void check_merge(const std::string& function, std::uint64_t a, std::uint6
     throw InvalidArgument(function + ": no summary counts more than 2^60 values");
 }
 
-// How many values are sorted at once: so many that what a summary takes from a window is little beside sorting it.
+// How many values are sorted at once: so many that what a summary takes from a window is little beside sorting it, but
+// not so many that a stream has few windows.
 inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted) {
-    constexpr std::size_t least = std::size_t{1} << 12U, most = std::size_t{1} << 23U;
+    constexpr double least = 0x1p12, enough = 0x1p23, most = 0x1p24;
     if (wanted > std::size_t{1} << 28U)
         throw InvalidArgument(function + ": a window must have at most 2^28 values, not " + std::to_string(wanted));
     if (wanted > 0) return wanted;
-    return std::bit_ceil(std::clamp(static_cast<std::size_t>(std::min(128 / eps, double{most})), least, most));
+    const double window = std::max(std::min(128 / eps, enough), std::min(16 / eps, most));
+    return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
 }
 
 // ceil(phi n), from 1; a product that is whole but for rounding is that number.

@@ -23,20 +23,30 @@ std::uint64_t QuantileSummary::gap_for(double max_error) {
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, most)), 1);
 }
 
-QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b) {
+QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory) {
     if (a.n_ == 0) return b;
     if (b.n_ == 0) return a;
-    if (a.is_exact() && b.is_exact()) return merged_exactly(a, b);
-    if (a.is_exact()) return merged<Exact, Bounded>(a, b);
-    return b.is_exact() ? merged<Bounded, Exact>(a, b) : merged<Bounded, Bounded>(a, b);
-}
-
-QuantileSummary QuantileSummary::merged_exactly(const QuantileSummary& a, const QuantileSummary& b) {
-    QuantileSummary out;
+    auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
     out.keys_.resize(a.size() + b.size());
+    const bool exact = a.is_exact() && b.is_exact();
+    out.ranks_.resize(exact ? 0 : out.size());
+    if (exact) {
+        out.merge_exactly(a, b);
+    } else if (a.is_exact()) {
+        out.merge<Exact, Bounded>(a, b);
+    } else if (b.is_exact()) {
+        out.merge<Bounded, Exact>(a, b);
+    } else {
+        out.merge<Bounded, Bounded>(a, b);
+    }
+    return out;
+}
+
+void QuantileSummary::merge_exactly(const QuantileSummary& a, const QuantileSummary& b) {
+    gap_ = 1;
     const auto *x = a.keys_.data(), *y = b.keys_.data(), *const x_end = x + a.size(), *const y_end = y + b.size();
-    auto* to = out.keys_.data();
+    auto* to = keys_.data();
     while (x != x_end && y != y_end) {
         const bool take_x = *x <= *y;  // a coin toss: no branch may depend on it
         *to++ = take_x ? *x : *y;
@@ -44,20 +54,15 @@ QuantileSummary QuantileSummary::merged_exactly(const QuantileSummary& a, const 
         y += !take_x;
     }
     std::copy(y, y_end, std::copy(x, x_end, to));
-    return out;
 }
 
 // An entry of one has the rank that it had, and as many more as there are entries before it in the other: at least up
 // to its predecessor there, at most to before its successor. Of equal keys those of `a` come first.
 template <class RanksA, class RanksB>
-QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b) {
+void QuantileSummary::merge(const QuantileSummary& a, const QuantileSummary& b) {
     const auto na = a.size(), nb = b.size();
     const RanksA ranks_a(a);
     const RanksB ranks_b(b);
-    QuantileSummary out;
-    out.n_ = a.n_ + b.n_;
-    out.keys_.resize(na + nb);
-    out.ranks_.resize(na + nb);
     std::size_t x = 0, y = 0;
     std::uint64_t x_min = 0, y_min = 0, gap = 2;  // rank_min of the predecessors
     while (x < na && y < nb) {
@@ -67,22 +72,21 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
         gap = std::max(gap, max - (x_min + y_min));
         x_min = take_x ? in_a.min : x_min;
         y_min = take_x ? y_min : in_b.min;
-        out.keys_[x + y] = take_x ? a.keys_[x] : b.keys_[y];
-        out.ranks_[x + y] = {x_min + y_min, max};
+        keys_[x + y] = take_x ? a.keys_[x] : b.keys_[y];
+        ranks_[x + y] = {x_min + y_min, max};
         x += take_x;
         y += !take_x;
     }
     auto before = x_min + y_min;
     const auto take = [&](Key key, const Ranks& ranks, std::uint64_t others) {
-        out.keys_[x + y] = key;
-        out.ranks_[x + y] = {ranks.min + others, ranks.max + others};
+        keys_[x + y] = key;
+        ranks_[x + y] = {ranks.min + others, ranks.max + others};
         gap = std::max(gap, ranks.max + others - before);
         before = ranks.min + others;
     };
     for (; x < na; ++x) take(a.keys_[x], ranks_a[x], b.n_);
     for (; y < nb; ++y) take(b.keys_[y], ranks_b[y], a.n_);
-    out.gap_ = gap;
-    return out;
+    gap_ = gap;
 }
 
 // From each entry that is kept to the last one that the gap allows. The one after that is too far, and at most the old
@@ -108,8 +112,10 @@ void QuantileSummary::prune(double max_error) {
     keep(size() - 1);
     keys_.resize(kept + 1);
     ranks_.resize(kept + 1);
-    keys_.shrink_to_fit();
-    ranks_.shrink_to_fit();
+    if (kept < keys_.capacity() / 2) {
+        keys_.shrink_to_fit();
+        ranks_.shrink_to_fit();
+    }
     gap_ = gap;
 }
 

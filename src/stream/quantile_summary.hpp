@@ -35,8 +35,12 @@ class QuantileSummary {
         return summary;
     }
 
-    // Of both inputs together: the gap is at most the sum of both, less one.
-    static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b);
+    // Of both inputs together: the gap is at most the sum of both, less one. Takes the memory of a summary that is no
+    // longer needed: to clear new memory takes the system longer than to merge.
+    static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory);
+    static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b) {
+        return merged(a, b, QuantileSummary());
+    }
     // Drops entries while max_error() stays at most that, where it is worth it; `compress` of the papers. Of n values
     // there stay at most n / (2 max_error - the gap so far), and two.
     void prune(double max_error);
@@ -85,8 +89,8 @@ class QuantileSummary {
         }
     }
     template <class RanksA, class RanksB>
-    static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b);
-    static QuantileSummary merged_exactly(const QuantileSummary& a, const QuantileSummary& b);
+    void merge(const QuantileSummary& a, const QuantileSummary& b);
+    void merge_exactly(const QuantileSummary& a, const QuantileSummary& b);
 
     List<Key> keys_;
     List<Ranks> ranks_;  // none where is_exact()

@@ -32,8 +32,8 @@ struct SlidingPlan {
                       : least_block;
         levels = static_cast<int>(std::ceil(std::log2(4 / eps)));
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
-        // Blocks would have as many entries, each larger than a value.
-        const double entries = 2 * (levels + 1.0) * (levels + 1.0) / eps;
+        // Blocks, and what is being merged to them, take as much memory as so many values.
+        const double entries = 4 * (levels + 1.0) * (levels + 1.0) / eps;
         if (static_cast<double>(window) <= entries || window <= exact) {
             exact = window;
         } else if (fixed) {
