@@ -71,8 +71,9 @@ struct QuantileOptions {
 /// Guarantee: the rank of every answer is within eps n of the one asked for, and within the bounds given with it, for
 /// every stream, whether n was given, wrong or unknown. The least and the greatest value are exact. The same values in
 /// the same order give the same answers, whatever the sorter.
-/// Units: for n known, log2(n / window)^2 / eps entries of 24 bytes; for n unknown, 16 log2(n / window) / eps up to
-/// 2^8 windows, 1,152 / eps up to 2^24; and the values of three batches of the sorter, of at least one window each.
+/// Units: with w windows of n values, for n known (1 + log2 w)^2 / eps entries of 24 bytes; for n unknown, 16 (1 + log2
+/// w) / eps up to 2^8 windows, 1,152 / eps up to 2^24; and the values of four batches of the sorter, of at least one
+/// window each. Merging summaries that were made with another eps or n keeps eps, but may keep all their entries.
 /// Throws: InvalidArgument for options out of range, or what is asked of no values; what the sorter throws (no value is
 /// lost then).
 /// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 2 + eps b / (2 (log n
@@ -205,7 +206,7 @@ struct SlidingOptions {
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
 /// Units: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
 /// are exact. Fixed: blocks of 2 (L + 1)^2 / eps entries of 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
-/// being merged. Variable: blocks of 2 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
+/// being merged, half as much again while the stream is shorter than the window. Variable: blocks of 2 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -284,7 +285,7 @@ class QUADMILL_API SlidingFrequencies {
 
 struct HeavyPrefixOptions {
     double eps = 0.001;          ///< the error of a count, as a part of n; from 1e-6 to 0.5
-    double support = 0.01;       ///< the least that heavy() will be asked for; above eps
+    double support = 0.01;       ///< the least that heavy() will be asked for; from 2 eps to 1
     std::vector<int> lengths{};  ///< of the prefixes, in bits, ascending, from 0 to 32 (64 for 64-bit values)
     std::size_t window = 0;      ///< as for quantiles
 };
@@ -357,7 +358,7 @@ struct CorrelatedSum {
 struct CorrelatedSumOptions {
     double eps = 0.001;                 ///< from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};   ///< as for quantiles
-    std::size_t window = 0;             ///< as for quantiles; at most 2^24
+    std::size_t window = 0;             ///< as for quantiles
     std::function<double(double)> g{};  ///< of y; the identity when there is none. Pre: finite for every y that comes
 };
 

@@ -24,7 +24,7 @@ class QUADMILL_API WindowSorter {
     /// Pre: 1 <= window; fewer than depth() batches are under way.
     virtual void begin(Keys keys, std::size_t window) = 0;
     /// Waits for the batch that was begun first of those under way, and gives it back sorted. Throws what went wrong;
-    /// the batch is then a permutation of itself, and is given back.
+    /// each window is then a permutation of itself, and the batch is given back. Pre: one is under way.
     virtual void finish() = 0;
     /// How many batches may be under way at once.
     [[nodiscard]] virtual std::size_t depth() const = 0;

@@ -94,7 +94,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
                     "pipes and for files of 2^23 values or more where there is a GPU, else cpu")
         ->transform(one_of(sorter_words))
         ->default_str("auto");
-    verb.add_option("--window", options.window, "Values sorted at once (default: 64 / eps, from 2^12 to 2^24)")
+    verb.add_option("--window", options.window, "Values sorted at once (default: 128 / eps, from 2^12 to 2^23)")
         ->transform(count_up_to(std::uint64_t{1} << 24U))
         ->type_name("N");
     verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")

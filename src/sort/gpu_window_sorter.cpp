@@ -97,14 +97,21 @@ void HybridWindowSorter::begin(Keys keys, std::size_t window) {
     const auto windows = (keys.size() + window - 1) / window;
     const auto to_gpu = static_cast<std::size_t>(std::ceil((1 - cpu_share_) * static_cast<double>(windows)));
     const auto gpu_keys = std::min(to_gpu * window, keys.size()), cpu_keys = keys.size() - gpu_keys;
-    gpu_.begin(part(keys, 0, gpu_keys), window);
+    under_way_.push_back({gpu_keys, cpu_keys});
     try {
-        if (cpu_keys > 0) cpu_->begin(part(keys, gpu_keys, cpu_keys), window);
+        gpu_.begin(part(keys, 0, gpu_keys), window);
     } catch (...) {
-        gpu_.finish();
+        under_way_.pop_back();
         throw;
     }
-    under_way_.push_back({gpu_keys, cpu_keys});
+    if (cpu_keys == 0) return;
+    const auto rest = part(keys, gpu_keys, cpu_keys);
+    try {
+        cpu_->begin(rest, window);
+    } catch (const std::bad_alloc&) {  // the GPU is at work already, so the batch must go on
+        sort_windows_on_cpu(rest, window);
+        under_way_.back().cpu_keys = 0;
+    }
 }
 
 void HybridWindowSorter::finish() {

@@ -30,6 +30,7 @@ bool further(const Amounts& a, const Amounts& b, const Amounts& than) {
 Amounts CorrelatedSummary::allowed(double max_error) const {
     Amounts gaps{};
     for (std::size_t i = 0; i < measures; ++i) gaps[i] = 2 * max_error / static_cast<double>(n_) * total_[i];
+    gaps[Number] -= 1;  // a rank counts the pair itself
     return gaps;
 }
 
@@ -95,7 +96,8 @@ double CorrelatedSummary::max_error() const {
         for (std::size_t e = 0; e < entries_.size(); ++e) {
             const auto& entry = entries_[e];
             const double before = e > 0 ? entry.below[i] - entries_[e - 1].least[i] : 0;
-            worst = std::max(worst, std::max(entry.most[i] - entry.least[i], before) / total_[i]);
+            const double wide = std::max(entry.most[i] - entry.least[i], before);
+            worst = std::max(worst, (wide + (i == Number && wide > 0 ? 1 : 0)) / total_[i]);
         }
     }
     return worst / 2 * static_cast<double>(n_);

@@ -58,12 +58,21 @@ class PairIntake {
     void add(T x, double weight, const Take& take) {
         const auto key = KeyOf<T>::key(x);
         if constexpr (packed) {
-            weights_.push_back(weight);
             const std::uint64_t word = key << 32U | place_;
-            place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
-            keys_.add(std::span(&word, 1), [&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+            whether_or_not(
+                [&] {
+                    keys_.add(std::span(&word, 1),
+                              [&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+                },
+                [&] {
+                    if (keys_.n() == n_) return;  // the sorter failed before it was taken
+                    n_ = keys_.n();
+                    weights_.push_back(weight);
+                    place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
+                });
         } else {
             rest_.push_back({key, weight});
+            ++n_;
             if (rest_.size() < window_) return;
             auto full = std::exchange(rest_, {});
             sort(full);
@@ -87,6 +96,7 @@ class PairIntake {
         return keys_.bytes() + weights_.size() * sizeof(double) + rest_.capacity() * sizeof(Pair);
     }
     [[nodiscard]] const WindowSorter& sorter() const { return keys_.sorter(); }
+    [[nodiscard]] std::uint64_t n() const { return n_; }
 
   private:
     void take_window(const Window<std::uint64_t>& sorted, const Take& take) {
@@ -99,10 +109,35 @@ class PairIntake {
 
     Intake<std::uint64_t> keys_;
     std::size_t window_;
+    std::uint64_t n_ = 0;
     std::uint32_t place_ = 0;
     std::deque<double> weights_;  // of all windows that have not been taken
     std::vector<Pair> rest_;      // of keys of 64 bits
 };
+
+// The mean of many numbers, and how far it may be off for rounding.
+struct Mean {
+    double sum = 0, carry = 0, magnitude = 0;
+
+    void add(double v) {  // Neumaier: what is lost of the smaller one goes to the carry
+        const double next = sum + v;
+        carry += std::abs(sum) >= std::abs(v) ? (sum - next) + v : (v - next) + sum;
+        sum = next;
+        magnitude += std::abs(v);
+    }
+    void merge(const Mean& other) {
+        add(other.sum);
+        magnitude += other.magnitude - std::abs(other.sum);
+        carry += other.carry;
+    }
+    // Infinite values make it infinite, or no number.
+    [[nodiscard]] double of(std::uint64_t n) const {
+        return (std::isfinite(sum) ? sum + carry : sum) / static_cast<double>(n);
+    }
+    [[nodiscard]] double error(std::uint64_t n) const { return magnitude / static_cast<double>(n) * 0x1p-50; }
+};
+
+constexpr std::uint64_t most_pairs = std::uint64_t{1} << 52U;  // which doubles count exactly
 
 }  // namespace
 
@@ -112,9 +147,7 @@ struct CorrelatedSums<T>::State {
         : g(wanted.g),
           window(window_for("CorrelatedSums", wanted.eps, wanted.window)),
           pairs(std::move(sorter), window),
-          histogram({wanted.eps, ErrorPlan::levels_for(wanted.n ? *wanted.n / window + 1 : 1)}) {
-        check_eps("CorrelatedSums", wanted.eps, 1e-9);
-    }
+          histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
     void take(std::vector<CorrelatedSummary::Pair> sorted) {
         const detail::sort::Stopwatch time;
@@ -124,9 +157,12 @@ struct CorrelatedSums<T>::State {
         whole.reset();
     }
     void add(T x, double weight) {
-        ++n;
-        sum_x += number(x);
-        pairs.add(x, weight, [this](auto sorted) { take(std::move(sorted)); });
+        whether_or_not([&] { pairs.add(x, weight, [this](auto sorted) { take(std::move(sorted)); }); },
+                       [&, before = pairs.n()] {
+                           if (pairs.n() == before) return;
+                           ++n;
+                           mean.add(number(x));
+                       });
     }
     void settle() {
         pairs.settle([this](auto sorted) { take(std::move(sorted)); });
@@ -149,7 +185,8 @@ struct CorrelatedSums<T>::State {
     ExponentialHistogram<CorrelatedSummary> histogram;
     std::optional<CorrelatedSummary> whole;  // for answers
     std::uint64_t n = 0, nans = 0;
-    double sum_x = 0, sample_ms = 0;
+    Mean mean;  // of x
+    double sample_ms = 0;
 };
 
 template <class T>
@@ -207,16 +244,21 @@ struct Estimate {
 };
 
 template <class T>
-Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggregate, double sum_x) {
+Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggregate, const Mean& mean) {
     const auto exactly = [](double v) { return Estimate{v, v, v}; };
     const auto value = [](Key key) { return number(KeyOf<T>::value(key)); };
+    const double least = value(summary.entries().front().key), most = value(summary.entries().back().key);
     switch (aggregate.kind) {
         case Aggregate::Kind::Min:
-            return exactly(value(summary.entries().front().key));
+            return exactly(least);
         case Aggregate::Kind::Max:
-            return exactly(value(summary.entries().back().key));
-        case Aggregate::Kind::Average:
-            return exactly(sum_x / static_cast<double>(summary.n()));
+            return exactly(most);
+        case Aggregate::Kind::Average: {
+            const double average = mean.of(summary.n()), error = mean.error(summary.n());
+            if (!std::isfinite(average) || !std::isfinite(error)) return exactly(average);
+            return {std::clamp(average - error, least, most), std::clamp(average, least, most),
+                    std::clamp(average + error, least, most)};
+        }
         case Aggregate::Kind::Quantile:
             break;
     }
@@ -232,7 +274,7 @@ CorrelatedSum CorrelatedSums<T>::sum(const Aggregate& aggregate, const std::func
     check_part("CorrelatedSums::sum", "phi", aggregate.phi);
     if (n() == 0) throw InvalidArgument("CorrelatedSums::sum: there are no pairs yet");
     const auto& summary = state_->settled();
-    const auto at = aggregate_of<T>(summary, aggregate, state_->sum_x);
+    const auto at = aggregate_of<T>(summary, aggregate, state_->mean);
     const double threshold = f(at.estimate);
     const auto [lower, upper] = std::minmax({f(at.lower), f(at.upper), threshold});
     if (std::isnan(threshold) || std::isnan(lower) || std::isnan(upper))
@@ -251,14 +293,14 @@ template <class T>
 void CorrelatedSums<T>::merge(const CorrelatedSums& other) {
     if (&other == this) return merge(load(save()));
     auto &s = *state_, &from = *other.state_;
-    check_merge("CorrelatedSums::merge", s.n, from.n);
+    check_merge("CorrelatedSums::merge", s.n, from.n, most_pairs);
     from.settle();
     s.histogram.raise_eps(other.eps());
     s.histogram.merge(from.histogram);
     s.whole.reset();
     s.n += from.n;
     s.nans += from.nans;
-    s.sum_x += from.sum_x;
+    s.mean.merge(from.mean);
     for (const auto& [key, weight] : from.pairs.rest())
         s.pairs.add(KeyOf<T>::value(key), weight, [&](auto sorted) { s.take(std::move(sorted)); });
 }
@@ -273,7 +315,7 @@ std::vector<std::byte> CorrelatedSums<T>::save() const {
     to.u64(s.window);
     to.u64(s.n);
     to.u64(s.nans);
-    to.f64(s.sum_x);
+    for (const double part : {s.mean.sum, s.mean.carry, s.mean.magnitude}) to.f64(part);
     s.histogram.write(to);
     const auto rest = s.pairs.rest();
     to.u64(rest.size());
@@ -296,8 +338,8 @@ CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std:
     auto& s = *loaded.state_;
     s.n = from.u64();
     s.nans = from.u64();
-    s.sum_x = from.f64();
-    from.require(s.n <= most_values && s.nans <= most_values, "the number of pairs");
+    for (auto* part : {&s.mean.sum, &s.mean.carry, &s.mean.magnitude}) *part = from.f64();
+    from.require(s.n <= most_pairs && s.nans <= most_values, "the number of pairs");
     s.histogram = ExponentialHistogram<CorrelatedSummary>::read(from, {eps, levels});
     const auto rest = from.count(2 * sizeof(std::uint64_t));
     from.require(rest < window && s.histogram.n() + rest == s.n, "the pairs of an unfinished window");

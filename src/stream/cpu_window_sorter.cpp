@@ -1,7 +1,7 @@
 #include "stream/cpu_window_sorter.hpp"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "quadmill/error.hpp"
@@ -29,7 +29,7 @@ CpuWindowSorter::CpuWindowSorter(unsigned threads) {
     if (threads == 1) return;
     try {
         for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
-    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
         // The machine has no more threads to give; those that there are will do.
     }
 }
@@ -69,6 +69,8 @@ void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
 void CpuWindowSorter::begin(Keys keys, std::size_t window) {
     if (window < 1) throw InvalidArgument("WindowSorter::begin: a window must hold at least 1 key, not 0");
     window = std::min(window, std::max<std::size_t>(keys.size(), 1));
+    if (const std::lock_guard lock(mutex_); batches_.size() == depth())
+        throw InvalidArgument("WindowSorter::begin: 2 batches are under way, which is the most; finish() one first");
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {
         for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i);

@@ -25,8 +25,12 @@ struct ErrorPlan {
 
     static std::uint64_t levels_for(std::uint64_t windows) {
         std::uint64_t levels = 1;
-        while ((std::uint64_t{1} << (levels - 1)) < windows) ++levels;
+        while (levels < most_ids && (std::uint64_t{1} << (levels - 1)) < windows) ++levels;
         return levels;
+    }
+    // For a stream of n values, where that is known.
+    static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window) {
+        return {eps, n ? levels_for(*n / window + (*n % window > 0)) : 1};
     }
     [[nodiscard]] double used(std::size_t id) const {
         if (id >= most_ids) return 1;
@@ -137,13 +141,16 @@ class ExponentialHistogram {
     static ExponentialHistogram read(Reader& from, const ErrorPlan& plan) {
         ExponentialHistogram histogram(plan);
         histogram.buckets_.resize(most_ids);
+        constexpr std::uint64_t most = std::uint64_t{1} << 60U;
+        std::uint64_t n = 0;
         std::size_t before = 0;
         for (auto count = from.count(sizeof(std::uint64_t)); count > 0; --count) {
             const auto id = from.u64();
             from.require(id > before && id <= most_ids, "the buckets");
             before = static_cast<std::size_t>(id);
             auto summary = Summary::read(from);
-            from.require(summary.n() > 0, "an empty bucket");
+            from.require(summary.n() > 0 && summary.n() <= most - n, "the number of values");
+            n += summary.n();
             from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()) * (1 + 1e-9),
                          "the error of a bucket");
             histogram.buckets_[before - 1] = std::move(summary);

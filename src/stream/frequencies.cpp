@@ -17,9 +17,9 @@ void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps
 
 template <class T>
 Frequencies<T>::State::State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter)
-    : eps(wanted.eps), window(window_for("Frequencies", wanted.eps, wanted.window)), intake(std::move(sorter), window) {
-    check_eps("Frequencies", eps, 1e-9);
-}
+    : eps(wanted.eps),
+      window(window_for("Frequencies", wanted.eps, wanted.window)),
+      intake(std::move(sorter), window) {}
 
 template <class T>
 void Frequencies<T>::State::take(const Window<T>& sorted) {

@@ -77,7 +77,7 @@ class Intake {
             }
             if (filling_.size() < batch_) continue;
             if (under_way_.size() == sorter_->depth()) take_oldest(take);
-            begin(std::exchange(filling_, std::exchange(spare_, {})));
+            begin(cut(batch_));
         }
     }
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
@@ -92,10 +92,7 @@ class Intake {
         while (!under_way_.empty()) take_oldest(take);
         const auto whole = filling_.size() / window_ * window_;
         if (whole == 0) return;
-        Batch<T> rest;
-        std::ranges::copy(filling_.values().subspan(whole), rest.append(filling_.size() - whole, batch_).begin());
-        filling_.drop_last(rest.size());
-        begin(std::exchange(filling_, std::move(rest)));
+        begin(cut(whole));
         take_oldest(take);
     }
     // Values that fill no window yet, in the order in which they came. Pre: settle() was called last.
@@ -132,7 +129,15 @@ class Intake {
         n_ += values.size() - nans;
         nans_ += nans;
     }
-    // Where the sorter fails, the values come back to where they were.
+    // The first values that wait; the others go on waiting.
+    Batch<T> cut(std::size_t count) {
+        auto rest = std::exchange(spare_, {});
+        const auto others = filling_.values().subspan(count);
+        if (!others.empty()) std::ranges::copy(others, rest.append(others.size(), batch_).begin());
+        filling_.drop_last(others.size());
+        return std::exchange(filling_, std::move(rest));
+    }
+    // Where the sorter fails, the values come back to where they were, in the order of their windows.
     void begin(Batch<T> batch) {
         under_way_.push_back(std::move(batch));
         try {
@@ -150,13 +155,24 @@ class Intake {
         try {
             sorter_->finish();
         } catch (...) {
+            for (; !under_way_.empty(); under_way_.pop_front()) {
+                try {
+                    sorter_->finish();
+                } catch (...) {  // NOLINT(bugprone-empty-catch)
+                    // They are sorted once more in any case.
+                }
+                append(batch, under_way_.front());
+            }
             take_back(std::move(batch));
             throw;
         }
         return batch;
     }
+    void append(Batch<T>& to, const Batch<T>& from) {
+        if (from.size() > 0) std::ranges::copy(from.values(), to.append(from.size(), batch_).begin());
+    }
     void take_back(Batch<T> batch) {
-        std::ranges::copy(filling_.values(), batch.append(filling_.size(), batch_).begin());
+        append(batch, filling_);
         filling_ = std::move(batch);
     }
     void take_oldest(const Take& take) {

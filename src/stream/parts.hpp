@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,26 +27,47 @@ namespace quadmill::detail::stream {
 inline constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
 
 // `function` begins the messages of all of these.
+// A number as people write it.
+inline std::string text_of(double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", value);
+    std::string out(text.data());
+    if (const auto zero = out.find("e-0"); zero != std::string::npos) out.erase(zero + 2, 1);
+    return out;
+}
+
 inline void check_eps(const std::string& function, double eps, double least) {
     if (eps >= least && eps <= 0.5) return;
-    throw InvalidArgument(function + ": eps must be from " + (least < 1e-8 ? "1e-9" : "1e-6") + " to 0.5, not " +
-                          std::to_string(eps));
+    throw InvalidArgument(function + ": eps must be from " + text_of(least) + " to 0.5, not " + text_of(eps));
+}
+
+// Does the one, and then the other also where the one throws.
+template <class Work, class After>
+void whether_or_not(Work work, After after) {
+    try {
+        work();
+    } catch (...) {
+        after();
+        throw;
+    }
+    after();
 }
 
 inline void check_part(const std::string& function, const char* name, double part, double least = 0) {
     if (part >= least && part <= 1) return;
-    throw InvalidArgument(function + ": " + name + " must be from " + std::to_string(least) + " to 1, not " +
-                          std::to_string(part));
+    throw InvalidArgument(function + ": " + name + " must be from " + text_of(least) + " to 1, not " + text_of(part));
 }
 
-inline void check_merge(const std::string& function, std::uint64_t a, std::uint64_t b) {
-    if (a <= most_values && b <= most_values - a) return;
-    throw InvalidArgument(function + ": no summary counts more than 2^60 values");
+inline void check_merge(const std::string& function, std::uint64_t a, std::uint64_t b,
+                        std::uint64_t most = most_values) {
+    if (a <= most && b <= most - a) return;
+    throw InvalidArgument(function + ": no such summary counts more than " + std::to_string(most) + " values");
 }
 
 // How many values are sorted at once: so many that what a summary takes from a window is little beside sorting it, but
 // not so many that a stream has few windows.
 inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted) {
+    check_eps(function, eps, 1e-9);
     constexpr double least = 0x1p12, enough = 0x1p23, most = 0x1p24;
     if (wanted > std::size_t{1} << 28U)
         throw InvalidArgument(function + ": a window must have at most 2^28 values, not " + std::to_string(wanted));

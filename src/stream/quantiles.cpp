@@ -8,15 +8,7 @@ template <class T>
 Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter)
     : window(window_for("Quantiles", wanted.eps, wanted.window)),
       intake(std::move(sorter), window),
-      histogram(plan(wanted, window)) {
-    check_eps("Quantiles", wanted.eps, 1e-9);
-}
-
-template <class T>
-ErrorPlan Quantiles<T>::State::plan(const QuantileOptions& wanted, std::size_t window) {
-    const auto windows = wanted.n ? *wanted.n / window + 1 : 1;
-    return {wanted.eps, ErrorPlan::levels_for(std::min(windows, most_values))};
-}
+      histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
 template <class T>
 void Quantiles<T>::State::take(const Window<T>& sorted) {

@@ -17,7 +17,6 @@ namespace quadmill {
 template <class T>
 struct Quantiles<T>::State {
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
-    static detail::stream::ErrorPlan plan(const QuantileOptions& wanted, std::size_t window);
     void take(const detail::stream::Window<T>& sorted);
     void changed();
     // Of all values.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,13 +19,24 @@ namespace quadmill::detail::stream {
 template <class T>
 class Last {
   public:
-    explicit Last(std::uint64_t room) : room_(room) {}
-    void add(std::span<const T> values) {
-        if (room_ == 0) return;
-        values = values.last(static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), room_)));
-        values_.insert(values_.end(), values.begin(), values.end());
-        if (values_.size() < 2 * room_) return;  // each value is moved once at most
-        values_.erase(values_.begin(), values_.end() - static_cast<std::ptrdiff_t>(room_));
+    explicit Last(std::uint64_t room) : room_(static_cast<std::size_t>(room)) {}
+    // Returns how many are NaN, which are left out.
+    std::size_t add(std::span<const T> values) {
+        std::size_t nans = 0;
+        if (room_ == 0) return nans;
+        const auto piece = std::max<std::size_t>(room_ / 4, 1), most = room_ + piece;
+        for (; !values.empty(); values = values.subspan(std::min(values.size(), piece))) {
+            const auto part = values.first(std::min(values.size(), piece));
+            const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
+            const auto size = values_.size() + part.size() - left_out;
+            if (size > most)  // so each value is moved four times at most
+                values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - room_));
+            if (values_.capacity() < most && 2 * size >= most) values_.reserve(most);
+            std::copy_if(part.begin(), part.end(), std::back_inserter(values_),
+                         [](T value) { return !KeyOf<T>::is_nan(value); });
+            nans += left_out;
+        }
+        return nans;
     }
     // No more than there are.
     [[nodiscard]] std::span<const T> last(std::uint64_t count) const {
@@ -33,7 +45,7 @@ class Last {
     [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
 
   private:
-    std::uint64_t room_;
+    std::size_t room_;
     std::vector<T> values_;
 };
 
@@ -50,21 +62,14 @@ class SlidingState {
           blocks_(plan_) {}
 
     void add(std::span<const T> values) {
-        constexpr std::size_t piece = 4096;
-        std::vector<T> numbers;
-        for (; !values.empty(); values = values.subspan(std::min(values.size(), piece))) {
-            numbers.clear();
-            const auto part = values.first(std::min(values.size(), piece));
-            std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
-                         [](T value) { return !KeyOf<T>::is_nan(value); });
-            last_.add(numbers);
-            if (plan_.is_exact()) {
-                intake_.note(numbers.size(), part.size() - numbers.size());
-            } else {
-                intake_.add(numbers, taker());
-                intake_.note(0, part.size() - numbers.size());
-            }
+        if (plan_.is_exact()) {
+            const auto nans = last_.add(values);
+            intake_.note(values.size() - nans, nans);
+            return;
         }
+        const auto taken = [this] { return static_cast<std::size_t>(intake_.n() + intake_.nans()); };
+        whether_or_not([&] { intake_.add(values, taker()); },
+                       [&, before = taken()] { last_.add(values.first(taken() - before)); });
     }
 
     // Of the last `width` values, or all when there are fewer.

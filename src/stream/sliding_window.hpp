@@ -44,7 +44,7 @@ struct SlidingPlan {
     [[nodiscard]] bool is_exact() const { return exact == window; }
     // In values, of a block that only windows of that width and wider ones still use.
     [[nodiscard]] double max_error(double width) const {
-        return eps * (fixed ? static_cast<double>(window) : width) / (4 * (levels + 1));
+        return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
     }
     // Of the chain that blocks come from: as good as the best of them.
     [[nodiscard]] ErrorPlan chain() const { return {eps / (4 * (levels + 1)), static_cast<std::uint64_t>(top) + 1}; }
@@ -92,6 +92,7 @@ class SlidingWindow {
         chain_.combine(std::move(block), 1,
                        [this](const Summary& formed, std::size_t id) { store(static_cast<int>(id) - 1, formed); });
         chain_.drop(levels_.size());  // nothing longer is needed
+        grow();
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l];
             for (const auto first = plan_.first_needed(static_cast<int>(l), blocks_);
@@ -175,11 +176,20 @@ class SlidingWindow {
         auto& level = levels_[static_cast<std::size_t>(l)];
         const double length = std::ldexp(static_cast<double>(plan_.block), l);
         level.blocks.push_back(block);
-        level.blocks.back().prune(plan_.max_error(length));
+        level.blocks.back().prune(plan_.max_error(plan_.fixed ? static_cast<double>(n()) : length));
         if (!plan_.fixed) {
             // Those whose age has just doubled: only windows twice as wide use them from now on.
             for (std::size_t age = 2; age <= level.blocks.size(); age *= 2)
                 level.blocks[level.blocks.size() - age].prune(plan_.max_error(length * static_cast<double>(age)));
+        }
+        prune_ms_ += time.ms();
+    }
+    // A window of fixed width is as wide as the stream is long, to begin with.
+    void grow() {
+        if (!plan_.fixed || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
+        const sort::Stopwatch time;
+        for (auto& level : levels_) {
+            for (auto& block : level.blocks) block.prune(plan_.max_error(static_cast<double>(n())));
         }
         prune_ms_ += time.ms();
     }

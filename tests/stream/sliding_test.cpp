@@ -213,6 +213,27 @@ TEST_CASE("Windows of several streams merge as summaries") {
     }
 }
 
+TEST_CASE("A window that the stream does not fill yet keeps eps of what there is") {
+    for (const double eps : {0.1, 0.01, 0.001}) {
+        // So wide that it is not kept as it is.
+        const auto window = static_cast<std::uint64_t>(3000 / eps);
+        const auto values = stream("random", 2 * window / 3, 41);
+        SlidingQuantiles<double> quantiles({.eps = eps, .window = window});
+        SlidingFrequencies<double> frequencies({.eps = eps, .window = window});
+        double rank = 0, count = 0;
+        for (std::size_t i = 0, part = 0; i < values.size(); i += part) {
+            part = std::min(1 + i / 7, values.size() - i);
+            quantiles.add(std::span(values).subspan(i, part));
+            frequencies.add(std::span(values).subspan(i, part));
+            const auto exact = window_of(values, i + part, window);
+            rank = std::max(rank, worst_rank(quantiles, exact, window));
+            count = std::max(count, worst_count(frequencies, exact, window));
+        }
+        CHECK(rank <= 1);
+        CHECK(count <= 1);
+    }
+}
+
 TEST_CASE("What a sliding window refuses") {
     using Q = SlidingQuantiles<float>;
     CHECK_THROWS_AS(Q({.eps = 0.01, .window = 0}), InvalidArgument);

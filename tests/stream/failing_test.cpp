@@ -1,0 +1,106 @@
+// A sorter that fails now and then: an error, and nothing is lost.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <random>
+
+#include "quadmill/stream.hpp"
+#include "stream/orders.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+struct Failure {};
+
+// Sorts in batches of a few windows, and throws instead of one call in five.
+class Failing : public WindowSorter {
+  public:
+    Failing(bool in_begin, unsigned seed) : in_begin_(in_begin), random_(seed), sorter_(cpu_window_sorter(1)) {}
+    void begin(Keys keys, std::size_t window) override {
+        if (in_begin_ && random_() % 5 == 0) throw Failure();
+        sorter_->begin(keys, window);
+    }
+    void finish() override {
+        sorter_->finish();
+        if (!in_begin_ && random_() % 5 == 0) throw Failure();
+    }
+    [[nodiscard]] std::size_t depth() const override { return 2; }
+    [[nodiscard]] std::size_t batch_bytes() const override { return 4096; }
+    [[nodiscard]] Times times() const override { return {}; }
+    [[nodiscard]] std::string name() const override { return "failing"; }
+
+  private:
+    bool in_begin_;
+    std::mt19937 random_;
+    std::unique_ptr<WindowSorter> sorter_;
+};
+
+template <class Work>
+void until_it_works(Work work) {
+    for (int i = 0; i < 1000; ++i) {
+        try {
+            return work();
+        } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+            // Once more, from where it stopped.
+        }
+    }
+    FAIL("it never works");
+}
+
+// Adds all, going on behind what was taken whenever the sorter fails.
+template <class Summary>
+void add_all(Summary& summary, const std::function<void(std::size_t, std::size_t)>& add, std::size_t size) {
+    std::mt19937 random(1);
+    const auto taken = [&] { return static_cast<std::size_t>(summary.n() + summary.nans()); };
+    while (taken() < size) until_it_works([&] { add(taken(), std::min<std::size_t>(random() % 900, size - taken())); });
+}
+
+template <class Summary>
+std::vector<std::byte> saved(const Summary& summary) {
+    std::vector<std::byte> bytes;
+    until_it_works([&] { bytes = summary.save(); });
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") {
+    auto values = stream("random", 20'000, 3);
+    for (std::size_t i = 0; i < values.size(); i += 97) values[i] = std::nan("");
+    std::vector<float> floats(values.begin(), values.end());
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        const bool in_begin = seed % 2 == 0;
+        CAPTURE(seed);
+        const auto run = [&](const char* name, auto right, auto wrong) {
+            CAPTURE(name);
+            right.add(values);
+            add_all(
+                wrong, [&](std::size_t at, std::size_t n) { wrong.add(std::span(values).subspan(at, n)); },
+                values.size());
+            CHECK(saved(wrong) == right.save());
+        };
+        const auto failing = [&] { return std::make_unique<Failing>(in_begin, seed); };
+        const QuantileOptions quantiles{.eps = 0.01, .window = 100};
+        run("Quantiles", Quantiles<double>(quantiles), Quantiles<double>(quantiles, failing()));
+        const FrequencyOptions frequencies{.eps = 0.01, .window = 100};
+        run("Frequencies", Frequencies<double>(frequencies), Frequencies<double>(frequencies, failing()));
+        for (const auto widths : {Widths::Fixed, Widths::Variable}) {
+            const SlidingOptions sliding{.eps = 0.2, .window = 5000, .widths = widths};
+            run("SlidingQuantiles", SlidingQuantiles<double>(sliding), SlidingQuantiles<double>(sliding, failing()));
+            run("SlidingFrequencies", SlidingFrequencies<double>(sliding),
+                SlidingFrequencies<double>(sliding, failing()));
+        }
+        const CorrelatedSumOptions sums{.eps = 0.01, .window = 100};
+        CorrelatedSums<float> right(sums), wrong(sums, failing());
+        right.add(floats, values);
+        add_all(
+            wrong,
+            [&](std::size_t at, std::size_t n) {
+                wrong.add(std::span(floats).subspan(at, n), std::span(values).subspan(at, n));
+            },
+            values.size());
+        CHECK(saved(wrong) == right.save());
+    }
+}
