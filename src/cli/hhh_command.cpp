@@ -81,7 +81,7 @@ void HhhCommand::run_as() const {
 void HhhCommand::run() {
     support.check();
     if (support.eps() < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6; it is S / 10 by default");
-    if (support.eps() >= support.support) throw CLI::ValidationError("--support", "must be above --eps");
+    if (2 * support.eps() > support.support) throw CLI::ValidationError("--support", "must be at least twice --eps");
     read_hierarchy();
     if (stream.type == KeyType::U32) return run_as<std::uint32_t>();
     run_as<std::uint64_t>();

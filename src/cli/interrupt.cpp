@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -37,7 +38,7 @@ Interrupt::~Interrupt() {
 void Interrupt::wait_for(int descriptor) {
     std::array<pollfd, 2> ready{pollfd{descriptor, POLLIN, 0}, pollfd{signals_, POLLIN, 0}};
     if (came()) return;
-    while (poll(ready.data(), ready.size(), -1) < 0) {
+    while (poll(ready.data(), ready.size(), -1) < 0 && errno == EINTR) {
     }
 }
 

@@ -106,10 +106,10 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
     verb.add_option("--sliding", sliding.window, "Only of the last N values")
-        ->transform(count_up_to(most_values))
+        ->transform(count_up_to(std::uint64_t{1} << 40U))
         ->type_name("N");
     verb.add_option("--width", sliding.width, "With --sliding: only of the last W of its N values; takes more memory")
-        ->transform(count_up_to(most_values))
+        ->transform(count_up_to(std::uint64_t{1} << 40U))
         ->type_name("W");
 }
 

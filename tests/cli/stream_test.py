@@ -499,7 +499,7 @@ class WrongCalls(Stream):
                 ("none of u32, u64", hhh + ["--type", "f32"]),
                 ("--hierarchy is required", ["hhh", "--support", "0.1"]),
                 ("goes with --type u32", hhh + ["--type", "u64"]),
-                ("above --eps", hhh + ["--eps", "0.1"]), ("at least 1e-6", hhh + ["--eps", "1e-7"]),
+                ("twice --eps", hhh + ["--eps", "0.1"]), ("at least 1e-6", hhh + ["--eps", "1e-7"]),
                 ("quantile:P", ["corrsum", "--agg", "median"]), ("quantile:P", ["corrsum", "--agg", "quantile:2"]),
                 ("--agg is required", ["corrsum"]), ("--scale", corrsum + ["--scale", "inf"]),
                 ("--phi", frequent + ["--phi", "0.5"])):

@@ -99,3 +99,9 @@ if(NOT SHARED)
 endif()
 run("${CMAKE_CURRENT_LIST_DIR}/pkg_config/build.sh" "${CXX}" "${WORK_DIR}/pkg_config_${kind}" ${static})
 run("${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${library_dir}" "${WORK_DIR}/pkg_config_${kind}")
+
+# Summaries alone, from the sources; once will do.
+if(NOT SHARED)
+    build("${CMAKE_CURRENT_LIST_DIR}/summary" "${WORK_DIR}/summary" -DCMAKE_BUILD_TYPE=Debug)
+    run("${WORK_DIR}/summary/consumer")
+endif()
