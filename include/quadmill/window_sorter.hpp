@@ -30,6 +30,8 @@ class QUADMILL_API WindowSorter {
     [[nodiscard]] virtual std::size_t depth() const = 0;
     /// Bytes of a batch that keep it busy.
     [[nodiscard]] virtual std::size_t batch_bytes() const = 0;
+    /// Windows of a batch that keep it busy, where they are long.
+    [[nodiscard]] virtual std::size_t batch_windows() const { return 1; }
     /// Runs work(0) .. work(count - 1), in any order, with the threads that it has beside the caller's; by default the
     /// caller does it all.
     virtual void share(std::size_t count, const std::function<void(std::size_t)>& work);

@@ -47,6 +47,7 @@ class Borrowed final : public WindowSorter {
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override { sorter_.share(count, work); }
     [[nodiscard]] std::size_t depth() const override { return sorter_.depth(); }
     [[nodiscard]] std::size_t batch_bytes() const override { return sorter_.batch_bytes(); }
+    [[nodiscard]] std::size_t batch_windows() const override { return sorter_.batch_windows(); }
     [[nodiscard]] Times times() const override {
         const auto now = sorter_.times();
         return {now.upload - before_.upload, now.sort - before_.sort, now.readback - before_.readback};

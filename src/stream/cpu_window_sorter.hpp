@@ -26,6 +26,7 @@ class CpuWindowSorter : public WindowSorter {
     void finish() override;
     [[nodiscard]] std::size_t depth() const override { return 2; }
     [[nodiscard]] std::size_t batch_bytes() const override;
+    [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
     // Whether the batch that was begun first is sorted.

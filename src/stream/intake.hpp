@@ -51,8 +51,9 @@ class Intake {
     using Take = std::function<void(const Window<T>& sorted)>;
 
     Intake(std::unique_ptr<WindowSorter> sorter, std::size_t window) : sorter_(std::move(sorter)), window_(window) {
-        const auto wanted = sorter_->batch_bytes() / sizeof(T);
-        batch_ = std::max<std::size_t>(wanted / window_, 1) * window_;
+        constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(T);
+        const auto by_threads = std::min(sorter_->batch_windows(), most / window_);
+        batch_ = std::max({sorter_->batch_bytes() / sizeof(T) / window_, by_threads, std::size_t{1}}) * window_;
     }
     Intake(Intake&&) noexcept = default;
     Intake& operator=(Intake&&) noexcept = default;

@@ -46,7 +46,7 @@ double worst_count(const Summary& summary, const std::vector<double>& values, do
 }  // namespace
 
 TEST_CASE("Frequencies keep eps, miss nothing frequent and stay small, for every order, eps and window") {
-    constexpr std::size_t n = 100'000;
+    constexpr std::size_t n = 50'000;
     for (const auto& order : orders) {
         const auto values = stream(order, n, 11);
         for (const double eps : {1e-1, 1e-2, 1e-3, 1e-4}) {
@@ -63,7 +63,7 @@ TEST_CASE("Frequencies keep eps, miss nothing frequent and stay small, for every
                     most_bytes = std::max(most_bytes, summary.summary_bytes());
                 }
                 double worst = 0;
-                for (const double support : {eps, 2 * eps, 0.1, 0.5, 1.0})
+                for (const double support : {eps, 0.1, 0.5})
                     worst = std::max(worst, worst_count(summary, values, std::max(support, eps)));
                 CHECK(worst <= eps * n);
                 // Manku and Motwani's bound, (1 / eps) log(eps N), for entries; a window of 1 / eps more is on its way.
@@ -165,7 +165,7 @@ TEST_CASE("Heavy prefixes: none is missed, bounds of counts and of discounted co
                 CAPTURE(eps);
                 constexpr double support = 0.05;
                 std::vector<std::uint32_t> values;
-                for (int i = 0; i < 60'000; ++i) {
+                for (int i = 0; i < 30'000; ++i) {
                     const auto kind = random() % 20;
                     if (kind < 3)
                         values.push_back(0x0a010203);  // one address
@@ -179,8 +179,8 @@ TEST_CASE("Heavy prefixes: none is missed, bounds of counts and of discounted co
                 HeavyPrefixes<std::uint32_t> summary(
                     {.eps = eps, .support = support, .lengths = lengths, .window = window});
                 HeavyPrefixes<std::uint32_t> other({.eps = eps / 2, .support = support, .lengths = lengths});
-                summary.add(std::span(values).first(40'000));
-                other.add(std::span(values).subspan(40'000));
+                summary.add(std::span(values).first(20'000));
+                other.add(std::span(values).subspan(20'000));
                 summary.merge(HeavyPrefixes<std::uint32_t>::load(other.save()));
                 REQUIRE(summary.n() == values.size());
                 const auto n = static_cast<double>(values.size());

@@ -255,8 +255,8 @@ TEST_CASE("What a sliding window refuses") {
 
 TEST_CASE("A window of a finer eps") {
     constexpr std::uint64_t window = 400'000;
-    for (const auto* order : {"random", "zig-zag", "adversarial"}) {
-        const auto values = stream(order, 1'000'000, 33);
+    for (const auto* order : {"random", "adversarial"}) {
+        const auto values = stream(order, 750'000, 33);
         SlidingQuantiles<double> quantiles({.eps = 1e-3, .window = window}, cpu_window_sorter());
         SlidingFrequencies<double> frequencies({.eps = 1e-3, .window = window}, cpu_window_sorter());
         double rank = 0, count = 0;
