@@ -206,7 +206,8 @@ struct SlidingOptions {
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
 /// Units: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
 /// are exact. Fixed: blocks of 2 (L + 1)^2 / eps entries of 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
-/// being merged, half as much again while the stream is shorter than the window. Variable: blocks of 2 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
+/// being merged, half as much again while the stream is shorter than the window. Variable: blocks of some
+/// 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -249,8 +250,8 @@ class QUADMILL_API SlidingQuantiles {
 
 /// The frequent values of the last ones of a stream; otherwise as SlidingQuantiles.
 ///
-/// Guarantee: among the last W values, a count's estimate is at most eps W too low and never too high; frequent(s) has every value that occurs s W
-/// times or more, and none that occurs less than (s - eps) W times.
+/// Guarantee: among the last W values, a count's estimate is at most eps W too low and never too high; frequent(s) has
+/// every value that occurs s W times or more, and none that occurs less than (s - eps) W times.
 template <class T>
 class QUADMILL_API SlidingFrequencies {
   public:
@@ -405,7 +406,14 @@ class QUADMILL_API CorrelatedSums {
 
 /// What saved bytes hold, without loading them.
 struct SavedSummary {
-    enum class Kind { Quantiles, Frequencies, SlidingQuantiles, SlidingFrequencies, HeavyPrefixes, CorrelatedSums };
+    enum class Kind {
+        Quantiles = 1,
+        Frequencies = 2,
+        SlidingQuantiles = 3,
+        SlidingFrequencies = 4,
+        HeavyPrefixes = 5,
+        CorrelatedSums = 6
+    };
     Kind kind;
     KeyType type;
 };

@@ -49,10 +49,10 @@ class QUADMILL_API WindowSorter {
 /// caller's own.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads = 0);
 
-/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (batches also go to CPU threads while the GPU has
-/// enough) or Engine::Auto, which is the merge engine on a GPU and CPU threads on a software renderer or for
-/// windows so short that the GPU loses. Begins and finishes in sessions of the context (context.hpp); between the two
-/// the host may draw. Engine::Cpu is cpu_window_sorter(options.threads).
+/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as
+/// they are done with before the GPU) or Engine::Auto, which is the merge engine on a GPU and CPU threads on a software
+/// renderer or for windows so short that the GPU loses. Begins and finishes in sessions of the context (context.hpp);
+/// between the two the host may draw. Engine::Cpu is cpu_window_sorter(options.threads).
 /// Units: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
 /// a multiple of 256 bytes (128 for 16-bit floats).
 /// For a stream at full speed, hold a Session (context.hpp) for as long as it lasts: to end one after each call waits for

@@ -10,10 +10,13 @@
 #include "quadmill/error.hpp"
 #include "sort/clock.hpp"
 #include "sort/keys.hpp"
+#include "stream/key.hpp"
 
 namespace quadmill::detail::bench {
 
 namespace {
+
+using stream::number;
 
 // Each window by a rival, when it comes.
 class RivalSorter final : public WindowSorter {
@@ -58,15 +61,6 @@ class Borrowed final : public WindowSorter {
     WindowSorter& sorter_;
     Times before_;
 };
-
-template <class T>
-double number(T value) {
-    if constexpr (std::is_same_v<T, Half>) {
-        return static_cast<double>(value.value());
-    } else {
-        return static_cast<double>(value);
-    }
-}
 
 // What a run found: how long it took, and the answers to check.
 template <class T>

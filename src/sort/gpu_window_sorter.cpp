@@ -75,17 +75,14 @@ void MergeWindowSorter::finish() {
     scope.check();
 }
 
-namespace {
-
-WindowSorter::Times sum(WindowSorter::Times times, const std::optional<stream::CpuWindowSorter>& cpu) {
-    if (cpu) times.sort += cpu->times().sort;
+WindowSorter::Times SharedWindowSorter::times() const {
+    auto times = gpu_.times();
+    if (cpu_) times.sort += cpu_->times().sort;
     return times;
 }
 
-}  // namespace
-
 HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions& options)
-    : gpu_(context, options), cpu_share_(0) {
+    : SharedWindowSorter(context, options) {
     const auto threads = cpu_threads(gpu_.workers());
     if (threads < 2) return;
     cpu_.emplace(threads);
@@ -131,12 +128,8 @@ void HybridWindowSorter::finish() {
     if (cpu_is_late) cpu_share_ *= 0.8;
 }
 
-WindowSorter::Times HybridWindowSorter::times() const {
-    return sum(gpu_.times(), cpu_);
-}
-
 AutoWindowSorter::AutoWindowSorter(const Context& context, const SortOptions& options)
-    : info_(context.info()), gpu_(context, options), threads_(options.threads) {}
+    : SharedWindowSorter(context, options), info_(context.info()), threads_(options.threads) {}
 
 bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
     return merge_wins(info_, task_of(keys, window).work()) && !gpu_.no_room(keys, window);
@@ -159,10 +152,6 @@ void AutoWindowSorter::finish() {
     auto* sorter = under_way_.front();
     under_way_.pop_front();
     sorter->finish();
-}
-
-WindowSorter::Times AutoWindowSorter::times() const {
-    return sum(gpu_.times(), cpu_);
 }
 
 }  // namespace quadmill::detail::sort

@@ -59,41 +59,44 @@ class MergeWindowSorter : public WindowSorter {
     Times times_;
 };
 
-// Engine::Hybrid: the GPU and CPU threads share the windows of each batch. The CPU's share grows while it is done
-// before the GPU, and shrinks when it is not.
-class HybridWindowSorter : public WindowSorter {
+// The merge engine with CPU threads beside it.
+class SharedWindowSorter : public WindowSorter {
   public:
-    HybridWindowSorter(const Context& context, const SortOptions& options);
-
-    void begin(Keys keys, std::size_t window) override;
-    void finish() override;
     [[nodiscard]] std::size_t depth() const override { return gpu_.depth(); }
     [[nodiscard]] std::size_t batch_bytes() const override { return gpu_.batch_bytes(); }
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override { gpu_.share(count, work); }
     [[nodiscard]] Times times() const override;
+
+  protected:
+    SharedWindowSorter(const Context& context, const SortOptions& options) : gpu_(context, options) {}
+
+    MergeWindowSorter gpu_;
+    std::optional<stream::CpuWindowSorter> cpu_;
+};
+
+// Engine::Hybrid: both share the windows of each batch. The CPU's share grows while it is done before the GPU, and
+// shrinks when it is not.
+class HybridWindowSorter : public SharedWindowSorter {
+  public:
+    HybridWindowSorter(const Context& context, const SortOptions& options);
+    void begin(Keys keys, std::size_t window) override;
+    void finish() override;
     [[nodiscard]] std::string name() const override { return "hybrid"; }
 
   private:
     struct Part {
         std::size_t gpu_keys, cpu_keys;
     };
-    MergeWindowSorter gpu_;
-    std::optional<stream::CpuWindowSorter> cpu_;
     std::deque<Part> under_way_;
-    double cpu_share_;
+    double cpu_share_ = 0;
 };
 
 // Engine::Auto on a GPU: the CPU takes batches for which the GPU has no room, or which it was measured to sort faster.
-class AutoWindowSorter : public WindowSorter {
+class AutoWindowSorter : public SharedWindowSorter {
   public:
     AutoWindowSorter(const Context& context, const SortOptions& options);
-
     void begin(Keys keys, std::size_t window) override;
     void finish() override;
-    [[nodiscard]] std::size_t depth() const override { return gpu_.depth(); }
-    [[nodiscard]] std::size_t batch_bytes() const override { return gpu_.batch_bytes(); }
-    void share(std::size_t count, const std::function<void(std::size_t)>& work) override { gpu_.share(count, work); }
-    [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "merge"; }
 
   protected:
@@ -101,8 +104,6 @@ class AutoWindowSorter : public WindowSorter {
 
   private:
     ContextInfo info_;
-    MergeWindowSorter gpu_;
-    std::optional<stream::CpuWindowSorter> cpu_;  // made when first needed
     unsigned threads_;
     std::deque<WindowSorter*> under_way_;
 };

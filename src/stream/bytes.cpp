@@ -48,7 +48,8 @@ Number get(std::span<const std::byte> bytes) {
 
 Writer::Writer(const Header& header) {
     for (const char c : magic) bytes_.push_back(static_cast<std::byte>(c));
-    for (const auto b : {version, static_cast<std::uint8_t>(header.kind), header.type, std::uint8_t{0}})
+    for (const auto b :
+         {version, static_cast<std::uint8_t>(header.kind), static_cast<std::uint8_t>(header.type), std::uint8_t{0}})
         bytes_.push_back(static_cast<std::byte>(b));
 }
 
@@ -79,7 +80,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     const auto body = bytes.first(bytes.size() - checksum_bytes);
     if (get<std::uint32_t>(bytes.last(checksum_bytes)) != crc32(body))
         fail("the checksum is wrong: the bytes are damaged or not all there");
-    header_ = {static_cast<Kind>(byte(5)), byte(6)};
+    header_ = {static_cast<Kind>(byte(5)), static_cast<KeyType>(byte(6))};
     require(byte(5) >= 1 && byte(5) <= 6 && byte(6) <= 6 && byte(7) == 0, "the header");
     rest_ = body.subspan(header_bytes);
 }

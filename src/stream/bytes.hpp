@@ -7,22 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "quadmill/stream.hpp"
+
 namespace quadmill::detail::stream {
 
-// What the bytes hold.
-enum class Kind : std::uint8_t {
-    Quantiles = 1,
-    Frequencies = 2,
-    SlidingQuantiles = 3,
-    SlidingFrequencies = 4,
-    HeavyPrefixes = 5,
-    CorrelatedSums = 6
-};
-
-struct Header {
-    Kind kind;
-    std::uint8_t type;  // KeyType
-};
+using Header = SavedSummary;
+using Kind = SavedSummary::Kind;
 
 class Writer {
   public:

@@ -16,15 +16,6 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 
 namespace {
 
-template <class T>
-double number(T value) {
-    if constexpr (std::is_same_v<T, Half>) {
-        return static_cast<double>(value.value());
-    } else {
-        return static_cast<double>(value);
-    }
-}
-
 // The greatest key of a value that is at most that number; nothing when all are greater.
 template <class T>
 std::optional<Key> key_at_most(double v) {
@@ -309,7 +300,7 @@ template <class T>
 std::vector<std::byte> CorrelatedSums<T>::save() const {
     auto& s = *state_;
     s.settle();
-    Writer to({Kind::CorrelatedSums, static_cast<std::uint8_t>(type_of<T>())});
+    Writer to({Kind::CorrelatedSums, type_of<T>()});
     to.f64(eps());
     to.u64(s.histogram.plan().levels);
     to.u64(s.window);

@@ -53,8 +53,6 @@ WindowSorter::Times CpuWindowSorter::times() const {
     return {.upload = 0, .sort = sort_ms_ / threads(), .readback = 0};
 }
 
-// Without the bits being turned into unsigned numbers and back, it would be slower by a third: comparing floats in the
-// total order takes more.
 void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
     const sort::Stopwatch time;
     sort::visit(batch.keys, [&]<class T>(std::span<T> keys) {

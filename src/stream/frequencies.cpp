@@ -31,8 +31,13 @@ void Frequencies<T>::State::take(const Window<T>& sorted) {
 }
 
 template <class T>
-const FrequencySummary& Frequencies<T>::State::settled() {
+void Frequencies<T>::State::settle() {
     intake.settle([this](const Window<T>& sorted) { take(sorted); });
+}
+
+template <class T>
+const FrequencySummary& Frequencies<T>::State::settled() {
+    settle();
     const auto values = intake.rest();
     if (values.empty()) return summary;
     if (!with_rest || with_rest->n() != summary.n() + values.size()) {
@@ -91,9 +96,9 @@ void Frequencies<T>::merge(const Frequencies& other) {
     if (&other == this) return merge(load(save()));
     check_merge("Frequencies::merge", n(), other.n());
     auto& from = *other.state_;
-    static_cast<void>(from.settled());
+    from.settle();
     auto& s = *state_;
-    static_cast<void>(s.settled());
+    s.settle();
     s.eps = std::max(s.eps, from.eps);
     s.summary = FrequencySummary::merged(s.summary, from.summary);
     s.summary.prune(s.eps * static_cast<double>(s.summary.n()));
@@ -104,8 +109,8 @@ void Frequencies<T>::merge(const Frequencies& other) {
 
 template <class T>
 std::vector<std::byte> Frequencies<T>::save() const {
-    static_cast<void>(state_->settled());
-    Writer to({Kind::Frequencies, static_cast<std::uint8_t>(type_of<T>())});
+    state_->settle();
+    Writer to({Kind::Frequencies, type_of<T>()});
     to.f64(state_->eps);
     to.u64(state_->window);
     to.u64(nans());

@@ -17,6 +17,7 @@ template <class T>
 struct Frequencies<T>::State {
     State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     void take(const detail::stream::Window<T>& sorted);
+    void settle();  // whole windows that have come are in the summary then
     // Of all values.
     const detail::stream::FrequencySummary& settled();
 

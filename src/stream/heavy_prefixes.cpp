@@ -96,7 +96,7 @@ class Levels {
 };
 
 // A heavy prefix that is under no other one yet.
-struct Covered {
+struct Heavy {
     Key first, last;  // values under it
     Bounds count;
 };
@@ -107,10 +107,10 @@ template <class T>
 std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support) const {
     const auto least = least_count(support, n());
     std::vector<HeavyPrefix<T>> out;
-    std::vector<Covered> covered;  // ascends
+    std::vector<Heavy> covered;  // ascends
     for (std::size_t i = counts_.size(); i-- > 0;) {
         const auto under = KeyOf<T>::most - first_of<T>(prefix<T>(KeyOf<T>::most, lengths_[i]), lengths_[i]);
-        std::vector<Covered> next;
+        std::vector<Heavy> next;
         auto at = covered.begin();
         for (const auto& entry : counts_[i].entries()) {
             const auto first = first_of<T>(entry.key, lengths_[i]);
@@ -127,7 +127,6 @@ std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support) const {
                 next.insert(next.end(), from, at);
                 continue;
             }
-            const auto less = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
             const Bounds rest{less(count.lower, off.upper), less(count.upper, off.lower)};
             out.push_back({static_cast<T>(first),
                            lengths_[i],
@@ -158,8 +157,11 @@ struct HeavyPrefixes<T>::State {
         with_rest.reset();
         rest.clear();
     }
-    const Levels<T>& settled() {
+    void settle() {
         intake.settle([this](const Window<T>& sorted) { take(sorted); });
+    }
+    const Levels<T>& settled() {
+        settle();
         const auto values = intake.rest();
         if (values.empty()) return levels;
         if (!with_rest || with_rest->n() != levels.n() + values.size()) {
@@ -216,8 +218,8 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     if (s.options.lengths != from.options.lengths)
         throw InvalidArgument("HeavyPrefixes::merge: both must have the same lengths of prefixes");
     check_merge("HeavyPrefixes::merge", n(), other.n());
-    static_cast<void>(s.settled());
-    static_cast<void>(from.settled());
+    s.settle();
+    from.settle();
     // Both errors are to hold for the support that both can be asked for.
     s.options.support = std::max(s.options.support, from.options.support);
     s.options.eps = std::max(s.options.eps, from.options.eps);
@@ -229,8 +231,8 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
 
 template <class T>
 std::vector<std::byte> HeavyPrefixes<T>::save() const {
-    static_cast<void>(state_->settled());
-    Writer to({Kind::HeavyPrefixes, static_cast<std::uint8_t>(type_of<T>())});
+    state_->settle();
+    Writer to({Kind::HeavyPrefixes, type_of<T>()});
     to.f64(options().eps);
     to.f64(options().support);
     to.u64(state_->window);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "sort/keys.hpp"
 
@@ -17,7 +18,21 @@ struct Bounds {
     bool operator==(const Bounds&) const = default;
 };
 
-// As the library's total order, but -0 counts as 0. NaNs come last, from nan_from() on.
+// a - b, but no less than 0.
+[[nodiscard]] inline std::uint64_t less(std::uint64_t a, std::uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
+template <class T>
+[[nodiscard]] double number(T value) {
+    if constexpr (std::is_same_v<T, Half>) {
+        return static_cast<double>(value.value());
+    } else {
+        return static_cast<double>(value);
+    }
+}
+
+// As the library's total order, but -0 counts as 0.
 template <class T>
 struct KeyOf {
     using Bits = sort::KeyBits<T>;

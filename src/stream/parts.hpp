@@ -151,7 +151,7 @@ Reader open(const char* function, std::span<const std::byte> bytes, Kind kind) {
     Reader reader(function, bytes);
     if (reader.header().kind != kind)
         reader.fail("the bytes hold another kind of summary; saved_summary() tells which");
-    if (reader.header().type != static_cast<std::uint8_t>(type_of<T>()))
+    if (reader.header().type != type_of<T>())
         reader.fail("the summary is of values of another type; saved_summary() tells which");
     return reader;
 }

@@ -26,10 +26,15 @@ void Quantiles<T>::State::changed() {
     rest.clear();
 }
 
+template <class T>
+void Quantiles<T>::State::settle() {
+    intake.settle([this](const Window<T>& sorted) { take(sorted); });
+}
+
 // Without pruning, merging keeps the larger error of two; so the rest, too, may be off by all of eps.
 template <class T>
 const QuantileSummary& Quantiles<T>::State::settled() {
-    intake.settle([this](const Window<T>& sorted) { take(sorted); });
+    settle();
     if (!whole) whole = histogram.all();
     const auto values = intake.rest();
     if (values.empty()) return *whole;
@@ -113,7 +118,6 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
             i == bars ? summary.entry(summary.size() - 1).key : summary.at_rank(rank_of(phi, summary.n())).key;
         if (to <= from && !out.empty()) continue;
         const auto at_most = rank(KeyOf<T>::value(to));
-        const auto less = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
         out.push_back({KeyOf<T>::value(from),
                        KeyOf<T>::value(to),
                        {less(at_most.lower, below.upper), less(at_most.estimate, below.estimate),
@@ -129,7 +133,7 @@ void Quantiles<T>::merge(const Quantiles& other) {
     if (&other == this) return merge(load(save()));
     check_merge("Quantiles::merge", n(), other.n());
     auto& from = *other.state_;
-    static_cast<void>(from.settled());
+    from.settle();
     state_->histogram.raise_eps(other.eps());
     state_->histogram.merge(from.histogram);
     state_->changed();
@@ -139,8 +143,8 @@ void Quantiles<T>::merge(const Quantiles& other) {
 
 template <class T>
 std::vector<std::byte> Quantiles<T>::save() const {
-    static_cast<void>(state_->settled());
-    Writer to({Kind::Quantiles, static_cast<std::uint8_t>(type_of<T>())});
+    state_->settle();
+    Writer to({Kind::Quantiles, type_of<T>()});
     to.f64(state_->histogram.plan().eps);
     to.u64(state_->histogram.plan().levels);
     to.u64(state_->window);

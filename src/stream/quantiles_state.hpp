@@ -19,6 +19,7 @@ struct Quantiles<T>::State {
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     void take(const detail::stream::Window<T>& sorted);
     void changed();
+    void settle();  // whole windows that have come are in the histogram then
     // Of all values.
     const detail::stream::QuantileSummary& settled();
 

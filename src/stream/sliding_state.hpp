@@ -112,7 +112,7 @@ class SlidingState {
 
     std::vector<std::byte> save(Kind kind) {
         intake_.settle(taker());
-        Writer to({kind, static_cast<std::uint8_t>(type_of<T>())});
+        Writer to({kind, type_of<T>()});
         to.f64(options_.eps);
         to.u64(options_.window);
         to.u64(options_.widths == Widths::Variable);
