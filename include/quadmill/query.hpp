@@ -1,0 +1,317 @@
+/// Queries on tables by the graphics pipeline: predicates, aggregates, joins, and plans that run them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "quadmill/api.hpp"
+#include "quadmill/context.hpp"
+
+namespace quadmill {
+
+/// A constant of a query, or a cell of its result; std::monostate is NULL.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+enum class ColumnType { F32, F64, I32, U32, I64, Text };
+
+enum class Comparison { Less, LessOrEqual, Equal, NotEqual, GreaterOrEqual, Greater };
+
+namespace detail::query {
+struct Expression;
+struct TableData;
+}  // namespace detail::query
+
+/// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !.
+///
+/// Guarantee: comparisons are exact for every value of a column's type, also with a constant of another type (an
+/// integer column with 2.5, a float32 column with 0.1): both sides count as real numbers, never as rounded ones. Floats
+/// compare as IEEE 754 says: -0 equals +0, and a NaN is less, equal or greater than nothing, so that only != holds. A
+/// NULL satisfies no comparison and no negation of one (SQL's three values); only is_null() finds it. Text compares
+/// byte by byte.
+class QUADMILL_API Predicate {
+  public:
+    /// All rows, or none.
+    [[nodiscard]] static Predicate always(bool value);
+    /// Semi-linear: the sum of factor * column over the terms, computed in order and in double precision, compared with
+    /// `constant`. Numeric columns only.
+    struct Term {
+        double factor;
+        std::string column;
+    };
+    [[nodiscard]] static Predicate linear(std::vector<Term> terms, Comparison op, double constant);
+
+    [[nodiscard]] Predicate operator&&(const Predicate& other) const;
+    [[nodiscard]] Predicate operator||(const Predicate& other) const;
+    [[nodiscard]] Predicate operator!() const;
+
+    /// For the library's own use.
+    explicit Predicate(std::shared_ptr<const detail::query::Expression> expression);
+    [[nodiscard]] const detail::query::Expression& expression() const noexcept { return *expression_; }
+
+  private:
+    std::shared_ptr<const detail::query::Expression> expression_;
+};
+
+/// A column in a predicate, by its name.
+///
+///     const auto wanted = (column("a") > 3 || column("b") <= 2.5) && !column("d").in({1, 2, 3});
+class QUADMILL_API ColumnName {
+  public:
+    explicit ColumnName(std::string name) : name_(std::move(name)) {}
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] Predicate compare(Comparison op, const Value& constant) const;
+    [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;
+    /// low <= column <= high.
+    [[nodiscard]] Predicate between(const Value& low, const Value& high) const;
+    [[nodiscard]] Predicate in(std::vector<Value> list) const;
+    [[nodiscard]] Predicate is_null() const;
+
+  private:
+    std::string name_;
+};
+[[nodiscard]] inline ColumnName column(std::string name) {
+    return ColumnName(std::move(name));
+}
+
+namespace detail::query {
+template <class T>
+[[nodiscard]] auto operand(const T& value) {
+    if constexpr (std::is_same_v<T, ColumnName>) {
+        return value;
+    } else if constexpr (std::is_integral_v<T>) {
+        return Value(static_cast<std::int64_t>(value));
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return Value(static_cast<double>(value));
+    } else {
+        return Value(std::string(value));
+    }
+}
+}  // namespace detail::query
+
+template <class T>
+[[nodiscard]] Predicate operator<(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::Less, detail::query::operand(b));
+}
+template <class T>
+[[nodiscard]] Predicate operator<=(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::LessOrEqual, detail::query::operand(b));
+}
+template <class T>
+[[nodiscard]] Predicate operator==(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::Equal, detail::query::operand(b));
+}
+template <class T>
+[[nodiscard]] Predicate operator!=(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::NotEqual, detail::query::operand(b));
+}
+template <class T>
+[[nodiscard]] Predicate operator>=(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::GreaterOrEqual, detail::query::operand(b));
+}
+template <class T>
+[[nodiscard]] Predicate operator>(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::Greater, detail::query::operand(b));
+}
+
+struct ColumnInfo {
+    std::string name;
+    ColumnType type = ColumnType::F32;
+};
+
+/// Columns of one length. Copies share the data; adding to a copy does not change the others.
+/// Throws: InvalidArgument for a name that is taken, a column of another length, or a `valid` of another length.
+class QUADMILL_API Table {
+  public:
+    Table();
+    /// `valid` says which rows have a value; empty: all of them. Where it is false, the row is NULL.
+    Table& add(std::string name, std::vector<float> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::vector<double> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid = {});
+    /// Text is held as numbers into a sorted dictionary.
+    Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});
+    /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels (all of
+    /// them when it is not given). Level 0 is read in each query, so the content may change between queries.
+    /// Shape: R32F, R32I or R32UI, 2-D.
+    Table& add_texture(std::string name, std::uint32_t texture, std::optional<std::size_t> rows = {});
+
+    [[nodiscard]] std::size_t rows() const noexcept;
+    [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;
+
+    /// For the library's own use.
+    [[nodiscard]] const std::shared_ptr<const detail::query::TableData>& data() const noexcept { return data_; }
+
+  private:
+    std::shared_ptr<const detail::query::TableData> data_;
+};
+
+/// An aggregate of the rows selected. Those of no rows are NULL, but for Count, which is 0; NULLs are left out.
+struct Aggregate {
+    enum class Kind {
+        CountRows,  ///< COUNT(*); has no column
+        Count,      ///< of values that are not NULL
+        Sum,        ///< of integers exact, an error beyond 64 bits; of floats in double precision, see QueryProcessor
+        Average,    ///< the sum over the count, in double precision
+        Min,
+        Max,
+        Quantile,    ///< the value of rank ceil(phi n), from 1, of n values in order; phi 0 is the smallest
+        KthLargest,  ///< the k-th, from 1; NULL when there are fewer
+        KthSmallest
+    };
+    Kind kind = Kind::CountRows;
+    std::string column{};
+    double phi = 0.5;     ///< for Quantile; 0.5 is the (lower) median
+    std::uint64_t k = 1;  ///< for KthLargest and KthSmallest
+};
+
+/// A column of a result: an aggregate, or a column of the table as it is.
+struct Output {
+    std::variant<std::string, Aggregate> what;
+    std::string name;  ///< of the result's column
+};
+
+/// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
+/// names say which table they are of where both have one of that name: "x.k".
+struct Join {
+    std::string left, right;  ///< columns of numbers, or both of text
+    double band = 0;
+    std::string left_name = "left", right_name = "right";  ///< of the tables
+};
+
+struct Query {
+    std::vector<Output> outputs;
+    std::optional<Predicate> where{};
+    std::vector<std::string> group_by{};
+    std::optional<Join> join{};
+    std::optional<std::uint64_t> limit{};  ///< of rows out
+};
+
+/// What ran: predicates by the graphics pipeline or by the CPU.
+enum class QueryEngine {
+    Auto,   ///< what was measured fastest for the rows and the device
+    Cpu,    ///< loops on CPU threads
+    Depth,  ///< columns in the depth buffer, predicates by depth and stencil tests, counts by occlusion queries
+    Bitmap  ///< fragment programs that write 32 rows' bits at once, counts by reduction
+};
+
+struct QueryOptions {
+    QueryEngine engine = QueryEngine::Auto;
+    unsigned threads = 0;        ///< of the CPU; 0: all
+    std::size_t gpu_memory = 0;  ///< at most so many bytes for columns; 0: what the driver says is free
+};
+
+/// What a node of a plan did in a run.
+struct NodeStats {
+    std::string node;        ///< as in QueryPlan::text()
+    std::uint64_t rows = 0;  ///< selected, or pairs, or rows out
+    double ms = 0;
+};
+
+struct QueryResult {
+    std::vector<std::string> columns;
+    std::vector<std::vector<Value>> rows;
+    std::uint64_t matched = 0;  ///< rows (pairs, for a join) that satisfied the condition
+    QueryEngine engine = QueryEngine::Cpu;
+    double ms = 0;
+    std::vector<NodeStats> nodes{};
+};
+
+/// A query, checked against the columns of the tables that it is for: a graph of predicates, boolean nodes, a join and
+/// outputs. Equal nodes are one.
+/// Throws: InvalidArgument for columns that are missing or of a type that does not go.
+class QUADMILL_API QueryPlan {
+  public:
+    QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns);
+    /// With a join.
+    QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right);
+    QueryPlan(QueryPlan&&) noexcept;
+    QueryPlan& operator=(QueryPlan&&) noexcept;
+    ~QueryPlan();
+    /// A line a node.
+    [[nodiscard]] std::string text() const;
+    /// For `dot`.
+    [[nodiscard]] std::string graphviz() const;
+
+    struct State;
+    /// For the library's own use.
+    [[nodiscard]] const State& state() const noexcept { return *state_; }
+
+  private:
+    std::unique_ptr<State> state_;
+};
+
+class QUADMILL_API Selection;
+
+/// Runs queries in one context, or on the CPU alone; keeps its programs, and the columns of the tables that it has seen
+/// in textures for as long as the tables live.
+///
+/// Guarantee: the same answer from every engine, up to the last bits of Sum and Average of floats, which are within
+/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats.
+/// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
+/// Source: 'Query Processing on GPUs' (Govindaraju, Manocha); SIGMOD'04 (Govindaraju, Lloyd, Wang, Lin, Manocha);
+/// Tsakalozos, Tsangaris, Delis, MDS'09, sections 3.2 and 3.3.
+///
+///     Table table;
+///     table.add("a", std::vector<std::int32_t>{3, 1, 2});
+///     QueryProcessor processor(Context::headless());
+///     processor.count(table, column("a") >= 2);  // 2
+class QUADMILL_API QueryProcessor {
+  public:
+    explicit QueryProcessor(Context context, const QueryOptions& options = {});
+    /// On the CPU; takes QueryEngine::Auto and Cpu.
+    explicit QueryProcessor(const QueryOptions& options = {});
+    QueryProcessor(QueryProcessor&&) noexcept;
+    QueryProcessor& operator=(QueryProcessor&&) noexcept;
+    ~QueryProcessor();
+
+    [[nodiscard]] QueryResult run(const QueryPlan& plan, const Table& table);
+    [[nodiscard]] QueryResult run(const QueryPlan& plan, const Table& left, const Table& right);
+    [[nodiscard]] QueryResult run(const Query& query, const Table& table);
+
+    [[nodiscard]] std::uint64_t count(const Table& table, const Predicate& where);
+    /// Stays on the GPU.
+    [[nodiscard]] Selection select(const Table& table, const Predicate& where);
+    /// Of all rows, or of those selected.
+    [[nodiscard]] Value aggregate(const Table& table, const Aggregate& what, const Selection* of = nullptr);
+    [[nodiscard]] Value kth_largest(const Table& table, const std::string& column, std::uint64_t k,
+                                    const Selection* of = nullptr) {
+        return aggregate(table, {.kind = Aggregate::Kind::KthLargest, .column = column, .k = k}, of);
+    }
+
+    struct State;
+
+  private:
+    std::shared_ptr<State> state_;
+};
+
+/// Rows of a table, a bit each, where they were found: on the GPU or on the CPU. Keeps its processor's context in use;
+/// combines with selections of the same processor and number of rows only.
+class QUADMILL_API Selection {
+  public:
+    Selection(Selection&&) noexcept;
+    Selection& operator=(Selection&&) noexcept;
+    ~Selection();
+    [[nodiscard]] Selection operator&(const Selection& other) const;
+    [[nodiscard]] Selection operator|(const Selection& other) const;
+    [[nodiscard]] Selection operator~() const;
+    [[nodiscard]] std::uint64_t count() const;
+    /// The numbers of the rows, from 0, ascending; read back now.
+    [[nodiscard]] std::vector<std::uint64_t> rows() const;
+
+    struct State;
+    /// For the library's own use.
+    explicit Selection(std::unique_ptr<State> state);
+    [[nodiscard]] const State& state() const noexcept { return *state_; }
+
+  private:
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace quadmill

@@ -1,0 +1,33 @@
+// From a Predicate's tree, with names and constants of any type, to leaves that an engine can do exactly.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "query/engine.hpp"
+#include "query/expression.hpp"
+
+namespace quadmill::detail::query {
+
+// Without Not: leaves carry it.
+struct Bound {
+    enum class Kind { Leaf, And, Or };
+    Kind kind = Kind::Leaf;
+    Leaf leaf = Always{true};
+    std::vector<Bound> operands{};
+};
+
+// Throws InvalidArgument for names that are missing and types that do not go together; `function` goes into the
+// message.
+void check(const char* function, const Expression& expression, const std::vector<ColumnInfo>& columns);
+
+// Constants become keys, exactly: `a > 2.5` of an integer column is the range from 3 on, `f = 0.1` of a float32 column
+// is Always{false} (but for NULLs). Pre: check() passed.
+// Throws InvalidArgument where a comparison of two columns is not exact as doubles (an integer beyond 2^53).
+[[nodiscard]] Bound bind(const char* function, const Expression& expression, const TableData& table);
+
+// The same in conjunctive normal form; nothing when that has more than `most` leaves.
+[[nodiscard]] std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most);
+
+}  // namespace quadmill::detail::query

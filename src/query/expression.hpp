@@ -1,0 +1,24 @@
+// The tree behind a Predicate.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "quadmill/query.hpp"
+
+namespace quadmill::detail::query {
+
+struct Expression {
+    enum class Kind { Always, Compare, CompareColumns, Between, In, IsNull, Linear, And, Or, Not };
+    Kind kind = Kind::Always;
+    bool always = true;
+    std::string column{}, other{};
+    Comparison op = Comparison::Equal;
+    std::vector<Value> values{};  // Compare: the constant; Between: low, high; In: the list
+    std::vector<Predicate::Term> terms{};
+    double constant = 0;  // Linear
+    std::vector<std::shared_ptr<const Expression>> operands{};
+};
+
+}  // namespace quadmill::detail::query
