@@ -1,11 +1,9 @@
-// A row a pixel. Code c is the depth whose bits are c + 0x00800000: so the order of codes is that of depths, which are
+// A row a pixel: 32 pixels of a line meet a word. Code c is the depth whose bits are c + 0x00800000: so the order of codes is that of depths, which are
 // normal floats up to 1, and nothing rounds them. After keys.glsl.
-//     pixel     | 4x  4x+1  4x+2  4x+3 |            (2x, 2x+1 for 64 bits)
-//     column    |          x           |
 float depth_of(uint code) { return uintBitsToFloat(code + 0x00800000u); }
 
 KEY key_at(highp usampler2D keys, ivec2 pixel) {
-    return key_of(texelFetch(keys, ivec2(pixel.x / ROWS, pixel.y), 0), pixel.x % ROWS);
+    return key_of(texel_of(keys, ivec2(pixel.x >> 5, pixel.y), pixel.x % 32 / ROWS), pixel.x % ROWS);
 }
 
 bool is_set(highp usampler2D selection, ivec2 pixel) {

@@ -35,7 +35,7 @@ void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     uint word = 0u;
     for (int i = 0; i < TEXELS; ++i) {
-        uvec4 texel = texelFetch(texture0, ivec2(TEXELS * at.x + i, at.y), 0);
+        uvec4 texel = texel_of(texture0, at, i);
         for (int row = 0; row < ROWS; ++row) word |= holds(key_of(texel, row)) ? 1u << (ROWS * i + row) : 0u;
     }
     bits = (word ^ negate) & texelFetch(texture1, at, 0).x;

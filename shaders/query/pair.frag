@@ -1,25 +1,13 @@
 // Compares two columns, a op b, over 32 rows. TYPE_A, TYPE_B: types of values.glsl; WIDE_A, WIDE_B: 1 for 64 bits.
 // AS_KEYS compares keys of one type, where NaNs are above `most_number`; AS_INTEGERS 64-bit integers, AS_DOUBLES doubles.
-// `wanted`: bit 0 of a word's ok: less, 1 equal, 2 greater, 3 neither (a NaN). After values.glsl.
+// `wanted`: bit 0 of a word's ok: less, 1 equal, 2 greater, 3 neither (a NaN). After keys.glsl,
+// values.glsl.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform highp usampler2D texture2;  // rows that have both values
 uniform uint wanted;
 uniform uvec2 most_number;
 out uint bits;
-
-bool less(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
-
-// The key of row `row` of the word at `at`, its high word 0 for 32 bits.
-uvec2 key_at(highp usampler2D column, int wide, ivec2 at, int row) {
-    if (wide == 1) {
-        uvec4 pair = texelFetch(column, ivec2(16 * at.x + (row >> 1), at.y), 0);
-        return (row & 1) == 0 ? pair.xy : pair.zw;
-    }
-    uvec4 four = texelFetch(column, ivec2(8 * at.x + (row >> 2), at.y), 0);
-    int i = row & 3;
-    return uvec2(i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w, 0u);
-}
 
 // As the key of a 64-bit integer.
 uvec2 integer(uvec2 key, int type) {
@@ -48,9 +36,12 @@ uint relation(uvec2 a, uvec2 b) {
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     uint word = 0u;
-    for (int row = 0; row < 32; ++row) {
-        uint found = relation(key_at(texture0, WIDE_A, at, row), key_at(texture1, WIDE_B, at, row));
-        word |= (found & wanted) != 0u ? 1u << row : 0u;
+    for (int group = 0; group < 8; ++group) {
+        uvec2 a[4];
+        uvec2 b[4];
+        four_keys(texture0, WIDE_A, at, group, a);
+        four_keys(texture1, WIDE_B, at, group, b);
+        for (int i = 0; i < 4; ++i) word |= (relation(a[i], b[i]) & wanted) != 0u ? 1u << (4 * group + i) : 0u;
     }
     bits = word & texelFetch(texture2, at, 0).x;
 }

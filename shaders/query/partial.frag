@@ -57,12 +57,12 @@ void main() {
     uvec4 all = nothing;
 #endif
     for (int w = 0; w < 4; ++w) {
-        int x = 4 * at.x + w;
-        uint word = texelFetch(texture1, ivec2(x, at.y), 0).x;
+        ivec2 from = ivec2(at.x + w * (WORDS / 4), at.y);
+        uint word = texelFetch(texture1, from, 0).x;
         if (word == 0u) continue;
 #ifdef COUNTS
         for (int i = 0; i < TEXELS; ++i) {
-            uvec4 texel = texelFetch(texture0, ivec2(TEXELS * x + i, at.y), 0);
+            uvec4 texel = texel_of(texture0, from, i);
             for (int row = 0; row < ROWS; ++row) {
                 KEY key = key_of(texel, row);
                 bool counted = (word >> (ROWS * i + row) & 1u) != 0u && agree(key, prefix);
@@ -73,7 +73,7 @@ void main() {
         for (int i = 0; i < TEXELS; i += 4) {
             uvec4 t[4];
             for (int j = 0; j < 4; ++j)
-                t[j] = of_texel(texelFetch(texture0, ivec2(TEXELS * x + i + j, at.y), 0), word, ROWS * (i + j));
+                t[j] = of_texel(texel_of(texture0, from, i + j), word, ROWS * (i + j));
             all = both(all, four(t[0], t[1], t[2], t[3]));
         }
 #endif

@@ -243,6 +243,8 @@ CountList::CountList(Device& device, std::size_t size)
 void CountList::note(std::size_t i, const Query& query) const {
     buffer_.device().gl.GetQueryBufferObjectuiv(query.id(), buffer_.id(), GL_QUERY_RESULT,
                                                 static_cast<GLintptr>(i * sizeof(GLuint)));
+    // Or a shader may find in its cache what was there before.
+    buffer_.device().gl.MemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_QUERY_BUFFER_BARRIER_BIT);
 }
 
 std::vector<std::uint32_t> CountList::read() const {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int usual_words = 512;  // of a row of a selection's texture
 constexpr int words_a_partial = 4, fold = 16;
+constexpr std::size_t upload_bytes = std::size_t{32} << 20;  // of a column under way at once, twice
 
 std::size_t product(int a, int b) {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
@@ -81,31 +82,36 @@ std::uint32_t wanted(Comparison op, bool negate) {
     return negate ? ~relations & 15U : relations;
 }
 
-// Turns rows [first, first + to.size()) into keys, 0 beyond the last.
-template <class T, class Word>
-void write_keys(const std::vector<T>& values, std::size_t first, std::span<Word> to) {
-    const auto n = std::min(to.size(), values.size() - std::min(values.size(), first));
-    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<Word>(KeyOf<T>::key(values[first + i]));
-    std::fill(to.begin() + static_cast<std::ptrdiff_t>(n), to.end(), Word{0});
-}
-
-void write_keys(const Values& values, std::size_t first_row, std::span<std::byte> memory) {
-    std::visit(
-        [&]<class V>(const V& typed) {
-            if constexpr (!std::is_same_v<V, HostTexture>) {
-                using T = typename V::value_type;
-                using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-                write_keys(typed, first_row,
-                           std::span(reinterpret_cast<Word*>(memory.data()), memory.size() / sizeof(Word)));
+// Lines of a column's texture from `line` on: rows as keys, in the places that keys.glsl says, 0 beyond the last row.
+template <class T>
+void write_keys(const std::vector<T>& values, const Shape& shape, std::size_t line, std::span<std::byte> memory) {
+    using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    constexpr std::size_t in_texel = 16 / sizeof(T), texels = Shape::rows_a_word / in_texel;
+    const auto words = static_cast<std::size_t>(shape.words), in_line = words * Shape::rows_a_word;
+    const std::span to(reinterpret_cast<Word*>(memory.data()), memory.size() / sizeof(Word));
+    for (std::size_t begin = 0; begin < to.size(); begin += in_line, ++line) {
+        const auto from = std::span(values).subspan(std::min(line * in_line, values.size()));
+        const auto full_words = std::min(from.size() / Shape::rows_a_word, words);
+        if (full_words < words) std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(begin), in_line, Word{0});
+        const auto write = [&](std::size_t word, std::size_t texel, std::size_t i) {
+            to[begin + (texel * words + word) * in_texel + i] =
+                static_cast<Word>(KeyOf<T>::key(from[word * Shape::rows_a_word + texel * in_texel + i]));
+        };
+        for (std::size_t texel = 0; texel < texels; ++texel) {
+            for (std::size_t word = 0; word < full_words; ++word) {
+                for (std::size_t i = 0; i < in_texel; ++i) write(word, texel, i);
             }
-        },
-        values);
+        }
+        if (full_words == words) continue;
+        for (std::size_t row = 0; row < from.size() - full_words * Shape::rows_a_word; ++row)
+            write(full_words, row / in_texel, row % in_texel);
+    }
 }
 
 }  // namespace
 
-std::string keys_prelude(ColumnType type) {
-    return std::string(wide(type) ? "#define WIDE\n" : "") + shaders::query_keys_glsl;
+std::string keys_prelude(ColumnType type, int words) {
+    return define("WORDS", words) + (wide(type) ? "#define WIDE\n" : "") + shaders::query_keys_glsl;
 }
 
 Key most_number(ColumnType type) {
@@ -179,11 +185,19 @@ std::size_t BitmapEngine::bytes(const TableData& table, std::span<const std::siz
 }
 
 void BitmapEngine::upload(const ColumnData& data, const Shape& shape, GpuColumn& to) {
-    const auto rows_a_line = product(shape.words, static_cast<int>(Shape::rows_a_word));
-    uploader_.send(device_, to.keys, workers_,
-                   [&](std::size_t first, std::size_t /*lines*/, std::span<std::byte> memory) {
-                       write_keys(data.values, first * rows_a_line, memory);
-                   });
+    const auto lines = static_cast<std::size_t>(shape.height);
+    const auto at_once = std::max<std::size_t>(upload_bytes * lines / to.keys.bytes(), 1);
+    for (std::size_t first = 0, part = 0; first < lines; first += at_once, ++part) {
+        uploaders_.at(part % 2).send(device_, to.keys, first, std::min(at_once, lines - first), workers_,
+                                     [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
+                                         std::visit(
+                                             [&]<class V>(const V& values) {
+                                                 if constexpr (!std::is_same_v<V, HostTexture>)
+                                                     write_keys(values, shape, line, memory);
+                                             },
+                                             data.values);
+                                     });
+    }
 }
 
 void BitmapEngine::copy_from_host(const HostTexture& host, const Shape& shape, GpuColumn& to) {
@@ -200,15 +214,15 @@ void BitmapEngine::copy_from_host(const HostTexture& host, const Shape& shape, G
                        : host.type == ColumnType::I32 ? "#define SAMPLER isampler2D\n#define TEXEL ivec4\n"
                                                       : "#define SAMPLER usampler2D\n#define TEXEL uvec4\n";
     const auto& program =
-        programs_.get("query/to_keys.frag", shaders::query_to_keys_frag, kind + define("TYPE", number_of(host.type)));
+        programs_.get("query/to_keys.frag", shaders::query_to_keys_frag,
+                      kind + define("TYPE", number_of(host.type)) + keys_prelude(host.type, shape.words));
     const gl::Framebuffer target(device_, to.keys);
     const gl::QuadList quads(device_, {gl::rectangle(0, 0, to.keys.width(), to.keys.height())});
     draw(device_, {.name = "column from texture",
                    .program = &program,
                    .inputs = {&source},
                    .uniforms = {{program.location("rows"), static_cast<GLint>(shape.rows)},
-                                {program.location("source_width"), source.width()},
-                                {program.location("target_width"), to.keys.width()}},
+                                {program.location("source_width"), source.width()}},
                    .target = &target,
                    .quads = &quads,
                    .first = 0,
@@ -302,8 +316,8 @@ BitsPtr BitmapColumns::all_valid(std::span<const std::size_t> columns) {
 
 BitsPtr BitmapColumns::range(const Range& leaf) {
     const auto& of = column(leaf.column);
-    const auto& program =
-        programs_.get("query/leaf.frag", shaders::query_leaf_frag, "#define RANGE\n" + keys_prelude(of.type));
+    const auto& program = programs_.get("query/leaf.frag", shaders::query_leaf_frag,
+                                        "#define RANGE\n" + keys_prelude(of.type, room_.shape.words));
     auto bits = make_bits();
     fill("range", program, bits->canvas(), {&of.keys, &texture(*of.valid)},
          {{program.location("negate"), leaf.negate ? ~GLuint{0} : GLuint{0}},
@@ -315,10 +329,11 @@ BitsPtr BitmapColumns::range(const Range& leaf) {
 BitsPtr BitmapColumns::member(const Member& leaf) {
     constexpr std::size_t width = 1024;
     const auto& of = column(leaf.column);
-    const auto& program = programs_.get("query/leaf.frag", shaders::query_leaf_frag, keys_prelude(of.type));
+    const auto& program =
+        programs_.get("query/leaf.frag", shaders::query_leaf_frag, keys_prelude(of.type, room_.shape.words));
     const auto height = (leaf.keys.size() + width - 1) / width;
     const gl::Texture list(device_, gl::Format::Rg32ui, static_cast<int>(width), static_cast<int>(height));
-    engine_.uploader_.send(device_, list, engine_.workers_, [&](std::size_t first, std::size_t, auto memory) {
+    engine_.uploaders_[0].send(device_, list, engine_.workers_, [&](std::size_t first, std::size_t, auto memory) {
         const auto from = std::span(leaf.keys).subspan(std::min(first * width, leaf.keys.size()));
         std::memcpy(memory.data(), from.data(), std::min(from.size_bytes(), memory.size()));
     });
@@ -337,7 +352,8 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
     const auto& program =
         programs_.get("query/pair.frag", shaders::query_pair_frag,
                       as + define("TYPE_A", number_of(a.type)) + define("TYPE_B", number_of(b.type)) +
-                          define("WIDE_A", wide(a.type)) + define("WIDE_B", wide(b.type)) + shaders::query_values_glsl);
+                          define("WIDE_A", wide(a.type)) + define("WIDE_B", wide(b.type)) +
+                          keys_prelude(ColumnType::F64, room_.shape.words) + shaders::query_values_glsl);
     const auto valid = all_valid(std::array{leaf.a, leaf.b});
     const auto most = most_number(a.type);
     auto bits = make_bits();
@@ -360,12 +376,13 @@ BitsPtr BitmapColumns::linear(const Linear& leaf) {
         const auto unit = std::to_string(i + 1);
         samplers += " uniform highp usampler2D texture" + unit + ";";
         add_all += " add(texture" + unit + ", " + std::to_string(number_of(of.type)) + ", " +
-                   std::to_string(wide(of.type)) + ", at, row, factors[" + std::to_string(i) + "]);";
+                   std::to_string(wide(of.type)) + ", at, group, factors[" + std::to_string(i) + "]);";
         pass.inputs.at(i + 1) = &of.keys;
     }
-    const auto& program = programs_.get(
-        "query/linear.frag", shaders::query_linear_frag,
-        define("TERMS", static_cast<int>(terms)) + shaders::query_values_glsl + samplers + add_all + "\n");
+    const auto& program =
+        programs_.get("query/linear.frag", shaders::query_linear_frag,
+                      define("TERMS", static_cast<int>(terms)) + keys_prelude(ColumnType::F64, room_.shape.words) +
+                          shaders::query_values_glsl + samplers + add_all + "\n");
     const auto valid = all_valid(leaf.columns);
     auto bits = make_bits();
     pass.program = &program;
@@ -441,7 +458,8 @@ const gl::Texture& BitmapColumns::reduce(std::vector<Canvas>& partials, const ch
 const gl::Program& BitmapColumns::partial_program(const GpuColumn& column, const char* fold_name) {
     return programs_.get("query/partial.frag", shaders::query_partial_frag,
                          std::string("#define ") + fold_name + "\n" + define("TYPE", number_of(column.type)) +
-                             keys_prelude(column.type) + shaders::query_values_glsl + shaders::query_fold_glsl);
+                             keys_prelude(column.type, room_.shape.words) + shaders::query_values_glsl +
+                             shaders::query_fold_glsl);
 }
 
 BitmapColumns::Texel BitmapColumns::read(const gl::Texture& texel) {
@@ -453,8 +471,9 @@ BitmapColumns::Texel BitmapColumns::read(const gl::Texture& texel) {
 
 std::uint64_t BitmapColumns::count(const Bits& rows) {
     auto& canvases = partials(room_.shape.words / fold);
-    fill("count", programs_.get("query/count_bits.frag", shaders::query_count_bits_frag), canvases[0],
-         {&texture(rows)});
+    fill("count",
+         programs_.get("query/count_bits.frag", shaders::query_count_bits_frag, define("WORDS", room_.shape.words)),
+         canvases[0], {&texture(rows)});
     return read(reduce(canvases, "COUNTS"))[0];
 }
 
@@ -492,7 +511,7 @@ Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
                                 Canvas(device_, gl::Format::Rgba32ui, 1, 1)};
     int shift = (static_cast<int>(differ) - 1) & ~1;
     const auto prefix = shift + 2 >= 64 ? Key{0} : of.least >> (shift + 2) << (shift + 2);
-    engine_.uploader_.send(device_, state[0].texture, engine_.workers_, [&](std::size_t, std::size_t, auto memory) {
+    engine_.uploaders_[0].send(device_, state[0].texture, engine_.workers_, [&](std::size_t, std::size_t, auto memory) {
         const Texel start{low(prefix), high(prefix), static_cast<std::uint32_t>(k), 0};
         std::memcpy(memory.data(), start.data(), sizeof start);
     });
@@ -528,13 +547,13 @@ BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
     auto bits = make_bits();
     const auto& to = bits->canvas().texture;
     const auto in_line = static_cast<std::size_t>(room_.shape.words);
-    engine_.uploader_.send(device_, to, engine_.workers_,
-                           [&](std::size_t first, std::size_t, std::span<std::byte> memory) {
-                               const auto from = std::as_bytes(words.subspan(std::min(first * in_line, words.size())));
-                               const auto n = std::min(from.size(), memory.size());
-                               std::memcpy(memory.data(), from.data(), n);
-                               std::memset(memory.data() + n, 0, memory.size() - n);
-                           });
+    engine_.uploaders_[0].send(
+        device_, to, engine_.workers_, [&](std::size_t first, std::size_t, std::span<std::byte> memory) {
+            const auto from = std::as_bytes(words.subspan(std::min(first * in_line, words.size())));
+            const auto n = std::min(from.size(), memory.size());
+            std::memcpy(memory.data(), from.data(), n);
+            std::memset(memory.data() + n, 0, memory.size() - n);
+        });
     return bits;
 }
 

@@ -5,6 +5,7 @@
 // 'Query Processing on GPUs'.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -72,7 +73,7 @@ class Programs {
 };
 
 // What goes before a program that reads keys of that type.
-[[nodiscard]] std::string keys_prelude(ColumnType type);
+[[nodiscard]] std::string keys_prelude(ColumnType type, int words);
 [[nodiscard]] gl::Uniform key_uniform(const gl::Program& program, const char* name, ColumnType type, Key key);
 // The key of +inf; of integers, the largest one.
 [[nodiscard]] Key most_number(ColumnType type);
@@ -102,7 +103,7 @@ class BitmapEngine : public Engine {
 
     gl::Device& device_;
     array::Workers workers_;
-    array::Uploader uploader_;
+    std::array<array::Uploader, 2> uploaders_;
     array::ReadBack readback_;
     Programs programs_;
     std::map<std::size_t, Room> rooms_;  // by rows

@@ -16,7 +16,7 @@ using gl::Compare;
 using gl::StencilOp;
 using gl::StencilTest;
 
-constexpr int plane_bits = 29;
+constexpr int most_plane_bits = 29;
 // A stencil: the number of clauses that hold, from 1, and what a comparison in several tests knows so far.
 constexpr std::uint8_t level_bits = 0x3f, undecided = 0x40, decided = 0x80;
 constexpr int first_level = 1;
@@ -90,8 +90,10 @@ DepthPlanes DepthPlanes::of(Key least, Key most) {
                 .planes = 1,
                 .bits = static_cast<int>(std::bit_width(range)),
                 .null_code = static_cast<std::uint32_t>(range) + 1};
-    const auto planes = (static_cast<int>(std::bit_width(range)) + plane_bits - 1) / plane_bits;
-    return {.base = least, .planes = std::max(planes, 2), .bits = plane_bits, .null_code = 1U << plane_bits};
+    const auto width = static_cast<int>(std::bit_width(range));
+    const int planes = std::max((width + most_plane_bits - 1) / most_plane_bits, 2);
+    const int bits = (width + planes - 1) / planes;
+    return {.base = least, .planes = planes, .bits = bits, .null_code = 1U << bits};
 }
 
 DepthEngine::Surface::Surface(gl::Device& device, const Shape& shape)
@@ -175,7 +177,7 @@ void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
     if (surface_.column == known && surface_.base == planes.base && surface_.plane == plane) return;
     const auto& program =
         programs_.get("query/to_depth.frag", {shaders::query_at_depth_vert, shaders::query_to_depth_frag},
-                      keys_prelude(known->type) + shaders::query_depth_glsl);
+                      keys_prelude(known->type, room_.shape.words) + shaders::query_depth_glsl);
     surface_.column.reset();  // should the pass fail
     issue({.name = "to depth",
            .program = &program,
@@ -241,7 +243,7 @@ void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, 
     load(pair.a, planes, 0);
     const auto& program =
         programs_.get("query/at_column.frag", {shaders::query_at_depth_vert, shaders::query_at_column_frag},
-                      keys_prelude(b.type) + shaders::query_depth_glsl);
+                      keys_prelude(b.type, room_.shape.words) + shaders::query_depth_glsl);
     issue({.name = "meet column",
            .program = &program,
            .inputs = {&b.keys, &texture(*valid)},
@@ -391,7 +393,7 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     const auto& of = column(i);
     if (of.type == ColumnType::F32 || of.type == ColumnType::F64) return BitmapColumns::sum(i, rows);
     const auto& program = programs_.get("query/at_bit.frag", {shaders::query_at_depth_vert, shaders::query_at_bit_frag},
-                                        keys_prelude(of.type) + shaders::query_depth_glsl);
+                                        keys_prelude(of.type, room_.shape.words) + shaders::query_depth_glsl);
     start(first_level - 1);
     selected(rows, first_level - 1, true);  // how many there are
     const int bits = of.most > of.least ? static_cast<int>(std::bit_width(of.most - of.least)) : 0;
