@@ -1,5 +1,6 @@
 // Compares two columns, a op b, over 32 rows. TYPE_A, TYPE_B: types of values.glsl; WIDE_A, WIDE_B: 1 for 64 bits.
-// AS_KEYS compares keys of one type, where NaNs are above `most_number`; AS_INTEGERS 64-bit integers, AS_DOUBLES doubles.
+// AS_KEYS compares keys of one type, where NaNs are above `most_number`; AS_INTEGERS 64-bit integers, AS_DOUBLES doubles, by their
+// keys too.
 // `wanted`: bit 0 of a word's ok: less, 1 equal, 2 greater, 3 neither (a NaN). After keys.glsl,
 // values.glsl.
 uniform highp usampler2D texture0;
@@ -17,12 +18,19 @@ uvec2 integer(uvec2 key, int type) {
     return uvec2(value, (value & 0x80000000u) != 0u ? 0x7fffffffu : 0x80000000u);
 }
 
+// As the key of a double. Comparing doubles themselves would not do: a driver may take denormals for 0.
+uvec2 double_key(uvec2 key, int type) {
+    if (type == F64) return key;
+    uvec2 bits = unpackDouble2x32(type == I64 ? to_double(key, type) : to_double(key.x, type));
+    bits ^= (bits.y & 0x80000000u) != 0u ? uvec2(0xffffffffu) : uvec2(0u, 0x80000000u);
+    return minus(bits, uvec2(0xffffffffu, 0xfffffu));
+}
+
 uint relation(uvec2 a, uvec2 b) {
 #ifdef AS_DOUBLES
-    double x = TYPE_A == F64 || TYPE_A == I64 ? to_double(a, TYPE_A) : to_double(a.x, TYPE_A);
-    double y = TYPE_B == F64 || TYPE_B == I64 ? to_double(b, TYPE_B) : to_double(b.x, TYPE_B);
-    return x < y ? 1u : x > y ? 4u : x == y ? 2u : 8u;
-#else
+    a = double_key(a, TYPE_A);
+    b = double_key(b, TYPE_B);
+#endif
 #ifdef AS_INTEGERS
     a = integer(a, TYPE_A);
     b = integer(b, TYPE_B);
@@ -30,7 +38,6 @@ uint relation(uvec2 a, uvec2 b) {
     if (less(most_number, a) || less(most_number, b)) return 8u;
 #endif
     return less(a, b) ? 1u : less(b, a) ? 4u : 2u;
-#endif
 }
 
 void main() {

@@ -263,10 +263,7 @@ std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableDat
 BitmapColumns::BitmapColumns(BitmapEngine& engine, Room& room, std::shared_ptr<const TableData> table)
 
     : engine_(engine), device_(engine.device_), programs_(engine.programs_), room_(room), table_(std::move(table)) {
-    if (room_.all) return;
-    std::vector<std::uint32_t> words(room_.shape.words_in_use(), ~std::uint32_t{0});
-    if (const auto last = room_.shape.rows % Shape::rows_a_word; last > 0) words.back() = (1U << last) - 1;
-    room_.all = bits_of(words);
+    if (!room_.all) room_.all = bits_of(std::vector<std::uint32_t>(room_.shape.words_in_use(), ~std::uint32_t{0}));
 }
 
 void BitmapColumns::add(std::size_t column, std::shared_ptr<GpuColumn> gpu) {
@@ -331,16 +328,19 @@ BitsPtr BitmapColumns::member(const Member& leaf) {
     const auto& of = column(leaf.column);
     const auto& program =
         programs_.get("query/leaf.frag", shaders::query_leaf_frag, keys_prelude(of.type, room_.shape.words));
-    const auto height = (leaf.keys.size() + width - 1) / width;
+    const auto end = std::ranges::upper_bound(leaf.keys, wide(of.type) ? ~Key{0} : Key{0xffffffffU});
+    const std::span keys(leaf.keys.begin(), end);
+    if (keys.empty()) return leaf.negate ? of.valid : combine(BoolOp::AndNot, *of.valid, *of.valid);
+    const auto height = (keys.size() + width - 1) / width;
     const gl::Texture list(device_, gl::Format::Rg32ui, static_cast<int>(width), static_cast<int>(height));
     engine_.uploaders_[0].send(device_, list, engine_.workers_, [&](std::size_t first, std::size_t, auto memory) {
-        const auto from = std::span(leaf.keys).subspan(std::min(first * width, leaf.keys.size()));
+        const auto from = keys.subspan(std::min(first * width, keys.size()));
         std::memcpy(memory.data(), from.data(), std::min(from.size_bytes(), memory.size()));
     });
     auto bits = make_bits();
     fill("member", program, bits->canvas(), {&of.keys, &texture(*of.valid), &list},
          {{program.location("negate"), leaf.negate ? ~GLuint{0} : GLuint{0}},
-          {program.location("count"), static_cast<GLint>(leaf.keys.size())}});
+          {program.location("count"), static_cast<GLint>(keys.size())}});
     return bits;
 }
 
@@ -355,7 +355,7 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
                           define("WIDE_A", wide(a.type)) + define("WIDE_B", wide(b.type)) +
                           keys_prelude(ColumnType::F64, room_.shape.words) + shaders::query_values_glsl);
     const auto valid = all_valid(std::array{leaf.a, leaf.b});
-    const auto most = most_number(a.type);
+    const auto most = most_number(leaf.as == Pair::As::Keys ? a.type : ColumnType::F64);
     auto bits = make_bits();
     // The program may have no use for some.
     fill("pair", program, bits->canvas(), {&a.keys, &b.keys, &texture(*valid)},
@@ -553,6 +553,15 @@ BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
             const auto n = std::min(from.size(), memory.size());
             std::memcpy(memory.data(), from.data(), n);
             std::memset(memory.data() + n, 0, memory.size() - n);
+            // Of the last word, rows that there are.
+            const auto used = room_.shape.rows % Shape::rows_a_word, last = room_.shape.rows / Shape::rows_a_word;
+            if (used == 0 || last < first * in_line || last >= first * in_line + memory.size() / sizeof(std::uint32_t))
+                return;
+            std::uint32_t word = 0;
+            auto* at = memory.data() + (last - first * in_line) * sizeof word;
+            std::memcpy(&word, at, sizeof word);
+            word &= (1U << used) - 1;
+            std::memcpy(at, &word, sizeof word);
         });
     return bits;
 }
