@@ -8,12 +8,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill {
 
@@ -41,7 +43,8 @@ class QUADMILL_API Predicate {
     /// All rows, or none.
     [[nodiscard]] static Predicate always(bool value);
     /// Semi-linear: the sum of factor * column over the terms, computed in order and in double precision, compared with
-    /// `constant`. Numeric columns only.
+    /// `constant`. Numeric columns only; 64-bit integers are rounded to the nearest double first.
+    /// Throws: InvalidArgument when there are no terms.
     struct Term {
         double factor;
         std::string column;
@@ -71,6 +74,7 @@ class QUADMILL_API ColumnName {
     [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;
     /// low <= column <= high.
     [[nodiscard]] Predicate between(const Value& low, const Value& high) const;
+    /// Equal to one of them. A NaN among them is equal to nothing.
     [[nodiscard]] Predicate in(std::vector<Value> list) const;
     [[nodiscard]] Predicate is_null() const;
 
@@ -84,9 +88,14 @@ class QUADMILL_API ColumnName {
 namespace detail::query {
 template <class T>
 [[nodiscard]] auto operand(const T& value) {
-    if constexpr (std::is_same_v<T, ColumnName>) {
+    static_assert(!std::is_same_v<T, long double>, "a long double would be rounded: say double");
+    if constexpr (std::is_same_v<T, ColumnName> || std::is_same_v<T, Value>) {
         return value;
     } else if constexpr (std::is_integral_v<T>) {
+        if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t)) {
+            if (value >> 63U)
+                throw InvalidArgument("column: an integer constant must be below 2^63, not " + std::to_string(value));
+        }
         return Value(static_cast<std::int64_t>(value));
     } else if constexpr (std::is_floating_point_v<T>) {
         return Value(static_cast<double>(value));
@@ -127,7 +136,8 @@ struct ColumnInfo {
 };
 
 /// Columns of one length. Copies share the data; adding to a copy does not change the others.
-/// Throws: InvalidArgument for a name that is taken, a column of another length, or a `valid` of another length.
+/// Throws: InvalidArgument for a name that is taken, a column of another length, or a `valid` of another length; the
+/// table stays as it was.
 class QUADMILL_API Table {
   public:
     Table();
@@ -137,12 +147,14 @@ class QUADMILL_API Table {
     Table& add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid = {});
     Table& add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid = {});
     Table& add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid = {});
-    /// Text is held as numbers into a sorted dictionary.
+    /// Text is held as numbers into a sorted dictionary, one for all columns of the table; so a column whose texts are
+    /// new to it costs a copy of the numbers of those before it.
     Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});
-    /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels (all of
-    /// them when it is not given). Level 0 is read in each query, so the content may change between queries.
-    /// Shape: R32F, R32I or R32UI, 2-D.
-    Table& add_texture(std::string name, std::uint32_t texture, std::optional<std::size_t> rows = {});
+    /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels. Level
+    /// 0 is read in each query, so the content may change between queries. It needs an engine of the GPU.
+    /// Shape: 2-D; R32F for F32, R32I for I32, R32UI for U32. Format and size are checked when it is used.
+    /// Throws: InvalidArgument for other types and for texture 0.
+    Table& add_texture(std::string name, std::uint32_t texture, ColumnType type, std::size_t rows);
 
     [[nodiscard]] std::size_t rows() const noexcept;
     [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;
