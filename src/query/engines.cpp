@@ -34,7 +34,7 @@ Engines::Engines(std::optional<Context> context, const QueryOptions& options)
     if (which == QueryEngine::Auto || which == QueryEngine::Cpu) return;
     if (!context_) throw InvalidArgument("QueryProcessor: without a context, engine must be Auto or Cpu");
     const gl::Scope scope(*context_->device(), "QueryProcessor");
-    get(which);
+    static_cast<void>(get(which));
     scope.check();
 }
 

@@ -6,7 +6,7 @@
 
 #include "quadmill/error.hpp"
 #include "query/tuning.hpp"
-#include "stream/parts.hpp"
+#include "stream/rank.hpp"
 
 namespace quadmill::detail::query {
 

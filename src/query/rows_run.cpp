@@ -18,7 +18,7 @@ BitsPtr combined(Columns& columns, BoolOp op, const BitsPtr& a, const BitsPtr& b
 }  // namespace
 
 BitsPtr select(Columns& columns, const Bound& condition) {
-    if (condition.kind == Bound::Kind::Leaf) return columns.leaf(condition.leaf);
+    if (condition.kind == Bound::Kind::One) return columns.leaf(condition.leaf);
     const auto op = condition.kind == Bound::Kind::And ? BoolOp::And : BoolOp::Or;
     BitsPtr all;
     for (const auto& operand : condition.operands) all = combined(columns, op, all, select(columns, operand));
@@ -26,7 +26,7 @@ BitsPtr select(Columns& columns, const Bound& condition) {
 }
 
 BitsPtr select_at_once(Columns& columns, const Bound& condition) {
-    if (condition.kind != Bound::Kind::Leaf) {
+    if (condition.kind != Bound::Kind::One) {
         if (const auto normal = clauses(condition, most_leaves)) {
             if (auto bits = columns.conjunction(*normal)) return bits;
         }
