@@ -200,22 +200,30 @@ void BitmapEngine::upload(const ColumnData& data, const Shape& shape, GpuColumn&
     }
 }
 
-void BitmapEngine::copy_from_host(const HostTexture& host, const Shape& shape, GpuColumn& to) {
+gl::Texture texture_of(gl::Device& device, const ColumnData& column, std::size_t rows) {
+    const auto& host = std::get<HostTexture>(column.values);
     const auto format = host.type == ColumnType::F32   ? gl::Format::R32f
                         : host.type == ColumnType::I32 ? gl::Format::R32i
                                                        : gl::Format::R32ui;
-    const auto source = gl::host_texture(device_, host.id, {format}, "QueryProcessor", "column's");
-    if (product(source.width(), source.height()) < shape.rows)
-        throw InvalidArgument("QueryProcessor: texture " + std::to_string(host.id) + " has " +
-                              std::to_string(product(source.width(), source.height())) + " texels, and the table " +
-                              std::to_string(shape.rows) + " rows");
+    auto texture =
+        gl::host_texture(device, host.id, {format}, "QueryProcessor", "the texture of column '" + column.name + "'");
+    const auto texels = product(texture.width(), texture.height());
+    if (texels < rows)
+        throw InvalidArgument("QueryProcessor: the texture of column '" + column.name + "' has " +
+                              std::to_string(texels) + " texels, fewer than the table's " + std::to_string(rows) +
+                              " rows");
+    return texture;
+}
+
+void BitmapEngine::copy_from_host(const ColumnData& column, const Shape& shape, GpuColumn& to) {
+    const auto source = texture_of(device_, column, shape.rows);
     const gl::LevelZeroAccess access(device_, source);
-    const char* kind = host.type == ColumnType::F32   ? "#define SAMPLER sampler2D\n#define TEXEL vec4\n"
-                       : host.type == ColumnType::I32 ? "#define SAMPLER isampler2D\n#define TEXEL ivec4\n"
-                                                      : "#define SAMPLER usampler2D\n#define TEXEL uvec4\n";
+    const char* kind = column.type == ColumnType::F32   ? "#define SAMPLER sampler2D\n#define TEXEL vec4\n"
+                       : column.type == ColumnType::I32 ? "#define SAMPLER isampler2D\n#define TEXEL ivec4\n"
+                                                        : "#define SAMPLER usampler2D\n#define TEXEL uvec4\n";
     const auto& program =
         programs_.get("query/to_keys.frag", shaders::query_to_keys_frag,
-                      kind + define("TYPE", number_of(host.type)) + keys_prelude(host.type, shape.words));
+                      kind + define("TYPE", number_of(column.type)) + keys_prelude(column.type, shape.words));
     const gl::Framebuffer target(device_, to.keys);
     const gl::QuadList quads(device_, {gl::rectangle(0, 0, to.keys.width(), to.keys.height())});
     draw(device_, {.name = "column from texture",
@@ -230,10 +238,10 @@ void BitmapEngine::copy_from_host(const HostTexture& host, const Shape& shape, G
 }
 
 std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const std::shared_ptr<const ColumnData>& data) {
-    const auto* host = std::get_if<HostTexture>(&data->values);
+    const bool host = std::holds_alternative<HostTexture>(data->values);
     const auto known = columns_.find(data.get());
     if (known != columns_.end()) {
-        if (host) copy_from_host(*host, room.shape, *known->second.column);  // it may have changed
+        if (host) copy_from_host(*data, room.shape, *known->second.column);  // it may have changed
         return known->second.column;
     }
     auto made = std::make_shared<GpuColumn>();
@@ -243,7 +251,7 @@ std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const std::shared_pt
     made->keys =
         gl::Texture(device_, gl::Format::Rgba32ui, room.shape.words * texels_a_word(data->type), room.shape.height);
     if (host) {
-        copy_from_host(*host, room.shape, *made);
+        copy_from_host(*data, room.shape, *made);
     } else {
         upload(*data, room.shape, *made);
     }

@@ -52,6 +52,9 @@ class GpuBits final : public Bits {
     std::shared_ptr<Pool> pool_;
 };
 
+// The texture of the host that the column is. Throws InvalidArgument when it is no such texture, or has too few texels.
+[[nodiscard]] gl::Texture texture_of(gl::Device& device, const ColumnData& column, std::size_t rows);
+
 // A column's keys.
 struct GpuColumn {
     gl::Texture keys;
@@ -99,7 +102,7 @@ class BitmapEngine : public Engine {
     [[nodiscard]] Room& room(std::size_t rows);
     [[nodiscard]] std::shared_ptr<GpuColumn> column(Room& room, const std::shared_ptr<const ColumnData>& data);
     void upload(const ColumnData& data, const Shape& shape, GpuColumn& to);
-    void copy_from_host(const HostTexture& host, const Shape& shape, GpuColumn& to);
+    void copy_from_host(const ColumnData& column, const Shape& shape, GpuColumn& to);
 
     gl::Device& device_;
     array::Workers workers_;

@@ -119,6 +119,11 @@ std::shared_ptr<Columns> DepthEngine::open(const std::shared_ptr<const TableData
     return opened;
 }
 
+std::size_t DepthEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
+    constexpr std::size_t a_pixel = 8;
+    return BitmapEngine::bytes(table, columns) + (surfaces_.contains(table.rows) ? 0 : table.rows * a_pixel);
+}
+
 bool DepthColumns::has_nulls(std::size_t i) const {
     return column(i).valid != room_.all;
 }

@@ -36,6 +36,7 @@ class DepthEngine final : public BitmapEngine {
     DepthEngine(gl::Device& device, unsigned threads) : BitmapEngine(device, threads) {}
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
+    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
 
   private:
     friend class DepthColumns;
