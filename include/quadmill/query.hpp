@@ -3,15 +3,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill {
 
@@ -39,7 +43,8 @@ class QUADMILL_API Predicate {
     /// All rows, or none.
     [[nodiscard]] static Predicate always(bool value);
     /// Semi-linear: the sum of factor * column over the terms, computed in order and in double precision, compared with
-    /// `constant`. Numeric columns only.
+    /// `constant`. Numeric columns only; 64-bit integers are rounded to the nearest double first.
+    /// Throws: InvalidArgument when there are no terms.
     struct Term {
         double factor;
         std::string column;
@@ -69,6 +74,7 @@ class QUADMILL_API ColumnName {
     [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;
     /// low <= column <= high.
     [[nodiscard]] Predicate between(const Value& low, const Value& high) const;
+    /// Equal to one of them. A NaN among them is equal to nothing.
     [[nodiscard]] Predicate in(std::vector<Value> list) const;
     [[nodiscard]] Predicate is_null() const;
 
@@ -82,9 +88,14 @@ class QUADMILL_API ColumnName {
 namespace detail::query {
 template <class T>
 [[nodiscard]] auto operand(const T& value) {
-    if constexpr (std::is_same_v<T, ColumnName>) {
+    static_assert(!std::is_same_v<T, long double>, "a long double would be rounded: say double");
+    if constexpr (std::is_same_v<T, ColumnName> || std::is_same_v<T, Value>) {
         return value;
     } else if constexpr (std::is_integral_v<T>) {
+        if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t)) {
+            if (value >> 63U)
+                throw InvalidArgument("column: an integer constant must be below 2^63, not " + std::to_string(value));
+        }
         return Value(static_cast<std::int64_t>(value));
     } else if constexpr (std::is_floating_point_v<T>) {
         return Value(static_cast<double>(value));
@@ -125,7 +136,8 @@ struct ColumnInfo {
 };
 
 /// Columns of one length. Copies share the data; adding to a copy does not change the others.
-/// Throws: InvalidArgument for a name that is taken, a column of another length, or a `valid` of another length.
+/// Throws: InvalidArgument for a name that is taken, a column of another length, or a `valid` of another length; the
+/// table stays as it was.
 class QUADMILL_API Table {
   public:
     Table();
@@ -135,12 +147,14 @@ class QUADMILL_API Table {
     Table& add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid = {});
     Table& add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid = {});
     Table& add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid = {});
-    /// Text is held as numbers into a sorted dictionary.
+    /// Text is held as numbers into a sorted dictionary, one for all columns of the table; so a column whose texts are
+    /// new to it costs a copy of the numbers of those before it.
     Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});
-    /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels (all of
-    /// them when it is not given). Level 0 is read in each query, so the content may change between queries.
-    /// Shape: R32F, R32I or R32UI, 2-D.
-    Table& add_texture(std::string name, std::uint32_t texture, std::optional<std::size_t> rows = {});
+    /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels. Level
+    /// 0 is read in each query, so the content may change between queries. It needs an engine of the GPU.
+    /// Shape: 2-D; R32F for F32, R32I for I32, R32UI for U32. Format and size are checked when it is used.
+    /// Throws: InvalidArgument for other types and for texture 0.
+    Table& add_texture(std::string name, std::uint32_t texture, ColumnType type, std::size_t rows);
 
     [[nodiscard]] std::size_t rows() const noexcept;
     [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;
@@ -177,20 +191,71 @@ struct Output {
     std::string name;  ///< of the result's column
 };
 
-/// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
-/// names say which table they are of where both have one of that name: "x.k".
-struct Join {
-    std::string left, right;  ///< columns of numbers, or both of text
-    double band = 0;
-    std::string left_name = "left", right_name = "right";  ///< of the tables
+/// How a join finds its pairs.
+enum class JoinMethod {
+    Auto,         ///< nested loops for few rows, else sort-merge
+    NestedLoops,  ///< every row against every row
+    SortMerge     ///< both columns sorted (in the processor's context, when it has one), then merged
 };
 
+/// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
+/// names say which table they are of where both have one of that name: "x.k".
+///
+/// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself, and
+/// NULLs and NaNs have no partner.
+struct Join {
+    std::string left, right;                               ///< columns of numbers, or both of text
+    double band = 0;                                       ///< from 0; of text 0
+    std::string left_name = "left", right_name = "right";  ///< of the tables
+    JoinMethod method = JoinMethod::Auto;
+};
+
+/// A pair that a join found: the numbers of its rows, from 0.
+struct RowPair {
+    std::uint64_t left = 0, right = 0;
+    bool operator==(const RowPair&) const = default;
+};
+
+/// What to answer. With an aggregate or `group_by`, each output that is a plain column must be one to group by; without,
+/// there is a row out for each row (pair) selected, in their order (a join's by its left row, then its right one).
+/// Groups come in the order of their values: NULLs, which are one group, first; NaNs, which are one, last.
 struct Query {
     std::vector<Output> outputs;
     std::optional<Predicate> where{};
-    std::vector<std::string> group_by{};
+    std::vector<std::string> group_by{};  ///< at most 65,536 groups
     std::optional<Join> join{};
     std::optional<std::uint64_t> limit{};  ///< of rows out
+};
+
+/// A node of a query's graph, as plain data. Rows and pairs flow from a node to those that have it as an input.
+struct PlanNode {
+    enum class Kind {
+        Rows,       ///< of table `table` that satisfy `predicate`; no input
+        And,        ///< two inputs or more, rows of one table
+        Or,         ///< as And
+        Not,        ///< of one input: the rows for which its condition is false, which leaves NULLs out
+        Join,       ///< pairs by `join`; inputs: rows of table 0, rows of table 1
+        Filter,     ///< of a Join or Filter: the pairs that satisfy `predicate`
+        Group,      ///< rows or pairs by `columns`
+        Column,     ///< the one of `columns`, of rows, pairs or a Group
+        Aggregate,  ///< `aggregate` of rows, pairs or a Group
+        Result      ///< of Columns and Aggregates; in a graph there is one
+    };
+    Kind kind = Kind::Rows;
+    std::vector<std::size_t> inputs{};  ///< places of nodes in the graph
+    std::optional<Predicate> predicate{};
+    std::size_t table = 0;  ///< 1: the right one of a join
+    std::optional<Join> join{};
+    std::vector<std::string> columns{};
+    Aggregate aggregate{};
+    std::vector<std::string> names{};      ///< of a Result's columns, one an input
+    std::optional<std::uint64_t> limit{};  ///< of a Result's rows
+};
+
+/// Whether a run says what each node did.
+enum class Statistics {
+    Off,
+    ByNode  ///< waits for each node and counts its rows
 };
 
 /// What ran: predicates by the graphics pipeline or by the CPU.
@@ -205,9 +270,10 @@ struct QueryOptions {
     QueryEngine engine = QueryEngine::Auto;
     unsigned threads = 0;        ///< of the CPU; 0: all
     std::size_t gpu_memory = 0;  ///< at most so many bytes for columns; 0: what the driver says is free
+    Statistics statistics = Statistics::Off;
 };
 
-/// What a node of a plan did in a run.
+/// What a node of a plan did in a run. Where an engine does a whole condition at once, its last node stands for all.
 struct NodeStats {
     std::string node;        ///< as in QueryPlan::text()
     std::uint64_t rows = 0;  ///< selected, or pairs, or rows out
@@ -220,17 +286,30 @@ struct QueryResult {
     std::uint64_t matched = 0;  ///< rows (pairs, for a join) that satisfied the condition
     QueryEngine engine = QueryEngine::Cpu;
     double ms = 0;
-    std::vector<NodeStats> nodes{};
+    std::vector<NodeStats> nodes{};  ///< those that ran, in order; empty without Statistics::ByNode
 };
 
 /// A query, checked against the columns of the tables that it is for: a graph of predicates, boolean nodes, a join and
-/// outputs. Equal nodes are one.
+/// outputs. Equal nodes are one, and a negation goes down to the predicates. Runs on any tables that have those columns.
+/// In a join, parts of the condition that name columns of one table only select that table's rows before the join.
 /// Throws: InvalidArgument for columns that are missing or of a type that does not go.
 class QUADMILL_API QueryPlan {
   public:
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns);
     /// With a join.
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right);
+    /// A graph of the caller's own, in any order, without `right` when it has no Join. Beyond what a Query can say,
+    /// aggregates of one Result may be of different rows of a table.
+    /// Throws: InvalidArgument that names the node: for an input that is no node, is of a wrong kind or leads back to
+    /// the node (a cycle), for a number of inputs that its kind does not have, and as above. Each node must lead to the
+    /// Result.
+    ///
+    ///     const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},
+    ///                                              {.kind = PlanNode::Kind::Aggregate, .inputs = {0}},  // COUNT(*)
+    ///                                              {.kind = PlanNode::Kind::Result, .inputs = {1}, .names = {"n"}}},
+    ///                                             table.columns());
+    [[nodiscard]] static QueryPlan from_nodes(const std::vector<PlanNode>& nodes, const std::vector<ColumnInfo>& left,
+                                              const std::vector<ColumnInfo>& right = {});
     QueryPlan(QueryPlan&&) noexcept;
     QueryPlan& operator=(QueryPlan&&) noexcept;
     ~QueryPlan();
@@ -244,6 +323,7 @@ class QUADMILL_API QueryPlan {
     [[nodiscard]] const State& state() const noexcept { return *state_; }
 
   private:
+    explicit QueryPlan(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 
@@ -284,6 +364,16 @@ class QUADMILL_API QueryProcessor {
                                     const Selection* of = nullptr) {
         return aggregate(table, {.kind = Aggregate::Kind::KthLargest, .column = column, .k = k}, of);
     }
+    /// Calls `take` with the pairs of a join of two columns, of all rows or those selected, in the order of the left
+    /// rows, then of the right ones, a chunk at a time: at most 65,536 pairs, valid during the call. Returns how many
+    /// there were.
+    /// Cost: memory for the keys of both sides (16 bytes a row), whatever the number of pairs.
+    ///
+    ///     processor.join(orders, people, {.left = "person", .right = "id"},
+    ///                    [](std::span<const RowPair> pairs) { for (const auto& [order, person] : pairs) ...; });
+    std::uint64_t join(const Table& left, const Table& right, const Join& on,
+                       const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows = nullptr,
+                       const Selection* right_rows = nullptr);
 
     struct State;
 

@@ -5,7 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,10 +19,10 @@ namespace quadmill::detail::query {
 
 using Key = std::uint64_t;
 
-// Leaves are false for a NULL, negated or not.
+// Leaves are false where a column is NULL, negated or not, but for IsNull. `negate` turns round the rest.
 //
 // low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for. Pre: low <= high.
+// asks for, so only negated ones hold for them. Pre: low <= high.
 struct Range {
     std::size_t column;
     Key low, high;
@@ -32,7 +35,8 @@ struct Member {
     bool negate = false;
 };
 // a op b. By keys, for columns of one type; else both as 64-bit integers, or both as doubles, which is exact for what
-// the columns hold (the planner has seen to it).
+// the columns hold (bind() has seen to it). Floats compare as IEEE 754 says, by keys too: with a NaN on either side,
+// whose keys come after +inf, only NotEqual holds.
 struct Pair {
     enum class As { Keys, Integers, Doubles };
     std::size_t a, b;
@@ -40,7 +44,8 @@ struct Pair {
     As as = As::Keys;
     bool negate = false;
 };
-// The sum of factors[i] * column i, in order, in doubles, each step rounded, from 0.
+// The sum of factors[i] * column i, in order, in doubles, each step rounded, from 0. Integers of 64 bits are rounded to
+// the nearest double first. A sum that is NaN satisfies NotEqual only.
 struct Linear {
     std::vector<double> factors;
     std::vector<std::size_t> columns;
@@ -92,10 +97,11 @@ class Columns {
 
     // Their numbers, ascending.
     [[nodiscard]] virtual std::vector<std::uint64_t> rows(const Bits& rows) = 0;
+    // Bits beyond the last row are ignored. Pre: a word for every 32 rows.
     [[nodiscard]] virtual BitsPtr bits_of(std::span<const std::uint32_t> words) = 0;
     [[nodiscard]] virtual std::vector<std::uint32_t> words(const Bits& rows) = 0;
 
-    // A condition in conjunctive normal form, for an engine that does better than leaf by leaf: nullptr when this one
+    // A condition in conjunctive normal form (no clause is empty), for an engine that does better than leaf by leaf: nullptr when this one
     // does not. And only the number of its rows.
     using Clauses = std::vector<std::vector<Leaf>>;
     [[nodiscard]] virtual BitsPtr conjunction(const Clauses& /*clauses*/) { return nullptr; }

@@ -10,6 +10,25 @@ namespace quadmill::detail::query {
 using stream::Key;
 using stream::KeyOf;
 
+// Calls `work` with a null pointer to the type that values of a column have in memory.
+template <class Work>
+decltype(auto) visit_type(ColumnType type, Work&& work) {
+    switch (type) {
+        case ColumnType::F64:
+            return work(static_cast<const double*>(nullptr));
+        case ColumnType::I32:
+            return work(static_cast<const std::int32_t*>(nullptr));
+        case ColumnType::U32:
+        case ColumnType::Text:
+            return work(static_cast<const std::uint32_t*>(nullptr));
+        case ColumnType::I64:
+            return work(static_cast<const std::int64_t*>(nullptr));
+        case ColumnType::F32:
+            break;
+    }
+    return work(static_cast<const float*>(nullptr));
+}
+
 [[nodiscard]] inline int key_bits(ColumnType type) {
     return type == ColumnType::F64 || type == ColumnType::I64 ? 64 : 32;
 }

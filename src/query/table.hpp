@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,7 +17,7 @@ struct HostTexture {
     std::uint32_t id = 0;
     ColumnType type = ColumnType::F32;
 };
-// Text: the place of each in `dictionary`, as U32.
+// Text: the place of each in the table's dictionary, as U32.
 using Values = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
                             std::vector<std::uint32_t>, std::vector<std::int64_t>, HostTexture>;
 
@@ -26,14 +26,24 @@ struct ColumnData {
     ColumnType type = ColumnType::F32;
     Values values;
     std::vector<std::uint32_t> valid{};                 // a bit a row; empty: all. Values of other rows are 0.
-    std::vector<std::string> dictionary{};              // ascends; for Text
-    std::uint64_t least = 0, most = ~std::uint64_t{0};  // no key is outside (key.hpp); NULLs apart
+    std::uint64_t least = 0, most = ~std::uint64_t{0};  // no key is outside (key.hpp), NULLs apart; least <= most
 };
 
 struct TableData {
+    using Dictionary = std::vector<std::string>;
+
     std::size_t rows = 0;
     std::vector<std::shared_ptr<const ColumnData>> columns{};
     std::vector<ColumnInfo> infos{};
+    // Ascends; one for all columns of Text, so that their keys compare. Never null.
+    std::shared_ptr<const Dictionary> dictionary = std::make_shared<Dictionary>();
 };
+
+[[nodiscard]] inline bool has_value(const ColumnData& column, std::size_t row) {
+    return column.valid.empty() || ((column.valid[row / 32] >> (row % 32)) & 1U);
+}
+
+// What a key of that column stands for. Pre: some value has that key.
+[[nodiscard]] Value value_of(const TableData& table, std::size_t column, std::uint64_t key);
 
 }  // namespace quadmill::detail::query

@@ -1,0 +1,77 @@
+#include "query/expression.hpp"
+
+#include <utility>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill {
+namespace {
+
+using detail::query::Expression;
+using Kind = Expression::Kind;
+
+Predicate predicate(Expression expression) {
+    return Predicate(std::make_shared<const Expression>(std::move(expression)));
+}
+
+// Operands of one kind lie side by side: a condition grown in a loop would otherwise be as deep as it is long, and so
+// the stack of whoever walks it.
+Predicate joined(Kind kind, const std::shared_ptr<const Expression>& a, const std::shared_ptr<const Expression>& b) {
+    Expression both{.kind = kind};
+    for (const auto* side : {&a, &b}) {
+        if ((*side)->kind == kind) {
+            both.operands.insert(both.operands.end(), (*side)->operands.begin(), (*side)->operands.end());
+        } else {
+            both.operands.push_back(*side);
+        }
+    }
+    return predicate(std::move(both));
+}
+
+}  // namespace
+
+Predicate::Predicate(std::shared_ptr<const Expression> expression) : expression_(std::move(expression)) {}
+
+Predicate Predicate::always(bool value) {
+    return predicate({.kind = Kind::Always, .always = value});
+}
+
+Predicate Predicate::linear(std::vector<Term> terms, Comparison op, double constant) {
+    if (terms.empty()) throw InvalidArgument("Predicate::linear: there must be at least one term");
+    return predicate({.kind = Kind::Linear, .op = op, .terms = std::move(terms), .constant = constant});
+}
+
+Predicate Predicate::operator&&(const Predicate& other) const {
+    return joined(Kind::And, expression_, other.expression_);
+}
+
+Predicate Predicate::operator||(const Predicate& other) const {
+    return joined(Kind::Or, expression_, other.expression_);
+}
+
+Predicate Predicate::operator!() const {
+    if (expression_->kind == Kind::Not) return Predicate(expression_->operands.front());
+    return predicate({.kind = Kind::Not, .operands = {expression_}});
+}
+
+Predicate ColumnName::compare(Comparison op, const Value& constant) const {
+    return predicate({.kind = Kind::Compare, .column = name_, .op = op, .values = {constant}});
+}
+
+Predicate ColumnName::compare(Comparison op, const ColumnName& other) const {
+    return predicate({.kind = Kind::CompareColumns, .column = name_, .other = other.name_, .op = op});
+}
+
+Predicate ColumnName::between(const Value& low, const Value& high) const {
+    return predicate({.kind = Kind::Between, .column = name_, .values = {low, high}});
+}
+
+Predicate ColumnName::in(std::vector<Value> list) const {
+    return predicate({.kind = Kind::In, .column = name_, .values = std::move(list)});
+}
+
+Predicate ColumnName::is_null() const {
+    return predicate({.kind = Kind::IsNull, .column = name_});
+}
+
+}  // namespace quadmill
