@@ -181,19 +181,18 @@ std::uint64_t SqlParser::whole_number(std::uint64_t least, const char* what) {
 }
 
 void SqlParser::source() {
-    const auto path = at_.path();
-    const auto end = at_.taken();
+    const auto [kind, begin, end, path] = at_.path();
     auto name = path.substr(path.rfind('/') + 1);
     if (const auto dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
     if (path == "-") name = "stdin";
-    auto offset = end - std::min(end, name.size());
+    auto offset = begin;
     if (at_.accept_word("AS") || at_.at_name()) {
         offset = at_.token().begin;
         name = at_.name("a name");
     }
     for (const auto& other : out_.sources) {
         if (other.name == name) at_.fail("two tables are called " + name + "; give one another name by AS", offset);
-        if (other.path == "-" && path == "-") at_.fail("standard input can be read only once", end - 1);
+        if (other.path == "-" && path == "-") at_.fail("standard input can be read only once", begin);
     }
     out_.sources.push_back({path, std::move(name)});
 }

@@ -223,6 +223,7 @@ Operand Parser::comparison() {
     if (at_.accept_word("BETWEEN")) return maybe(between(left));
     if (at_.accept_word("IN")) return maybe(in(left));
     if (negated) at_.refuse("BETWEEN or IN");
+    if (!std::holds_alternative<Predicate>(left.what)) at_.check_offered();  // a LIKE 'x%'
     return left;
 }
 

@@ -126,21 +126,26 @@ Value SqlCursor::number(Sign sign) {
     return value;
 }
 
-std::string SqlCursor::path() {
+SqlToken SqlCursor::path() {
     auto token = lexer_.path(taken_);
     taken_ = token.end;
-    if (!token.text.empty()) return token.text;
+    if (!token.text.empty()) return token;
     if (this->token().is_symbol("(")) fail("a sub-query is not offered; pipe its answer: FROM -", token.begin);
     refuse("the path of a file");
 }
 
+void SqlCursor::check_offered() {
+    if (const auto* advice = advice_for(token()))
+        fail(std::string(advice->word) + " " + std::string(advice->advice), token().begin);
+}
+
 void SqlCursor::refuse(const std::string& expected) {
+    check_offered();
     const auto& here = token();
-    if (const auto* advice = advice_for(here))
-        fail(std::string(advice->word) + " " + std::string(advice->advice), here.begin);
     const bool end = here.kind == SqlToken::Kind::End;
     const auto written = std::string(text().substr(here.begin, here.end - here.begin));
-    fail(expected + " is expected here, " + (end ? "where the query ends" : "not " + written), here.begin);
+    fail(expected + " is expected here, " + (end ? "where the query ends" : "not " + written),
+         end ? taken_ : here.begin);
 }
 
 void SqlCursor::fail(const std::string& what, std::size_t offset) const {

@@ -42,8 +42,10 @@ class SqlCursor {
     enum class Sign { Plus, Minus };
     [[nodiscard]] Value number(Sign sign = Sign::Plus);
     // Pre: nobody has looked at the next token, as which a path may be none.
-    [[nodiscard]] std::string path();
+    [[nodiscard]] SqlToken path();
 
+    // Fails if the next token is SQL that is not offered.
+    void check_offered();
     // The next token is not what is expected here.
     [[noreturn]] void refuse(const std::string& expected);
     [[noreturn]] void fail(const std::string& what, std::size_t offset) const;

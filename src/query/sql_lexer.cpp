@@ -70,6 +70,8 @@ SqlToken SqlLexer::quoted(SqlToken::Kind kind) {
     for (auto i = at_ + 1; i < text_.size(); ++i) {
         if (text_[i] == quote) {
             if (!text_.substr(i + 1).starts_with(quote)) {
+                if (kind == SqlToken::Kind::Name && token.text.empty())
+                    throw SqlError("a name is not empty", text_, at_);
                 token.end = at_ = i + 1;
                 return token;
             }
