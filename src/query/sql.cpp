@@ -68,6 +68,7 @@ class SqlParser {
     void select_list();
     [[nodiscard]] Item item();
     [[nodiscard]] Item call(const SqlToken& function);
+    void check_no_expression(const char* words);
     void function_constants(const SqlToken& function, Aggregate& aggregate);
     [[nodiscard]] std::uint64_t whole_number(std::uint64_t least, const char* what);
     void source();
@@ -121,10 +122,7 @@ Item SqlParser::item() {
     const auto first = at_.take();
     const bool calls = first.kind == SqlToken::Kind::Word && at_.token().is_symbol("(");
     auto found = calls ? call(first) : Item{at_.reference_from(first), {}, {}};
-    for (const char* sign : {"+", "-", "*"}) {
-        if (at_.token().is_symbol(sign))
-            at_.fail("expressions are for WHERE; here go columns and aggregates of one column", at_.token().begin);
-    }
+    check_no_expression("expressions are for WHERE; here go columns and aggregates of one column");
     const auto written = at_.text().substr(first.begin, at_.taken() - first.begin);
     found.name = found.aggregate                   ? written
                  : found.column->qualifier.empty() ? found.column->name
@@ -148,12 +146,15 @@ Item SqlParser::call(const SqlToken& function) {
         found.column = at_.reference();
         function_constants(function, *found.aggregate);
     }
-    for (const char* sign : {"+", "-", "*"}) {
-        if (at_.token().is_symbol(sign))
-            at_.fail("an aggregate is of one column as it is, not of an expression", at_.token().begin);
-    }
+    check_no_expression("an aggregate is of one column as it is, not of an expression");
     at_.expect_symbol(")");
     return found;
+}
+
+void SqlParser::check_no_expression(const char* words) {
+    for (const char* sign : {"+", "-", "*"}) {
+        if (at_.token().is_symbol(sign)) at_.fail(words, at_.token().begin);
+    }
 }
 
 void SqlParser::function_constants(const SqlToken& function, Aggregate& aggregate) {
