@@ -49,7 +49,10 @@ const char* describe(Comparison op) {
 template <class List, class Words>
 std::string joined(const List& list, const char* between, const Words& words) {
     std::string out;
-    for (const auto& item : list) out += (out.empty() ? "" : between) + words(item);
+    for (const auto& item : list) {
+        if (!out.empty()) out += between;
+        out += words(item);
+    }
     return out;
 }
 
@@ -61,7 +64,7 @@ std::string linear(const Expression& e) {
 }
 
 std::string operands(const Expression& e, const char* between) {
-    return "(" + joined(e.operands, between, [](const auto& operand) { return describe(*operand); }) + ")";
+    return std::string("(") + joined(e.operands, between, [](const auto& operand) { return describe(*operand); }) + ")";
 }
 
 // "predicate" for nodes that are not checked yet.

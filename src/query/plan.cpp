@@ -23,9 +23,8 @@ std::vector<Place> Schema::matches(const std::string& name) const {
     std::vector<Place> found;
     for (std::size_t table = 0; table < (joined_ ? 2U : 1U); ++table) {
         const auto& columns = tables_[table];
-        const auto prefix = joined_ ? names_[table] + "." : std::string();
         for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (columns[i].name == name || (joined_ && prefix + columns[i].name == name)) found.push_back({table, i});
+            if (columns[i].name == name || (joined_ && this->name({table, i}) == name)) found.push_back({table, i});
         }
     }
     return found;
@@ -264,7 +263,7 @@ class Builder {
     // Words of equal nodes are equal, and those of others differ.
     std::size_t share(PlanNode node) {
         auto words = describe(node);
-        for (const auto input : node.inputs) words += " " + std::to_string(input);
+        for (const auto input : node.inputs) words.append(1, ' ').append(std::to_string(input));
         const auto [at, fresh] = known_.emplace(std::move(words), nodes_.size());
         if (fresh) nodes_.push_back(std::move(node));
         return at->second;
@@ -536,12 +535,13 @@ class Graph {
 };
 
 std::string quoted_label(const std::string& text) {
-    std::string out = "\"";
+    std::string out(1, '"');
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
         out += c;
     }
-    return out + "\"";
+    out += '"';
+    return out;
 }
 
 }  // namespace
@@ -580,9 +580,9 @@ std::string QueryPlan::graphviz() const {
     std::string out = "digraph plan {\n    rankdir = BT;\n    node [shape = box];\n";
     for (std::size_t i = 0; i < state_->nodes.size(); ++i) {
         const auto& node = state_->nodes[i];
-        const auto name = "n" + std::to_string(i);
-        out += "    " + name + " [label = " + quoted_label(describe(node)) + "];\n";
-        for (const auto input : node.inputs) out += "    n" + std::to_string(input) + " -> " + name + ";\n";
+        const auto number = std::to_string(i);
+        out += "    n" + number + " [label = " + quoted_label(describe(node)) + "];\n";
+        for (const auto input : node.inputs) out += "    n" + std::to_string(input) + " -> n" + number + ";\n";
     }
     return out + "}\n";
 }

@@ -21,6 +21,7 @@
 #include "stream/bytes.hpp"
 #include "stream/intake.hpp"
 #include "stream/key.hpp"
+#include "stream/rank.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -74,13 +75,6 @@ inline std::size_t window_for(const std::string& function, double eps, std::size
     if (wanted > 0) return wanted;
     const double window = std::max(std::min(128 / eps, enough), std::min(16 / eps, most));
     return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
-}
-
-// ceil(phi n), from 1; a product that is whole but for rounding is that number.
-inline std::uint64_t rank_of(double phi, std::uint64_t n) {
-    const double rank = phi * static_cast<double>(n), whole = std::nearbyint(rank);
-    const double up = std::abs(rank - whole) <= rank * 0x1p-50 ? whole : std::ceil(rank);
-    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(up), 1, n);
 }
 
 // ceil(support n), from 1.

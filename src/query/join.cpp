@@ -1,0 +1,230 @@
+#include "query/join.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "quadmill/error.hpp"
+#include "query/cells.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// Those rows of a side that can have a partner, ascending, and their values: all integers (or places in one dictionary)
+// or all doubles, none of them NaN or -0.
+template <class T>
+struct Side {
+    std::vector<T> keys;
+    std::vector<std::uint32_t> rows;
+};
+
+bool is_float(ColumnType type) {
+    return type == ColumnType::F32 || type == ColumnType::F64;
+}
+
+template <class Work>
+void for_each_row(const JoinSide& side, const Work& work) {
+    const Cells cells(side.table, side.column);
+    for (std::size_t row = 0; row < side.table.rows; ++row) {
+        if (side.rows && (((*side.rows)[row / 32] >> (row % 32)) & 1U) == 0) continue;
+        if (cells.has_value(row)) cells.visit(row, [&](auto value) { work(static_cast<std::uint32_t>(row), value); });
+    }
+}
+
+Side<std::int64_t> integers(const JoinSide& from) {
+    Side<std::int64_t> side;
+    for_each_row(from, [&](std::uint32_t row, auto value) {
+        side.keys.push_back(static_cast<std::int64_t>(value));
+        side.rows.push_back(row);
+    });
+    return side;
+}
+
+Side<double> doubles(const char* function, const JoinSide& from) {
+    Side<double> side;
+    for_each_row(from, [&]<class T>(std::uint32_t row, T value) {
+        if constexpr (std::is_same_v<T, std::int64_t>) {
+            constexpr std::int64_t most = std::int64_t{1} << 53U;
+            if (value > most || value < -most)
+                throw InvalidArgument(std::string(function) + ": column '" + from.table.columns[from.column]->name +
+                                      "' has the integer " + std::to_string(value) +
+                                      ", beyond 2^53: it cannot be joined " + "exactly with floats");
+        }
+        const auto key = static_cast<double>(value);
+        if (std::isnan(key)) return;
+        side.keys.push_back(key + 0.0);  // -0 becomes 0
+        side.rows.push_back(row);
+    });
+    return side;
+}
+
+// Places in one dictionary; those of texts that the other has not are dropped.
+Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
+    const auto& own = *from.table.dictionary;
+    const auto& shared = *other.dictionary;
+    std::vector<std::int64_t> place(own.size(), -1);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        while (at < shared.size() && shared[at] < own[i]) ++at;
+        if (at < shared.size() && shared[at] == own[i]) place[i] = static_cast<std::int64_t>(at);
+    }
+    Side<std::int64_t> side;
+    for_each_row(from, [&](std::uint32_t row, auto value) {
+        const auto known = place[static_cast<std::size_t>(value)];
+        if (known < 0) return;
+        side.keys.push_back(known);
+        side.rows.push_back(row);
+    });
+    return side;
+}
+
+// |a - b| <= band, as real numbers.
+class Near {
+  public:
+    explicit Near(double band)
+        : band_(band), whole_(band >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(std::floor(band))) {}
+
+    bool operator()(std::int64_t a, std::int64_t b) const {
+        const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+        return (a < b ? y - x : x - y) <= whole_;
+    }
+    bool operator()(double a, double b) const {
+        if (a < b) std::swap(a, b);
+        if (a == b) return true;
+        const double difference = a - b;
+        if (difference != band_ || std::isinf(difference)) return difference <= band_;
+        // Rounded to the band itself: what was rounded away decides (Knuth's two-sum).
+        const double b_seen = a - difference, a_seen = difference + b_seen;
+        return (a - a_seen) + (b_seen - b) <= 0;
+    }
+
+  private:
+    double band_;
+    std::uint64_t whole_;
+};
+
+// Pairs on their way to `take`, a chunk at a time.
+class Chunk {
+  public:
+    Chunk(std::size_t size, const std::function<Next(std::span<const RowPair>)>& take) : size_(size), take_(take) {
+        pairs_.reserve(size);
+    }
+    [[nodiscard]] bool enough() const { return enough_; }
+    void add(std::uint32_t left, std::uint32_t right) {
+        pairs_.push_back({left, right});
+        if (pairs_.size() == size_) flush();
+    }
+    void flush() {
+        if (!pairs_.empty() && !enough_) enough_ = take_(pairs_) == Next::Enough;
+        pairs_.clear();
+    }
+
+  private:
+    std::size_t size_;
+    const std::function<Next(std::span<const RowPair>)>& take_;
+    std::vector<RowPair> pairs_;
+    bool enough_ = false;
+};
+
+// Algorithm 2 of MDS'09.
+template <class T>
+std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near& near, Chunk& chunk) {
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < left.keys.size(); ++i) {
+        const auto key = left.keys[i];
+        for (std::size_t j = 0; j < right.keys.size(); ++j) {
+            if (!near(key, right.keys[j])) continue;
+            ++found;
+            if (!chunk.enough()) chunk.add(left.rows[i], right.rows[j]);
+        }
+    }
+    return found;
+}
+
+// Partners of a left row: [begin, end) in the right side's order.
+struct Window {
+    std::uint32_t begin = 0, end = 0;
+};
+
+// By row of the left side. One walk over both in order: windows begin and end later for larger keys.
+template <class T>
+std::vector<Window> windows(std::vector<T> left, const std::vector<T>& right, const Near& near,
+                            const JoinTools& tools) {
+    std::vector<std::uint32_t> index(left.size());
+    tools.sort_with_index(std::span(left), index);
+    std::vector<Window> all(left.size());
+    std::uint32_t begin = 0, end = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const auto key = left[i];
+        while (begin < right.size() && right[begin] < key && !near(key, right[begin])) ++begin;
+        end = std::max(end, begin);
+        while (end < right.size() && (right[end] <= key || near(key, right[end]))) ++end;
+        all[index[i]] = {begin, end};
+    }
+    return all;
+}
+
+template <class T>
+std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const JoinTools& tools, Chunk& chunk) {
+    std::vector<std::uint32_t> order(right.keys.size());
+    tools.sort_with_index(std::span(right.keys), order);
+    const auto all = windows(std::move(left.keys), right.keys, near, tools);
+    for (auto& place : order) place = right.rows[place];  // the right rows in the order of their keys
+    std::uint64_t found = 0;
+    std::vector<std::uint32_t> partners;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto [begin, end] = all[i];
+        found += end - begin;
+        if (begin == end || chunk.enough()) continue;
+        const auto first = order.begin() + begin, last = order.begin() + end;
+        if (right.keys[begin] == right.keys[end - 1]) {  // the sort is stable
+            for (auto row = first; row != last && !chunk.enough(); ++row) chunk.add(left.rows[i], *row);
+        } else {
+            partners.assign(first, last);
+            std::sort(partners.begin(), partners.end());
+            for (auto row = partners.begin(); row != partners.end() && !chunk.enough(); ++row)
+                chunk.add(left.rows[i], *row);
+        }
+    }
+    return found;
+}
+
+template <class T>
+std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, JoinMethod method, const JoinTools& tools,
+                    const std::function<Next(std::span<const RowPair>)>& take) {
+    if (left.keys.empty() || right.keys.empty()) return 0;
+    if (method == JoinMethod::Auto) {
+        const bool few = left.keys.size() <= tools.tuning.nested_comparisons / right.keys.size();
+        method = few ? JoinMethod::NestedLoops : JoinMethod::SortMerge;
+    }
+    Chunk chunk(tools.tuning.chunk, take);
+    // Nested loops on the GPU, too, would be chosen here.
+    const auto found = method == JoinMethod::NestedLoops
+                           ? nested_loops(left, right, near, chunk)
+                           : sort_merge(std::move(left), std::move(right), near, tools, chunk);
+    chunk.flush();
+    return found;
+}
+
+}  // namespace
+
+std::uint64_t join(const JoinSide& left, const JoinSide& right, double band, JoinMethod method, const JoinTools& tools,
+                   const std::function<Next(std::span<const RowPair>)>& take) {
+    constexpr std::size_t most = std::size_t{1} << 31U;
+    for (const auto rows : {left.table.rows, right.table.rows}) {
+        if (rows > most)
+            throw InvalidArgument(std::string(tools.function) + ": a join takes tables of at most 2^31 rows, not " +
+                                  std::to_string(rows));
+    }
+    const auto type = [](const JoinSide& side) { return side.table.columns[side.column]->type; };
+    const Near near(band);
+    if (type(left) == ColumnType::Text)
+        return pairs(texts(left, right.table), texts(right, right.table), near, method, tools, take);
+    if (is_float(type(left)) || is_float(type(right)))
+        return pairs(doubles(tools.function, left), doubles(tools.function, right), near, method, tools, take);
+    return pairs(integers(left), integers(right), near, method, tools, take);
+}
+
+}  // namespace quadmill::detail::query

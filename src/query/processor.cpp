@@ -1,0 +1,275 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "gl/device.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+#include "query/engines.hpp"
+#include "query/executor.hpp"
+#include "query/rows_run.hpp"
+
+namespace quadmill {
+
+using namespace detail::query;  // NOLINT(google-build-using-namespace): this file is the front door of the room
+namespace gl = detail::gl;
+
+// A table that an engine has at hand.
+struct Opened {
+    std::shared_ptr<const TableData> table;
+    QueryEngine engine;
+    std::shared_ptr<Columns> columns;
+};
+
+struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::State> {
+    State(std::optional<Context> with, const QueryOptions& wanted)
+        : context(std::move(with)), options(wanted), engines(context, wanted) {}
+
+    // Does the work of a public call: in a session, where there is a context.
+    template <class Work>
+    auto within(const char* function, const Work& work) {
+        if (!context) return work();
+        const gl::Scope scope(*context->device(), function);
+        auto result = work();
+        scope.check();
+        return result;
+    }
+
+    [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted) {
+        const auto which = engines.choose(*table, wanted, tuning);
+        if (which == QueryEngine::Cpu) table = in_memory(context, table, wanted);
+        auto columns = engines.get(which).open(table, wanted);
+        return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
+    }
+    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where);
+    [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
+    [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables);
+    void check(const char* function, const Table& table, const Selection* selection) const;
+    std::uint64_t join(const Table& left, const Table& right, const Join& on,
+                       const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows,
+                       const Selection* right_rows);
+
+    std::optional<Context> context;
+    QueryOptions options;
+    Tuning tuning;
+    Engines engines;
+    std::optional<Sorter> sorter;
+};
+
+struct Selection::State {
+    std::shared_ptr<QueryProcessor::State> processor;
+    Opened opened;
+    BitsPtr bits;
+};
+
+// Opens those columns that the condition names.
+Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where) {
+    detail::query::check(function, where.expression(), table.columns());
+    const Schema schema(table.columns());
+    std::vector<std::size_t> columns;
+    for (const auto& name : columns_of(where.expression())) columns.push_back(schema.find(function, name).column);
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    return open(table.data(), columns);
+}
+
+JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
+    const auto sort_with_index = [this](Keys keys, std::span<std::uint32_t> index) {
+        if (!context || options.engine == QueryEngine::Cpu) {
+            sort_with_index_on_cpu(keys, index);
+        } else {
+            if (!sorter) sorter.emplace(*context, SortOptions{.threads = options.threads});
+            sorter->sort_with_index(keys, index);
+        }
+    };
+    auto with = tuning;
+    with.engine_groups = engine == QueryEngine::Cpu ? 0 : gpu_engine_groups;
+    return {.function = function, .sort_with_index = sort_with_index, .tuning = with};
+}
+
+QueryResult QueryProcessor::State::run(const QueryPlan& plan,
+                                       const std::array<std::shared_ptr<const TableData>, 2>& tables) {
+    const detail::sort::Stopwatch time;
+    auto engine = QueryEngine::Cpu;
+    for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
+        const auto columns = needed_columns(plan.state(), i, *tables.at(i));
+        // One engine for both tables of a join: the GPU's when either is large.
+        if (const auto which = engines.choose(*tables.at(i), columns, tuning); which != QueryEngine::Cpu)
+            engine = which;
+    }
+    const RunTools tools{.engine = engines.get(engine),
+                         .cpu = engines.cpu(),
+                         .join = join_tools("QueryProcessor::run", engine),
+                         .statistics = options.statistics,
+                         .in_memory = [this](const auto& table, std::span<const std::size_t> columns) {
+                             return in_memory(context, table, columns);
+                         }};
+    auto result = execute(plan.state(), tables, tools);
+    result.engine = engine;
+    result.ms = time.ms();
+    return result;
+}
+
+void QueryProcessor::State::check(const char* function, const Table& table, const Selection* selection) const {
+    if (!selection) return;
+    const auto& state = selection->state();
+    if (state.processor.get() != this)
+        throw InvalidArgument(std::string(function) + ": the selection is another processor's");
+    if (state.opened.table->rows != table.rows())
+        throw InvalidArgument(std::string(function) + ": the selection is of " +
+                              std::to_string(state.opened.table->rows) + " rows, the table has " +
+                              std::to_string(table.rows()));
+}
+
+// ---- QueryProcessor
+
+QueryProcessor::QueryProcessor(Context context, const QueryOptions& options)
+    : state_(std::make_shared<State>(std::move(context), options)) {}
+QueryProcessor::QueryProcessor(const QueryOptions& options) : state_(std::make_shared<State>(std::nullopt, options)) {}
+QueryProcessor::QueryProcessor(QueryProcessor&&) noexcept = default;
+QueryProcessor& QueryProcessor::operator=(QueryProcessor&&) noexcept = default;
+QueryProcessor::~QueryProcessor() = default;
+
+QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& table) {
+    constexpr const char* function = "QueryProcessor::run";
+    if (plan.state().schema.joined())
+        throw InvalidArgument(std::string(function) + ": a plan with a join runs on two tables, not one");
+    return state_->within(function, [&] { return state_->run(plan, {table.data(), nullptr}); });
+}
+
+QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& left, const Table& right) {
+    constexpr const char* function = "QueryProcessor::run";
+    if (!plan.state().schema.joined())
+        throw InvalidArgument(std::string(function) + ": a plan without a join runs on one table, not two");
+    return state_->within(function, [&] { return state_->run(plan, {left.data(), right.data()}); });
+}
+
+QueryResult QueryProcessor::run(const Query& query, const Table& table) {
+    return run(QueryPlan(query, table.columns()), table);
+}
+
+std::uint64_t QueryProcessor::count(const Table& table, const Predicate& where) {
+    constexpr const char* function = "QueryProcessor::count";
+    return state_->within(function, [&] {
+        const auto opened = state_->open(function, table, where);
+        return count_at_once(*opened.columns, bind(function, where.expression(), *opened.table));
+    });
+}
+
+Selection QueryProcessor::select(const Table& table, const Predicate& where) {
+    constexpr const char* function = "QueryProcessor::select";
+    return state_->within(function, [&] {
+        auto opened = state_->open(function, table, where);
+        auto bits = select_at_once(*opened.columns, bind(function, where.expression(), *opened.table));
+        return Selection(std::make_unique<Selection::State>(
+            Selection::State{.processor = state_, .opened = std::move(opened), .bits = std::move(bits)}));
+    });
+}
+
+// Bits of one engine for another; those of one engine and as many rows go together.
+static BitsPtr bits_for(const Opened& opened, const Selection::State& selection) {
+    if (opened.engine == selection.opened.engine) return selection.bits;
+    return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
+}
+
+Value QueryProcessor::aggregate(const Table& table, const Aggregate& what, const Selection* of) {
+    constexpr const char* function = "QueryProcessor::aggregate";
+    // For the checks.
+    const QueryPlan plan(Query{.outputs = {{.what = what, .name = "value"}}}, table.columns());
+    state_->check(function, table, of);
+    return state_->within(function, [&] {
+        const auto& schema = plan.state().schema;
+        const bool rows = what.kind == Aggregate::Kind::CountRows;
+        const auto place = rows ? Place{} : schema.find(function, what.column);
+        const auto opened = state_->open(table.data(), rows ? std::vector<std::size_t>{} : std::vector{place.column});
+        const auto bits = of ? bits_for(opened, of->state()) : opened.columns->leaf(Always{true});
+        EngineMeasures measures(*opened.table, *opened.columns, bits);
+        return answer({what, place}, Tables{{opened.table, nullptr}}, measures);
+    });
+}
+
+std::uint64_t QueryProcessor::join(const Table& left, const Table& right, const Join& on,
+                                   const std::function<void(std::span<const RowPair>)>& take,
+                                   const Selection* left_rows, const Selection* right_rows) {
+    constexpr const char* function = "QueryProcessor::join";
+    state_->check(function, left, left_rows);
+    state_->check(function, right, right_rows);
+    return state_->within(function, [&] { return state_->join(left, right, on, take, left_rows, right_rows); });
+}
+
+std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right, const Join& on,
+                                          const std::function<void(std::span<const RowPair>)>& take,
+                                          const Selection* left_rows, const Selection* right_rows) {
+    constexpr const char* function = "QueryProcessor::join";
+    // For the checks.
+    const QueryPlan plan(Query{.outputs = {{.what = Aggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
+                         right.columns());
+    const auto& schema = plan.state().schema;
+    struct Side {
+        std::shared_ptr<const TableData> table;
+        std::size_t column;
+        std::optional<std::vector<std::uint32_t>> words{};
+    };
+    const auto side_of = [&](std::size_t i, const Table& table, const std::string& name, const Selection* rows) {
+        Side side{.table = {}, .column = schema.find_in(i, function, name).column};
+        side.table = in_memory(context, table.data(), std::array{side.column});
+        if (rows) side.words = rows->state().opened.columns->words(*rows->state().bits);
+        return side;
+    };
+    const auto a = side_of(0, left, on.left, left_rows), b = side_of(1, right, on.right, right_rows);
+    const auto as_input = [](const Side& side) {
+        return JoinSide{*side.table, side.column, side.words ? &*side.words : nullptr};
+    };
+    return detail::query::join(as_input(a), as_input(b), on.band, on.method, join_tools(function, QueryEngine::Cpu),
+                               [&](std::span<const RowPair> pairs) {
+                                   take(pairs);
+                                   return Next::More;
+                               });
+}
+
+// ---- Selection
+
+Selection::Selection(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Selection::Selection(Selection&&) noexcept = default;
+Selection& Selection::operator=(Selection&&) noexcept = default;
+Selection::~Selection() = default;
+
+static Selection combined(const char* function, BoolOp op, const Selection& a, const Selection& b) {
+    const auto& x = a.state();
+    const auto& y = b.state();
+    if (x.processor != y.processor)
+        throw InvalidArgument(std::string(function) + ": both selections must be of one processor");
+    if (x.opened.table->rows != y.opened.table->rows)
+        throw InvalidArgument(std::string(function) + ": both selections must be of as many rows, not " +
+                              std::to_string(x.opened.table->rows) + " and " + std::to_string(y.opened.table->rows));
+    return x.processor->within(function, [&] {
+        auto bits = x.opened.columns->combine(op, *x.bits, *bits_for(x.opened, y));
+        return Selection(std::make_unique<Selection::State>(Selection::State{x.processor, x.opened, std::move(bits)}));
+    });
+}
+
+Selection Selection::operator&(const Selection& other) const {
+    return combined("Selection::operator&", BoolOp::And, *this, other);
+}
+
+Selection Selection::operator|(const Selection& other) const {
+    return combined("Selection::operator|", BoolOp::Or, *this, other);
+}
+
+Selection Selection::operator~() const {
+    return state_->processor->within("Selection::operator~", [&] {
+        auto& columns = *state_->opened.columns;
+        auto bits = columns.combine(BoolOp::AndNot, *columns.leaf(Always{true}), *state_->bits);
+        return Selection(std::make_unique<State>(State{state_->processor, state_->opened, std::move(bits)}));
+    });
+}
+
+std::uint64_t Selection::count() const {
+    return state_->processor->within("Selection::count", [&] { return state_->opened.columns->count(*state_->bits); });
+}
+
+std::vector<std::uint64_t> Selection::rows() const {
+    return state_->processor->within("Selection::rows", [&] { return state_->opened.columns->rows(*state_->bits); });
+}
+
+}  // namespace quadmill

@@ -1,0 +1,24 @@
+// Sizes at which one way of doing a thing becomes quicker than another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quadmill::detail::query {
+
+struct Tuning {
+    // QueryEngine::Auto: tables of fewer rows are the CPU's.
+    std::size_t gpu_rows = std::size_t{1} << 18U;
+    // JoinMethod::Auto: nested loops for at most so many comparisons.
+    std::uint64_t nested_comparisons = std::uint64_t{1} << 18U;
+    // Groups that an engine finds and selects one by one, some passes each. With more, the rows selected are read back
+    // and dealt out to groups on the CPU; on the CPU that is always quicker.
+    std::size_t engine_groups = 0;
+    // Pairs of a join that are dealt with at once.
+    std::size_t chunk = std::size_t{1} << 16U;
+};
+inline constexpr std::size_t gpu_engine_groups = 64;
+
+inline constexpr std::size_t most_groups = std::size_t{1} << 16U;
+
+}  // namespace quadmill::detail::query
