@@ -15,7 +15,6 @@
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
-#include "quadmill/error.hpp"
 
 namespace quadmill {
 
@@ -86,16 +85,16 @@ class QUADMILL_API ColumnName {
 }
 
 namespace detail::query {
+// Throws InvalidArgument from 2^63 on.
+[[nodiscard]] QUADMILL_API Value unsigned_constant(std::uint64_t value);
+
 template <class T>
 [[nodiscard]] auto operand(const T& value) {
     static_assert(!std::is_same_v<T, long double>, "a long double would be rounded: say double");
     if constexpr (std::is_same_v<T, ColumnName> || std::is_same_v<T, Value>) {
         return value;
     } else if constexpr (std::is_integral_v<T>) {
-        if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t)) {
-            if (value >> 63U)
-                throw InvalidArgument("column: an integer constant must be below 2^63, not " + std::to_string(value));
-        }
+        if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t)) return unsigned_constant(value);
         return Value(static_cast<std::int64_t>(value));
     } else if constexpr (std::is_floating_point_v<T>) {
         return Value(static_cast<double>(value));

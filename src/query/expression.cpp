@@ -30,6 +30,14 @@ Predicate joined(Kind kind, const std::shared_ptr<const Expression>& a, const st
 
 }  // namespace
 
+Value detail::query::unsigned_constant(std::uint64_t value) {
+    if (value >> 63U) {
+        throw InvalidArgument(
+            std::string("column: an integer constant must be below 2^63, not ").append(std::to_string(value)));
+    }
+    return static_cast<std::int64_t>(value);
+}
+
 Predicate::Predicate(std::shared_ptr<const Expression> expression) : expression_(std::move(expression)) {}
 
 Predicate Predicate::always(bool value) {

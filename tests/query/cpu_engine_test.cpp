@@ -1,0 +1,376 @@
+// The CPU engine against a plain loop over rows.
+#include "query/cpu_engine.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "quadmill/error.hpp"
+#include "reference.hpp"
+
+using namespace reference;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+__extension__ using Wide = __int128;
+constexpr std::size_t sizes[] = {0, 1, 31, 32, 33, 1000, 100003};
+
+std::vector<std::size_t> all_columns(const TableData& table) {
+    std::vector<std::size_t> all(table.columns.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+}
+
+std::vector<std::uint32_t> words_of(const TableData& table, const Leaf& leaf) {
+    std::vector<std::uint32_t> words((table.rows + 31) / 32);
+    for (std::size_t row = 0; row < table.rows; ++row)
+        words[row / 32] |= std::uint32_t{holds(table, leaf, row)} << (row % 32);
+    return words;
+}
+
+// Keys of some rows, or of none; ascending, no two the same.
+std::vector<Key> some_keys(const TableData& table, std::size_t column, std::size_t n, std::mt19937_64& random) {
+    std::vector<Key> keys{0};
+    for (std::size_t i = 1; i < n; ++i) {
+        const auto key = table.rows > 0 ? key_of(table, column, random() % table.rows) : i;
+        keys.push_back(random() % 4 ? key : key / 2);
+    }
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    return keys;
+}
+
+std::vector<Leaf> leaves_of_column(const TableData& table, std::size_t column, std::mt19937_64& random) {
+    std::vector<Leaf> leaves{IsNull{.column = column}, IsNull{.column = column, .negate = true}};
+    const auto most = key_bits(table.infos[column].type) == 64 ? ~Key{0} : Key{0xffffffff};
+    for (const bool negate : {false, true}) {
+        const auto keys = some_keys(table, column, 4, random);
+        leaves.emplace_back(Range{.column = column, .low = keys.front(), .high = keys.back(), .negate = negate});
+        leaves.emplace_back(Range{.column = column, .low = keys.back(), .high = keys.back(), .negate = negate});
+        leaves.emplace_back(Range{.column = column, .low = keys.back(), .high = most, .negate = negate});
+        leaves.emplace_back(Range{.column = column, .low = 0, .high = most, .negate = negate});
+        for (const std::size_t n : {1U, 8U, 9U, 40U})
+            leaves.emplace_back(
+                Member{.column = column, .keys = some_keys(table, column, n, random), .negate = negate});
+        std::vector<Key> close;
+        for (Key key = 0; key < 40; key += 1 + key % 3) close.push_back(table.columns[column]->least + key);
+        leaves.emplace_back(Member{.column = column, .keys = close, .negate = negate});
+    }
+    return leaves;
+}
+
+std::vector<Leaf> pairs(const TableData& table, std::mt19937_64& random) {
+    std::vector<Leaf> leaves;
+    for (const auto* names : {"ff", "fg", "de", "ed", "fd", "ge", "ij", "ji", "uv", "lm", "ts", "st",
+                              "iu", "vj", "lu", "im", "fi", "ju", "dk", "kf", "uk", "ev", "gu"}) {
+        const auto a = index_of(table, {names[0]}), b = index_of(table, {names[1]});
+        const auto op = comparisons[random() % 6];
+        const auto expression = column({names[0]}).compare(op, column({names[1]}));
+        auto leaf = bind("test", expression.expression(), table).leaf;
+        REQUIRE(std::get<Pair>(leaf).a == a);
+        REQUIRE(std::get<Pair>(leaf).b == b);
+        leaves.push_back(leaf);
+        std::get<Pair>(leaf).negate = true;
+        leaves.push_back(leaf);
+    }
+    return leaves;
+}
+
+std::vector<Leaf> linears(const TableData& table, std::mt19937_64& random) {
+    std::vector<Leaf> leaves{Always{true}, Always{false}};
+    for (const auto op : comparisons) {
+        for (const bool negate : {false, true}) {
+            leaves.emplace_back(Linear{.factors = {0.1, -3},
+                                       .columns = {index_of(table, "i"), index_of(table, "e")},
+                                       .op = op,
+                                       .constant = hard_number<double>(random),
+                                       .negate = negate});
+            leaves.emplace_back(Linear{.factors = {1, 1, -1},
+                                       .columns = {index_of(table, "l"), index_of(table, "v"), index_of(table, "l")},
+                                       .op = op,
+                                       .constant = 2048,
+                                       .negate = negate});
+        }
+    }
+    return leaves;
+}
+
+BitsPtr random_rows(Columns& columns, const TableData& table, std::size_t column, unsigned one_in,
+                    std::mt19937_64& random) {
+    std::vector<std::uint32_t> words((table.rows + 31) / 32);
+    for (std::size_t row = 0; row < table.rows; ++row) {
+        const bool in = has_value(*table.columns[column], row) && random() % one_in == 0;
+        words[row / 32] |= std::uint32_t{in} << (row % 32);
+    }
+    return columns.bits_of(words);
+}
+
+// Σx exactly, of numbers that are multiples of 2^-40.
+template <class T>
+Wide exact_sum(const std::vector<T>& values, const std::vector<std::uint64_t>& rows, bool absolute) {
+    Wide sum = 0;
+    for (const auto row : rows) {
+        const auto x = static_cast<Wide>(std::ldexp(static_cast<long double>(values[row]), 40));
+        sum += absolute && x < 0 ? -x : x;
+    }
+    return sum;
+}
+
+template <class T>
+void check_float_sum(CpuEngine& engine, std::size_t n, unsigned one_in, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<T> values(n);
+    for (auto& x : values) {
+        const auto digits = static_cast<double>(random() % (1U << 24U)) - 0x1p23;
+        x = static_cast<T>(std::ldexp(digits, static_cast<int>(random() % 60) - 40));
+    }
+    Table table;
+    table.add("x", values);
+    const auto columns = engine.open(table.data(), all_columns(*table.data()));
+    const auto bits = random_rows(*columns, *table.data(), 0, one_in, random);
+    const auto rows = columns->rows(*bits);
+    if (rows.empty()) return;
+    const auto sum = columns->sum(0, *bits).value;
+    const auto error =
+        std::ldexp(static_cast<long double>(sum), 40) - static_cast<long double>(exact_sum(values, rows, false));
+    const auto bound = (std::log2(static_cast<long double>(rows.size())) + 8) * 0x1p-53L *
+                       static_cast<long double>(exact_sum(values, rows, true));
+    CHECK(std::abs(error) <= bound);
+}
+
+}  // namespace
+
+TEST_CASE("Each leaf is what a loop over rows finds, for all types and sizes") {
+    for (const auto size : sizes) {
+        CAPTURE(size);
+        const auto table = hard_table(size, size + 5);
+        const auto& data = *table.data();
+        CpuEngine engine(size % 2 == 0 ? 1 : 3);
+        const auto columns = engine.open(table.data(), all_columns(data));
+        std::mt19937_64 random(size);
+        auto leaves = linears(data, random);
+        const auto more = [&](const std::vector<Leaf>& others) {
+            leaves.insert(leaves.end(), others.begin(), others.end());
+        };
+        if (size > 1) more(pairs(data, random));
+        for (const auto column : all_columns(data)) more(leaves_of_column(data, column, random));
+        if (size > 1000) {  // the reference is slow
+            std::shuffle(leaves.begin(), leaves.end(), random);
+            leaves.resize(110);
+        }
+        for (std::size_t i = 0; i < leaves.size(); ++i) {
+            CAPTURE(i);
+            CAPTURE(leaves[i].index());
+            const auto bits = columns->leaf(leaves[i]);
+            const auto words = columns->words(*bits);
+            const bool same = words == words_of(data, leaves[i]);
+            CHECK(same);
+        }
+    }
+}
+
+TEST_CASE("Conditions from their text to their rows") {
+    const auto table = hard_table(1000, 77);
+    CpuEngine engine(2);
+    const auto columns = engine.open(table.data(), all_columns(*table.data()));
+    std::mt19937_64 random(7);
+    std::size_t selected = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const auto& info = table.columns()[random() % 11];
+        const auto op = comparisons[random() % 6];
+        const auto constant = i % 2 ? Value(hard_number<double>(random)) : Value(hard_number<std::int64_t>(random));
+        auto predicate = column(info.name).compare(op, constant);
+        if (i % 3 == 0) predicate = !predicate;
+        const auto bits = columns->leaf(bind("test", predicate.expression(), *table.data()).leaf);
+        std::vector<std::uint64_t> expected;
+        for (std::size_t row = 0; row < table.rows(); ++row) {
+            if (truth(*table.data(), predicate.expression(), row) == Truth(true)) expected.push_back(row);
+        }
+        const auto rows = columns->rows(*bits);
+        const bool same = rows == expected;
+        CAPTURE(info.name);
+        CHECK(same);
+        selected += rows.size();
+    }
+    CHECK(selected > 100'000);
+    CHECK(selected < 900'000);
+}
+
+TEST_CASE("Rows combine, count and come back as they were") {
+    for (const auto size : sizes) {
+        CAPTURE(size);
+        const auto table = hard_table(size, 3);
+        CpuEngine engine(3);
+        const auto columns = engine.open(table.data(), {});
+        std::mt19937_64 random(size);
+        std::vector<std::uint32_t> x((size + 31) / 32), y(x.size());
+        for (auto& word : x) word = static_cast<std::uint32_t>(random());
+        for (auto& word : y) word = random() % 3 ? static_cast<std::uint32_t>(random()) : 0;
+        const auto a = columns->bits_of(x), b = columns->bits_of(y);
+        if (size % 32 != 0) x.back() &= (1U << (size % 32)) - 1;
+        if (size % 32 != 0) y.back() &= (1U << (size % 32)) - 1;
+        CHECK((columns->words(*a) == x));
+        std::vector<std::uint64_t> rows;
+        std::vector<std::uint32_t> both(x), either(x), only(x);
+        for (std::size_t w = 0; w < x.size(); ++w) {
+            both[w] &= y[w];
+            either[w] |= y[w];
+            only[w] &= ~y[w];
+            for (std::size_t i = 0; i < 32; ++i) {
+                if (x[w] >> i & 1U) rows.push_back(w * 32 + i);
+            }
+        }
+        CHECK((columns->words(*columns->combine(BoolOp::And, *a, *b)) == both));
+        CHECK((columns->words(*columns->combine(BoolOp::Or, *a, *b)) == either));
+        CHECK((columns->words(*columns->combine(BoolOp::AndNot, *a, *b)) == only));
+        CHECK((columns->rows(*a) == rows));
+        CHECK(columns->count(*a) == rows.size());
+        CHECK(columns->count(*columns->leaf(Always{true})) == size);
+    }
+}
+
+TEST_CASE("Extremes and the k-th are those of the sorted keys") {
+    for (const std::size_t size : {1U, 33U, 1000U, 200'003U}) {
+        const auto table = hard_table(size, 21);
+        const auto& data = *table.data();
+        CpuEngine engine(3);
+        const auto columns = engine.open(table.data(), all_columns(data));
+        std::mt19937_64 random(size);
+        for (const auto column : all_columns(data)) {
+            for (const unsigned one_in : {1U, 2U, 50U}) {
+                const auto bits = random_rows(*columns, data, column, one_in, random);
+                std::vector<Key> keys;
+                for (const auto row : columns->rows(*bits)) keys.push_back(key_of(data, column, row));
+                if (keys.empty()) continue;
+                std::sort(keys.begin(), keys.end());
+                CAPTURE(size);
+                CAPTURE(data.infos[column].name);
+                const auto extremes = columns->extremes(column, *bits);
+                CHECK(extremes.first == keys.front());
+                CHECK(extremes.second == keys.back());
+                for (const auto k : {std::size_t{0}, keys.size() / 2, random() % keys.size(), keys.size() - 1}) {
+                    const auto found = columns->kth(column, k, *bits);
+                    CHECK(found == keys[k]);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("The k-th of many keys that are all the same, close together or far apart") {
+    CpuEngine engine(2);
+    for (const std::uint64_t spread : {std::uint64_t{1}, std::uint64_t{3000}, ~std::uint64_t{0}}) {
+        std::mt19937_64 random(spread);
+        std::vector<std::int64_t> values(150'000);
+        for (auto& x : values) x = static_cast<std::int64_t>(random() % spread);
+        if (spread > 3000) {  // so that the last of equal ranges of keys ends beyond 2^64
+            values[0] = std::numeric_limits<std::int64_t>::min() + 1;
+            for (std::size_t i = 1; i < 80'000; ++i)
+                values[i] = std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(i % 1000);
+        }
+        Table table;
+        table.add("x", values);
+        const auto columns = engine.open(table.data(), all_columns(*table.data()));
+        std::sort(values.begin(), values.end());
+        const auto all = columns->leaf(Always{true});
+        for (const std::size_t k : {0U, 1U, 75'000U, 149'000U, 149'999U}) {
+            const auto found = columns->kth(0, k, *all);
+            CHECK(KeyOf<std::int64_t>::value(found) == values[k]);
+        }
+    }
+}
+
+TEST_CASE("Sums of integers are exact") {
+    for (const auto size : sizes) {
+        const auto table = hard_table(size, 11);
+        const auto& data = *table.data();
+        CpuEngine engine(3);
+        const auto columns = engine.open(table.data(), all_columns(data));
+        std::mt19937_64 random(size);
+        for (const auto* name : {"i", "j", "u", "v", "l", "m"}) {
+            const auto column = index_of(data, name);
+            for (const unsigned one_in : {1U, 3U}) {
+                const auto bits = random_rows(*columns, data, column, one_in, random);
+                Wide expected = 0;
+                for (const auto row : columns->rows(*bits))
+                    expected += static_cast<Wide>(std::get<Real>(cell(data, column, row)));
+                const auto sum = columns->sum(column, *bits);
+                CAPTURE(size);
+                CAPTURE(name);
+                CHECK(sum.high == static_cast<std::int64_t>(expected >> 64));
+                CHECK(sum.low == static_cast<std::uint64_t>(expected));
+            }
+        }
+    }
+    Table table;
+    table.add("most", std::vector<std::int64_t>(70'000, std::numeric_limits<std::int64_t>::max()));
+    table.add("least", std::vector<std::int64_t>(70'000, std::numeric_limits<std::int64_t>::min()));
+    CpuEngine engine(2);
+    const auto columns = engine.open(table.data(), all_columns(*table.data()));
+    const auto all = columns->leaf(Always{true});
+    const auto most = Wide{70'000} * std::numeric_limits<std::int64_t>::max();
+    CHECK(columns->sum(0, *all).high == static_cast<std::int64_t>(most >> 64));
+    CHECK(columns->sum(0, *all).low == static_cast<std::uint64_t>(most));
+    CHECK(columns->sum(1, *all).high == -35'000);
+    CHECK(columns->sum(1, *all).low == 0);
+}
+
+TEST_CASE("Sums of floats are within (log2 n + 8) 2^-53 of the sum of absolute values, and the same for any threads") {
+    for (const unsigned threads : {1U, 3U}) {
+        CpuEngine engine(threads);
+        for (const std::size_t size : {1U, 2U, 31U, 64U, 65U, 1000U, 65'536U, 500'001U}) {
+            for (const unsigned one_in : {1U, 2U, 100U}) {
+                CAPTURE(size);
+                check_float_sum<float>(engine, size, one_in, size);
+                check_float_sum<double>(engine, size, one_in, size + 1);
+            }
+        }
+    }
+    Table table;
+    std::vector<double> values(300'000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i)) * 1e3;
+    table.add("x", values);
+    std::vector<std::uint64_t> sums;
+    for (const unsigned threads : {1U, 2U, 5U}) {
+        CpuEngine engine(threads);
+        const auto columns = engine.open(table.data(), all_columns(*table.data()));
+        const auto sum = columns->sum(0, *columns->leaf(Always{true})).value;
+        sums.push_back(std::bit_cast<std::uint64_t>(sum));
+    }
+    CHECK(sums[0] == sums[1]);
+    CHECK(sums[0] == sums[2]);
+}
+
+TEST_CASE("NaNs and infinities go through sums, but only those that are selected") {
+    Table table;
+    const auto inf = std::numeric_limits<double>::infinity();
+    std::vector<double> values(100'000, 1.0);
+    values[10] = std::nan("");
+    values[70'000] = inf;
+    values[90'000] = -inf;
+    table.add("x", values);
+    CpuEngine engine(2);
+    const auto columns = engine.open(table.data(), all_columns(*table.data()));
+    const auto sum_without = [&](std::initializer_list<std::size_t> rows) {
+        auto words = columns->words(*columns->leaf(Always{true}));
+        for (const auto row : rows) words[row / 32] &= ~(1U << (row % 32));
+        return columns->sum(0, *columns->bits_of(words)).value;
+    };
+    CHECK(std::isnan(sum_without({})));
+    CHECK(std::isnan(sum_without({10})));
+    CHECK(std::isnan(sum_without({70'000, 90'000})));
+    CHECK(sum_without({10, 90'000}) == inf);
+    CHECK(sum_without({10, 70'000}) == -inf);
+    CHECK(sum_without({10, 70'000, 90'000}) == 99'997);
+}
+
+TEST_CASE("Textures are refused, where they are asked for") {
+    Table table;
+    table.add("x", std::vector<float>{1, 2}).add_texture("y", 3, ColumnType::F32, 2);
+    CpuEngine engine(1);
+    const std::size_t x = 0, y = 1;
+    CHECK_NOTHROW(static_cast<void>(engine.open(table.data(), {&x, 1})));
+    CHECK_THROWS_AS(static_cast<void>(engine.open(table.data(), {&y, 1})), InvalidArgument);
+}

@@ -1,0 +1,278 @@
+// What a condition means, a row at a time with long doubles, and tables whose values are hard to compare.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "query/bind.hpp"
+#include "query/key.hpp"
+
+namespace reference {
+
+using namespace quadmill;                 // NOLINT(google-build-using-namespace,google-global-names-in-headers)
+using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace,google-global-names-in-headers)
+
+// All types of numbers here are exact in it.
+using Real = long double;
+static_assert(std::numeric_limits<Real>::digits >= 64);
+using Cell = std::variant<std::monostate, Real, std::string>;
+
+inline std::size_t index_of(const TableData& table, const std::string& name) {
+    std::size_t i = 0;
+    while (table.infos[i].name != name) ++i;
+    return i;
+}
+
+inline Cell cell(const TableData& table, std::size_t column, std::size_t row) {
+    const auto& data = *table.columns[column];
+    if (!data.valid.empty() && !(data.valid[row / 32] >> (row % 32) & 1U)) return {};
+    return visit_type(data.type, [&]<class T>(const T* /*type*/) -> Cell {
+        const auto value = std::get<std::vector<T>>(data.values)[row];
+        if (data.type == ColumnType::Text) return (*table.dictionary)[static_cast<std::size_t>(value)];
+        return static_cast<Real>(value);
+    });
+}
+
+inline Cell cell(const Value& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<Real>(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return static_cast<Real>(*real);
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    return {};
+}
+
+template <class T>
+bool compared(Comparison op, const T& a, const T& b) {
+    switch (op) {
+        case Comparison::Less:
+            return a < b;
+        case Comparison::LessOrEqual:
+            return a <= b;
+        case Comparison::Equal:
+            return a == b;
+        case Comparison::NotEqual:
+            return a != b;
+        case Comparison::GreaterOrEqual:
+            return a >= b;
+        case Comparison::Greater:
+            break;
+    }
+    return a > b;
+}
+
+// SQL's three values: nothing is unknown.
+using Truth = std::optional<bool>;
+
+inline Truth compared(Comparison op, const Cell& a, const Cell& b) {
+    if (a.index() == 0 || b.index() == 0) return {};
+    if (const auto* real = std::get_if<Real>(&a)) return compared(op, *real, std::get<Real>(b));
+    return compared(op, std::get<std::string>(a), std::get<std::string>(b));
+}
+
+inline Truth negated(Truth truth) {
+    return truth ? Truth(!*truth) : Truth();
+}
+
+inline Truth both(Truth a, Truth b) {
+    if (a == Truth(false) || b == Truth(false)) return false;
+    return a && b ? Truth(true) : Truth();
+}
+
+// In doubles, as a column's numbers would be converted; nothing where one is NULL.
+inline std::optional<double> linear_sum(const TableData& table, const std::vector<double>& factors,
+                                        const std::vector<std::size_t>& columns, std::size_t row) {
+    double sum = 0;
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        const auto x = cell(table, columns[i], row);
+        if (x.index() == 0) return {};
+        const volatile double product = factors[i] * static_cast<double>(std::get<Real>(x));
+        sum += product;
+    }
+    return sum;
+}
+
+inline Truth truth(const TableData& table, const Expression& e, std::size_t row) {
+    using Kind = Expression::Kind;
+    const auto column = [&](const std::string& name) { return cell(table, index_of(table, name), row); };
+    switch (e.kind) {
+        case Kind::Always:
+            return e.always;
+        case Kind::Compare:
+            return compared(e.op, column(e.column), cell(e.values[0]));
+        case Kind::CompareColumns:
+            return compared(e.op, column(e.column), column(e.other));
+        case Kind::Between:
+            return both(compared(Comparison::GreaterOrEqual, column(e.column), cell(e.values[0])),
+                        compared(Comparison::LessOrEqual, column(e.column), cell(e.values[1])));
+        case Kind::In: {
+            if (column(e.column).index() == 0) return {};
+            bool found = false;
+            for (const auto& value : e.values) found |= *compared(Comparison::Equal, column(e.column), cell(value));
+            return found;
+        }
+        case Kind::IsNull:
+            return column(e.column).index() == 0;
+        case Kind::Linear: {
+            std::vector<double> factors;
+            std::vector<std::size_t> columns;
+            for (const auto& term : e.terms) {
+                factors.push_back(term.factor);
+                columns.push_back(index_of(table, term.column));
+            }
+            const auto sum = linear_sum(table, factors, columns, row);
+            return sum ? Truth(compared(e.op, *sum, e.constant)) : Truth();
+        }
+        case Kind::Not:
+            return negated(truth(table, *e.operands[0], row));
+        case Kind::And:
+        case Kind::Or:
+            break;
+    }
+    // a || b is !(!a && !b).
+    const bool is_or = e.kind == Kind::Or;
+    Truth all = true;
+    for (const auto& operand : e.operands) {
+        const auto one = truth(table, *operand, row);
+        all = both(all, is_or ? negated(one) : one);
+    }
+    return is_or ? negated(all) : all;
+}
+
+inline Key key_of(const TableData& table, std::size_t column, std::size_t row) {
+    const auto& data = *table.columns[column];
+    return visit_type(data.type, [&]<class T>(const T* /*type*/) {
+        return KeyOf<T>::key(std::get<std::vector<T>>(data.values)[row]);
+    });
+}
+
+// What engine.hpp says of leaves.
+inline bool holds(const TableData& table, const Leaf& leaf, std::size_t row) {
+    const auto null = [&](std::size_t column) { return cell(table, column, row).index() == 0; };
+    if (const auto* always = std::get_if<Always>(&leaf)) return always->value;
+    if (const auto* is_null = std::get_if<IsNull>(&leaf)) return null(is_null->column) != is_null->negate;
+    if (const auto* range = std::get_if<Range>(&leaf)) {
+        const auto key = key_of(table, range->column, row);
+        return !null(range->column) && (range->low <= key && key <= range->high) != range->negate;
+    }
+    if (const auto* member = std::get_if<Member>(&leaf)) {
+        bool found = false;
+        for (const auto key : member->keys) found |= key == key_of(table, member->column, row);
+        return !null(member->column) && found != member->negate;
+    }
+    if (const auto* pair = std::get_if<Pair>(&leaf)) {
+        const auto result = compared(pair->op, cell(table, pair->a, row), cell(table, pair->b, row));
+        return result && *result != pair->negate;
+    }
+    const auto& linear = std::get<Linear>(leaf);
+    const auto sum = linear_sum(table, linear.factors, linear.columns, row);
+    return sum && compared(linear.op, *sum, linear.constant) != linear.negate;
+}
+
+inline bool holds(const TableData& table, const Bound& bound, std::size_t row) {
+    if (bound.kind == Bound::Kind::One) return holds(table, bound.leaf, row);
+    bool all = true, any = false;
+    for (const auto& operand : bound.operands) {
+        const bool one = holds(table, operand, row);
+        all &= one;
+        any |= one;
+    }
+    return bound.kind == Bound::Kind::And ? all : any;
+}
+
+// ---- Tables
+
+constexpr Comparison comparisons[] = {Comparison::Less,     Comparison::LessOrEqual,    Comparison::Equal,
+                                      Comparison::NotEqual, Comparison::GreaterOrEqual, Comparison::Greater};
+
+// Values at which types begin, end or lose exactness, and their neighbours.
+inline std::vector<double> hard_doubles() {
+    std::vector<double> all{0.0, -0.0, 0.1, 2.5, double{0.1F}, std::numeric_limits<double>::quiet_NaN(), -1e300};
+    for (const double x : {1.0, 0x1p24, 0x1p31, 0x1p32, 0x1p53, 0x1p62, 0x1p63, 0x1p64, 0x1p-149, 0x1p-126, 0x1p-150,
+                           0x1.fffffep127, 0x1p128, std::numeric_limits<double>::denorm_min(),
+                           std::numeric_limits<double>::max(), std::numeric_limits<double>::infinity()}) {
+        for (const double signed_x : {x, -x}) {
+            for (const double y : {std::nextafter(signed_x, -HUGE_VAL), signed_x, std::nextafter(signed_x, HUGE_VAL),
+                                   signed_x - 1, signed_x + 1}) {
+                all.push_back(y);
+            }
+        }
+    }
+    return all;
+}
+
+inline std::vector<std::int64_t> hard_integers() {
+    std::vector<std::int64_t> all;
+    for (const auto x : {std::int64_t{0}, std::int64_t{1} << 24U, std::int64_t{1} << 31U, std::int64_t{1} << 32U,
+                         std::int64_t{1} << 53U, std::int64_t{1} << 62U}) {
+        for (std::int64_t d = -2; d <= 2; ++d) {
+            all.push_back(x + d);
+            all.push_back(-x + d);
+        }
+    }
+    using Limits = std::numeric_limits<std::int64_t>;
+    for (std::int64_t d = 0; d < 3; ++d) {
+        all.push_back(Limits::min() + d);
+        all.push_back(Limits::max() - d);
+    }
+    return all;
+}
+
+// A number of the type: half of the time one that is hard to compare.
+template <class T>
+T hard_number(std::mt19937_64& random) {
+    static const auto doubles = hard_doubles();
+    static const auto integers = hard_integers();
+    const auto pick = random();
+    if constexpr (std::is_floating_point_v<T>) {
+        if (pick % 2 == 0) return static_cast<T>(doubles[random() % doubles.size()]);
+        if (pick % 5 == 0) return std::copysign(std::numeric_limits<T>::quiet_NaN(), pick % 3 == 0 ? T{-1} : T{1});
+        return static_cast<T>(
+            std::ldexp(static_cast<double>(random() % 4096) - 2048, static_cast<int>(random() % 40) - 20));
+    } else {
+        if (pick % 2 == 0) return static_cast<T>(integers[random() % integers.size()]);
+        return pick % 4 == 1 ? static_cast<T>(random() % 9) : static_cast<T>(random());
+    }
+}
+
+// f, g: float; d, e: double; i, j, u, v, l, m: integers; k: integers of 64 bits that are exact as doubles; t, s: text.
+// Of each two, the second has NULLs.
+inline Table hard_table(std::size_t rows, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Table table;
+    const auto valid = [&] {
+        std::vector<bool> bits(rows);
+        for (std::size_t i = 0; i < rows; ++i) bits[i] = random() % 4 != 0;
+        return bits;
+    };
+    const auto add = [&]<class T>(const char* name, bool nulls, T /*type*/) {
+        std::vector<T> values(rows);
+        for (auto& x : values) x = hard_number<T>(random);
+        table.add(name, std::move(values), nulls ? valid() : std::vector<bool>());
+    };
+    add("f", false, float{});
+    add("g", true, float{});
+    add("d", false, double{});
+    add("e", true, double{});
+    add("i", false, std::int32_t{});
+    add("j", true, std::int32_t{});
+    add("u", false, std::uint32_t{});
+    add("v", true, std::uint32_t{});
+    add("l", false, std::int64_t{});
+    add("m", true, std::int64_t{});
+    std::vector<std::int64_t> exact(rows);
+    for (auto& x : exact) x = hard_number<std::int64_t>(random) >> 10U;
+    table.add("k", std::move(exact), valid());
+    for (const char* name : {"t", "s"}) {
+        std::vector<std::string> texts(rows);
+        for (auto& x : texts) x = std::string(random() % 3, static_cast<char>('b' + random() % 5)) + name;
+        table.add(name, texts, name[0] == 's' ? valid() : std::vector<bool>());
+    }
+    return table;
+}
+
+}  // namespace reference

@@ -1,0 +1,131 @@
+// Tables: what columns are kept as, and what is refused.
+#include <doctest/doctest.h>
+
+#include "quadmill/error.hpp"
+#include "reference.hpp"
+
+using namespace reference;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+const ColumnData& data(const Table& table, const char* name) {
+    return *table.data()->columns[index_of(*table.data(), name)];
+}
+
+std::vector<std::string> texts(const Table& table, const char* name) {
+    std::vector<std::string> all;
+    for (const auto code : std::get<std::vector<std::uint32_t>>(data(table, name).values))
+        all.push_back((*table.data()->dictionary)[code]);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("Columns keep their values, NULLs are 0, and the least and most key leave NULLs out") {
+    Table table;
+    table.add("f", std::vector<float>{3, -1e30F, -0.0F}, {true, false, true});
+    table.add("all", std::vector<std::int64_t>{5, -7, 6}, {true, true, true});
+    table.add("none", std::vector<std::int32_t>{1, 2, 3}, {false, false, false});
+    const auto& f = data(table, "f");
+    CHECK(std::get<std::vector<float>>(f.values) == std::vector<float>{3, 0, 0});
+    CHECK(f.valid == std::vector<std::uint32_t>{5});
+    CHECK(f.least == KeyOf<float>::key(0));
+    CHECK(f.most == KeyOf<float>::key(3));
+    CHECK(data(table, "all").valid.empty());
+    CHECK(data(table, "all").least == KeyOf<std::int64_t>::key(-7));
+    CHECK(data(table, "all").most == KeyOf<std::int64_t>::key(6));
+    CHECK(data(table, "none").least == KeyOf<std::int32_t>::key(0));
+    CHECK(data(table, "none").most == data(table, "none").least);
+    CHECK(table.rows() == 3);
+    CHECK(table.columns()[2].name == "none");
+    CHECK(table.columns()[1].type == ColumnType::I64);
+    for (std::size_t row = 0; row < 3; ++row) CHECK(has_value(f, row) == (row != 1));
+}
+
+TEST_CASE("Rows of NULL beyond a word") {
+    Table table;
+    std::vector<bool> valid(70);
+    for (const std::size_t row : {0U, 31U, 32U, 69U}) valid[row] = true;
+    table.add("i", std::vector<std::int32_t>(70, 1), valid);
+    CHECK(data(table, "i").valid == std::vector<std::uint32_t>{0x80000001U, 1, 0x20});
+}
+
+TEST_CASE("All texts of a table share one dictionary, and copies keep theirs") {
+    Table table;
+    table.add("a", std::vector<std::string>{"pear", "fig", "pear", "zzz"}, {true, true, true, false});
+    CHECK(*table.data()->dictionary == std::vector<std::string>{"fig", "pear"});
+    const auto before = table;
+    const auto old = table.data();
+    table.add("n", std::vector<std::int32_t>{1, 2, 3, 4});
+    CHECK(table.data()->dictionary == old->dictionary);
+    table.add("b", std::vector<std::string>{"apple", "pear", "", "quince"});
+    CHECK(*table.data()->dictionary == std::vector<std::string>{"", "apple", "fig", "pear", "quince"});
+    CHECK(texts(table, "b") == std::vector<std::string>{"apple", "pear", "", "quince"});
+    CHECK(std::get<std::vector<std::uint32_t>>(data(table, "a").values) == std::vector<std::uint32_t>{3, 2, 3, 0});
+    CHECK(data(table, "a").least == 2);
+    CHECK(data(table, "a").most == 3);
+    CHECK(data(table, "a").valid == std::vector<std::uint32_t>{7});
+    CHECK(texts(before, "a") == std::vector<std::string>{"pear", "fig", "pear", "fig"});
+    CHECK(before.columns().size() == 1);
+
+    const auto dictionary = table.data()->dictionary;
+    table.add("c", std::vector<std::string>{"fig", "fig", "fig", "apple"});
+    CHECK(table.data()->dictionary == dictionary);
+    CHECK(texts(table, "c") == std::vector<std::string>{"fig", "fig", "fig", "apple"});
+}
+
+TEST_CASE("Texts that are all NULL, and tables of no rows") {
+    Table table;
+    table.add("t", std::vector<std::string>{"a", "b"}, {false, false});
+    CHECK(table.data()->dictionary->empty());
+    CHECK(std::get<std::vector<std::uint32_t>>(data(table, "t").values) == std::vector<std::uint32_t>{0, 0});
+    Table empty;
+    empty.add("f", std::vector<float>{}).add("t", std::vector<std::string>{});
+    CHECK(empty.rows() == 0);
+    CHECK(empty.columns().size() == 2);
+    CHECK(Table().rows() == 0);
+}
+
+TEST_CASE("A key stands for a value") {
+    Table table;
+    table.add("f", std::vector<float>{0.1F}).add("l", std::vector<std::int64_t>{-3});
+    table.add("u", std::vector<std::uint32_t>{~0U}).add("t", std::vector<std::string>{"x"});
+    const Value expected[] = {double{0.1F}, std::int64_t{-3}, std::int64_t{0xffffffff}, "x"};
+    for (std::size_t column = 0; column < 4; ++column)
+        CHECK((value_of(*table.data(), column, key_of(*table.data(), column, 0)) == expected[column]));
+}
+
+TEST_CASE("What does not fit is refused, and the table stays as it was") {
+    Table table;
+    table.add("a", std::vector<float>{1, 2});
+    const auto message = [&](auto add) -> std::string {
+        try {
+            add();
+        } catch (const InvalidArgument& error) {
+            return error.what();
+        }
+        return {};
+    };
+    CHECK(message([&] {
+              table.add("a", std::vector<double>{1, 2});
+          }) == "Table::add: the table has a column 'a' already");
+    CHECK(message([&] { table.add("b", std::vector<std::string>{"x"}); }) ==
+          "Table::add: column 'b' must have as many rows as the table, 2, not 1");
+    CHECK(message([&] {
+              table.add("b", std::vector<std::int32_t>{1, 2}, {true});
+          }) == "Table::add: `valid` of column 'b' must have as many entries as there are values, 2, not 1");
+    CHECK(message([&] { table.add_texture("b", 7, ColumnType::F32, 3); }).find("2, not 3") != std::string::npos);
+    CHECK(message([&] { table.add_texture("b", 7, ColumnType::I64, 2); }).find("not I64") != std::string::npos);
+    CHECK(message([&] { table.add_texture("b", 0, ColumnType::F32, 2); }).find("number 0") != std::string::npos);
+    CHECK(table.columns().size() == 1);
+    CHECK(table.data()->dictionary->empty());
+}
+
+TEST_CASE("A texture is kept as it is said") {
+    Table table;
+    table.add_texture("x", 7, ColumnType::I32, 10);
+    CHECK(table.rows() == 10);
+    CHECK(std::get<HostTexture>(data(table, "x").values).id == 7);
+    CHECK(data(table, "x").least == 0);
+    CHECK(data(table, "x").most == 0xffffffff);
+}
