@@ -23,7 +23,7 @@ namespace {
 constexpr int failed = 1, wrong_call = 2;
 
 int run(int argc, char** argv) {
-    CLI::App app{"Sort and summarize data with the OpenGL graphics pipeline: textures, quads and blending.",
+    CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
     app.set_version_flag("--version", std::string("quadmill ") + QUADMILL_VERSION);
     app.require_subcommand(1);
@@ -33,6 +33,7 @@ int run(int argc, char** argv) {
         "  quadmill sort data.f32 -o sorted.f32 --stats    sort a file of 32-bit floats\n"
         "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
         "  seq 1000000 | quadmill quantiles --text         the quantiles of a stream, and how sure they are\n"
+        "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
         "`quadmill VERB --help` says more.");
     add_info_command(app);
     add_sort_command(app);
@@ -41,6 +42,7 @@ int run(int argc, char** argv) {
     add_hhh_command(app);
     add_corrsum_command(app);
     add_merge_command(app);
+    add_query_command(app);
     add_limits_command(app);
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];

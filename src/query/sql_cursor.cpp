@@ -116,7 +116,8 @@ SqlReference SqlCursor::reference_from(const SqlToken& first) {
 Value SqlCursor::number(Sign sign) {
     if (token().kind != SqlToken::Kind::Number) refuse("a number");
     const auto begin = token().begin;
-    const auto text = (sign == Sign::Minus ? "-" : "") + take().text;
+    std::string text(sign == Sign::Minus ? "-" : "");
+    text += take().text;
     std::int64_t integer = 0;
     const auto* end = text.data() + text.size();
     if (const auto [rest, error] = std::from_chars(text.data(), end, integer); rest == end && error == std::errc())
