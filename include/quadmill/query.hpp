@@ -200,8 +200,8 @@ enum class JoinMethod {
 /// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
 /// names say which table they are of where both have one of that name: "x.k".
 ///
-/// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself, and
-/// NULLs and NaNs have no partner.
+/// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself,
+/// NULLs and NaNs have no partner. Integers beyond 2^53 are refused where the other column is of floats.
 struct Join {
     std::string left, right;                               ///< columns of numbers, or both of text
     double band = 0;                                       ///< from 0; of text 0
@@ -215,9 +215,9 @@ struct RowPair {
     bool operator==(const RowPair&) const = default;
 };
 
-/// What to answer. With an aggregate or `group_by`, each output that is a plain column must be one to group by; without,
-/// there is a row out for each row (pair) selected, in their order (a join's by its left row, then its right one).
-/// Groups come in the order of their values: NULLs, which are one group, first; NaNs, which are one, last.
+/// What to answer. With an aggregate or `group_by`, each output that is a plain column must be one to group by;
+/// without, there is a row out for each row (pair) selected, in their order (a join's by its left row, then its right
+/// one). Groups come in the order of their values: NULLs, which are one group, first; NaNs, which are one, last.
 struct Query {
     std::vector<Output> outputs;
     std::optional<Predicate> where{};
@@ -289,8 +289,9 @@ struct QueryResult {
 };
 
 /// A query, checked against the columns of the tables that it is for: a graph of predicates, boolean nodes, a join and
-/// outputs. Equal nodes are one, and a negation goes down to the predicates. Runs on any tables that have those columns.
-/// In a join, parts of the condition that name columns of one table only select that table's rows before the join.
+/// outputs. Equal nodes are one, and a negation goes down to the predicates. Runs on any tables with those columns, one
+/// after the other: windows of a stream. In a join, parts of the condition that name columns of one table only select
+/// that table's rows before the join.
 /// Throws: InvalidArgument for columns that are missing or of a type that does not go.
 class QUADMILL_API QueryPlan {
   public:
@@ -351,6 +352,8 @@ class QUADMILL_API QueryProcessor {
     ~QueryProcessor();
 
     [[nodiscard]] QueryResult run(const QueryPlan& plan, const Table& table);
+    /// With a join. Pairs go through in chunks of 65,536, so memory is needed for what comes out only; but a quantile or
+    /// k-th value of pairs needs all their values of that column, 8 bytes each, on the CPU.
     [[nodiscard]] QueryResult run(const QueryPlan& plan, const Table& left, const Table& right);
     [[nodiscard]] QueryResult run(const Query& query, const Table& table);
 
@@ -366,7 +369,7 @@ class QUADMILL_API QueryProcessor {
     /// Calls `take` with the pairs of a join of two columns, of all rows or those selected, in the order of the left
     /// rows, then of the right ones, a chunk at a time: at most 65,536 pairs, valid during the call. Returns how many
     /// there were.
-    /// Cost: memory for the keys of both sides (16 bytes a row), whatever the number of pairs.
+    /// Cost: at most 40 bytes of memory for each row that is joined, whatever the number of pairs.
     ///
     ///     processor.join(orders, people, {.left = "person", .right = "id"},
     ///                    [](std::span<const RowPair> pairs) { for (const auto& [order, person] : pairs) ...; });

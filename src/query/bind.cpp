@@ -152,11 +152,8 @@ template <class T>
 Place place_of_number(const Value& constant) {
     auto last = KeyOf<T>::most;
     if constexpr (std::is_floating_point_v<T>) last = KeyOf<T>::key(std::numeric_limits<T>::infinity());
-    // The value's own key again: no value has the key that follows that of the largest negative number, -0's.
     const auto first = [&](auto holds) {
-        auto key = first_key(last, [&](Key k) { return holds(KeyOf<T>::value(k)); });
-        if (key) key = KeyOf<T>::key(KeyOf<T>::value(*key));
-        return key;
+        return first_key(last, [&](Key key) { return holds(KeyOf<T>::value(key)); });
     };
     const auto against = [&]<class C>(C c) -> Place {
         using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
@@ -196,15 +193,7 @@ Keys intersection(const Keys& a, const Keys& b) {
 }
 
 // Pre: op is not NotEqual, whose keys are not side by side.
-Keys keys_of(const TableData& table, const ColumnData& column, Comparison op, const Value& constant) {
-    if (const auto* real = std::get_if<double>(&constant); real && std::isnan(*real)) return {};
-    Place place{};
-    if (column.type == ColumnType::Text) {
-        if (table.dictionary->empty()) return {};
-        place = place_of_text(*table.dictionary, std::get<std::string>(constant));
-    } else {
-        place = visit_type(column.type, [&]<class T>(const T* /*type*/) { return place_of_number<T>(constant); });
-    }
+Keys keys_at(const Place& place, Comparison op) {
     switch (op) {
         case Comparison::Less:
             return segment(0, before(place.at_least, place.last));
@@ -219,6 +208,21 @@ Keys keys_of(const TableData& table, const ColumnData& column, Comparison op, co
             break;
     }
     return segment(place.at_least, before(place.above, place.last));
+}
+
+// Pre: as keys_at().
+Keys keys_of(const TableData& table, const ColumnData& column, Comparison op, const Value& constant) {
+    if (const auto* real = std::get_if<double>(&constant); real && std::isnan(*real)) return {};
+    if (column.type == ColumnType::Text) {
+        if (table.dictionary->empty()) return {};
+        return keys_at(place_of_text(*table.dictionary, std::get<std::string>(constant)), op);
+    }
+    return visit_type(column.type, [&]<class T>(const T* /*type*/) {
+        auto keys = keys_at(place_of_number<T>(constant), op);
+        // No value has the key before +0's, which stands for -0. It may be the first of these, but not the last one.
+        if (keys) keys->low = KeyOf<T>::key(KeyOf<T>::value(keys->low));
+        return keys;
+    });
 }
 
 // ---- Leaves

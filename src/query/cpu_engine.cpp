@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -57,14 +58,23 @@ constexpr auto bit_of_lane = [] {
     return bits;
 }();
 
-// Bits of `holds(row)` for n rows, 32 to a word. Of one form, with no branch, that compilers vectorize; Lane is as wide
-// as what `holds` compares.
+// All ones or none. GCC does not vectorize a loop in which this is a choice by ?:.
+template <class Lane>
+Lane mask(bool holds) {
+    return static_cast<Lane>(Lane{0} - static_cast<Lane>(holds));
+}
+template <class Lane>
+Lane lane_mask(std::uint32_t word, std::size_t lane) {
+    return mask<Lane>((Lane{word} & bit_of_lane<Lane>[lane]) != 0);
+}
+
+// Bits of `holds(row)` for n rows, 32 to a word. Lane is as wide as what `holds` compares.
 template <class Lane, class Holds>
 void pack(std::size_t n, std::uint32_t* words, const Holds& holds) {
     const auto whole = n / word_rows;
     for (std::size_t w = 0; w < whole; ++w) {
         Lane word = 0;
-        for (std::size_t i = 0; i < word_rows; ++i) word |= holds(w * word_rows + i) ? bit_of_lane<Lane>[i] : Lane{0};
+        for (std::size_t i = 0; i < word_rows; ++i) word |= mask<Lane>(holds(w * word_rows + i)) & bit_of_lane<Lane>[i];
         words[w] = static_cast<std::uint32_t>(word);
     }
     if (n % word_rows == 0) return;
@@ -112,6 +122,15 @@ void for_blocks(std::size_t first, std::size_t n, const Work& work) {
 
 void pack_leaf(const TableData& table, const Range& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
     with_values(*table.columns[leaf.column], [&]<class T>(std::span<const T> values) {
+        if constexpr (std::is_floating_point_v<T>) {
+            // Numbers themselves are compared in a third of the time of their keys; not so NaNs.
+            if (leaf.high <= KeyOf<T>::key(std::numeric_limits<T>::infinity())) {
+                const auto least = KeyOf<T>::value(leaf.low), most = KeyOf<T>::value(leaf.high);
+                return pack<NarrowKey<T>>(n, words, [=, from = values.data() + first](std::size_t i) {
+                    return static_cast<bool>(static_cast<int>(from[i] >= least) & static_cast<int>(from[i] <= most));
+                });
+            }
+        }
         using Narrow = NarrowKey<T>;
         const auto low = static_cast<Narrow>(leaf.low), width = static_cast<Narrow>(leaf.high - leaf.low);
         pack<Narrow>(n, words, [=, from = values.data() + first](std::size_t i) {
@@ -221,14 +240,13 @@ void for_bits(std::uint32_t word, const Work& work) {
 template <class T>
 std::pair<Key, Key> chunk_extremes(std::span<const T> values, const Words& words, std::size_t chunk) {
     using Narrow = NarrowKey<T>;
-    constexpr auto ones = static_cast<Narrow>(~Narrow{0});
-    Narrow least = ones, most = 0;
+    auto least = static_cast<Narrow>(~Narrow{0});
+    Narrow most = 0;
     for_words(values, words, chunk, [&](std::uint32_t word, const T* from, auto lanes) {
         for (std::size_t i = 0; i < lanes; ++i) {
-            const auto key = narrow_key(from[i]);
-            const bool in = word & bit_of_lane<std::uint32_t>[i];
-            least = std::min(least, in ? key : ones);
-            most = std::max(most, in ? key : Narrow{0});
+            const auto key = narrow_key(from[i]), in = lane_mask<Narrow>(word, i);
+            least = std::min(least, static_cast<Narrow>(key | ~in));
+            most = std::max(most, static_cast<Narrow>(key & in));
         }
     });
     return {least, most};
@@ -251,7 +269,8 @@ IntegerSum chunk_sum(std::span<const T> values, const Words& words, std::size_t 
     std::uint64_t low = 0;
     for_words(values, words, chunk, [&](std::uint32_t word, const T* from, auto lanes) {
         for (std::size_t i = 0; i < lanes; ++i) {
-            const auto value = std::int64_t{word & bit_of_lane<std::uint32_t>[i] ? from[i] : T{0}};
+            const auto in = lane_mask<NarrowKey<T>>(word, i);
+            const std::int64_t value{static_cast<T>(static_cast<NarrowKey<T>>(from[i]) & in)};
             high += value >> 32;
             low += static_cast<std::uint32_t>(value);
         }

@@ -22,7 +22,8 @@ using Key = std::uint64_t;
 // Leaves are false where a column is NULL, negated or not, but for IsNull. `negate` turns round the rest.
 //
 // low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for, so only negated ones hold for them. Pre: low <= high.
+// asks for, so only negated ones hold for them. Pre: low <= high; neither is the key before +0's, which no value
+// has.
 struct Range {
     std::size_t column;
     Key low, high;
@@ -101,8 +102,8 @@ class Columns {
     [[nodiscard]] virtual BitsPtr bits_of(std::span<const std::uint32_t> words) = 0;
     [[nodiscard]] virtual std::vector<std::uint32_t> words(const Bits& rows) = 0;
 
-    // A condition in conjunctive normal form (no clause is empty), for an engine that does better than leaf by leaf: nullptr when this one
-    // does not. And only the number of its rows.
+    // A condition in conjunctive normal form (no clause is empty), for an engine that does better than leaf by leaf:
+    // nullptr when this one does not. And only the number of its rows.
     using Clauses = std::vector<std::vector<Leaf>>;
     [[nodiscard]] virtual BitsPtr conjunction(const Clauses& /*clauses*/) { return nullptr; }
     [[nodiscard]] virtual std::optional<std::uint64_t> count_conjunction(const Clauses& /*clauses*/) { return {}; }

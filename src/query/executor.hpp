@@ -25,8 +25,8 @@ struct RunTools {
         in_memory;
 };
 
-// The columns of a table that the plan names, as they lie in it, for Engine::open: of the conditions and aggregates that
-// an engine works on.
+// The columns of a table that the plan names, as they lie in it, for Engine::open: of the conditions and aggregates
+// that an engine works on.
 // Throws InvalidArgument where the table lacks one, or it is of another type.
 [[nodiscard]] std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_t table,
                                                       const TableData& data);

@@ -28,8 +28,8 @@ struct JoinTools {
     Tuning tuning{};
 };
 
-// Gives the pairs to `take`, by left row, then by right row, at most tuning.chunk at a time. Returns how many there are,
-// also when `take` has had enough. Pre: both columns are of text or both of numbers, and in memory.
+// Gives the pairs to `take`, by left row, then by right row, at most tuning.chunk at a time. Returns how many there
+// are, also when `take` has had enough. Pre: both columns are of text or both of numbers, and in memory.
 // Throws InvalidArgument where a number of one side and the type of the other cannot be compared exactly as doubles (an
 // integer beyond 2^53), or a table has more than 2^31 rows.
 std::uint64_t join(const JoinSide& left, const JoinSide& right, double band, JoinMethod method, const JoinTools& tools,

@@ -8,10 +8,19 @@ using namespace reference;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The first row at which the bound condition is not what the expression means, or the number of rows.
+// The first row at which the bound condition is not what the expression means, or the number of rows; or one more where
+// a range ends at a key that no value has.
 std::size_t first_wrong(const TableData& table, const Predicate& predicate) {
     check("test", predicate.expression(), table.infos);
     const auto bound = bind("test", predicate.expression(), table);
+    if (const auto* range = std::get_if<Range>(&bound.leaf)) {
+        for (const auto key : {range->low, range->high}) {
+            const bool own = visit_type(table.columns[range->column]->type, [&]<class T>(const T* /*type*/) {
+                return KeyOf<T>::key(KeyOf<T>::value(key)) == key;
+            });
+            if (!own) return table.rows + 1;
+        }
+    }
     std::size_t row = 0;
     while (row < table.rows && holds(table, bound, row) == (truth(table, predicate.expression(), row) == Truth(true)))
         ++row;
@@ -153,6 +162,13 @@ TEST_CASE("Columns compare with columns exactly or not at all") {
         }
     }
     CHECK(refused == 16 * 6);
+    constexpr std::int64_t end = std::int64_t{1} << 53U;
+    Table edges;
+    edges.add("d", std::vector<double>{1, 2}).add("both", std::vector<std::int64_t>{-end, end});
+    edges.add("above", std::vector<std::int64_t>{0, end + 1}).add("below", std::vector<std::int64_t>{0, -end - 1});
+    right(*edges.data(), column("both") < column("d"));
+    for (const auto* name : {"above", "below"})
+        CHECK_THROWS_AS(static_cast<void>(first_wrong(*edges.data(), column(name) < column("d"))), InvalidArgument);
 }
 
 TEST_CASE("Semi-linear conditions, NULLs and constants") {

@@ -1,0 +1,318 @@
+// Plans: what they share, how they read, what they refuse; and a run of each kind that SQL does not have.
+#include "query/plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "quadmill/error.hpp"
+#include "quadmill/query.hpp"
+#include "query/cpu_engine.hpp"
+#include "query/executor.hpp"
+
+using namespace quadmill;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+using Kind = PlanNode::Kind;
+using Aggregated = Aggregate::Kind;
+
+const std::vector<ColumnInfo> columns{
+    {"a", ColumnType::I32}, {"b", ColumnType::F32}, {"k", ColumnType::I64}, {"t", ColumnType::Text}};
+const std::vector<ColumnInfo> others{{"k", ColumnType::I32}, {"c", ColumnType::F64}, {"name", ColumnType::Text}};
+const Output rows_counted{Aggregate{}, "n"};
+
+template <class Work>
+std::string refusal(const Work& work) {
+    try {
+        work();
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+    INFO(text << " | " << part);
+    CHECK(text.find(part) != std::string::npos);
+    return text.find(part) != std::string::npos;
+}
+
+Table small_table() {
+    Table table;
+    table.add("a", std::vector<std::int32_t>{3, 1, 2, 3, 5, 1}, {true, true, true, true, false, true});
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    table.add("b", std::vector<float>{0.5F, nan, -0.0F, std::copysign(nan, -1.0F), 0.0F, 2});
+    table.add("k", std::vector<std::int64_t>{1, 2, 3, 4, 5, 6});
+    table.add("t", std::vector<std::string>{"x", "y", "x", "z", "y", "x"});
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("a plan has each node once, whatever the order and the negations") {
+    const auto big = column("a") > 3;
+    const Query query{.outputs = {rows_counted, {std::string("a"), ""}, {Aggregate{}, "again"}},
+                      .where = (big && column("b").is_null()) || !(!column("b").is_null() || !big),
+                      .group_by = {"a"}};
+    const QueryPlan plan(query, columns);
+    CHECK(plan.text() ==
+          "0: rows where a > 3\n"
+          "1: rows where b is null\n"
+          "2: and of 0, 1\n"
+          "3: group by a of 2\n"
+          "4: count(*) of 3\n"
+          "5: column a of 3\n"
+          "6: result n, a, again of 4, 5, 4\n");
+}
+
+TEST_CASE("text and graphviz") {
+    const Query query{.outputs = {{Aggregate{.kind = Aggregated::Quantile, .column = "a", .phi = 0.25}, "low"}},
+                      .where = !(column("t") == "it's \"x\"\n" || column("b") <= 0.1),
+                      .limit = 3};
+    const QueryPlan plan(query, columns);
+    CHECK(plan.text() ==
+          "0: rows where not (t = 'it''s \"x\"\\x0a')\n"
+          "1: rows where not (b <= 0.1)\n"
+          "2: and of 0, 1\n"
+          "3: quantile(a, 0.25) of 2\n"
+          "4: result low limit 3 of 3\n");
+    const auto dot = plan.graphviz();
+    has(dot, "digraph plan {");
+    has(dot, "n0 [label = \"rows where not (t = 'it''s \\\"x\\\"\\\\x0a')\"];");
+    has(dot, "n0 -> n2;");
+    has(dot, "n3 -> n4;");
+}
+
+TEST_CASE("in a join, conditions of one table come before it") {
+    const Query query{.outputs = {{std::string("name"), ""}, {std::string("left.k"), ""}},
+                      .where = column("a") > 1 && !(column("c") < 2.0 || column("b") > column("c")),
+                      .join = Join{.left = "k", .right = "k", .band = 1.5}};
+    const QueryPlan plan(query, columns, others);
+    CHECK(plan.text() ==
+          "0: rows where a > 1\n"
+          "1: rows of table 1 where not (c < 2)\n"
+          "2: join on |left.k - right.k| <= 1.5 of 0, 1\n"
+          "3: pairs where not (left.b > right.c) of 2\n"
+          "4: column right.name of 3\n"
+          "5: column left.k of 3\n"
+          "6: result name, left.k of 4, 5\n");
+}
+
+TEST_CASE("a query that cannot run is refused") {
+    const auto planned = [](const Query& query) { return refusal([&] { QueryPlan(query, columns); }); };
+    has(planned({.outputs = {}}), "an output");
+    has(planned({.outputs = {{std::string("z"), ""}}}), "'z'");
+    has(planned({.outputs = {rows_counted}, .where = column("z") > 1}), "'z'");
+    has(planned({.outputs = {rows_counted}, .where = column("t") > 1}), "'t'");
+    has(planned({.outputs = {rows_counted, {std::string("a"), ""}}}), "group by");
+    has(planned({.outputs = {{std::string("a"), ""}}, .group_by = {"b"}}), "'a'");
+    has(planned({.outputs = {rows_counted}, .group_by = {"z"}}), "'z'");
+    has(planned({.outputs = {{Aggregate{.kind = Aggregated::Sum, .column = "t"}, ""}}}), "text");
+    has(planned({.outputs = {{Aggregate{.kind = Aggregated::Min}, ""}}}), "''");
+    has(planned({.outputs = {{Aggregate{.kind = Aggregated::Quantile, .column = "a", .phi = 1.5}, ""}}}), "1.5");
+    has(planned({.outputs = {{Aggregate{.kind = Aggregated::KthLargest, .column = "a", .k = 0}, ""}}}), "k must");
+    has(planned({.outputs = {rows_counted}, .join = Join{"a", "k"}}), "both tables");
+}
+
+TEST_CASE("a join that cannot run is refused") {
+    const auto joined = [](const Join& join, const std::string& output) {
+        return refusal([&] { QueryPlan({.outputs = {{output, ""}}, .join = join}, columns, others); });
+    };
+    CHECK(joined({"k", "k"}, "a").empty());
+    has(joined({"k", "k"}, "k"), "left.k or right.k");
+    has(joined({"z", "k"}, "a"), "'z' in table 'left'");
+    has(joined({"t", "k"}, "a"), "text");
+    has(joined({.left = "k", .right = "k", .band = -1}, "a"), "band");
+    has(joined({.left = "k", .right = "k", .band = std::nan("")}, "a"), "band");
+    has(joined({.left = "t", .right = "name", .band = 1}, "a"), "band");
+    has(joined({.left = "k", .right = "k", .left_name = "x", .right_name = "x"}, "a"), "two names");
+    has(refusal([] { QueryPlan({.outputs = {rows_counted}}, columns, others); }), "no join");
+}
+
+namespace {
+
+PlanNode rows_where(const Predicate& predicate, std::size_t table = 0) {
+    return {.kind = Kind::Rows, .predicate = predicate, .table = table};
+}
+PlanNode counted(std::size_t input) {
+    return {.kind = Kind::Aggregate, .inputs = {input}};
+}
+PlanNode result(std::vector<std::size_t> inputs) {
+    std::vector<std::string> names(inputs.size());
+    return {.kind = Kind::Result, .inputs = std::move(inputs), .names = std::move(names)};
+}
+std::string graph(const std::vector<PlanNode>& nodes, const std::vector<ColumnInfo>& right = {}) {
+    return refusal([&] { static_cast<void>(QueryPlan::from_nodes(nodes, columns, right)); });
+}
+
+}  // namespace
+
+TEST_CASE("a graph that cannot run is refused, and the node named") {
+    const auto leaf = rows_where(column("a") > 1);
+    CHECK(graph({leaf, counted(0), result({1})}).empty());
+    has(graph({}), "Result");
+    has(graph({leaf, counted(0)}), "Result");
+    has(graph({leaf, counted(0), result({1}), result({1})}), "node 3 (Result)");
+    has(graph({rows_where(column("z") > 1), counted(0), result({1})}), "node 0 (Rows): there is no column 'z'");
+    has(graph({rows_where(column("t") > 1), counted(0), result({1})}), "node 0 (Rows)");
+    has(graph({leaf, counted(7), result({1})}), "node 1 (Aggregate): its input 7");
+    has(graph({leaf, counted(0), result({0})}), "node 2 (Result): its input 0 (Rows) gives rows of table 0");
+    has(graph(
+            {{.kind = Kind::And, .inputs = {1, 2}}, {.kind = Kind::Not, .inputs = {0}}, leaf, counted(0), result({3})}),
+        "node 0 (And): leads back to itself");
+    has(graph({{.kind = Kind::And, .inputs = {1}}, leaf, counted(0), result({2})}), "node 0 (And): must have two");
+    has(graph({{.kind = Kind::Not, .inputs = {2}}, leaf, counted(1), counted(0), result({3})}), "node 0 (Not)");
+    has(graph({leaf, counted(0), result({1}), leaf}), "node 3 (Rows): does not lead to the result");
+    has(graph({{.kind = Kind::Rows}, counted(0), result({1})}), "node 0 (Rows): has no predicate");
+    has(graph({rows_where(column("a") > 1, 1), counted(0), result({1})}), "node 0 (Rows): there is no table 1");
+    has(graph({leaf, {.kind = Kind::Column, .inputs = {0}}, result({1})}), "node 1 (Column)");
+    has(graph({leaf, {.kind = Kind::Column, .inputs = {0}, .columns = {"z"}}, result({1})}), "node 1 (Column)");
+    has(graph({leaf, {.kind = Kind::Column, .inputs = {0}, .columns = {"a"}}, counted(0), result({1, 2})}),
+        "node 3 (Result): a column beside an aggregate");
+    has(graph({leaf, counted(0), {.kind = Kind::Result, .inputs = {1}}}), "node 2 (Result): 1 outputs");
+    has(graph({leaf, {.kind = Kind::Join, .inputs = {0, 0}, .join = Join{"k", "k"}}, counted(1), result({2})}, others),
+        "node 1 (Join): its input 0 (Rows) gives rows of table 0");
+    has(graph({leaf, counted(0), result({1})}, others), "no node of kind Join");
+    const auto all = Predicate::always(true);
+    has(graph({leaf,
+               rows_where(all, 1),
+               {.kind = Kind::Join, .inputs = {0, 1}, .join = Join{"k", "k"}},
+               counted(0),
+               result({3})},
+              others),
+        "node 3 (Aggregate): its input 0 (Rows)");
+}
+
+TEST_CASE("a graph may count different rows side by side; a Not leaves NULLs out") {
+    QueryProcessor processor({.statistics = Statistics::ByNode});
+    const auto plan =
+        QueryPlan::from_nodes({result({3, 4, 5}),
+                               rows_where(column("a") >= 3),
+                               {.kind = Kind::Not, .inputs = {1}},
+                               counted(1),
+                               counted(2),
+                               {.kind = Kind::Aggregate, .inputs = {6}, .aggregate = {Aggregated::Sum, "k"}},
+                               {.kind = Kind::And, .inputs = {1, 7}},
+                               rows_where(column("t") == "x")},
+                              columns);
+    const auto answer = processor.run(plan, small_table());
+    REQUIRE(answer.rows.size() == 1);
+    CHECK(answer.rows[0] == std::vector<Value>{std::int64_t{2}, std::int64_t{3}, std::int64_t{1}});
+    CHECK(answer.columns == std::vector<std::string>{"count(*)", "count(*)", "sum(k)"});
+    CHECK(answer.matched == 2);
+    REQUIRE(!answer.nodes.empty());
+    CHECK(answer.nodes.back().rows == 1);
+}
+
+TEST_CASE("one plan runs on one window of a stream after the other") {
+    QueryProcessor processor;
+    const QueryPlan plan(
+        {.outputs = {{std::string("t"), ""}, rows_counted}, .where = column("a") > 1, .group_by = {"t"}}, columns);
+    for (std::int32_t i = 0; i < 5; ++i) {
+        Table window;
+        // Another dictionary, and columns in another order, each time.
+        const std::string other(1, static_cast<char>('p' + i));
+        window.add("t", std::vector<std::string>{other, "a", "a"});
+        window.add("b", std::vector<float>(3)).add("k", std::vector<std::int64_t>(3));
+        window.add("a", std::vector<std::int32_t>{2, i, 3});
+        const auto answer = processor.run(plan, window);
+        REQUIRE(answer.rows.size() == 2);
+        CHECK(answer.rows[0] == std::vector<Value>{"a", std::int64_t{i > 1 ? 2 : 1}});
+        CHECK(answer.rows[1] == std::vector<Value>{other, std::int64_t{1}});
+    }
+    Table lacking;
+    lacking.add("a", std::vector<std::int32_t>{1});
+    CHECK_THROWS_AS(processor.run(plan, lacking), InvalidArgument);
+    lacking.add("t", std::vector<float>{1});
+    CHECK_THROWS_AS(processor.run(plan, lacking), InvalidArgument);
+}
+
+TEST_CASE("NaNs are one group, the last, and come last in every order") {
+    QueryProcessor processor;
+    const auto table = small_table();
+    const auto answer = processor.run({.outputs = {{std::string("b"), ""}, rows_counted}, .group_by = {"b"}}, table);
+    REQUIRE(answer.rows.size() == 4);
+    const std::vector<double> values{0, 0.5, 2};
+    for (std::size_t i = 0; i < 3; ++i) CHECK(answer.rows[i][0] == Value(values[i]));
+    CHECK(std::isnan(std::get<double>(answer.rows[3][0])));
+    CHECK(answer.rows[0][1] == Value(std::int64_t{2}));
+    CHECK(answer.rows[3][1] == Value(std::int64_t{2}));
+    CHECK(std::isnan(std::get<double>(processor.aggregate(table, {.kind = Aggregated::Max, .column = "b"}))));
+    CHECK(processor.aggregate(table, {.kind = Aggregated::Min, .column = "b"}) == Value(0.0));
+    CHECK(std::isnan(std::get<double>(processor.kth_largest(table, "b", 2))));
+    CHECK(processor.kth_largest(table, "b", 3) == Value(2.0));
+    CHECK(processor.kth_largest(table, "b", 7) == Value());
+}
+
+TEST_CASE("groups that an engine finds one by one are those that the CPU deals out") {
+    using namespace detail::query;  // NOLINT(google-build-using-namespace)
+    const auto table = small_table();
+    const Query query{.outputs = {{std::string("a"), ""},
+                                  {std::string("b"), ""},
+                                  rows_counted,
+                                  {Aggregate{.kind = Aggregated::Sum, .column = "k"}, ""},
+                                  {Aggregate{.kind = Aggregated::Max, .column = "t"}, ""}},
+                      .where = column("k") > 1,
+                      .group_by = {"a", "b"}};
+    const QueryPlan plan(query, table.columns());
+    CpuEngine engine;
+    const auto run = [&](std::size_t most) {
+        Tuning tuning;
+        tuning.engine_groups = most;
+        const RunTools tools{.engine = engine,
+                             .cpu = engine,
+                             .join = {.function = "test", .sort_with_index = {}, .tuning = tuning},
+                             .in_memory = [](const auto& data, auto /*columns*/) { return data; }};
+        return execute(plan.state(), {table.data(), nullptr}, tools);
+    };
+    const auto dealt = run(0);
+    CHECK(dealt.rows.size() == 5);
+    for (const auto most : {std::size_t{2}, std::size_t{64}}) {
+        const auto found = run(most);
+        REQUIRE(found.rows.size() == dealt.rows.size());
+        for (std::size_t i = 0; i < found.rows.size(); ++i) {
+            for (std::size_t c = 0; c < found.columns.size(); ++c) {
+                const auto *x = std::get_if<double>(&found.rows[i][c]), *y = std::get_if<double>(&dealt.rows[i][c]);
+                CHECK((found.rows[i][c] == dealt.rows[i][c] || (x && y && std::isnan(*x) && std::isnan(*y))));
+            }
+        }
+    }
+}
+
+TEST_CASE("what a processor refuses") {
+    QueryProcessor processor, other;
+    const auto table = small_table();
+    CHECK_THROWS_AS(QueryProcessor({.engine = QueryEngine::Bitmap}), InvalidArgument);
+    CHECK_THROWS_AS(QueryProcessor({.engine = QueryEngine::Depth}), InvalidArgument);
+    const auto x = processor.select(table, column("a") > 1), y = other.select(table, column("a") > 1);
+    CHECK_THROWS_AS(static_cast<void>(x & y), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(other.aggregate(table, {}, &x)), InvalidArgument);
+    Table longer;
+    longer.add("a", std::vector<std::int32_t>(7));
+    CHECK_THROWS_AS(static_cast<void>(processor.aggregate(longer, {}, &x)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(x | processor.select(longer, column("a") > 1)), InvalidArgument);
+    Table large;
+    std::vector<std::int64_t> values(65537);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int64_t>(i);
+    large.add("k", values);
+    has(refusal([&] { static_cast<void>(processor.run({.outputs = {rows_counted}, .group_by = {"k"}}, large)); }),
+        "65536 groups");
+    values.pop_back();
+    Table fits;
+    fits.add("k", values);
+    CHECK(processor.run({.outputs = {rows_counted}, .group_by = {"k"}}, fits).rows.size() == 65536);
+    large.add("x", std::vector<std::int64_t>(65537, std::int64_t{1} << 62U));
+    has(refusal([&] { static_cast<void>(processor.aggregate(large, {.kind = Aggregated::Sum, .column = "x"})); }),
+        "64 bits");
+    CHECK(processor.aggregate(large, {.kind = Aggregated::Average, .column = "x"}) == Value(0x1p62));
+}
+
+TEST_CASE("a table with no columns has no rows, and counts are 0") {
+    QueryProcessor processor;
+    CHECK(processor.count(Table(), Predicate::always(true)) == 0);
+    CHECK(processor.aggregate(Table(), {}) == Value(std::int64_t{0}));
+}

@@ -1,0 +1,102 @@
+// Processors with a context: the host's textures as columns, joins by sorting in the context, SQLite's answers again.
+#include <doctest/doctest.h>
+
+#include <random>
+#include <span>
+#include <vector>
+
+#include "gl/device.hpp"
+#include "query/random_queries.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Those that run here.
+const std::vector<QueryEngine> engines{QueryEngine::Cpu, QueryEngine::Auto};
+
+class Texture {
+  public:
+    Texture(Context& context, const std::vector<float>& texels, int width) : gl_(context.device()->gl) {
+        context.make_current();
+        const auto height = static_cast<int>(texels.size()) / width;
+        gl_.CreateTextures(GL_TEXTURE_2D, 1, &id_);
+        gl_.TextureStorage2D(id_, 1, GL_R32F, width, height);
+        put(texels, width);
+    }
+    Texture(const Texture&) = delete;
+    Texture& operator=(const Texture&) = delete;
+    ~Texture() { gl_.DeleteTextures(1, &id_); }
+    [[nodiscard]] GLuint id() const { return id_; }
+    void put(const std::vector<float>& texels, int width) {
+        const auto height = static_cast<int>(texels.size()) / width;
+        gl_.TextureSubImage2D(id_, 0, 0, 0, width, height, GL_RED, GL_FLOAT, texels.data());
+    }
+
+  private:
+    const detail::gl::Api& gl_;
+    GLuint id_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a column may be a texture of the host, read in each query") {
+    auto context = Context::headless();
+    std::vector<float> texels(5 * 7);
+    for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i);
+    Texture texture(context, texels, 5);
+    Table table;
+    table.add_texture("x", texture.id(), ColumnType::F32, 33);
+    for (const auto engine : engines) {
+        QueryProcessor processor(context, {.engine = engine});
+        CHECK(processor.count(table, column("x") >= 30) == 3);
+        const auto plain = processor.run({.outputs = {{std::string("x"), ""}}, .where = column("x") > 31.5}, table);
+        CHECK(plain.rows == std::vector<std::vector<Value>>{{32.0}});
+        const auto groups = processor.run({.outputs = {{Aggregate{}, ""}}, .group_by = {"x"}}, table);
+        CHECK(groups.rows.size() == 33);
+        std::uint64_t pairs = 0;
+        processor.join(table, table, {"x", "x", 1}, [&](auto chunk) { pairs += chunk.size(); });
+        CHECK(pairs == 33 + 2 * 32);
+        context.make_current();
+        texture.put(std::vector<float>(texels.size(), 40), 5);
+        CHECK(processor.count(table, column("x") >= 30) == 33);
+        context.make_current();
+        texture.put(texels, 5);
+    }
+    Table too_long;
+    too_long.add_texture("x", texture.id(), ColumnType::F32, 36);
+    QueryProcessor processor(context);
+    CHECK_THROWS_AS(static_cast<void>(processor.count(too_long, column("x") > 1)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(QueryProcessor().count(table, column("x") > 1)), InvalidArgument);
+}
+
+TEST_CASE("joins by sorting in the context") {
+    std::mt19937_64 random(3);
+    Table left, right;
+    std::vector<std::int64_t> a(20000);
+    std::vector<float> b(30000);
+    for (auto& x : a) x = static_cast<std::int64_t>(random() % 100000);
+    for (auto& x : b) x = static_cast<float>(random() % 200000) / 2;
+    left.add("k", a);
+    right.add("k", b);
+    QueryProcessor with(Context::headless()), without;
+    const auto pairs = [&](QueryProcessor& processor) {
+        std::vector<RowPair> all;
+        processor.join(left, right, {"k", "k", 0.5},
+                       [&](auto chunk) { all.insert(all.end(), chunk.begin(), chunk.end()); });
+        return all;
+    };
+    const auto expected = pairs(without);
+    CHECK(expected.size() > 1000);
+    CHECK((pairs(with) == expected));
+}
+
+TEST_CASE("queries as SQLite answers them, by every engine") {
+    const auto context = Context::headless();
+    for (const auto engine : engines) {
+        QueryProcessor processor(context, {.engine = engine});
+        AgainstSqlite(processor, {.tables = 20, .seed = 7}).tables();
+        AgainstSqlite(processor, {.tables = 20, .seed = 8}).joins();
+    }
+}
