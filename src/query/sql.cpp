@@ -41,23 +41,23 @@ std::string pointed_at(std::string_view text, std::size_t offset) {
 // a column, or an aggregate of one, before it is known which tables there are.
 struct Item {
     std::optional<SqlReference> column{};
-    std::optional<Aggregate> aggregate{};
+    std::optional<QueryAggregate> aggregate{};
     std::string name{};
 };
 
 struct Function {
     std::string_view name;
-    Aggregate::Kind kind;
+    QueryAggregate::Kind kind;
 };
-constexpr std::array<Function, 9> functions{{{"COUNT", Aggregate::Kind::Count},
-                                             {"SUM", Aggregate::Kind::Sum},
-                                             {"AVG", Aggregate::Kind::Average},
-                                             {"MIN", Aggregate::Kind::Min},
-                                             {"MAX", Aggregate::Kind::Max},
-                                             {"MEDIAN", Aggregate::Kind::Quantile},
-                                             {"QUANTILE", Aggregate::Kind::Quantile},
-                                             {"KTH_LARGEST", Aggregate::Kind::KthLargest},
-                                             {"KTH_SMALLEST", Aggregate::Kind::KthSmallest}}};
+constexpr std::array<Function, 9> functions{{{"COUNT", QueryAggregate::Kind::Count},
+                                             {"SUM", QueryAggregate::Kind::Sum},
+                                             {"AVG", QueryAggregate::Kind::Average},
+                                             {"MIN", QueryAggregate::Kind::Min},
+                                             {"MAX", QueryAggregate::Kind::Max},
+                                             {"MEDIAN", QueryAggregate::Kind::Quantile},
+                                             {"QUANTILE", QueryAggregate::Kind::Quantile},
+                                             {"KTH_LARGEST", QueryAggregate::Kind::KthLargest},
+                                             {"KTH_SMALLEST", QueryAggregate::Kind::KthSmallest}}};
 
 class SqlParser {
   public:
@@ -69,7 +69,7 @@ class SqlParser {
     [[nodiscard]] Item item();
     [[nodiscard]] Item call(const SqlToken& function);
     void check_no_expression(const char* words);
-    void function_constants(const SqlToken& function, Aggregate& aggregate);
+    void function_constants(const SqlToken& function, QueryAggregate& aggregate);
     [[nodiscard]] std::uint64_t whole_number(std::uint64_t least, const char* what);
     void source();
     void join();
@@ -139,9 +139,9 @@ Item SqlParser::call(const SqlToken& function) {
         at_.fail("there is no " + function.text + "(); there are " + all, function.begin);
     }
     at_.expect_symbol("(");
-    Item found{{}, Aggregate{.kind = known->kind}, {}};
-    if (known->kind == Aggregate::Kind::Count && at_.accept_symbol("*")) {
-        found.aggregate->kind = Aggregate::Kind::CountRows;
+    Item found{{}, QueryAggregate{.kind = known->kind}, {}};
+    if (known->kind == QueryAggregate::Kind::Count && at_.accept_symbol("*")) {
+        found.aggregate->kind = QueryAggregate::Kind::CountRows;
     } else {
         found.column = at_.reference();
         function_constants(function, *found.aggregate);
@@ -157,8 +157,8 @@ void SqlParser::check_no_expression(const char* words) {
     }
 }
 
-void SqlParser::function_constants(const SqlToken& function, Aggregate& aggregate) {
-    using Kind = Aggregate::Kind;
+void SqlParser::function_constants(const SqlToken& function, QueryAggregate& aggregate) {
+    using Kind = QueryAggregate::Kind;
     if (aggregate.kind == Kind::KthLargest || aggregate.kind == Kind::KthSmallest) {
         at_.expect_symbol(",");
         aggregate.k = whole_number(1, "k is a whole number from 1");

@@ -98,8 +98,8 @@ std::string where(const std::string& condition) {
     return text_of(parsed.query.where->expression());
 }
 
-const Aggregate& aggregate(const SqlQuery& parsed, std::size_t i) {
-    return std::get<Aggregate>(parsed.query.outputs.at(i).what);
+const QueryAggregate& aggregate(const SqlQuery& parsed, std::size_t i) {
+    return std::get<QueryAggregate>(parsed.query.outputs.at(i).what);
 }
 
 // The offset is that of the '@' in the text, which is taken out; the message begins with those words and ends with a
@@ -130,7 +130,7 @@ TEST_CASE("the select list") {
         "QUANTILE(c, 0.99), QUANTILE(c, 1), KTH_LARGEST(c, 3), KTH_SMALLEST(c,9), a, data.b, \"a b\" as x from "
         "data.csv;");
     const auto& out = parsed.query.outputs;
-    using Kind = Aggregate::Kind;
+    using Kind = QueryAggregate::Kind;
     const std::vector<Kind> kinds{Kind::CountRows, Kind::CountRows, Kind::Count,      Kind::Sum,
                                   Kind::Average,   Kind::Min,       Kind::Max,        Kind::Quantile,
                                   Kind::Quantile,  Kind::Quantile,  Kind::KthLargest, Kind::KthSmallest};
