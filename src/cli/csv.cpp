@@ -30,6 +30,15 @@ std::size_t length_of_mark(const std::string& path, std::string_view text) {
 
 // Reads the line of names out of text that comes in pieces. A byte at a time, to know where the rows begin.
 class HeaderReader {
+    template <class Call>
+    auto checked(const Call& call) {
+        try {
+            return call();
+        } catch (const CsvFault& fault) {
+            refuse(path_, 1, fault);
+        }
+    }
+
   public:
     HeaderReader(const std::string& path, char delimiter)
         : path_(path), parser_(header_, delimiter, CsvParser<CsvHeader>::Blanks::Some) {}
@@ -57,15 +66,6 @@ class HeaderReader {
     [[nodiscard]] std::uint64_t next_line() const { return header_.line(); }
 
   private:
-    template <class Call>
-    auto checked(const Call& call) {
-        try {
-            return call();
-        } catch (const CsvFault& fault) {
-            refuse(path_, 1, fault);
-        }
-    }
-
     std::string path_;
     CsvHeader header_;
     CsvParser<CsvHeader> parser_;

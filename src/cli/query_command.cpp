@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,7 +64,7 @@ struct QueryCommand {
     void print_profile();
 
     SqlQuery query_;
-    std::vector<Source> sources_;
+    std::deque<Source> sources_;  // streams do not move
     OutputFile output_{"-"};
     std::optional<Context> context_;
     std::optional<Session> session_;

@@ -93,7 +93,9 @@ std::string line_of(const std::string& path, std::uint64_t line) {
 
 std::string quoted(std::string_view word) {
     constexpr std::size_t most = 40;
-    return "'" + std::string(word.substr(0, most)) + (word.size() > most ? "...'" : "'");
+    std::string text("'");
+    text += word.substr(0, most);
+    return text + (word.size() > most ? "...'" : "'");
 }
 
 std::string_view Lines::next(std::string_view& text) {
