@@ -106,7 +106,8 @@ class CsvLines {
     // Of the field to come; after a row, of the next one.
     [[nodiscard]] std::uint64_t line() const { return line_; }
     void pass(std::string_view field) {
-        line_ += static_cast<std::uint64_t>(std::count(field.begin(), field.end(), '\n'));
+        // Quicker than std::count where there is none.
+        for (auto at = field.find('\n'); at != std::string_view::npos; at = field.find('\n', at + 1)) ++line_;
     }
     void pass_end() { ++line_; }
 

@@ -187,9 +187,14 @@ void SqlParser::source() {
     if (const auto dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
     if (path == "-") name = "stdin";
     auto offset = begin;
-    if (at_.accept_word("AS") || at_.at_name()) {
+    const bool as = at_.accept_word("AS");
+    if (as || at_.at_name()) {
         offset = at_.token().begin;
         name = at_.name("a name");
+        // A misspelt keyword looks like a name.
+        const auto& next = at_.token();
+        if (!as && (at_.at_name() || next.kind == SqlToken::Kind::Number || next.is_symbol("(")))
+            at_.fail("JOIN, WHERE, GROUP BY, LIMIT or AS is expected here, not " + name, offset);
     }
     for (const auto& other : out_.sources) {
         if (other.name == name) at_.fail("two tables are called " + name + "; give one another name by AS", offset);

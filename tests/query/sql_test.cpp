@@ -259,6 +259,7 @@ TEST_CASE("errors point at the character") {
     fails("SELECT @FROM t", "a column or an aggregate is expected here, not FROM");
     fails("SELECT a,  @FROM t", "a column or an aggregate is expected here, not FROM");
     fails("SELECT a @WHERE b", "FROM is expected here, not WHERE");
+    fails("SELECT a FROM t @WHRE a > 1", "JOIN, WHERE, GROUP BY, LIMIT or AS is expected here, not WHRE");
     fails("SELECT a@", "FROM is expected here, where the query ends");
     fails("SELECT a FROM @", "the path of a file is expected here, where the query ends");
     fails("SELECT a FROM t WHERE@", "a column or a constant is expected here, where the query ends");
