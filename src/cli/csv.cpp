@@ -289,12 +289,12 @@ void CsvStream::State::read_header() {
 
 void CsvStream::State::read() {
     try {
+        // Waits only when all that is there has been answered.
+        ended = input.text().empty() && !input.more();
+        if (ended && !input.interrupted()) parser->finish();
+        if (ended) return rows->finish();
         parser->parse(input.text());
         input.drop(input.text().size());
-        ended = !input.more();
-        if (!ended) return;
-        if (!input.interrupted()) parser->finish();
-        rows->finish();
     } catch (const CsvFault& found) {
         fault = found;
         ended = true;
