@@ -272,8 +272,7 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     add_json_option(verb, command.format);
     verb.add_flag("--explain{text}", command.explain,
                   "Print the plan, a line a node, and do not run it; --explain=dot: as a graph for `dot`")
-        ->transform(one_of(explain_words))
-        ->type_name("[=dot]");
+        ->transform(one_of(explain_words));
     verb.add_flag("--profile", command.profile, "Tables of what each node and pass took on standard error");
     verb.add_option("--batch", command.batch,
                     "Answer after each N rows of standard input (without FROM -, of the first table)")
