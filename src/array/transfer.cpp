@@ -37,18 +37,23 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, Workers& wor
 
 void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t rows, Workers& workers,
                     const Fill& fill) {
+    send(device, texture, 0, rows, workers, fill);
+}
+
+void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
+                    Workers& workers, const Fill& fill) {
     const Slices slices(texture, rows, task_bytes);
     sent_.wait();
     grow(buffer_, device, gl::PixelBuffer::Direction::Upload, rows * slices.row_bytes);
     const auto fill_slice = [&](std::size_t i) {
-        fill(slices.first_row(i), slices.end_row(i) - slices.first_row(i),
+        fill(first + slices.first_row(i), slices.end_row(i) - slices.first_row(i),
              buffer_.memory().subspan(slices.offset(i), slices.bytes(i)));
     };
     std::size_t sent_rows = 0;
     const auto send_filled = [&](std::size_t i) {
         const auto filled = slices.end_row(i) - sent_rows;
         if (i + 1 < slices.count() && filled * slices.row_bytes < command_bytes) return;
-        gl::upload_rows(device, buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(sent_rows),
+        gl::upload_rows(device, buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
                         static_cast<int>(filled));
         sent_rows += filled;
     };

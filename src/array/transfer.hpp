@@ -29,6 +29,9 @@ class Uploader {
     // for the last upload from this memory. Pre: a session is open.
     void send(gl::Device& device, const gl::Texture& texture, Workers& workers, const Fill& fill);
     void send(gl::Device& device, const gl::Texture& texture, std::size_t rows, Workers& workers, const Fill& fill);
+    // Sends rows [first, first + rows), through memory for so many.
+    void send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows, Workers& workers,
+              const Fill& fill);
 
   private:
     gl::PixelBuffer buffer_;

@@ -44,7 +44,7 @@ Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, con
     return shader;
 }
 
-constexpr std::array<FormatInfo, 11> formats{
+constexpr std::array<FormatInfo, 12> formats{
     {{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
      {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
      {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
@@ -55,7 +55,8 @@ constexpr std::array<FormatInfo, 11> formats{
      {GL_RG32F, GL_RG, GL_FLOAT, 8, "RG32F"},
      {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
      {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4, "DEPTH_COMPONENT32F"},
-     {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1, "STENCIL_INDEX8"}}};
+     {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1, "STENCIL_INDEX8"},
+     {GL_DEPTH32F_STENCIL8, GL_DEPTH_STENCIL, GL_FLOAT_32_UNSIGNED_INT_24_8_REV, 8, "DEPTH32F_STENCIL8"}}};
 }  // namespace
 
 const FormatInfo& info(Format format) {
@@ -79,6 +80,8 @@ Texture::Texture(Device& device, Format format, int width, int height, int layer
     const auto& gl = device.gl;
     gl.TextureParameteri(id(), GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     gl.TextureParameteri(id(), GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    // Shaders see the stencil of such a texture; its depth is for tests alone.
+    if (format == Format::Depth32fStencil8) gl.TextureParameteri(id(), GL_DEPTH_STENCIL_TEXTURE_MODE, GL_STENCIL_INDEX);
     if (layers > 0) {
         gl.TextureStorage3D(id(), 1, info(format).internal, width, height, layers);
     } else {
@@ -104,11 +107,7 @@ Framebuffer::Framebuffer(Device& device, const Texture& color, const Texture* de
       height_(color.height()),
       targets_(std::max(color.layers(), 1)) {
     const auto& gl = device.gl;
-    if (depth_or_stencil) {
-        const bool depth = depth_or_stencil->format() == Format::Depth32f;
-        gl.NamedFramebufferTexture(id(), depth ? GL_DEPTH_ATTACHMENT : GL_STENCIL_ATTACHMENT, depth_or_stencil->id(),
-                                   0);
-    }
+    if (depth_or_stencil) attach(device, *depth_or_stencil);
     if (color.layers() == 0) {
         gl.NamedFramebufferTexture(id(), GL_COLOR_ATTACHMENT0, color.id(), 0);
     } else {
@@ -120,12 +119,33 @@ Framebuffer::Framebuffer(Device& device, const Texture& color, const Texture* de
         }
         gl.NamedFramebufferDrawBuffers(id(), color.layers(), attachments.data());
     }
-    const auto status = gl.CheckNamedFramebufferStatus(id(), GL_DRAW_FRAMEBUFFER);
-    if (status != GL_FRAMEBUFFER_COMPLETE) {
-        throw GlError(std::string("Framebuffer: the driver cannot render to ") + info(color.format()).name +
-                      (depth_or_stencil ? std::string(" with ") + info(depth_or_stencil->format()).name : "") + " of " +
-                      std::to_string(width_) + " x " + std::to_string(height_) + " texels");
-    }
+    check(device, info(color.format()).name +
+                      (depth_or_stencil ? std::string(" with ") + info(depth_or_stencil->format()).name : ""));
+}
+
+Framebuffer::Framebuffer(Device& device, NoColor /*no_color*/, const Texture& depth_and_stencil)
+    : handle_(make<FramebufferTraits>(device, [&](GLuint& id) { device.gl.CreateFramebuffers(1, &id); })),
+      texture_(depth_and_stencil.id()),
+      format_(depth_and_stencil.format()),
+      width_(depth_and_stencil.width()),
+      height_(depth_and_stencil.height()) {
+    attach(device, depth_and_stencil);
+    device.gl.NamedFramebufferDrawBuffer(id(), GL_NONE);
+    check(device, info(format_).name);
+}
+
+void Framebuffer::attach(Device& device, const Texture& depth_or_stencil) const {
+    const auto format = depth_or_stencil.format();
+    const auto where = format == Format::Depth32f   ? GL_DEPTH_ATTACHMENT
+                       : format == Format::Stencil8 ? GL_STENCIL_ATTACHMENT
+                                                    : GL_DEPTH_STENCIL_ATTACHMENT;
+    device.gl.NamedFramebufferTexture(id(), static_cast<GLenum>(where), depth_or_stencil.id(), 0);
+}
+
+void Framebuffer::check(Device& device, const std::string& formats) const {
+    if (device.gl.CheckNamedFramebufferStatus(id(), GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return;
+    throw GlError("Framebuffer: the driver cannot render to " + formats + " of " + std::to_string(width_) + " x " +
+                  std::to_string(height_) + " texels");
 }
 
 Program::Program(Device& device, const char* name, const char* fragment, const std::string& prelude)
@@ -207,6 +227,31 @@ std::uint64_t Query::result() const {
     GLuint64 value = 0;
     handle_.device().gl.GetQueryObjectui64v(id(), GL_QUERY_RESULT, &value);
     return value;
+}
+
+CountList::CountList(Device& device, std::size_t size)
+    : size_(size),
+      buffer_(make<BufferTraits>(device, [&](GLuint& id) { device.gl.CreateBuffers(1, &id); })),
+      texture_(make<TextureTraits>(device, [&](GLuint& id) { device.gl.CreateTextures(GL_TEXTURE_BUFFER, 1, &id); })) {
+    const auto& gl = device.gl;
+    gl.NamedBufferStorage(buffer_.id(), static_cast<GLsizeiptr>(size * sizeof(GLuint)), nullptr,
+                          GL_DYNAMIC_STORAGE_BIT);
+    gl.TextureBuffer(texture_.id(), GL_R32UI, buffer_.id());
+    device.check("CountList", std::to_string(size) + " counts");
+}
+
+void CountList::note(std::size_t i, const Query& query) const {
+    buffer_.device().gl.GetQueryBufferObjectuiv(query.id(), buffer_.id(), GL_QUERY_RESULT,
+                                                static_cast<GLintptr>(i * sizeof(GLuint)));
+    // Or a shader may find in its cache what was there before.
+    buffer_.device().gl.MemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_QUERY_BUFFER_BARRIER_BIT);
+}
+
+std::vector<std::uint32_t> CountList::read() const {
+    std::vector<std::uint32_t> counts(size_);
+    buffer_.device().gl.GetNamedBufferSubData(buffer_.id(), 0, static_cast<GLsizeiptr>(size_ * sizeof(GLuint)),
+                                              counts.data());
+    return counts;
 }
 
 double ms_between(const Query& from, const Query& to) {

@@ -101,7 +101,20 @@ class Tally {
     std::size_t bytes_ = 0;
 };
 
-enum class Format { Rgba32f, Rgba16f, Rgba32ui, Rgba16ui, Rg32ui, R32ui, R32i, Rg32f, R32f, Depth32f, Stencil8 };
+enum class Format {
+    Rgba32f,
+    Rgba16f,
+    Rgba32ui,
+    Rgba16ui,
+    Rg32ui,
+    R32ui,
+    R32i,
+    Rg32f,
+    R32f,
+    Depth32f,
+    Stencil8,
+    Depth32fStencil8
+};
 
 struct FormatInfo {
     GLenum internal, format, type;
@@ -144,6 +157,9 @@ class Framebuffer {
   public:
     Framebuffer() = default;
     Framebuffer(Device& device, const Texture& color, const Texture* depth_or_stencil = nullptr);
+    // Depth and stencil alone; nothing is written to a colour.
+    struct NoColor {};
+    Framebuffer(Device& device, NoColor no_color, const Texture& depth_and_stencil);
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
     [[nodiscard]] GLuint texture() const noexcept { return texture_; }
     [[nodiscard]] Format format() const noexcept { return format_; }
@@ -152,6 +168,9 @@ class Framebuffer {
     [[nodiscard]] int targets() const noexcept { return targets_; }
 
   private:
+    void attach(Device& device, const Texture& depth_or_stencil) const;
+    void check(Device& device, const std::string& formats) const;
+
     Handle<FramebufferTraits> handle_;
     GLuint texture_ = 0;
     Format format_ = Format::Rgba32f;
@@ -220,6 +239,23 @@ class Query {
 
   private:
     Handle<QueryTraits> handle_;
+};
+
+// Numbers of samples that queries counted, on the GPU, for shaders to read: texel i of a buffer texture of R32UI.
+class CountList {
+  public:
+    CountList() = default;
+    CountList(Device& device, std::size_t size);
+    [[nodiscard]] GLuint id() const noexcept { return texture_.id(); }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    // The GPU writes what the query counted to place i when it is known. Does not wait.
+    void note(std::size_t i, const Query& query) const;
+    [[nodiscard]] std::vector<std::uint32_t> read() const;  // waits for the GPU
+
+  private:
+    std::size_t size_ = 0;
+    Handle<BufferTraits> buffer_;
+    Handle<TextureTraits> texture_;
 };
 
 // Between two times that the GPU wrote; waits for it.

@@ -69,9 +69,16 @@ void set_depth(const Api& gl, const std::optional<DepthTest>& test) {
 void set_stencil(const Api& gl, const std::optional<StencilTest>& test) {
     if (!test) return gl.Disable(GL_STENCIL_TEST);
     gl.Enable(GL_STENCIL_TEST);
-    gl.StencilFuncSeparate(GL_FRONT_AND_BACK, name_of(test->pass_if), test->reference, 0xff);
-    gl.StencilOpSeparate(GL_FRONT_AND_BACK, name_of(test->on_fail), GL_KEEP, name_of(test->on_pass));
-    gl.StencilMaskSeparate(GL_FRONT_AND_BACK, 0xff);
+    gl.StencilFuncSeparate(GL_FRONT_AND_BACK, name_of(test->pass_if), test->reference, test->compared);
+    gl.StencilOpSeparate(GL_FRONT_AND_BACK, name_of(test->on_fail), name_of(test->on_depth_fail),
+                         name_of(test->on_pass));
+    gl.StencilMaskSeparate(GL_FRONT_AND_BACK, test->written);
+}
+
+void set_depth_bounds(const Api& gl, const std::optional<std::array<float, 2>>& bounds) {
+    if (!bounds) return gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
+    gl.Enable(GL_DEPTH_BOUNDS_TEST_EXT);
+    gl.DepthBoundsEXT((*bounds)[0], (*bounds)[1]);
 }
 
 GLuint vertex_array_of(const Pass& pass) {
@@ -96,18 +103,22 @@ void bind(Device& device, const Pass& pass) {
         bound.height = pass.target->height();
         gl.ViewportIndexedf(0, 0, 0, static_cast<GLfloat>(bound.width), static_cast<GLfloat>(bound.height));
     }
-    for (GLuint unit = 0; unit < pass.inputs.size(); ++unit) {
-        const auto* texture = pass.inputs[unit];
-        if (!texture || bound.textures[unit] == texture->id()) continue;
+    const auto bind_texture = [&](GLuint unit, GLuint texture) {
+        if (bound.textures.at(unit) == texture) return;
         gl.BindSampler(unit, 0);
-        gl.BindTextureUnit(unit, bound.textures[unit] = texture->id());
+        gl.BindTextureUnit(unit, bound.textures.at(unit) = texture);
+    };
+    for (GLuint unit = 0; unit < pass.inputs.size(); ++unit) {
+        if (pass.inputs[unit]) bind_texture(unit, pass.inputs[unit]->id());
     }
+    if (pass.counts) bind_texture(texture_units - 1, pass.counts->id());
     if (bound.blend != pass.blend) set_blend(gl, bound.blend = pass.blend);
     if (bound.depth != pass.depth) set_depth(gl, bound.depth = pass.depth);
     if (bound.stencil != pass.stencil) {
         device.save_stencil();
         set_stencil(gl, bound.stencil = pass.stencil);
     }
+    if (bound.depth_bounds != pass.depth_bounds) set_depth_bounds(gl, bound.depth_bounds = pass.depth_bounds);
     if (bound.color != pass.color) {
         bound.color = pass.color;
         const GLboolean on = pass.color == ColorWrite::On ? GL_TRUE : GL_FALSE;
@@ -127,8 +138,14 @@ void set_uniforms(const Api& gl, const Pass& pass) {
                     gl.ProgramUniform1ui(program, uniform.location, value);
                 } else if constexpr (std::is_same_v<Value, GLfloat>) {
                     gl.ProgramUniform1f(program, uniform.location, value);
-                } else {
+                } else if constexpr (std::is_same_v<Value, GLdouble>) {
+                    gl.ProgramUniform1d(program, uniform.location, value);
+                } else if constexpr (std::is_same_v<Value, std::array<GLint, 2>>) {
                     gl.ProgramUniform2i(program, uniform.location, value[0], value[1]);
+                } else if constexpr (std::is_same_v<Value, std::array<GLuint, 2>>) {
+                    gl.ProgramUniform2ui(program, uniform.location, value[0], value[1]);
+                } else {
+                    gl.ProgramUniform4ui(program, uniform.location, value[0], value[1], value[2], value[3]);
                 }
             },
             uniform.value);
@@ -181,6 +198,17 @@ void draw(Device& device, const Pass& pass) {
 
 void end_condition(Device& device) {
     device.pipeline.end_condition(device.gl);
+}
+
+void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value) {
+    const auto& gl = device.gl;
+    auto& bound = device.pipeline;
+    gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, bound.framebuffer = target.id());
+    device.save_stencil();
+    gl.StencilMaskSeparate(GL_FRONT_AND_BACK, 0xff);
+    set_stencil(gl, bound.stencil = std::nullopt);  // a later pass sets its own mask
+    const GLint all = value;
+    gl.ClearNamedFramebufferiv(target.id(), GL_STENCIL, 0, &all);
 }
 
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage, int step) {

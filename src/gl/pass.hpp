@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gl/objects.hpp"
+#include "gl/state_guard.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -72,30 +73,36 @@ struct DepthTest {
 
 enum class StencilOp { Keep, Zero, Replace, Increment, Decrement, Invert };
 
-// All bits count, and both faces are alike.
+// Both faces are alike.
 struct StencilTest {
     Compare pass_if = Compare::Always;
     std::uint8_t reference = 0;
     StencilOp on_fail = StencilOp::Keep, on_pass = StencilOp::Keep;
+    StencilOp on_depth_fail = StencilOp::Keep;     // where the stencil passes and the depth does not
+    std::uint8_t compared = 0xff, written = 0xff;  // bits of the stencil
     bool operator==(const StencilTest&) const = default;
 };
 
 struct Uniform {
     GLint location;
-    std::variant<GLint, GLuint, GLfloat, std::array<GLint, 2>> value;
+    std::variant<GLint, GLuint, GLfloat, GLdouble, std::array<GLint, 2>, std::array<GLuint, 2>, std::array<GLuint, 4>>
+        value;
 };
 
 struct Pass {
     std::string_view name;
     int stage = -1, step = -1;
     const Program* program = nullptr;
-    std::array<const Texture*, 4> inputs{};  // on units 0 .. 3
+    std::array<const Texture*, texture_units> inputs{};  // on units 0 ..
+    const CountList* counts = nullptr;                   // on the last unit
     std::vector<Uniform> uniforms{};
     const Framebuffer* target = nullptr;
     Blend blend = Blend::None;
     ColorWrite color = ColorWrite::On;
     std::optional<DepthTest> depth{};      // for a target with a depth texture; off by default
     std::optional<StencilTest> stencil{};  // for a target with a stencil texture; off by default
+    // What the stored depth must be within, on drivers that have EXT_depth_bounds_test.
+    std::optional<std::array<float, 2>> depth_bounds{};
     const QuadList* quads = nullptr;
     const Points* points = nullptr;        // drawn when there are no quads
     std::size_t first = 0, count = 0;      // of the list, or of gl_VertexID
@@ -106,12 +113,13 @@ struct Pass {
 // The bindings within an open session, so that draw() need not repeat them.
 struct Pipeline {
     GLuint program = 0, vertex_array = 0, framebuffer = 0;
-    std::array<GLuint, 4> textures{};
+    std::array<GLuint, texture_units> textures{};
     int width = -1, height = -1;
     Blend blend = Blend::None;
     ColorWrite color = ColorWrite::On;
     std::optional<DepthTest> depth;
     std::optional<StencilTest> stencil;
+    std::optional<std::array<float, 2>> depth_bounds;
     GLuint condition = 0;
     void end_condition(const Api& gl) noexcept;
     void forget_objects() noexcept {
@@ -125,6 +133,9 @@ void draw(Device& device, const Pass& pass);
 
 // Ends what the last pass's `only_if` began, so that commands after it are not skipped.
 void end_condition(Device& device);
+
+// Sets all of the stencil. Pre: a session is open.
+void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value);
 
 // Copies all texels bit for bit, both textures having the same size and texel bytes; seen by the observer as a pass.
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage = -1, int step = -1);

@@ -180,7 +180,10 @@ void HostState::save(const Api& gl) {
     gl.GetIntegerv(GL_DEPTH_FUNC, &depth_func_);
     gl.GetBooleanv(GL_DEPTH_WRITEMASK, &depth_mask_);
     gl.GetDoublei_v(GL_DEPTH_RANGE, 0, depth_range_.data());
-    if (gl.EXT_depth_bounds_test) depth_bounds_ = gl.IsEnabled(GL_DEPTH_BOUNDS_TEST_EXT);
+    if (gl.EXT_depth_bounds_test) {
+        depth_bounds_ = gl.IsEnabled(GL_DEPTH_BOUNDS_TEST_EXT);
+        gl.GetDoublev(GL_DEPTH_BOUNDS_EXT, depth_bounds_range_.data());
+    }
     stencil_.reset();
     gl.GetFloatv(GL_POINT_SIZE, &point_size_);
     gl.GetFloati_v(GL_VIEWPORT, 0, viewport_.data());
@@ -198,6 +201,7 @@ void HostState::save(const Api& gl) {
         gl.ActiveTexture(GL_TEXTURE0 + i);
         gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &texture_[i]);
         gl.GetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &texture_array_[i]);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_BUFFER, &texture_buffer_[i]);
         gl.GetIntegerv(GL_SAMPLER_BINDING, &sampler_[i]);
     }
     for (std::size_t i = 0; i < pack_names.size(); ++i) gl.GetIntegerv(pack_names[i], &pack_.values[i]);
@@ -244,7 +248,7 @@ void set_baseline(const Api& gl) {
     // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that is
     // two texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
     gl.PolygonMode(GL_FRONT_AND_BACK, gl.NV_fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
-    gl.ClipControl(GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE);
+    gl.ClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);  // depths arrive as the vertex shader has them, unrounded
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     gl.BindBuffer(GL_QUERY_BUFFER, 0);
@@ -268,7 +272,10 @@ void HostState::restore(const Api& gl) const noexcept {
     gl.DepthFunc(static_cast<GLenum>(depth_func_));
     gl.DepthMask(depth_mask_);
     gl.DepthRangeIndexed(0, depth_range_[0], depth_range_[1]);
-    if (gl.EXT_depth_bounds_test) set_capability(gl, GL_DEPTH_BOUNDS_TEST_EXT, depth_bounds_);
+    if (gl.EXT_depth_bounds_test) {
+        set_capability(gl, GL_DEPTH_BOUNDS_TEST_EXT, depth_bounds_);
+        gl.DepthBoundsEXT(depth_bounds_range_[0], depth_bounds_range_[1]);
+    }
     restore_stencil(gl);
     gl.PointSize(point_size_);
     gl.ViewportIndexedfv(0, viewport_.data());
@@ -284,6 +291,7 @@ void HostState::restore(const Api& gl) const noexcept {
         gl.ActiveTexture(GL_TEXTURE0 + i);
         gl.BindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture_[i]));
         gl.BindTexture(GL_TEXTURE_2D_ARRAY, static_cast<GLuint>(texture_array_[i]));
+        gl.BindTexture(GL_TEXTURE_BUFFER, static_cast<GLuint>(texture_buffer_[i]));
         gl.BindSampler(i, static_cast<GLuint>(sampler_[i]));
     }
     gl.ActiveTexture(static_cast<GLenum>(active_texture_));

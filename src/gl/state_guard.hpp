@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::gl {
 
-inline constexpr int texture_units = 4;  // units 0 .. 3 are all that passes use
+inline constexpr int texture_units = 8;  // units 0 .. 7 are all that passes use
 inline constexpr int draw_buffers = 8;
 
 class HostState {
@@ -38,9 +38,9 @@ class HostState {
     std::array<std::array<GLint, 2>, draw_buffers> blend_equation_{};
     std::array<GLint, 4> blend_factors_{};  // of draw buffer 0: source and destination, colour and alpha
     std::array<std::array<GLboolean, 4>, draw_buffers> color_mask_{};
-    std::array<GLint, texture_units> texture_{}, texture_array_{}, sampler_{};
+    std::array<GLint, texture_units> texture_{}, texture_array_{}, texture_buffer_{}, sampler_{};
     std::array<GLfloat, 4> viewport_{};
-    std::array<GLdouble, 2> depth_range_{};
+    std::array<GLdouble, 2> depth_range_{}, depth_bounds_range_{0, 1};
     GLfloat point_size_ = 1;
     GLint depth_func_ = 0;
     GLboolean depth_mask_ = GL_TRUE;

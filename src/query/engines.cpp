@@ -7,19 +7,18 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
+#include "query/bitmap_engine.hpp"
 #include "query/cpu_engine.hpp"
+#include "query/depth_engine.hpp"
 #include "query/key.hpp"
 
 namespace quadmill::detail::query {
 
 namespace {
 
-// Engines of the GPU that there are; Auto takes the first.
-constexpr std::array<QueryEngine, 0> on_gpu{};
-
-std::unique_ptr<Engine> make_on_gpu(QueryEngine which, gl::Device& /*device*/) {
-    throw InvalidArgument(std::string("QueryProcessor: QueryEngine::") +
-                          (which == QueryEngine::Depth ? "Depth" : "Bitmap") + " is not there yet");
+std::unique_ptr<Engine> make_on_gpu(QueryEngine which, gl::Device& device, unsigned threads) {
+    if (which == QueryEngine::Depth) return std::make_unique<DepthEngine>(device, threads);
+    return std::make_unique<BitmapEngine>(device, threads);
 }
 
 bool is_texture(const TableData& table, std::size_t column) {
@@ -42,7 +41,7 @@ Engine& Engines::get(QueryEngine which) {
     auto& engine = which == QueryEngine::Depth ? depth_ : which == QueryEngine::Bitmap ? bitmap_ : cpu_;
     if (!engine) {
         engine = which == QueryEngine::Cpu ? std::make_unique<CpuEngine>(options_.threads)
-                                           : make_on_gpu(which, *context_->device());
+                                           : make_on_gpu(which, *context_->device(), options_.threads);
     }
     return *engine;
 }
@@ -64,33 +63,23 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
         throw InvalidArgument("QueryProcessor: the columns take " + std::to_string(get(asked).bytes(table, columns)) +
                               " bytes of GPU memory, more than is free (QueryOptions::gpu_memory); use Auto or Cpu");
     }
-    if (!context_ || on_gpu.empty()) return QueryEngine::Cpu;
+    if (!context_) return QueryEngine::Cpu;
     const bool textures = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_texture(table, c); });
     const bool large = table.rows >= tuning.gpu_rows && !context_->info().software;
-    const auto which = *on_gpu.begin();
+    const auto which = QueryEngine::Bitmap;
     return (textures || large) && has_room(which, table, columns) ? which : QueryEngine::Cpu;
 }
 
 namespace {
 
 std::shared_ptr<const ColumnData> read(gl::Device& device, const ColumnData& column, std::size_t rows) {
-    const auto& from = std::get<HostTexture>(column.values);
-    const auto format = from.type == ColumnType::F32   ? gl::Format::R32f
-                        : from.type == ColumnType::I32 ? gl::Format::R32i
-                                                       : gl::Format::R32ui;
-    const auto texture =
-        gl::host_texture(device, from.id, {format}, "QueryProcessor", "the texture of column '" + column.name + "'");
-    const auto texels = static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
-    if (texels < rows)
-        throw InvalidArgument("QueryProcessor: the texture of column '" + column.name + "' has " +
-                              std::to_string(texels) + " texels, fewer than the table's " + std::to_string(rows) +
-                              " rows");
+    const auto texture = texture_of(device, column, rows);
     auto copy = std::make_shared<ColumnData>(column);
     const gl::LevelZeroAccess access(device, texture);
     array::ReadBack back;
     back.request(device, texture);
     const auto memory = back.wait();
-    visit_type(from.type, [&]<class T>(const T* /*type*/) {
+    visit_type(column.type, [&]<class T>(const T* /*type*/) {
         std::vector<T> values(rows);
         if (rows > 0) std::memcpy(values.data(), memory.data(), rows * sizeof(T));
         copy->values = std::move(values);

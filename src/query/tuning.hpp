@@ -9,8 +9,9 @@ namespace quadmill::detail::query {
 struct Tuning {
     // QueryEngine::Auto: tables of fewer rows are the CPU's.
     std::size_t gpu_rows = std::size_t{1} << 18U;
-    // JoinMethod::Auto: nested loops for at most so many comparisons.
-    std::uint64_t nested_comparisons = std::uint64_t{1} << 18U;
+    // JoinMethod::Auto: nested loops for at most so many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10 ms
+    // by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.
+    std::uint64_t nested_comparisons = std::uint64_t{1} << 12U;
     // Groups that an engine finds and selects one by one, some passes each. With more, the rows selected are read back
     // and dealt out to groups on the CPU; on the CPU that is always quicker.
     std::size_t engine_groups = 0;

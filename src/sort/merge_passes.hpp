@@ -104,7 +104,7 @@ class MergePasses {
             return (blocks / (2 * run) * kept + std::min(blocks % (2 * run), kept)) / 2;
         }
     };
-    using Inputs = std::array<const gl::Texture*, 4>;
+    using Inputs = decltype(gl::Pass::inputs);
     const gl::Program& program(const Variant& variant);
     [[nodiscard]] static Variant variant(const Job& job, Kind kind);
     [[nodiscard]] static Inputs inputs(const Job& job, const Cuts* cuts);

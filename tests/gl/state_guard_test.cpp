@@ -359,9 +359,9 @@ class Calls {
         fill_stencil(device, stencil, 4);
         gl::Pass pass{.name = "test", .program = &one, .target = &with_depth, .quads = &quads, .first = 0, .count = 1};
         pass.depth = gl::DepthTest{.pass_if = gl::Compare::Less, .write = gl::DepthWrite::On};
-        draw(device, pass);  // a quad lies at depth 0.5
+        draw(device, pass);  // a quad lies at depth 0
         CHECK(read_texels<float>(device, color) == ones);
-        CHECK(read_texels<float>(device, depth) == std::vector<float>(texels, 0.5F));
+        CHECK(read_texels<float>(device, depth) == std::vector<float>(texels, 0));
         pass.depth.reset();
         pass.target = &with_stencil;
         pass.blend = gl::Blend::Add;
@@ -380,7 +380,40 @@ class Calls {
         float sum = 0;
         for (const float value : read_texels<float>(device, color)) sum += value;
         CHECK(sum == 2 * texels + 100);
+        draw_with_depth_and_stencil(device, one, quads);
         scope.check();
+    }
+
+    static void draw_with_depth_and_stencil(detail::gl::Device& device, const detail::gl::Program& program,
+                                            const detail::gl::QuadList& quads) {
+        namespace gl = detail::gl;
+        const gl::Texture texture(device, gl::Format::Depth32fStencil8, 4, 4);
+        const gl::Framebuffer target(device, gl::Framebuffer::NoColor{}, texture);
+        const gl::Query query(device, gl::Query::Kind::Samples);
+        const gl::CountList counts(device, 2);
+        clear_stencil(device, target, 0x53);
+        gl::Pass pass{.name = "test", .program = &program, .target = &target, .quads = &quads, .first = 0, .count = 1};
+        pass.counts = &counts;  // bound, and not read
+        pass.count_samples = &query;
+        pass.depth = gl::DepthTest{.pass_if = gl::Compare::Always, .write = gl::DepthWrite::On};
+        pass.stencil = gl::StencilTest{.pass_if = gl::Compare::Equal,
+                                       .reference = 0x93,
+                                       .on_pass = gl::StencilOp::Zero,
+                                       .compared = 0x0f,
+                                       .written = 0x11};
+        draw(device, pass);
+        counts.note(0, query);
+        pass.stencil->compared = 0xff;
+        pass.stencil->reference = 0x42;
+        if (device.gl.EXT_depth_bounds_test) pass.depth_bounds = {{0, 0.5F}};  // the quad's depth is 0
+        draw(device, pass);
+        counts.note(1, query);
+        CHECK(counts.read() == std::vector<std::uint32_t>{16, 16});
+        if (!device.gl.EXT_depth_bounds_test) return;
+        pass.stencil.reset();
+        pass.depth_bounds = {{0.25F, 0.5F}};
+        draw(device, pass);
+        CHECK(query.result() == 0);
     }
 
     // The sorter must be as good as before.

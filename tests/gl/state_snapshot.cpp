@@ -137,6 +137,12 @@ void raster_state(Recorder& to) {
         to.add<GLfloat>(Recorder::indexed("VIEWPORT", i), viewport);
         to.add<GLdouble>(Recorder::indexed("DEPTH_RANGE", i), range);
     }
+    if (gl.EXT_depth_bounds_test) {
+        std::array<GLdouble, 2> bounds{};
+        gl.GetDoublev(GL_DEPTH_BOUNDS_EXT, bounds.data());
+        to.add<GLdouble>("DEPTH_BOUNDS", bounds);
+        to.add("DEPTH_BOUNDS_TEST", int{gl.IsEnabled(GL_DEPTH_BOUNDS_TEST_EXT)});
+    }
     for (GLuint i = 0; i < to.limit(GL_MAX_CLIP_DISTANCES); ++i) {
         to.add(Recorder::indexed("CLIP_DISTANCE", i), int{gl.IsEnabled(GL_CLIP_DISTANCE0 + i)});
     }

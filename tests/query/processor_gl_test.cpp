@@ -14,7 +14,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 namespace {
 
 // Those that run here.
-const std::vector<QueryEngine> engines{QueryEngine::Cpu, QueryEngine::Auto};
+const std::vector<QueryEngine> engines{QueryEngine::Cpu, QueryEngine::Auto, QueryEngine::Depth, QueryEngine::Bitmap};
 
 class Texture {
   public:

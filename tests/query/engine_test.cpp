@@ -1,16 +1,17 @@
-// The CPU engine against a plain loop over rows.
-#include "query/cpu_engine.hpp"
-
+// The engines of a test program against a plain loop over rows.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 
+#include "engines.hpp"
 #include "quadmill/error.hpp"
 #include "reference.hpp"
 
-using namespace reference;  // NOLINT(google-build-using-namespace)
+using namespace reference;       // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
@@ -135,8 +136,8 @@ std::vector<double> drifting(std::size_t n) {
     return values;
 }
 
-template <class T>
-void check_float_sum(CpuEngine& engine, const std::vector<T>& values, unsigned one_in, std::mt19937_64& random) {
+template <class Engine, class T>
+void check_float_sum(Engine& engine, const std::vector<T>& values, unsigned one_in, std::mt19937_64& random) {
     Table table;
     table.add("x", values);
     const auto columns = engine.open(table.data(), all_columns(*table.data()));
@@ -153,12 +154,12 @@ void check_float_sum(CpuEngine& engine, const std::vector<T>& values, unsigned o
 
 }  // namespace
 
-TEST_CASE("Each leaf is what a loop over rows finds, for all types and sizes") {
+TEST_CASE_TEMPLATE("Each leaf is what a loop over rows finds, for all types and sizes", Engine, ENGINES) {
     for (const auto size : sizes) {
         CAPTURE(size);
         const auto table = hard_table(size, size + 5);
         const auto& data = *table.data();
-        CpuEngine engine(size % 2 == 0 ? 1 : 3);
+        Engine engine(size % 2 == 0 ? 1 : 3);
         const auto columns = engine.open(table.data(), all_columns(data));
         std::mt19937_64 random(size);
         auto leaves = linears(data, random);
@@ -182,9 +183,9 @@ TEST_CASE("Each leaf is what a loop over rows finds, for all types and sizes") {
     }
 }
 
-TEST_CASE("Conditions from their text to their rows") {
+TEST_CASE_TEMPLATE("Conditions from their text to their rows", Engine, ENGINES) {
     const auto table = hard_table(1000, 77);
-    CpuEngine engine(2);
+    Engine engine(2);
     const auto columns = engine.open(table.data(), all_columns(*table.data()));
     std::mt19937_64 random(7);
     std::size_t selected = 0;
@@ -209,11 +210,75 @@ TEST_CASE("Conditions from their text to their rows") {
     CHECK(selected < 900'000);
 }
 
-TEST_CASE("Rows combine, count and come back as they were") {
+TEST_CASE_TEMPLATE("A condition in clauses has the same rows at once as leaf by leaf", Engine, ENGINES) {
+    for (const std::size_t size : {1U, 33U, 1000U, 20'001U}) {
+        std::mt19937_64 random(size);
+        auto table = hard_table(size, 5);
+        std::vector<std::int32_t> close(size);  // whose keys fit into one depth
+        for (auto& x : close) x = static_cast<std::int32_t>(random() % 1000) - 500;
+        std::vector<bool> valid(size);
+        for (std::size_t i = 0; i < size; ++i) valid[i] = random() % 3 > 0;
+        table.add("close", close).add("closer", close, valid);
+        const auto& data = *table.data();
+        Engine engine(2);
+        const auto columns = engine.open(table.data(), all_columns(data));
+        std::vector<Leaf> leaves = size > 1 ? pairs(data, random) : std::vector<Leaf>{};
+        for (const auto column : all_columns(data)) {
+            const auto more = leaves_of_column(data, column, random);
+            leaves.insert(leaves.end(), more.begin(), more.end());
+        }
+        for (const bool negate : {false, true}) {
+            for (const auto* name : {"close", "closer"}) {
+                const auto from = KeyOf<std::int32_t>::key(-200);
+                leaves.emplace_back(Range{index_of(data, name), from, from + 300, negate});
+                leaves.emplace_back(Range{index_of(data, name), from, from, negate});
+                leaves.emplace_back(Range{index_of(data, name), 0, from, negate});
+            }
+            leaves.emplace_back(Pair{.a = index_of(data, "close"),
+                                     .b = index_of(data, "closer"),
+                                     .op = comparisons[random() % 6],
+                                     .negate = negate});
+        }
+        for (int round = 0; round < 60; ++round) {
+            Columns::Clauses clauses(round == 0 ? 130 : 1 + random() % 4);
+            for (auto& clause : clauses) {
+                clause.resize(round % 5 == 1 ? 1 : 1 + random() % 3, Always{true});
+                for (auto& leaf : clause) leaf = leaves[random() % leaves.size()];
+                // Of many clauses, each holds for most rows, or none is left.
+                if (round == 0)
+                    clause.emplace_back(
+                        Range{index_of(data, "close"), 0, random() % 2 ? ~Key{0} : KeyOf<std::int32_t>::key(490)});
+            }
+            std::vector<std::uint32_t> expected((size + 31) / 32, ~std::uint32_t{0});
+            for (const auto& clause : clauses) {
+                std::vector<std::uint32_t> any(expected.size());
+                for (const auto& leaf : clause) {
+                    const auto words = words_of(data, leaf);
+                    for (std::size_t w = 0; w < any.size(); ++w) any[w] |= words[w];
+                }
+                for (std::size_t w = 0; w < any.size(); ++w) expected[w] &= any[w];
+            }
+            std::uint64_t count = 0;
+            for (const auto word : expected) count += static_cast<std::uint64_t>(std::popcount(word));
+            const auto bits = columns->conjunction(clauses);
+            const auto counted = columns->count_conjunction(clauses);
+            CHECK((bits != nullptr) == counted.has_value());
+            CHECK(has_conjunction<Engine> == counted.has_value());
+            if (!bits || !counted) continue;
+            CAPTURE(size);
+            CAPTURE(round);
+            const bool same = columns->words(*bits) == expected;
+            CHECK(same);
+            CHECK(*counted == count);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("Rows combine, count and come back as they were", Engine, ENGINES) {
     for (const auto size : sizes) {
         CAPTURE(size);
         const auto table = hard_table(size, 3);
-        CpuEngine engine(3);
+        Engine engine(3);
         const auto columns = engine.open(table.data(), {});
         std::mt19937_64 random(size);
         std::vector<std::uint32_t> x((size + 31) / 32), y(x.size());
@@ -242,11 +307,11 @@ TEST_CASE("Rows combine, count and come back as they were") {
     }
 }
 
-TEST_CASE("Extremes and the k-th are those of the sorted keys") {
+TEST_CASE_TEMPLATE("Extremes and the k-th are those of the sorted keys", Engine, ENGINES) {
     for (const std::size_t size : {1U, 33U, 1000U, 200'003U}) {
         const auto table = hard_table(size, 21);
         const auto& data = *table.data();
-        CpuEngine engine(3);
+        Engine engine(3);
         const auto columns = engine.open(table.data(), all_columns(data));
         std::mt19937_64 random(size);
         for (const auto column : all_columns(data)) {
@@ -270,8 +335,8 @@ TEST_CASE("Extremes and the k-th are those of the sorted keys") {
     }
 }
 
-TEST_CASE("The k-th of many keys that are all the same, close together or far apart") {
-    CpuEngine engine(2);
+TEST_CASE_TEMPLATE("The k-th of many keys that are all the same, close together or far apart", Engine, ENGINES) {
+    Engine engine(2);
     for (const std::uint64_t spread : {std::uint64_t{1}, std::uint64_t{3000}, ~std::uint64_t{0}}) {
         std::mt19937_64 random(spread);
         std::vector<std::int64_t> values(150'000);
@@ -293,11 +358,11 @@ TEST_CASE("The k-th of many keys that are all the same, close together or far ap
     }
 }
 
-TEST_CASE("Sums of integers are exact") {
+TEST_CASE_TEMPLATE("Sums of integers are exact", Engine, ENGINES) {
     for (const auto size : sizes) {
         const auto table = hard_table(size, 11);
         const auto& data = *table.data();
-        CpuEngine engine(3);
+        Engine engine(3);
         const auto columns = engine.open(table.data(), all_columns(data));
         std::mt19937_64 random(size);
         for (const auto* name : {"i", "j", "u", "v", "l", "m"}) {
@@ -318,7 +383,7 @@ TEST_CASE("Sums of integers are exact") {
     Table table;
     table.add("most", std::vector<std::int64_t>(70'000, std::numeric_limits<std::int64_t>::max()));
     table.add("least", std::vector<std::int64_t>(70'000, std::numeric_limits<std::int64_t>::min()));
-    CpuEngine engine(2);
+    Engine engine(2);
     const auto columns = engine.open(table.data(), all_columns(*table.data()));
     const auto all = columns->leaf(Always{true});
     const auto most = Wide{70'000} * std::numeric_limits<std::int64_t>::max();
@@ -328,9 +393,11 @@ TEST_CASE("Sums of integers are exact") {
     CHECK(columns->sum(1, *all).low == 0);
 }
 
-TEST_CASE("Sums of floats are within (log2 n + 8) 2^-53 of the sum of absolute values, and the same for any threads") {
+TEST_CASE_TEMPLATE(
+    "Sums of floats are within (log2 n + 8) 2^-53 of the sum of absolute values, and the same for any threads", Engine,
+    ENGINES) {
     for (const unsigned threads : {1U, 3U}) {
-        CpuEngine engine(threads);
+        Engine engine(threads);
         for (const std::size_t size : {1U, 2U, 31U, 64U, 65U, 1000U, 65'536U, 500'001U}) {
             for (const unsigned one_in : {1U, 2U, 100U}) {
                 CAPTURE(size);
@@ -347,7 +414,7 @@ TEST_CASE("Sums of floats are within (log2 n + 8) 2^-53 of the sum of absolute v
     table.add("x", values);
     std::vector<std::uint64_t> sums;
     for (const unsigned threads : {1U, 2U, 5U}) {
-        CpuEngine engine(threads);
+        Engine engine(threads);
         const auto columns = engine.open(table.data(), all_columns(*table.data()));
         const auto sum = columns->sum(0, *columns->leaf(Always{true})).value;
         sums.push_back(std::bit_cast<std::uint64_t>(sum));
@@ -356,7 +423,7 @@ TEST_CASE("Sums of floats are within (log2 n + 8) 2^-53 of the sum of absolute v
     CHECK(sums[0] == sums[2]);
 }
 
-TEST_CASE("NaNs and infinities go through sums, but only those that are selected") {
+TEST_CASE_TEMPLATE("NaNs and infinities go through sums, but only those that are selected", Engine, ENGINES) {
     Table table;
     const auto inf = std::numeric_limits<double>::infinity();
     std::vector<double> values(100'000, 1.0);
@@ -364,7 +431,7 @@ TEST_CASE("NaNs and infinities go through sums, but only those that are selected
     values[70'000] = inf;
     values[90'000] = -inf;
     table.add("x", values);
-    CpuEngine engine(2);
+    Engine engine(2);
     const auto columns = engine.open(table.data(), all_columns(*table.data()));
     const auto sum_without = [&](std::initializer_list<std::size_t> rows) {
         auto words = columns->words(*columns->leaf(Always{true}));
@@ -379,6 +446,7 @@ TEST_CASE("NaNs and infinities go through sums, but only those that are selected
     CHECK(sum_without({10, 70'000, 90'000}) == 99'997);
 }
 
+#ifndef QUADMILL_TEST_GL
 TEST_CASE("Textures are refused, where they are asked for") {
     Table table;
     table.add("x", std::vector<float>{1, 2}).add_texture("y", 3, ColumnType::F32, 2);
@@ -387,3 +455,4 @@ TEST_CASE("Textures are refused, where they are asked for") {
     CHECK_NOTHROW(static_cast<void>(engine.open(table.data(), {&x, 1})));
     CHECK_THROWS_AS(static_cast<void>(engine.open(table.data(), {&y, 1})), InvalidArgument);
 }
+#endif

@@ -1,0 +1,39 @@
+// What partial results of an aggregate are in a texel, and how two become one.
+#ifdef EXTREMES  // the least and the largest key, (low, high) each
+const uvec4 nothing = uvec4(0xffffffffu, 0xffffffffu, 0u, 0u);
+bool before(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
+uvec4 both(uvec4 a, uvec4 b) {
+    return uvec4(before(b.xy, a.xy) ? b.xy : a.xy, before(a.zw, b.zw) ? b.zw : a.zw);
+}
+#endif
+#ifdef COUNTS  // four numbers
+const uvec4 nothing = uvec4(0u);
+uvec4 both(uvec4 a, uvec4 b) { return a + b; }
+#endif
+#ifdef INTEGERS  // a sum of keys of 128 bits
+const uvec4 nothing = uvec4(0u);
+uvec4 both(uvec4 a, uvec4 b) {
+    uint carry;
+    uvec4 sum;
+    sum.x = uaddCarry(a.x, b.x, carry);
+    uint next;
+    uint more;
+    sum.y = uaddCarry(a.y, b.y, next);
+    sum.y = uaddCarry(sum.y, carry, more);
+    carry = next + more;
+    sum.z = uaddCarry(a.z, b.z, next);
+    sum.z = uaddCarry(sum.z, carry, more);
+    sum.w = a.w + b.w + next + more;
+    return sum;
+}
+#endif
+#ifdef DOUBLES  // a sum
+const uvec4 nothing = uvec4(0u);
+uvec4 both(uvec4 a, uvec4 b) {
+    precise double sum = packDouble2x32(a.xy) + packDouble2x32(b.xy);
+    return uvec4(unpackDouble2x32(sum), 0u, 0u);
+}
+#endif
+
+// As a tree, so that rounding errors stay small.
+uvec4 four(uvec4 a, uvec4 b, uvec4 c, uvec4 d) { return both(both(a, b), both(c, d)); }

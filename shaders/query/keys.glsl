@@ -1,0 +1,39 @@
+// How columns and selections lie in textures. A word of a selection is 32 rows, WORDS of them a line. The word at (x, y)
+// meets 8 texels of a column of 32-bit keys, four rows each, or 16 texels of one of 64-bit keys, (low, high) of two rows
+// each. Its i-th texel is at (i WORDS + x, y), so that neighbouring fragments read neighbouring texels:
+//     word      |  0   1   2  ..  WORDS - 1 |
+//     column    |  rows 0-3, 32-35, 64-67, ...  | rows 4-7, 36-39, ...  | ...
+#ifdef WIDE
+#define TEXELS 16
+#define ROWS 2
+#define KEY uvec2
+KEY key_of(uvec4 texel, int row) { return row == 0 ? texel.xy : texel.zw; }
+#else
+#define TEXELS 8
+#define ROWS 4
+#define KEY uint
+KEY key_of(uvec4 texel, int row) { return row == 0 ? texel.x : row == 1 ? texel.y : row == 2 ? texel.z : texel.w; }
+#endif
+
+uvec4 texel_of(highp usampler2D keys, ivec2 word, int i) { return texelFetch(keys, ivec2(i * WORDS + word.x, word.y), 0); }
+
+// Keys of rows [4 group, 4 group + 4) of a word, of a column of either width; the high word is 0 for 32 bits.
+void four_keys(highp usampler2D keys, int wide, ivec2 word, int group, out uvec2 four[4]) {
+    if (wide == 1) {
+        uvec4 first = texel_of(keys, word, 2 * group);
+        uvec4 second = texel_of(keys, word, 2 * group + 1);
+        four[0] = first.xy;
+        four[1] = first.zw;
+        four[2] = second.xy;
+        four[3] = second.zw;
+    } else {
+        uvec4 texel = texel_of(keys, word, group);
+        for (int i = 0; i < 4; ++i) four[i] = uvec2(texel[i], 0u);
+    }
+}
+
+bool less(uint a, uint b) { return a < b; }
+bool less(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
+
+uint minus(uint a, uint b) { return a - b; }
+uvec2 minus(uvec2 a, uvec2 b) { return uvec2(a.x - b.x, a.y - b.y - (a.x < b.x ? 1u : 0u)); }

@@ -1,0 +1,35 @@
+// Keys back to numbers; the head of keys.hpp has the order. A type is 0 F32, 1 F64, 2 I32, 3 U32, 4 I64.
+#define F32 0
+#define F64 1
+#define I32 2
+#define U32 3
+#define I64 4
+
+// Bits of a float: the key without the turn that puts all NaNs last.
+uint float_bits(uint key) {
+    uint v = key + 0x7fffffu;
+    return v ^ ((v & 0x80000000u) != 0u ? 0x80000000u : 0xffffffffu);
+}
+uvec2 float_bits(uvec2 key) {
+    uvec2 v = uvec2(key.x - 1u, key.y + 0xfffffu + (key.x == 0u ? 0u : 1u));
+    return v ^ ((v.y & 0x80000000u) != 0u ? uvec2(0u, 0x80000000u) : uvec2(0xffffffffu));
+}
+
+// Exact: denormal floats, which the GPU may flush, go by their digits.
+double to_double(uint key, int type) {
+    if (type == I32) return double(int(key ^ 0x80000000u));
+    if (type == U32) return double(key);
+    uint bits = float_bits(key);
+    uint digits = bits & 0x7fffffu;
+    if ((bits & 0x7f800000u) != 0u) return double(uintBitsToFloat(bits));
+    double tiny = double(digits) * 1.401298464324817e-45lf;
+    return (bits & 0x80000000u) != 0u ? -tiny : tiny;
+}
+double to_double(uvec2 key, int type) {
+    if (type == I64) {
+        precise double sum = double(int(key.y ^ 0x80000000u)) * 4294967296.0lf;
+        sum += double(key.x);
+        return sum;
+    }
+    return packDouble2x32(float_bits(key));
+}

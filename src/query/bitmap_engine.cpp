@@ -1,0 +1,577 @@
+#include "query/bitmap_engine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <iterator>
+
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
+#include "query/key.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+constexpr int usual_words = 512;  // of a row of a selection's texture
+constexpr int words_a_partial = 4, fold = 16;
+constexpr std::size_t upload_bytes = std::size_t{32} << 20;  // of a column under way at once, twice
+
+std::size_t product(int a, int b) {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
+
+bool wide(ColumnType type) {
+    return key_bits(type) == 64;
+}
+
+int texels_a_word(ColumnType type) {
+    return wide(type) ? 16 : 8;
+}
+
+std::uint32_t low(Key key) {
+    return static_cast<std::uint32_t>(key);
+}
+std::uint32_t high(Key key) {
+    return static_cast<std::uint32_t>(key >> 32U);
+}
+
+// As values.glsl counts types.
+int number_of(ColumnType type) {
+    switch (type) {
+        case ColumnType::F32:
+            return 0;
+        case ColumnType::F64:
+            return 1;
+        case ColumnType::I32:
+            return 2;
+        case ColumnType::I64:
+            return 4;
+        case ColumnType::U32:
+        case ColumnType::Text:
+            break;
+    }
+    return 3;
+}
+
+std::string define(const char* name, int value) {
+    return std::string("#define ") + name + " " + std::to_string(value) + "\n";
+}
+
+// The relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 neither.
+std::uint32_t wanted(Comparison op, bool negate) {
+    const auto relations = [op]() -> std::uint32_t {
+        switch (op) {
+            case Comparison::Less:
+                return 1;
+            case Comparison::LessOrEqual:
+                return 3;
+            case Comparison::Equal:
+                return 2;
+            case Comparison::NotEqual:
+                return 13;
+            case Comparison::GreaterOrEqual:
+                return 6;
+            case Comparison::Greater:
+                break;
+        }
+        return 4;
+    }();
+    return negate ? ~relations & 15U : relations;
+}
+
+// Lines of a column's texture from `line` on: rows as keys, in the places that keys.glsl says, 0 beyond the last row.
+template <class T>
+void write_keys(const std::vector<T>& values, const Shape& shape, std::size_t line, std::span<std::byte> memory) {
+    using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    constexpr std::size_t in_texel = 16 / sizeof(T), texels = Shape::rows_a_word / in_texel;
+    const auto words = static_cast<std::size_t>(shape.words), in_line = words * Shape::rows_a_word;
+    const std::span to(reinterpret_cast<Word*>(memory.data()), memory.size() / sizeof(Word));
+    for (std::size_t begin = 0; begin < to.size(); begin += in_line, ++line) {
+        const auto from = std::span(values).subspan(std::min(line * in_line, values.size()));
+        const auto full_words = std::min(from.size() / Shape::rows_a_word, words);
+        if (full_words < words) std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(begin), in_line, Word{0});
+        const auto write = [&](std::size_t word, std::size_t texel, std::size_t i) {
+            to[begin + (texel * words + word) * in_texel + i] =
+                static_cast<Word>(KeyOf<T>::key(from[word * Shape::rows_a_word + texel * in_texel + i]));
+        };
+        for (std::size_t texel = 0; texel < texels; ++texel) {
+            for (std::size_t word = 0; word < full_words; ++word) {
+                for (std::size_t i = 0; i < in_texel; ++i) write(word, texel, i);
+            }
+        }
+        if (full_words == words) continue;
+        for (std::size_t row = 0; row < from.size() - full_words * Shape::rows_a_word; ++row)
+            write(full_words, row / in_texel, row % in_texel);
+    }
+}
+
+}  // namespace
+
+std::string keys_prelude(ColumnType type, int words) {
+    return define("WORDS", words) + (wide(type) ? "#define WIDE\n" : "") + shaders::query_keys_glsl;
+}
+
+Key most_number(ColumnType type) {
+    if (type == ColumnType::F32) return KeyOf<float>::key(std::numeric_limits<float>::infinity());
+    if (type == ColumnType::F64) return KeyOf<double>::key(std::numeric_limits<double>::infinity());
+    return ~Key{0};
+}
+
+gl::Uniform key_uniform(const gl::Program& program, const char* name, ColumnType type, Key key) {
+    if (wide(type)) return {program.location(name), std::array<GLuint, 2>{low(key), high(key)}};
+    return {program.location(name), GLuint{low(key)}};
+}
+
+void remove_bias(Sum& sum, ColumnType type, std::uint64_t n) {
+    if (type == ColumnType::U32 || type == ColumnType::Text) return;
+    const auto shift = static_cast<unsigned>(key_bits(type) - 1);
+    const auto low = n << shift;
+    sum.high -= static_cast<std::int64_t>(n >> (64U - shift)) + (sum.low < low ? 1 : 0);
+    sum.low -= low;
+}
+
+Shape Shape::of(std::size_t rows, int max_texture_size) {
+    const auto height_of = [rows](int words) {
+        const auto in_row = product(words, static_cast<int>(rows_a_word));
+        return std::max<std::size_t>((rows + in_row - 1) / in_row, 1);
+    };
+    const auto most = static_cast<std::size_t>(max_texture_size);
+    int words = usual_words;
+    while (height_of(words) > most && product(words, 32) <= most) words *= 2;  // 16 texels a word at most
+    if (height_of(words) > most || product(words, 16) > most)
+        throw InvalidArgument("query: " + std::to_string(rows) + " rows are more than textures of " +
+                              std::to_string(max_texture_size) + " x " + std::to_string(max_texture_size) +
+                              " texels hold; use the CPU engine, or batches");
+    return {words, static_cast<int>(height_of(words)), rows};
+}
+
+Canvas::Canvas(gl::Device& device, gl::Format format, int width, int height)
+    : texture(device, format, width, height),
+      target(device, texture),
+      quads(device, {gl::rectangle(0, 0, width, height)}) {}
+
+const gl::Program& Programs::get(const char* name, const char* fragment, const std::string& prelude) {
+    return get(name, {shaders::array_quad_vert, fragment}, prelude);
+}
+
+const gl::Program& Programs::get(const char* name, gl::Program::Shaders sources, const std::string& prelude) {
+    auto& program = programs_[name + prelude];
+    if (program.id() == 0) program = gl::Program(device_, name, sources, prelude);
+    return program;
+}
+
+BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads)
+    : device_(device), workers_(threads), programs_(device) {}
+
+BitmapEngine::Room& BitmapEngine::room(std::size_t rows) {
+    const auto shape = Shape::of(rows, device_.info.max_texture_size);
+    auto& room = rooms_[rows];
+    room.shape = shape;
+    return room;
+}
+
+std::size_t BitmapEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
+    const auto shape = Shape::of(table.rows, device_.info.max_texture_size);
+    std::size_t bytes = 0;
+    for (const auto i : columns) {
+        const auto& data = table.columns[i];
+        if (columns_.contains(data.get())) continue;
+        bytes += product(shape.words * texels_a_word(data->type), shape.height) * 16;
+    }
+    return bytes;
+}
+
+void BitmapEngine::upload(const ColumnData& data, const Shape& shape, GpuColumn& to) {
+    const auto lines = static_cast<std::size_t>(shape.height);
+    const auto at_once = std::max<std::size_t>(upload_bytes * lines / to.keys.bytes(), 1);
+    for (std::size_t first = 0, part = 0; first < lines; first += at_once, ++part) {
+        uploaders_.at(part % 2).send(device_, to.keys, first, std::min(at_once, lines - first), workers_,
+                                     [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
+                                         std::visit(
+                                             [&]<class V>(const V& values) {
+                                                 if constexpr (!std::is_same_v<V, HostTexture>)
+                                                     write_keys(values, shape, line, memory);
+                                             },
+                                             data.values);
+                                     });
+    }
+}
+
+gl::Texture texture_of(gl::Device& device, const ColumnData& column, std::size_t rows) {
+    const auto& host = std::get<HostTexture>(column.values);
+    const auto format = host.type == ColumnType::F32   ? gl::Format::R32f
+                        : host.type == ColumnType::I32 ? gl::Format::R32i
+                                                       : gl::Format::R32ui;
+    auto texture =
+        gl::host_texture(device, host.id, {format}, "QueryProcessor", "the texture of column '" + column.name + "'");
+    const auto texels = product(texture.width(), texture.height());
+    if (texels < rows)
+        throw InvalidArgument("QueryProcessor: the texture of column '" + column.name + "' has " +
+                              std::to_string(texels) + " texels, fewer than the table's " + std::to_string(rows) +
+                              " rows");
+    return texture;
+}
+
+void BitmapEngine::copy_from_host(const ColumnData& column, const Shape& shape, GpuColumn& to) {
+    const auto source = texture_of(device_, column, shape.rows);
+    const gl::LevelZeroAccess access(device_, source);
+    const char* kind = column.type == ColumnType::F32   ? "#define SAMPLER sampler2D\n#define TEXEL vec4\n"
+                       : column.type == ColumnType::I32 ? "#define SAMPLER isampler2D\n#define TEXEL ivec4\n"
+                                                        : "#define SAMPLER usampler2D\n#define TEXEL uvec4\n";
+    const auto& program =
+        programs_.get("query/to_keys.frag", shaders::query_to_keys_frag,
+                      kind + define("TYPE", number_of(column.type)) + keys_prelude(column.type, shape.words));
+    const gl::Framebuffer target(device_, to.keys);
+    const gl::QuadList quads(device_, {gl::rectangle(0, 0, to.keys.width(), to.keys.height())});
+    draw(device_, {.name = "column from texture",
+                   .program = &program,
+                   .inputs = {&source},
+                   .uniforms = {{program.location("rows"), static_cast<GLint>(shape.rows)},
+                                {program.location("source_width"), source.width()}},
+                   .target = &target,
+                   .quads = &quads,
+                   .first = 0,
+                   .count = 1});
+}
+
+std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const std::shared_ptr<const ColumnData>& data) {
+    const bool host = std::holds_alternative<HostTexture>(data->values);
+    const auto known = columns_.find(data.get());
+    if (known != columns_.end()) {
+        if (host) copy_from_host(*data, room.shape, *known->second.column);  // it may have changed
+        return known->second.column;
+    }
+    auto made = std::make_shared<GpuColumn>();
+    made->type = data->type;
+    made->least = data->least;
+    made->most = std::min(data->most, wide(data->type) ? ~Key{0} : Key{0xffffffffU});
+    made->keys =
+        gl::Texture(device_, gl::Format::Rgba32ui, room.shape.words * texels_a_word(data->type), room.shape.height);
+    if (host) {
+        copy_from_host(*data, room.shape, *made);
+    } else {
+        upload(*data, room.shape, *made);
+    }
+    columns_[data.get()] = {data, made};
+    return made;
+}
+
+std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableData>& table,
+                                            std::span<const std::size_t> columns) {
+    std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
+    auto& room = this->room(table->rows);
+    auto opened = std::make_shared<BitmapColumns>(*this, room, table);
+    for (const auto i : columns) opened->add(i, column(room, table->columns[i]));
+    return opened;
+}
+
+BitmapColumns::BitmapColumns(BitmapEngine& engine, Room& room, std::shared_ptr<const TableData> table)
+
+    : engine_(engine), device_(engine.device_), programs_(engine.programs_), room_(room), table_(std::move(table)) {
+    if (!room_.all) room_.all = bits_of(std::vector<std::uint32_t>(room_.shape.words_in_use(), ~std::uint32_t{0}));
+}
+
+void BitmapColumns::add(std::size_t column, std::shared_ptr<GpuColumn> gpu) {
+    const auto& valid = table_->columns[column]->valid;
+    if (!gpu->valid) gpu->valid = valid.empty() ? room_.all : bits_of(valid);
+    columns_[column] = std::move(gpu);
+}
+
+std::shared_ptr<GpuBits> BitmapColumns::make_bits() {
+    auto& pool = *room_.pool;
+    if (pool.empty()) pool.emplace_back(device_, gl::Format::R32ui, room_.shape.words, room_.shape.height);
+    auto canvas = std::move(pool.back());
+    pool.pop_back();
+    return std::make_shared<GpuBits>(std::move(canvas), room_.pool);
+}
+
+const GpuColumn& BitmapColumns::column(std::size_t i) const {
+    return *columns_.at(i);
+}
+
+const gl::Texture& BitmapColumns::texture(const Bits& bits) {
+    return dynamic_cast<const GpuBits&>(bits).canvas().texture;
+}
+
+void BitmapColumns::fill(const char* name, const gl::Program& program, const Canvas& target,
+                         std::initializer_list<const gl::Texture*> inputs, std::vector<gl::Uniform> uniforms) {
+    gl::Pass pass{.name = name,
+                  .program = &program,
+                  .uniforms = std::move(uniforms),
+                  .target = &target.target,
+                  .quads = &target.quads,
+                  .first = 0,
+                  .count = 1};
+    std::ranges::copy(inputs, pass.inputs.begin());
+    draw(device_, pass);
+}
+
+BitsPtr BitmapColumns::all_valid(std::span<const std::size_t> columns) {
+    BitsPtr all = column(columns.front()).valid;
+    for (const auto i : columns.subspan(1)) {
+        const auto& valid = column(i).valid;
+        if (valid != all)
+            all = all == room_.all ? valid : valid == room_.all ? all : combine(BoolOp::And, *all, *valid);
+    }
+    return all;
+}
+
+BitsPtr BitmapColumns::range(const Range& leaf) {
+    const auto& of = column(leaf.column);
+    const auto& program = programs_.get("query/leaf.frag", shaders::query_leaf_frag,
+                                        "#define RANGE\n" + keys_prelude(of.type, room_.shape.words));
+    auto bits = make_bits();
+    fill("range", program, bits->canvas(), {&of.keys, &texture(*of.valid)},
+         {{program.location("negate"), leaf.negate ? ~GLuint{0} : GLuint{0}},
+          key_uniform(program, "low", of.type, leaf.low),
+          key_uniform(program, "span", of.type, leaf.high - leaf.low)});
+    return bits;
+}
+
+BitsPtr BitmapColumns::member(const Member& leaf) {
+    constexpr std::size_t width = 1024;
+    const auto& of = column(leaf.column);
+    const auto& program =
+        programs_.get("query/leaf.frag", shaders::query_leaf_frag, keys_prelude(of.type, room_.shape.words));
+    const auto end = std::ranges::upper_bound(leaf.keys, wide(of.type) ? ~Key{0} : Key{0xffffffffU});
+    const std::span keys(leaf.keys.begin(), end);
+    if (keys.empty()) return leaf.negate ? of.valid : combine(BoolOp::AndNot, *of.valid, *of.valid);
+    const auto height = (keys.size() + width - 1) / width;
+    const gl::Texture list(device_, gl::Format::Rg32ui, static_cast<int>(width), static_cast<int>(height));
+    engine_.uploaders_[0].send(device_, list, engine_.workers_, [&](std::size_t first, std::size_t, auto memory) {
+        const auto from = keys.subspan(std::min(first * width, keys.size()));
+        std::memcpy(memory.data(), from.data(), std::min(from.size_bytes(), memory.size()));
+    });
+    auto bits = make_bits();
+    fill("member", program, bits->canvas(), {&of.keys, &texture(*of.valid), &list},
+         {{program.location("negate"), leaf.negate ? ~GLuint{0} : GLuint{0}},
+          {program.location("count"), static_cast<GLint>(keys.size())}});
+    return bits;
+}
+
+BitsPtr BitmapColumns::pair(const Pair& leaf) {
+    const auto &a = column(leaf.a), &b = column(leaf.b);
+    const char* as = leaf.as == Pair::As::Keys       ? "#define AS_KEYS\n"
+                     : leaf.as == Pair::As::Integers ? "#define AS_INTEGERS\n"
+                                                     : "#define AS_DOUBLES\n";
+    const auto& program =
+        programs_.get("query/pair.frag", shaders::query_pair_frag,
+                      as + define("TYPE_A", number_of(a.type)) + define("TYPE_B", number_of(b.type)) +
+                          define("WIDE_A", wide(a.type)) + define("WIDE_B", wide(b.type)) +
+                          keys_prelude(ColumnType::F64, room_.shape.words) + shaders::query_values_glsl);
+    const auto valid = all_valid(std::array{leaf.a, leaf.b});
+    const auto most = most_number(leaf.as == Pair::As::Keys ? a.type : ColumnType::F64);
+    auto bits = make_bits();
+    // The program may have no use for some.
+    fill("pair", program, bits->canvas(), {&a.keys, &b.keys, &texture(*valid)},
+         {{program.location("wanted"), GLuint{wanted(leaf.op, leaf.negate)}},
+          {program.find("most_number"), std::array<GLuint, 2>{low(most), high(most)}}});
+    return bits;
+}
+
+BitsPtr BitmapColumns::linear(const Linear& leaf) {
+    const auto terms = leaf.columns.size();
+    if (terms >= gl::texture_units)
+        throw InvalidArgument("query: a linear condition of " + std::to_string(terms) +
+                              " columns; on the GPU at most " + std::to_string(gl::texture_units - 1));
+    std::string samplers = "\n#define SAMPLERS", add_all = "\n#define ADD_ALL";
+    gl::Pass pass{.name = "linear"};
+    for (std::size_t i = 0; i < terms; ++i) {
+        const auto& of = column(leaf.columns[i]);
+        const auto unit = std::to_string(i + 1);
+        samplers += " uniform highp usampler2D texture" + unit + ";";
+        add_all += " add(texture" + unit + ", " + std::to_string(number_of(of.type)) + ", " +
+                   std::to_string(wide(of.type)) + ", at, group, factors[" + std::to_string(i) + "]);";
+        pass.inputs.at(i + 1) = &of.keys;
+    }
+    const auto& program =
+        programs_.get("query/linear.frag", shaders::query_linear_frag,
+                      define("TERMS", static_cast<int>(terms)) + keys_prelude(ColumnType::F64, room_.shape.words) +
+                          shaders::query_values_glsl + samplers + add_all + "\n");
+    const auto valid = all_valid(leaf.columns);
+    auto bits = make_bits();
+    pass.program = &program;
+    pass.inputs[0] = &texture(*valid);
+    pass.uniforms = {{program.location("wanted"), GLuint{wanted(leaf.op, leaf.negate)}},
+                     {program.location("constant"), GLdouble{leaf.constant}}};
+    for (std::size_t i = 0; i < terms; ++i)
+        pass.uniforms.push_back(
+            {program.location(("factors[" + std::to_string(i) + "]").c_str()), GLdouble{leaf.factors[i]}});
+    pass.target = &bits->canvas().target;
+    pass.quads = &bits->canvas().quads;
+    pass.count = 1;
+    draw(device_, pass);
+    return bits;
+}
+
+BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
+    return std::visit(
+        [this]<class L>(const L& known) -> BitsPtr {
+            if constexpr (std::is_same_v<L, Range>) {
+                return range(known);
+            } else if constexpr (std::is_same_v<L, Member>) {
+                return member(known);
+            } else if constexpr (std::is_same_v<L, Pair>) {
+                return pair(known);
+            } else if constexpr (std::is_same_v<L, Linear>) {
+                return linear(known);
+            } else if constexpr (std::is_same_v<L, IsNull>) {
+                const auto& valid = column(known.column).valid;
+                return known.negate ? valid : combine(BoolOp::AndNot, *room_.all, *valid);
+            } else {
+                return known.value ? room_.all : combine(BoolOp::AndNot, *room_.all, *room_.all);
+            }
+        },
+        leaf);
+}
+
+BitsPtr BitmapColumns::combine(BoolOp op, const Bits& a, const Bits& b) {
+    const auto& program = programs_.get("query/combine.frag", shaders::query_combine_frag);
+    auto bits = make_bits();
+    fill("combine", program, bits->canvas(), {&texture(a), &texture(b)},
+         {{program.location("op"), static_cast<GLint>(op)}});
+    return bits;
+}
+
+std::vector<Canvas>& BitmapColumns::partials(int width) {
+    auto& all = room_.partial[width];
+    if (!all.empty()) return all;
+    all.emplace_back(device_, gl::Format::Rgba32ui, width, room_.shape.height);
+    for (auto count = product(width, room_.shape.height); count > 1;) {
+        count = (count + fold - 1) / fold;
+        const auto columns = std::min<std::size_t>(count, usual_words);
+        all.emplace_back(device_, gl::Format::Rgba32ui, static_cast<int>(columns),
+                         static_cast<int>((count + columns - 1) / columns));
+    }
+    return all;
+}
+
+const gl::Texture& BitmapColumns::reduce(std::vector<Canvas>& partials, const char* fold_name) {
+    const auto& program = programs_.get("query/reduce.frag", shaders::query_reduce_frag,
+                                        std::string("#define ") + fold_name + "\n" + shaders::query_fold_glsl);
+    auto count = product(partials[0].texture.width(), partials[0].texture.height());
+    for (std::size_t i = 1; i < partials.size(); ++i) {
+        fill("reduce", program, partials[i], {&partials[i - 1].texture},
+             {{program.location("count"), static_cast<GLint>(count)},
+              {program.location("source_width"), partials[i - 1].texture.width()},
+              {program.location("target_width"), partials[i].texture.width()}});
+        count = (count + fold - 1) / fold;
+    }
+    return partials.back().texture;
+}
+
+const gl::Program& BitmapColumns::partial_program(const GpuColumn& column, const char* fold_name) {
+    return programs_.get("query/partial.frag", shaders::query_partial_frag,
+                         std::string("#define ") + fold_name + "\n" + define("TYPE", number_of(column.type)) +
+                             keys_prelude(column.type, room_.shape.words) + shaders::query_values_glsl +
+                             shaders::query_fold_glsl);
+}
+
+BitmapColumns::Texel BitmapColumns::read(const gl::Texture& texel) {
+    engine_.readback_.request(device_, texel);
+    Texel words{};
+    std::memcpy(words.data(), engine_.readback_.wait().data(), sizeof words);
+    return words;
+}
+
+std::uint64_t BitmapColumns::count(const Bits& rows) {
+    auto& canvases = partials(room_.shape.words / fold);
+    fill("count",
+         programs_.get("query/count_bits.frag", shaders::query_count_bits_frag, define("WORDS", room_.shape.words)),
+         canvases[0], {&texture(rows)});
+    return read(reduce(canvases, "COUNTS"))[0];
+}
+
+std::pair<Key, Key> BitmapColumns::extremes(std::size_t i, const Bits& rows) {
+    const auto& of = column(i);
+    auto& canvases = partials(room_.shape.words / words_a_partial);
+    fill("extremes", partial_program(of, "EXTREMES"), canvases[0], {&of.keys, &texture(rows)});
+    const auto found = read(reduce(canvases, "EXTREMES"));
+    return {found[0] | Key{found[1]} << 32U, found[2] | Key{found[3]} << 32U};
+}
+
+Sum BitmapColumns::sum(std::size_t i, const Bits& rows) {
+    const auto& of = column(i);
+    const bool floats = of.type == ColumnType::F32 || of.type == ColumnType::F64;
+    const char* fold_name = floats ? "DOUBLES" : "INTEGERS";
+    auto& canvases = partials(room_.shape.words / words_a_partial);
+    fill("sum", partial_program(of, fold_name), canvases[0], {&of.keys, &texture(rows)});
+    const auto found = read(reduce(canvases, fold_name));
+    const auto first = found[0] | std::uint64_t{found[1]} << 32U;
+    if (floats) return {.value = std::bit_cast<double>(first)};
+    Sum sum{.high = static_cast<std::int64_t>(found[2] | std::uint64_t{found[3]} << 32U), .low = first};
+    remove_bias(sum, of.type, count(rows));
+    return sum;
+}
+
+Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
+    const auto& of = column(i);
+    const auto differ = std::bit_width(of.least ^ of.most);
+    if (differ == 0) return of.least;
+    // Two bits a round; what all keys begin with is known.
+    const auto& partial = partial_program(of, "COUNTS");
+    const auto& choose = programs_.get("query/choose_digit.frag", shaders::query_choose_digit_frag);
+    auto& canvases = partials(room_.shape.words / words_a_partial);
+    std::array<Canvas, 2> state{Canvas(device_, gl::Format::Rgba32ui, 1, 1),
+                                Canvas(device_, gl::Format::Rgba32ui, 1, 1)};
+    int shift = (static_cast<int>(differ) - 1) & ~1;
+    const auto prefix = shift + 2 >= 64 ? Key{0} : of.least >> (shift + 2) << (shift + 2);
+    engine_.uploaders_[0].send(device_, state[0].texture, engine_.workers_, [&](std::size_t, std::size_t, auto memory) {
+        const Texel start{low(prefix), high(prefix), static_cast<std::uint32_t>(k), 0};
+        std::memcpy(memory.data(), start.data(), sizeof start);
+    });
+    for (; shift >= 0; shift -= 2) {
+        fill("count digits", partial, canvases[0], {&of.keys, &texture(rows), &state[0].texture},
+             {{partial.location("shift"), shift}});
+        fill("choose digit", choose, state[1], {&reduce(canvases, "COUNTS"), &state[0].texture},
+             {{choose.location("shift"), shift}});
+        std::swap(state[0], state[1]);
+    }
+    const auto found = read(state[0].texture);
+    return found[0] | Key{found[1]} << 32U;
+}
+
+std::vector<std::uint32_t> BitmapColumns::words(const Bits& rows) {
+    std::vector<std::uint32_t> out(room_.shape.words_in_use());
+    engine_.readback_.request(device_, texture(rows));
+    engine_.readback_.copy_to(std::as_writable_bytes(std::span(out)), engine_.workers_);
+    return out;
+}
+
+std::vector<std::uint64_t> BitmapColumns::rows(const Bits& rows) {
+    std::vector<std::uint64_t> out;
+    const auto all = words(rows);
+    for (std::size_t w = 0; w < all.size(); ++w) {
+        for (auto word = all[w]; word != 0; word &= word - 1)
+            out.push_back(w * Shape::rows_a_word + static_cast<std::size_t>(std::countr_zero(word)));
+    }
+    return out;
+}
+
+BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
+    auto bits = make_bits();
+    const auto& to = bits->canvas().texture;
+    const auto in_line = static_cast<std::size_t>(room_.shape.words);
+    engine_.uploaders_[0].send(
+        device_, to, engine_.workers_, [&](std::size_t first, std::size_t, std::span<std::byte> memory) {
+            const auto from = std::as_bytes(words.subspan(std::min(first * in_line, words.size())));
+            const auto n = std::min(from.size(), memory.size());
+            std::memcpy(memory.data(), from.data(), n);
+            std::memset(memory.data() + n, 0, memory.size() - n);
+            // Of the last word, rows that there are.
+            const auto used = room_.shape.rows % Shape::rows_a_word, last = room_.shape.rows / Shape::rows_a_word;
+            if (used == 0 || last < first * in_line || last >= first * in_line + memory.size() / sizeof(std::uint32_t))
+                return;
+            std::uint32_t word = 0;
+            auto* at = memory.data() + (last - first * in_line) * sizeof word;
+            std::memcpy(&word, at, sizeof word);
+            word &= (1U << used) - 1;
+            std::memcpy(at, &word, sizeof word);
+        });
+    return bits;
+}
+
+}  // namespace quadmill::detail::query

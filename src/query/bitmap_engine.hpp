@@ -1,0 +1,166 @@
+// QueryEngine::Bitmap: columns as keys in textures, four or two rows a texel; a fragment program reads 32 rows and
+// writes their bits, so a condition costs reading its columns once. Aggregates fold 128 rows a fragment, then 16 partial
+// results, until one is left; nothing but that one is read back.
+// Source: bitmaps as what goes from operator to operator: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2; reduction:
+// 'Query Processing on GPUs'.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "array/transfer.hpp"
+#include "gl/pass.hpp"
+#include "query/engine.hpp"
+
+namespace quadmill::detail::query {
+
+// How rows lie in textures; keys.glsl draws it.
+struct Shape {
+    int words = 0, height = 0;  // of a selection
+    std::size_t rows = 0;
+
+    static constexpr std::size_t rows_a_word = 32;
+    // Throws InvalidArgument for more rows than textures of that size hold.
+    static Shape of(std::size_t rows, int max_texture_size);
+    [[nodiscard]] std::size_t words_in_use() const { return (rows + rows_a_word - 1) / rows_a_word; }
+    bool operator==(const Shape&) const = default;
+};
+
+// A texture that passes write.
+struct Canvas {
+    Canvas() = default;
+    Canvas(gl::Device& device, gl::Format format, int width, int height);
+    gl::Texture texture;
+    gl::Framebuffer target;
+    gl::QuadList quads;  // one, over all
+};
+
+// A selection on the GPU; its texture goes back to the pool.
+class GpuBits final : public Bits {
+  public:
+    using Pool = std::vector<Canvas>;
+    GpuBits(Canvas canvas, std::shared_ptr<Pool> pool) : canvas_(std::move(canvas)), pool_(std::move(pool)) {}
+    ~GpuBits() override { pool_->push_back(std::move(canvas_)); }
+    [[nodiscard]] const Canvas& canvas() const { return canvas_; }
+
+  private:
+    Canvas canvas_;
+    std::shared_ptr<Pool> pool_;
+};
+
+// The texture of the host that the column is. Throws InvalidArgument when it is no such texture, or has too few texels.
+[[nodiscard]] gl::Texture texture_of(gl::Device& device, const ColumnData& column, std::size_t rows);
+
+// A column's keys.
+struct GpuColumn {
+    gl::Texture keys;
+    ColumnType type = ColumnType::F32;
+    std::uint64_t least = 0, most = 0;
+    BitsPtr valid;  // the rows that have a value
+};
+
+// Programs by name and prelude, compiled when first used.
+class Programs {
+  public:
+    explicit Programs(gl::Device& device) : device_(device) {}
+    const gl::Program& get(const char* name, const char* fragment, const std::string& prelude = {});
+    const gl::Program& get(const char* name, gl::Program::Shaders shaders, const std::string& prelude = {});
+
+  private:
+    gl::Device& device_;
+    std::map<std::string, gl::Program> programs_;
+};
+
+// What goes before a program that reads keys of that type.
+[[nodiscard]] std::string keys_prelude(ColumnType type, int words);
+[[nodiscard]] gl::Uniform key_uniform(const gl::Program& program, const char* name, ColumnType type, Key key);
+// The key of +inf; of integers, the largest one.
+[[nodiscard]] Key most_number(ColumnType type);
+// Keys of signed numbers are too large by half of their range, and so is a sum of n of them.
+void remove_bias(Sum& sum, ColumnType type, std::uint64_t n);
+
+class BitmapEngine : public Engine {
+  public:
+    BitmapEngine(gl::Device& device, unsigned threads);
+    [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
+                                                std::span<const std::size_t> columns) override;
+    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
+
+  protected:
+    friend class BitmapColumns;
+    // Of one table size.
+    struct Room {
+        Shape shape;
+        std::shared_ptr<GpuBits::Pool> pool = std::make_shared<GpuBits::Pool>();
+        std::map<int, std::vector<Canvas>> partial;  // by width of the first, all sizes down to one texel
+        BitsPtr all;                                 // every row
+    };
+    [[nodiscard]] Room& room(std::size_t rows);
+    [[nodiscard]] std::shared_ptr<GpuColumn> column(Room& room, const std::shared_ptr<const ColumnData>& data);
+    void upload(const ColumnData& data, const Shape& shape, GpuColumn& to);
+    void copy_from_host(const ColumnData& column, const Shape& shape, GpuColumn& to);
+
+    gl::Device& device_;
+    array::Workers workers_;
+    std::array<array::Uploader, 2> uploaders_;
+    array::ReadBack readback_;
+    Programs programs_;
+    std::map<std::size_t, Room> rooms_;  // by rows
+    struct Cached {
+        std::weak_ptr<const ColumnData> data;
+        std::shared_ptr<GpuColumn> column;
+    };
+    std::unordered_map<const ColumnData*, Cached> columns_;
+};
+
+class BitmapColumns : public Columns {
+  public:
+    using Room = BitmapEngine::Room;
+    BitmapColumns(BitmapEngine& engine, Room& room, std::shared_ptr<const TableData> table);
+    void add(std::size_t column, std::shared_ptr<GpuColumn> gpu);
+
+    [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
+    [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override;
+    [[nodiscard]] std::uint64_t count(const Bits& rows) override;
+    [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override;
+    [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
+    [[nodiscard]] Sum sum(std::size_t column, const Bits& rows) override;
+    [[nodiscard]] std::vector<std::uint64_t> rows(const Bits& rows) override;
+    [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override;
+    [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
+
+  protected:
+    using Texel = std::array<std::uint32_t, 4>;
+
+    [[nodiscard]] std::shared_ptr<GpuBits> make_bits();
+    [[nodiscard]] const GpuColumn& column(std::size_t i) const;
+    [[nodiscard]] static const gl::Texture& texture(const Bits& bits);
+    [[nodiscard]] BitsPtr all_valid(std::span<const std::size_t> columns);
+    [[nodiscard]] BitsPtr range(const Range& leaf);
+    [[nodiscard]] BitsPtr member(const Member& leaf);
+    [[nodiscard]] BitsPtr pair(const Pair& leaf);
+    [[nodiscard]] BitsPtr linear(const Linear& leaf);
+    // Draws over all of the target.
+    void fill(const char* name, const gl::Program& program, const Canvas& target,
+              std::initializer_list<const gl::Texture*> inputs, std::vector<gl::Uniform> uniforms = {});
+    // Partial results of a column's rows, by the program partial.frag with that fold.
+    [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const char* fold);
+    // The first of the canvases that partial results shrink through.
+    [[nodiscard]] std::vector<Canvas>& partials(int width);
+    // Folds the partial results in the first canvas to one, which is returned.
+    [[nodiscard]] const gl::Texture& reduce(std::vector<Canvas>& partials, const char* fold);
+    [[nodiscard]] Texel read(const gl::Texture& texel);
+
+    BitmapEngine& engine_;
+    gl::Device& device_;
+    Programs& programs_;
+    Room& room_;
+    std::shared_ptr<const TableData> table_;
+    std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
+};
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,47 @@
+// The engines that a test program runs: the CPU's, or with QUADMILL_TEST_GL those of the graphics pipeline, each in a
+// context and session of its own.
+#pragma once
+
+#include "query/cpu_engine.hpp"
+#ifdef QUADMILL_TEST_GL
+#include "gl/device.hpp"
+#include "query/bitmap_engine.hpp"
+#include "query/depth_engine.hpp"
+#endif
+
+namespace quadmill::test {
+
+#ifdef QUADMILL_TEST_GL
+template <class Engine>
+class InContext {
+  public:
+    explicit InContext(unsigned threads)
+        : context_(Context::headless()), scope_(*context_.device(), "test"), engine_(*context_.device(), threads) {}
+    [[nodiscard]] auto open(const std::shared_ptr<const detail::query::TableData>& table,
+                            std::span<const std::size_t> columns) {
+        return engine_.open(table, columns);
+    }
+
+  private:
+    Context context_;
+    detail::gl::Scope scope_;
+    Engine engine_;
+};
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage): a list of types, for TEST_CASE_TEMPLATE
+#define ENGINES                                                       \
+    quadmill::test::InContext<quadmill::detail::query::BitmapEngine>, \
+        quadmill::test::InContext<quadmill::detail::query::DepthEngine>
+#else
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
+#define ENGINES quadmill::detail::query::CpuEngine
+#endif
+
+// Whether it takes conditions in clauses.
+template <class Engine>
+inline constexpr bool has_conjunction = false;
+#ifdef QUADMILL_TEST_GL
+template <>
+inline constexpr bool has_conjunction<InContext<detail::query::DepthEngine>> = true;
+#endif
+
+}  // namespace quadmill::test
