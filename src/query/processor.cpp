@@ -172,14 +172,14 @@ static BitsPtr bits_for(const Opened& opened, const Selection::State& selection)
     return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
 }
 
-Value QueryProcessor::aggregate(const Table& table, const Aggregate& what, const Selection* of) {
+Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, const Selection* of) {
     constexpr const char* function = "QueryProcessor::aggregate";
     // For the checks.
     const QueryPlan plan(Query{.outputs = {{.what = what, .name = "value"}}}, table.columns());
     state_->check(function, table, of);
     return state_->within(function, [&] {
         const auto& schema = plan.state().schema;
-        const bool rows = what.kind == Aggregate::Kind::CountRows;
+        const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? Place{} : schema.find(function, what.column);
         const auto opened = state_->open(table.data(), rows ? std::vector<std::size_t>{} : std::vector{place.column});
         const auto bits = of ? bits_for(opened, of->state()) : opened.columns->leaf(Always{true});
@@ -202,7 +202,7 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
                                           const Selection* left_rows, const Selection* right_rows) {
     constexpr const char* function = "QueryProcessor::join";
     // For the checks.
-    const QueryPlan plan(Query{.outputs = {{.what = Aggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
+    const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
                          right.columns());
     const auto& schema = plan.state().schema;
     struct Side {

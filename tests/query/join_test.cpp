@@ -183,6 +183,6 @@ TEST_CASE("a query of pairs counts what it does not show") {
     const auto some = processor.run(plan, table, table);
     CHECK(some.rows.size() == 2);
     CHECK(some.matched == 9000000);
-    const QueryPlan count({.outputs = {{Aggregate{}, ""}}, .join = join}, table.columns(), table.columns());
+    const QueryPlan count({.outputs = {{QueryAggregate{}, ""}}, .join = join}, table.columns(), table.columns());
     CHECK(processor.run(count, table, table).rows == std::vector<std::vector<Value>>{{std::int64_t{9000000}}});
 }
