@@ -9,10 +9,12 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "quadmill/window_sorter.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
+#include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -20,27 +22,22 @@ namespace quadmill::detail::stream {
 template <class T>
 class Batch {
   public:
-    [[nodiscard]] std::span<T> values() { return {memory_.get(), size_}; }
-    [[nodiscard]] std::span<const T> values() const { return {memory_.get(), size_}; }
-    [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] std::size_t room() const { return room_; }
+    [[nodiscard]] std::span<T> values() { return values_; }
+    [[nodiscard]] std::span<const T> values() const { return values_; }
+    [[nodiscard]] std::size_t size() const { return values_.size(); }
+    [[nodiscard]] std::size_t room() const { return values_.capacity(); }
     // Room for so many values, whatever they are.
     std::span<T> append(std::size_t count, std::size_t most) {
-        if (size_ + count > room_) {
-            room_ = std::max(size_ + count, std::min(2 * room_, most));
-            auto larger = std::make_unique_for_overwrite<T[]>(room_);
-            std::copy_n(memory_.get(), size_, larger.get());
-            memory_ = std::move(larger);
-        }
-        size_ += count;
+        const auto size = values_.size() + count;
+        if (size > room()) values_.reserve(std::max(size, std::min(2 * room(), most)));
+        values_.resize(size);
         return values().last(count);
     }
-    void drop_last(std::size_t count) { size_ -= count; }
-    void clear() { size_ = 0; }
+    void drop_last(std::size_t count) { values_.resize(values_.size() - count); }
+    void clear() { values_.clear(); }
 
   private:
-    std::unique_ptr<T[]> memory_;
-    std::size_t size_ = 0, room_ = 0;
+    std::vector<T, Uncleared<T>> values_;
 };
 
 // Does the one, and then the other also where the one throws.
@@ -153,6 +150,7 @@ class Intake {
         return nans;
     }
     void copy(std::span<const T> values) {
+        if (filling_.room() == 0) filling_ = std::exchange(spare_, {});
         const auto to = filling_.append(values.size(), batch_);
         const auto nans = copy_shared(values, to);
         if (nans > 0) static_cast<void>(std::remove_if(to.begin(), to.end(), KeyOf<T>::is_nan));
