@@ -25,7 +25,7 @@ void CsvHeader::field(std::optional<std::string_view> field) {
     name = name.substr(begin, name.find_last_not_of(" \t") + 1 - begin);
     if (name.empty()) throw CsvFault{line(), fmt::format("column {} has no name", names_.size() + 1)};
     if (std::ranges::find(names_, name) != names_.end())
-        throw CsvFault{line(), fmt::format("two columns are called {}", quoted(name))};
+        throw CsvFault{line(), fmt::format("two columns are called {}", in_quotes(name))};
     names_.emplace_back(name);
 }
 
@@ -60,8 +60,8 @@ void CsvRows::field(std::optional<std::string_view> field) {
 }
 
 void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
-    throw CsvFault{line(), fmt::format("{} is not {}, which the values of column {} have been", quoted(field),
-                                       words_of(kind), quoted(names_[field_]))};
+    throw CsvFault{line(), fmt::format("{} is not {}, which the values of column {} have been", in_quotes(field),
+                                       words_of(kind), in_quotes(names_[field_]))};
 }
 
 void CsvRows::line_end() {

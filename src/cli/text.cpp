@@ -91,7 +91,7 @@ std::string line_of(const std::string& path, std::uint64_t line) {
     return (path == "-" ? "standard input" : path) + ", line " + std::to_string(line) + ": ";
 }
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
     constexpr std::size_t most = 40;
     std::string text("'");
     text += word.substr(0, most);
@@ -107,7 +107,7 @@ std::string_view Lines::next(std::string_view& text) {
 }
 
 void Lines::refuse(std::uint64_t line, std::string_view word, Fault why) const {
-    throw InvalidArgument(line_of(path_, line) + quoted(word) + " " + why);
+    throw InvalidArgument(line_of(path_, line) + in_quotes(word) + " " + why);
 }
 
 template <class Key>

@@ -33,7 +33,7 @@ template <class Key>
 // "data.csv, line 3: ", for messages.
 [[nodiscard]] std::string line_of(const std::string& path, std::uint64_t line);
 // The word in quotes, cut when it is long.
-[[nodiscard]] std::string quoted(std::string_view word);
+[[nodiscard]] std::string in_quotes(std::string_view word);
 
 // Lines that may come in pieces, counted.
 class Lines {
