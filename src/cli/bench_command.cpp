@@ -8,6 +8,8 @@
 #include "cli/bench_report.hpp"
 #include "cli/checks.hpp"
 #include "cli/commands.hpp"
+#include "cli/words.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
@@ -17,6 +19,8 @@ CLI::Validator count_of_keys() {
     return count_up_to(most);
 }
 
+namespace {
+
 std::string cpu_model() {
     std::ifstream facts("/proc/cpuinfo");
     for (std::string line; std::getline(facts, line);) {
@@ -25,14 +29,72 @@ std::string cpu_model() {
     return "unknown";
 }
 
-nlohmann::ordered_json bench_facts(const std::string& command_line, const std::optional<Context>& context, int repeat) {
-    return {{"quadmill", QUADMILL_VERSION},
-            {"command", command_line},
-            {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-            {"renderer", context ? context->info().renderer : "none"},
-            {"cpu", cpu_model()},
-            {"threads", std::thread::hardware_concurrency()},
-            {"repeat", repeat}};
+}  // namespace
+
+void BenchOptions::add_to(CLI::App& verb, const std::string& all) {
+    verb.add_option("--types", types, "Types of the keys")
+        ->delimiter(',')
+        ->transform(one_of(type_words))
+        ->default_str("f32");
+    verb.add_option("--dist", distributions, "Distributions of the keys")
+        ->delimiter(',')
+        ->transform(one_of(distribution_words))
+        ->default_str("uniform");
+    verb.add_option("--engines", engines, "Engines (default: " + all + ")")
+        ->delimiter(',')
+        ->transform(one_of(engine_words));
+    verb.add_flag("--rivals", with_rivals, "Sorts of others on the CPU as well");
+    verb.add_option("--repeat", repeat, "Times each is measured; the median counts")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    verb.add_flag("--json", json, "One JSON object on standard output");
+    add_device_option(verb, device);
+}
+
+std::vector<const detail::bench::Rival*> BenchOptions::rivals(const std::string& verb) const {
+    std::vector<const detail::bench::Rival*> built;
+    for (const auto& rival : detail::bench::rivals()) {
+        if (!with_rivals) break;
+        if (rival.sort) {
+            built.push_back(&rival);
+            continue;
+        }
+        fmt::print(stderr,
+                   "quadmill bench {}: without {}: this command was built where {} was not; install it and build "
+                   "again\n",
+                   verb, rival.name, rival.package);
+    }
+    return built;
+}
+
+BenchOptions::Opened BenchOptions::open_context() const {
+    try {
+        return {Context::headless({.device = device}), {}};
+    } catch (const ContextError& error) {
+        return {{}, error.what()};
+    }
+}
+
+nlohmann::ordered_json BenchOptions::facts(const std::optional<Context>& context) const {
+    nlohmann::ordered_json facts{{"quadmill", QUADMILL_VERSION},
+                                 {"command", command_line},
+                                 {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+                                 {"renderer", context ? context->info().renderer : "none"},
+                                 {"cpu", cpu_model()},
+                                 {"threads", std::thread::hardware_concurrency()},
+                                 {"repeat", repeat},
+                                 {"rivals_missing", nlohmann::ordered_json::array()}};
+    for (const auto& rival : detail::bench::rivals()) {
+        if (with_rivals && !rival.sort)
+            facts["rivals_missing"].push_back({{"name", rival.name}, {"package", rival.package}});
+    }
+    return facts;
+}
+
+void BenchOptions::print_facts(const std::optional<Context>& context, const std::string& how) const {
+    fmt::print("quadmill {} on {}; {}, {} threads; median of {} (lowest .. highest), {}\n", QUADMILL_VERSION,
+               context ? context->info().renderer : "no GPU", cpu_model(), std::thread::hardware_concurrency(), repeat,
+               how);
 }
 
 void add_bench_command(CLI::App& app, const std::string& command_line) {

@@ -25,21 +25,15 @@ double keys_per_s(const CaseResult& found, const Result& result) {
     return result.ms > 0 ? static_cast<double>(found.which.n) / result.ms * 1e3 : 0;
 }
 
-struct BenchSort {
+struct BenchSort : BenchOptions {
     std::vector<std::size_t> n{std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20};
-    std::vector<KeyType> types{KeyType::F32};
-    std::vector<Distribution> distributions{Distribution::Uniform};
-    std::vector<Engine> engines;
-    bool with_rivals = false, json = false;
-    int repeat = 5, device = -1;
-    std::string plot_file, command_line;
+    std::string plot_file;
 
     void run();
 
   private:
     void list_contenders();
     [[nodiscard]] SortBench open_bench();
-    void describe(const std::optional<Context>& context);
     [[nodiscard]] static std::string title(const SortCase& which);
     [[nodiscard]] std::vector<const Result*> rivals_of(const CaseResult& found) const;
     void print_case(const CaseResult& found) const;
@@ -58,43 +52,14 @@ void BenchSort::list_contenders() {
         if (engines.empty() || std::ranges::find(engines, engine) != engines.end())
             contenders_.push_back({word, engine});
     }
-    head_["rivals_missing"] = Json::array();
-    for (const auto& rival : rivals()) {
-        if (!with_rivals) break;
-        if (rival.sort) {
-            contenders_.push_back({rival.name, &rival});
-            continue;
-        }
-        head_["rivals_missing"].push_back({{"name", rival.name}, {"package", rival.package}});
-        fmt::print(stderr,
-                   "quadmill bench sort: without {}: this command was built where {} was not; install it and build "
-                   "again\n",
-                   rival.name, rival.package);
-    }
-}
-
-void BenchSort::describe(const std::optional<Context>& context) {
-    auto facts = bench_facts(command_line, context, repeat);
-    facts.update(head_);
-    head_ = std::move(facts);
-    if (json) return;
-    fmt::print(
-        "quadmill {} on {}; {}, {} threads; median of {} (lowest .. highest), memory to memory; "
-        "x NAME: its time over this one\n",
-        QUADMILL_VERSION, context ? context->info().renderer : "no GPU", cpu_model(),
-        std::thread::hardware_concurrency(), repeat);
+    for (const auto* rival : rivals("sort")) contenders_.push_back({rival->name, rival});
 }
 
 SortBench BenchSort::open_bench() {
     list_contenders();
-    std::optional<Context> context;
-    std::string why_not;
-    try {
-        context = Context::headless({.device = device});
-    } catch (const ContextError& error) {
-        why_not = error.what();
-    }
-    describe(context);
+    auto [context, why_not] = open_context();
+    head_ = facts(context);
+    if (!json) print_facts(context, "memory to memory; x NAME: its time over this one");
     return {std::move(context), std::move(why_not), contenders_, repeat};
 }
 
@@ -264,24 +229,8 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
         ->transform(count_of_keys())
         ->type_name("N,...")
         ->default_str("2^16,2^18,2^20");
-    verb->add_option("--types", work->types, "Types of the keys")
-        ->delimiter(',')
-        ->transform(one_of(type_words))
-        ->default_str("f32");
-    verb->add_option("--dist", work->distributions, "Distributions of the keys")
-        ->delimiter(',')
-        ->transform(one_of(distribution_words))
-        ->default_str("uniform");
-    verb->add_option("--engines", work->engines, "Engines (default: all)")
-        ->delimiter(',')
-        ->transform(one_of(engine_words));
-    verb->add_flag("--rivals", work->with_rivals, "Sorts of others on the CPU as well");
-    verb->add_option("--repeat", work->repeat, "Times each sort is measured; the median counts")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    verb->add_flag("--json", work->json, "One JSON object on standard output");
+    work->add_to(*verb, "all");
     verb->add_option("--plot", work->plot_file, "Draw keys a second against n, as SVG")->type_name("FILE.svg");
-    add_device_option(*verb, work->device);
     verb->footer(
         "Examples:\n"
         "  quadmill bench sort --rivals --n 2^16,2^18,2^20 --plot sorts.svg\n"

@@ -7,6 +7,7 @@
 
 #include "bench/stream_bench.hpp"
 #include "cli/bench_report.hpp"
+#include "cli/checks.hpp"
 #include "cli/commands.hpp"
 #include "cli/words.hpp"
 #include "quadmill/error.hpp"
@@ -24,16 +25,12 @@ const Words<Summary> summary_words{{"quantiles", Summary::Quantiles},
                                    {"sliding-quantiles", Summary::SlidingQuantiles},
                                    {"sliding-frequencies", Summary::SlidingFrequencies}};
 
-struct BenchStream {
+struct BenchStream : BenchOptions {
+    BenchStream() { repeat = 3; }
+
     std::size_t n = 100'000'000, sliding = 1'000'000, window = 0;
     std::vector<Summary> summaries{Summary::Quantiles, Summary::Frequencies};
     std::vector<double> eps{1e-2, 1e-3, 1e-4, 1e-5};
-    std::vector<KeyType> types{KeyType::F32};
-    std::vector<Distribution> distributions{Distribution::Uniform};
-    std::vector<Engine> engines{Engine::Cpu, Engine::Merge, Engine::Hybrid, Engine::Auto};
-    bool with_rivals = false, json = false;
-    int repeat = 3, device = -1;
-    std::string command_line;
 
     void run();
 
@@ -46,10 +43,9 @@ struct BenchStream {
 // The paper's comparison: the same summary over the sorts of others, each on the calling thread.
 std::vector<StreamContender> BenchStream::contenders() const {
     std::vector<StreamContender> all;
-    for (const auto engine : engines) all.push_back({word_for(engine_words, engine), engine});
-    for (const auto& rival : rivals()) {
-        if (with_rivals && rival.sort) all.push_back({rival.name, {}, &rival});
-    }
+    const std::vector usual{Engine::Cpu, Engine::Merge, Engine::Hybrid, Engine::Auto};
+    for (const auto engine : engines.empty() ? usual : engines) all.push_back({word_for(engine_words, engine), engine});
+    for (const auto* rival : rivals("stream")) all.push_back({rival->name, {}, rival});
     return all;
 }
 
@@ -120,21 +116,12 @@ Json BenchStream::to_json(const StreamCaseResult& found) {
 void BenchStream::run() {
     std::optional<RivalThreads> rival_threads;
     if (with_rivals) rival_threads.emplace();
-    std::optional<Context> context;
-    std::string why_not;
-    try {
-        context = Context::headless({.device = device});
-    } catch (const ContextError& error) {
-        why_not = error.what();
-    }
-    auto report = bench_facts(command_line, context, repeat);
+    auto [context, why_not] = open_context();
+    auto report = facts(context);
     if (!json) {
-        fmt::print(
-            "quadmill {} on {}; {}, {} threads; median of {}, from memory to answers; parts overlap, and x slowest is "
-            "the "
-            "total over the slowest of sort, transfers and summary\n",
-            QUADMILL_VERSION, report["renderer"].get<std::string>(), report["cpu"].get<std::string>(),
-            std::thread::hardware_concurrency(), repeat);
+        print_facts(context,
+                    "from memory to answers; parts overlap, and x slowest is the total over the slowest of sort, "
+                    "transfers and summary");
     }
     StreamBench bench(std::move(context), std::move(why_not), contenders(), repeat);
     report["cases"] = Json::array();
@@ -170,31 +157,14 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
         ->default_str("quantiles,frequencies");
     verb->add_option("--eps", work->eps, "Errors, comma-separated")
         ->delimiter(',')
-        ->check(CLI::Range(1e-6, 0.5))
+        ->check(number_from(1e-9, 0.5))
         ->default_str("0.01,0.001,0.0001,0.00001");
     verb->add_option("--sliding", work->sliding, "Values of sliding windows")
         ->transform(count_of_keys())
         ->default_str("1000000");
     verb->add_option("--window", work->window,
                      "Values that are sorted at once, but for sliding windows (default: by eps)");
-    verb->add_option("--types", work->types, "Types of the values")
-        ->delimiter(',')
-        ->transform(one_of(type_words))
-        ->default_str("f32");
-    verb->add_option("--dist", work->distributions, "Distributions of the values")
-        ->delimiter(',')
-        ->transform(one_of(distribution_words))
-        ->default_str("uniform");
-    verb->add_option("--engines", work->engines, "Engines: cpu, merge, hybrid, auto")
-        ->delimiter(',')
-        ->transform(one_of(engine_words))
-        ->default_str("cpu,merge,hybrid,auto");
-    verb->add_flag("--rivals", work->with_rivals, "The same summaries over the sorts of others, on one CPU thread");
-    verb->add_option("--repeat", work->repeat, "Times each is measured; the median counts")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    verb->add_flag("--json", work->json, "One JSON object on standard output");
-    add_device_option(*verb, work->device);
+    work->add_to(*verb, "cpu, merge, hybrid, auto");
     verb->footer(
         "Examples:\n"
         "  quadmill bench stream --n 2^24 --eps 0.001,0.0001 --rivals\n"

@@ -42,4 +42,26 @@ CLI::Validator number_from(double least, double most) {
     return {check, ""};
 }
 
+std::vector<std::string> comma_separated(const std::string& text) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (auto comma = text.find(','); comma != std::string::npos; comma = text.find(',', begin)) {
+        parts.push_back(text.substr(begin, comma - begin));
+        begin = comma + 1;
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+}
+
+CLI::Validator each_of(const CLI::Validator& part) {
+    const auto check = [part](const std::string& text) -> std::string {
+        for (auto& one : comma_separated(text)) {
+            if (one.empty()) return fmt::format("'{}' has nothing where a part should be", text);
+            if (auto wrong = part(one); !wrong.empty()) return wrong;
+        }
+        return {};
+    };
+    return {check, ""};
+}
+
 }  // namespace quadmill::cli

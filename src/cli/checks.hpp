@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace quadmill::cli {
 
@@ -10,5 +12,10 @@ namespace quadmill::cli {
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t most);
 // A number, neither NaN nor outside.
 [[nodiscard]] CLI::Validator number_from(double least, double most);
+
+// The parts of "0.5,0.99"; empty ones, too, which CLI11's own delimiter drops.
+[[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);
+// A list of these.
+[[nodiscard]] CLI::Validator each_of(const CLI::Validator& part);
 
 }  // namespace quadmill::cli

@@ -37,10 +37,17 @@ void add_save_option(CLI::App& verb, std::string& save) {
 }
 
 void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
-    verb.add_option("--phi", phis, "Which quantiles: parts from 0 (the least) to 1 (the greatest), comma-separated")
-        ->delimiter(',')
+    const auto take = [&phis](const std::vector<std::string>& lists) {
+        phis.clear();
+        for (const auto& list : lists) {
+            for (const auto& part : comma_separated(list))
+                static_cast<void>(parse_number(part, phis.emplace_back()));  // was checked
+        }
+    };
+    verb.add_option_function<std::vector<std::string>>(
+            "--phi", take, "Which quantiles: parts from 0 (the least) to 1 (the greatest), comma-separated")
         ->allow_extra_args(false)  // else it would take the FILE after it
-        ->check(number_from(0, 1))
+        ->check(each_of(number_from(0, 1)))
         ->type_name("PHI,...")
         ->default_str("0,0.01,0.05,0.25,0.5,0.75,0.95,0.99,1");
 }

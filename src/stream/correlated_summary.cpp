@@ -49,7 +49,7 @@ CorrelatedSummary::CorrelatedSummary(std::span<const Pair> sorted, double max_er
 
 // What is at most a key that only one has, is in the other between two entries.
 CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const CorrelatedSummary& b,
-                                            CorrelatedSummary&& memory) {
+                                            CorrelatedSummary&& memory, const Share& /*share*/) {
     auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
     out.total_ = a.total_ + b.total_;
@@ -77,7 +77,7 @@ CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const Co
 }
 
 // As for quantiles: from each entry that is kept to the last one that all gaps allow.
-void CorrelatedSummary::prune(double max_error) {
+void CorrelatedSummary::prune(double max_error, const Share& /*share*/) {
     if (entries_.size() < 3) return;
     const auto gaps = allowed(max_error);
     std::size_t kept = 0;

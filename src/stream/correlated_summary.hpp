@@ -10,6 +10,7 @@
 
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
+#include "stream/share.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -37,11 +38,12 @@ class CorrelatedSummary {
     // Of pairs that ascend by key; an amount may be off by max_error / n of its total.
     CorrelatedSummary(std::span<const Pair> sorted, double max_error);
 
-    static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b, CorrelatedSummary&& memory);
+    static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b, CorrelatedSummary&& memory,
+                                    const Share& share = alone);
     static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b) {
         return merged(a, b, CorrelatedSummary());
     }
-    void prune(double max_error);
+    void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // In pairs; the same part of the sums.

@@ -10,6 +10,7 @@
 
 #include "sort/clock.hpp"
 #include "stream/bytes.hpp"
+#include "stream/share.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -60,12 +61,13 @@ class ExponentialHistogram {
     explicit ExponentialHistogram(const ErrorPlan& plan) : plan_(plan) {}
 
     // A summary whose error is at most that of an id, by default of a window. Two of an id become one of the next.
-    void add(Summary summary, std::size_t id = 1) {
-        combine(std::move(summary), id, [](const Summary&, std::size_t) {});
+    void add(Summary summary, std::size_t id = 1, const Share& share = alone) {
+        combine(
+            std::move(summary), id, [](const Summary&, std::size_t) {}, share);
     }
     // The same; calls formed(summary, id) for each that it forms.
     template <class Formed>
-    void combine(Summary summary, std::size_t id, Formed formed) {
+    void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone) {
         if (buckets_.size() < most_ids) buckets_.resize(most_ids);
         while (true) {
             auto& bucket = buckets_[id - 1];
@@ -74,14 +76,14 @@ class ExponentialHistogram {
                 return;
             }
             const sort::Stopwatch merging;
-            auto sum = Summary::merged(*bucket, summary, std::move(spare_));
+            auto sum = Summary::merged(*bucket, summary, std::move(spare_), share);
             spare_ = std::move(*bucket);
             summary = std::move(sum);
             bucket.reset();
             merge_ms_ += merging.ms();
             if (id < most_ids) ++id;
             const sort::Stopwatch compressing;
-            summary.prune(plan_.max_error(id, summary.n()));
+            summary.prune(plan_.max_error(id, summary.n()), share);
             compress_ms_ += compressing.ms();
             formed(std::as_const(summary), id);
         }
@@ -90,7 +92,7 @@ class ExponentialHistogram {
     // Makes room for a larger error.
     void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
     // Takes the other's buckets over; a bucket of another plan gets the first id whose error it keeps to.
-    void merge(const ExponentialHistogram& other) {
+    void merge(const ExponentialHistogram& other, const Share& share = alone) {
         for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
             if (!other.buckets_[i]) continue;
             const auto& summary = *other.buckets_[i];
@@ -99,16 +101,22 @@ class ExponentialHistogram {
                 const auto error = other.plan_.max_error(id, summary.n());
                 for (id = 1; id < most_ids && plan_.max_error(id, summary.n()) < error;) ++id;
             }
-            add(summary, id);
+            add(summary, id, share);
         }
     }
 
-    // All buckets as one, small ones first.
-    [[nodiscard]] Summary all() const {
-        Summary sum;
+    // All buckets, small ones first.
+    [[nodiscard]] std::vector<const Summary*> parts() const {
+        std::vector<const Summary*> parts;
         for (const auto& bucket : buckets_) {
-            if (bucket) sum = Summary::merged(sum, *bucket);
+            if (bucket) parts.push_back(&*bucket);
         }
+        return parts;
+    }
+    // Their sum.
+    [[nodiscard]] Summary all(const Share& share = alone) const {
+        Summary sum;
+        for (const auto* part : parts()) sum = Summary::merged(sum, *part, {}, share);
         return sum;
     }
 

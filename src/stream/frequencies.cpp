@@ -27,7 +27,6 @@ void Frequencies<T>::State::take(const Window<T>& sorted) {
     count_window(summary, sorted, eps);
     count_ms += time.ms();
     with_rest.reset();
-    rest.clear();
 }
 
 template <class T>
@@ -37,12 +36,11 @@ void Frequencies<T>::State::settle() {
 
 template <class T>
 const FrequencySummary& Frequencies<T>::State::settled() {
-    settle();
-    const auto values = intake.rest();
-    if (values.empty()) return summary;
-    if (!with_rest || with_rest->n() != summary.n() + values.size()) {
+    const auto rest = intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+    if (rest.size() == 0) return summary;
+    if (!with_rest || with_rest->n() != summary.n() + rest.size()) {
         with_rest = summary;
-        count_window(*with_rest, rest.of(values, intake.sorter()), eps);
+        count_window(*with_rest, rest, eps);
     }
     return *with_rest;
 }
@@ -146,7 +144,7 @@ std::size_t Frequencies<T>::summary_bytes() const {
 template <class T>
 std::size_t Frequencies<T>::bytes() const {
     const auto& s = *state_;
-    return sizeof s + s.summary.bytes() + s.intake.bytes() + s.rest.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
+    return sizeof s + s.summary.bytes() + s.intake.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
 }
 
 template <class T>

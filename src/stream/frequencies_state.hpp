@@ -26,7 +26,6 @@ struct Frequencies<T>::State {
     detail::stream::Intake<T> intake;
     detail::stream::FrequencySummary summary;
     std::optional<detail::stream::FrequencySummary> with_rest;  // for answers
-    detail::stream::SortedRest<T> rest;
     double count_ms = 0;
 };
 

@@ -13,7 +13,7 @@ std::uint64_t FrequencySummary::less_than(double max_error) {
 
 // What has no entry in the other may be there as often as what is absent there.
 FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const FrequencySummary& b,
-                                          FrequencySummary&& memory) {
+                                          FrequencySummary&& memory, const Share& /*share*/) {
     auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
     out.absent_ = a.absent_ + b.absent_;
@@ -34,7 +34,7 @@ FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const Frequ
     return out;
 }
 
-void FrequencySummary::prune(double max_error) {
+void FrequencySummary::prune(double max_error, const Share& /*share*/) {
     const auto limit = less_than(max_error);
     if (limit <= absent_) return;
     std::erase_if(entries_, [limit](const Entry& entry) { return entry.count + entry.missed <= limit; });

@@ -10,6 +10,7 @@
 
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
+#include "stream/share.hpp"
 #include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
@@ -62,12 +63,13 @@ class FrequencySummary {
         n_ += sorted.size();
     }
 
-    static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b, FrequencySummary&& memory);
+    static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b, FrequencySummary&& memory,
+                                   const Share& share = alone);
     static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b) {
         return merged(a, b, FrequencySummary());
     }
     // Drops every key that need not have an entry when max_error() may be so large; `compress` of the papers.
-    void prune(double max_error);
+    void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // The most that a count is too low.

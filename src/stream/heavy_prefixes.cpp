@@ -155,18 +155,16 @@ struct HeavyPrefixes<T>::State {
         levels.add(sorted);
         count_ms += time.ms();
         with_rest.reset();
-        rest.clear();
     }
     void settle() {
         intake.settle([this](const Window<T>& sorted) { take(sorted); });
     }
     const Levels<T>& settled() {
-        settle();
-        const auto values = intake.rest();
-        if (values.empty()) return levels;
-        if (!with_rest || with_rest->n() != levels.n() + values.size()) {
+        const auto rest = intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+        if (rest.size() == 0) return levels;
+        if (!with_rest || with_rest->n() != levels.n() + rest.size()) {
             with_rest = levels;
-            with_rest->add(rest.of(values, intake.sorter()));
+            with_rest->add(rest);
         }
         return *with_rest;
     }
@@ -176,7 +174,6 @@ struct HeavyPrefixes<T>::State {
     Intake<T> intake;
     Levels<T> levels;
     std::optional<Levels<T>> with_rest;  // for answers
-    SortedRest<T> rest;
     double count_ms = 0;
 };
 
@@ -277,7 +274,7 @@ std::size_t HeavyPrefixes<T>::summary_bytes() const {
 template <class T>
 std::size_t HeavyPrefixes<T>::bytes() const {
     const auto& s = *state_;
-    return sizeof s + s.levels.bytes() + s.intake.bytes() + s.rest.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
+    return sizeof s + s.levels.bytes() + s.intake.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
 }
 
 template <class T>

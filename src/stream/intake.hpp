@@ -9,9 +9,12 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "quadmill/window_sorter.hpp"
 #include "stream/key.hpp"
+#include "stream/share.hpp"
+#include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -19,28 +22,35 @@ namespace quadmill::detail::stream {
 template <class T>
 class Batch {
   public:
-    [[nodiscard]] std::span<T> values() { return {memory_.get(), size_}; }
-    [[nodiscard]] std::span<const T> values() const { return {memory_.get(), size_}; }
-    [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] std::size_t room() const { return room_; }
+    [[nodiscard]] std::span<T> values() { return values_; }
+    [[nodiscard]] std::span<const T> values() const { return values_; }
+    [[nodiscard]] std::size_t size() const { return values_.size(); }
+    [[nodiscard]] std::size_t room() const { return values_.capacity(); }
     // Room for so many values, whatever they are.
     std::span<T> append(std::size_t count, std::size_t most) {
-        if (size_ + count > room_) {
-            room_ = std::max(size_ + count, std::min(2 * room_, most));
-            auto larger = std::make_unique_for_overwrite<T[]>(room_);
-            std::copy_n(memory_.get(), size_, larger.get());
-            memory_ = std::move(larger);
-        }
-        size_ += count;
+        const auto size = values_.size() + count;
+        if (size > room()) values_.reserve(std::max(size, std::min(2 * room(), most)));
+        values_.resize(size);
         return values().last(count);
     }
-    void drop_last(std::size_t count) { size_ -= count; }
-    void clear() { size_ = 0; }
+    void drop_last(std::size_t count) { values_.resize(values_.size() - count); }
+    void clear() { values_.clear(); }
 
   private:
-    std::unique_ptr<T[]> memory_;
-    std::size_t size_ = 0, room_ = 0;
+    std::vector<T, Uncleared<T>> values_;
 };
+
+// Does the one, and then the other also where the one throws.
+template <class Work, class After>
+void whether_or_not(Work work, After after) {
+    try {
+        work();
+    } catch (...) {
+        after();
+        throw;
+    }
+    after();
+}
 
 // Memory: depth + 2 batches of the sorter, each of at least one window. Nothing waits in a queue: add() itself waits
 // when the sorter is behind.
@@ -76,9 +86,7 @@ class Intake {
                 copy(part);
                 values = values.subspan(part.size());
             }
-            if (filling_.size() < batch_) continue;
-            if (under_way_.size() == sorter_->depth()) take_oldest(take);
-            begin(cut(batch_));
+            if (filling_.size() >= batch_) begin(take, [this] { begin_windows(cut(batch_)); });
         }
     }
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
@@ -90,41 +98,61 @@ class Intake {
 
     // Sorts and hands on all whole windows that have come; what remains is rest().
     void settle(const Take& take) {
+        begin_whole(take);
         while (!under_way_.empty()) take_oldest(take);
-        const auto whole = filling_.size() / window_ * window_;
-        if (whole == 0) return;
-        begin(cut(whole));
-        take_oldest(take);
     }
     // Values that fill no window yet, in the order in which they came. Pre: settle() was called last.
     [[nodiscard]] std::span<const T> rest() const { return filling_.values(); }
+    // The same, and returns the rest sorted, until values come or settle: a copy, which goes through the sorter right
+    // behind the last windows. Asked again and again while a window fills, it sorts what is new.
+    Window<T> settle_all(const Take& take) {
+        begin_whole(take);
+        const auto fresh = std::as_const(filling_).values().subspan(sorted_.size());
+        if (!fresh.empty()) begin(take, [&] { begin_rest(fresh); });
+        while (!under_way_.empty()) take_oldest(take);
+        return Window<T>(std::as_const(sorted_).values().data(), sorted_.size());
+    }
 
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
+    // Of the work on what it hands on, with the sorter's threads.
+    [[nodiscard]] Share share() {
+        return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };
+    }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // Of the values that are on their way.
     [[nodiscard]] std::size_t bytes() const {
-        std::size_t values = filling_.room() + spare_.room();
-        for (const auto& batch : under_way_) values += batch.room();
+        std::size_t values = filling_.room() + spare_.room() + sorted_.room();
+        for (const auto& [batch, is_rest] : under_way_) values += batch.room();
         return values * sizeof(T);
     }
 
   private:
-    // The sorter's threads share the copying of many values.
-    void copy(std::span<const T> values) {
+    struct UnderWay {
+        Batch<T> batch;
+        bool is_rest;  // a copy of values that wait
+    };
+
+    // The sorter's threads share the copying of many values. Returns how many are NaN.
+    std::size_t copy_shared(std::span<const T> from, std::span<T> to) {
         constexpr std::size_t piece = std::size_t{1} << 16U;
-        const auto to = filling_.append(values.size(), batch_);
         std::atomic<std::size_t> nans = 0;
         const auto copy_piece = [&](std::size_t i) {
-            const auto from = values.subspan(i * piece, std::min(piece, values.size() - i * piece));
-            std::ranges::copy(from, to.begin() + static_cast<std::ptrdiff_t>(i * piece));
-            nans += static_cast<std::size_t>(std::count_if(from.begin(), from.end(), KeyOf<T>::is_nan));
+            const auto part = from.subspan(i * piece, std::min(piece, from.size() - i * piece));
+            std::ranges::copy(part, to.begin() + static_cast<std::ptrdiff_t>(i * piece));
+            nans += static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
         };
-        const auto pieces = (values.size() + piece - 1) / piece;
+        const auto pieces = (from.size() + piece - 1) / piece;
         if (pieces == 1) {
             copy_piece(0);
         } else {
             sorter_->share(pieces, copy_piece);
         }
+        return nans;
+    }
+    void copy(std::span<const T> values) {
+        if (filling_.room() == 0) filling_ = std::exchange(spare_, {});
+        const auto to = filling_.append(values.size(), batch_);
+        const auto nans = copy_shared(values, to);
         if (nans > 0) static_cast<void>(std::remove_if(to.begin(), to.end(), KeyOf<T>::is_nan));
         filling_.drop_last(nans);
         n_ += values.size() - nans;
@@ -132,64 +160,107 @@ class Intake {
     }
     // The first values that wait; the others go on waiting.
     Batch<T> cut(std::size_t count) {
-        auto rest = std::exchange(spare_, {});
+        Batch<T> rest;
         const auto others = filling_.values().subspan(count);
-        if (!others.empty()) std::ranges::copy(others, rest.append(others.size(), batch_).begin());
+        if (!others.empty()) {
+            rest = std::exchange(spare_, {});
+            copy_shared(others, rest.append(others.size(), batch_));
+        }
         filling_.drop_last(others.size());
+        sorted_.clear();
         return std::exchange(filling_, std::move(rest));
     }
+    // Where all the sorter's places are taken, what was begun first is taken once the sorter has the next.
+    template <class Begin>
+    void begin(const Take& take, Begin next) {
+        if (under_way_.size() < sorter_->depth()) return next();
+        auto done = finish();
+        whether_or_not(next, [&] { hand_on(std::move(done), take); });
+    }
+    void begin_whole(const Take& take) {
+        const auto whole = filling_.size() / window_ * window_;
+        if (whole > 0) begin(take, [&] { begin_windows(cut(whole)); });
+    }
     // Where the sorter fails, the values come back to where they were, in the order of their windows.
-    void begin(Batch<T> batch) {
-        under_way_.push_back(std::move(batch));
+    void begin_windows(Batch<T> batch) {
+        under_way_.push_back({std::move(batch), false});
         try {
-            sorter_->begin(under_way_.back().values(), window_);
+            sorter_->begin(under_way_.back().batch.values(), window_);
         } catch (...) {
-            auto back = std::move(under_way_.back());
+            auto back = std::move(under_way_.back().batch);
             under_way_.pop_back();
             take_back(std::move(back));
             throw;
         }
     }
-    Batch<T> finish() {
-        auto batch = std::move(under_way_.front());
+    void begin_rest(std::span<const T> values) {
+        under_way_.push_back({std::exchange(spare_, {}), true});
+        auto& batch = under_way_.back().batch;
+        try {
+            copy_shared(values, batch.append(values.size(), batch_));
+            sorter_->begin(batch.values(), values.size());
+        } catch (...) {
+            under_way_.pop_back();
+            throw;
+        }
+    }
+    UnderWay finish() {
+        auto oldest = std::move(under_way_.front());
         under_way_.pop_front();
         try {
             sorter_->finish();
         } catch (...) {
+            if (oldest.is_rest) oldest.batch.clear();
             for (; !under_way_.empty(); under_way_.pop_front()) {
                 try {
                     sorter_->finish();
                 } catch (...) {  // NOLINT(bugprone-empty-catch)
                     // They are sorted once more in any case.
                 }
-                append(batch, under_way_.front());
+                if (!under_way_.front().is_rest) append(oldest.batch, under_way_.front().batch);
             }
-            take_back(std::move(batch));
+            take_back(std::move(oldest.batch));
             throw;
         }
-        return batch;
+        return oldest;
     }
     void append(Batch<T>& to, const Batch<T>& from) {
         if (from.size() > 0) std::ranges::copy(from.values(), to.append(from.size(), batch_).begin());
     }
     void take_back(Batch<T> batch) {
+        if (batch.size() == 0) return;
         append(batch, filling_);
         filling_ = std::move(batch);
+        sorted_.clear();
     }
-    void take_oldest(const Take& take) {
-        auto batch = finish();
-        const auto values = std::as_const(batch).values();
-        for (std::size_t i = 0; i < values.size(); i += window_)
-            take(Window<T>(values.data() + i, std::min(window_, values.size() - i)));
+    void take_oldest(const Take& take) { hand_on(finish(), take); }
+    void hand_on(UnderWay done, const Take& take) {
+        auto& [batch, is_rest] = done;
+        if (is_rest) {
+            merge_into_sorted(batch);
+        } else {
+            const auto values = std::as_const(batch).values();
+            for (std::size_t i = 0; i < values.size(); i += window_)
+                take(Window<T>(values.data() + i, std::min(window_, values.size() - i)));
+        }
         batch.clear();
-        spare_ = std::move(batch);
+        if (batch.room() > spare_.room()) spare_ = std::move(batch);
+    }
+    void merge_into_sorted(Batch<T>& batch) {
+        if (sorted_.size() == 0) return std::swap(sorted_, batch);
+        const auto old = static_cast<std::ptrdiff_t>(sorted_.size());
+        append(sorted_, batch);
+        const auto all = sorted_.values();
+        std::inplace_merge(all.begin(), all.begin() + old, all.end(),
+                           sort::KeyLess<T>{sort::TotalOrder<T>(Order::Ascending)});
     }
 
     std::unique_ptr<WindowSorter> sorter_;
     std::size_t window_, batch_ = 0;
     std::uint64_t n_ = 0, nans_ = 0;
     Batch<T> filling_, spare_;
-    std::deque<Batch<T>> under_way_;
+    Batch<T> sorted_;  // the first of the values that wait, in order
+    std::deque<UnderWay> under_way_;
 };
 
 }  // namespace quadmill::detail::stream

@@ -42,18 +42,6 @@ inline void check_eps(const std::string& function, double eps, double least) {
     throw InvalidArgument(function + ": eps must be from " + text_of(least) + " to 0.5, not " + text_of(eps));
 }
 
-// Does the one, and then the other also where the one throws.
-template <class Work, class After>
-void whether_or_not(Work work, After after) {
-    try {
-        work();
-    } catch (...) {
-        after();
-        throw;
-    }
-    after();
-}
-
 inline void check_part(const std::string& function, const char* name, double part, double least = 0) {
     if (part >= least && part <= 1) return;
     throw InvalidArgument(function + ": " + name + " must be from " + text_of(least) + " to 1, not " + text_of(part));
@@ -86,33 +74,6 @@ inline std::uint64_t least_count(double support, std::uint64_t n) {
 inline Count count_of(const Bounds& bounds) {
     return {bounds.lower, bounds.lower, bounds.upper};
 }
-
-// A copy of values in order that grows with them: asked again and again while a window fills, it sorts what is new.
-template <class T>
-class SortedRest {
-  public:
-    // Pre: `values` begin with those of the call before, or clear() was called; the sorter has nothing under way.
-    Window<T> of(std::span<const T> values, WindowSorter& sorter) {
-        const auto old = sorted_.size();
-        sorted_.insert(sorted_.end(), values.begin() + static_cast<std::ptrdiff_t>(old), values.end());
-        const auto added = std::span(sorted_).subspan(old);
-        try {
-            if (!added.empty()) sorter.begin(added, added.size());
-            if (!added.empty()) sorter.finish();
-        } catch (...) {
-            sorted_.resize(old);
-            throw;
-        }
-        std::inplace_merge(sorted_.begin(), sorted_.begin() + static_cast<std::ptrdiff_t>(old), sorted_.end(),
-                           sort::KeyLess<T>{sort::TotalOrder<T>(Order::Ascending)});
-        return Window<T>(sorted_.data(), sorted_.size());
-    }
-    void clear() { sorted_.clear(); }
-    [[nodiscard]] std::size_t bytes() const { return sorted_.capacity() * sizeof(T); }
-
-  private:
-    std::vector<T> sorted_;
-};
 
 template <class T>
 KeyType type_of() {

@@ -1,14 +1,20 @@
 #include "stream/quantile_summary.hpp"
 
-#include <iterator>
-#include <ranges>
+#include <functional>
+#include <span>
 #include <utility>
+
+#include "sort/merge.hpp"
 
 namespace quadmill::detail::stream {
 
-struct QuantileSummary::Exact {
-    explicit Exact(const QuantileSummary& /*summary*/) {}
-    Ranks operator[](std::size_t i) const { return {i + 1, i + 1}; }
+struct QuantileSummary::Stepped {
+    explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}
+    Ranks operator[](std::size_t i) const {
+        const auto rank = std::min(i * gap + 1, n);
+        return {rank, rank};
+    }
+    std::uint64_t gap, n;
 };
 
 struct QuantileSummary::Bounded {
@@ -23,49 +29,76 @@ std::uint64_t QuantileSummary::gap_for(double max_error) {
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, most)), 1);
 }
 
-QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory) {
+QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
+                                        const Share& share) {
     if (a.n_ == 0) return b;
     if (b.n_ == 0) return a;
     auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
+    out.keys_.clear();  // or what they were is copied where they need more room
+    out.ranks_.clear();
     out.keys_.resize(a.size() + b.size());
     const bool exact = a.is_exact() && b.is_exact();
     out.ranks_.resize(exact ? 0 : out.size());
     if (exact) {
-        out.merge_exactly(a, b);
-    } else if (a.is_exact()) {
-        out.merge<Exact, Bounded>(a, b);
-    } else if (b.is_exact()) {
-        out.merge<Bounded, Exact>(a, b);
+        out.merge_exactly(a, b, share);
+    } else if (a.is_stepped()) {
+        b.is_stepped() ? out.merge<Stepped, Stepped>(a, b, share) : out.merge<Stepped, Bounded>(a, b, share);
     } else {
-        out.merge<Bounded, Bounded>(a, b);
+        b.is_stepped() ? out.merge<Bounded, Stepped>(a, b, share) : out.merge<Bounded, Bounded>(a, b, share);
     }
     return out;
 }
 
-void QuantileSummary::merge_exactly(const QuantileSummary& a, const QuantileSummary& b) {
+namespace {
+
+// How many of the first `count` merged keys come from `a`.
+std::size_t from_first(std::span<const Key> a, std::span<const Key> b, std::size_t count) {
+    const sort::Run<Key> run_a{a.data(), a.size()}, run_b{b.data(), b.size()};
+    return sort::merge_path(run_a, run_b, count, std::less<Key>());
+}
+
+}  // namespace
+
+// The largest of what work(piece, begin, end) returns.
+template <class Work>
+std::uint64_t QuantileSummary::largest(const Share& share, std::size_t size, const Work& work) {
+    std::vector<std::uint64_t> of_piece(size / shared_piece + 1);
+    share_pieces(share, size, [&](std::size_t piece, std::size_t begin, std::size_t end) {
+        of_piece[piece] = work(piece, begin, end);
+    });
+    return *std::max_element(of_piece.begin(), of_piece.end());
+}
+
+void QuantileSummary::merge_exactly(const QuantileSummary& a, const QuantileSummary& b, const Share& share) {
     gap_ = 1;
-    const auto *x = a.keys_.data(), *y = b.keys_.data(), *const x_end = x + a.size(), *const y_end = y + b.size();
-    auto* to = keys_.data();
-    while (x != x_end && y != y_end) {
-        const bool take_x = *x <= *y;  // a coin toss: no branch may depend on it
-        *to++ = take_x ? *x : *y;
-        x += take_x;
-        y += !take_x;
-    }
-    std::copy(y, y_end, std::copy(x, x_end, to));
+    share_pieces(share, size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
+        const auto from_a = from_first(a.keys_, b.keys_, begin), to_a = from_first(a.keys_, b.keys_, end);
+        const sort::Run<Key> run_a{a.keys_.data() + from_a, to_a - from_a};
+        const sort::Run<Key> run_b{b.keys_.data() + (begin - from_a), (end - to_a) - (begin - from_a)};
+        sort::merge_two(run_a, run_b, keys_.data() + begin, std::less<Key>());
+    });
+}
+
+template <class RanksA, class RanksB>
+void QuantileSummary::merge(const QuantileSummary& a, const QuantileSummary& b, const Share& share) {
+    gap_ = largest(share, size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
+        return merge_piece<RanksA, RanksB>(a, b, begin, end);
+    });
 }
 
 // An entry of one has the rank that it had, and as many more as there are entries before it in the other: at least up
 // to its predecessor there, at most to before its successor. Of equal keys those of `a` come first.
 template <class RanksA, class RanksB>
-void QuantileSummary::merge(const QuantileSummary& a, const QuantileSummary& b) {
+std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const QuantileSummary& b, std::size_t begin,
+                                           std::size_t end) {
     const auto na = a.size(), nb = b.size();
     const RanksA ranks_a(a);
     const RanksB ranks_b(b);
-    std::size_t x = 0, y = 0;
-    std::uint64_t x_min = 0, y_min = 0, gap = 2;  // rank_min of the predecessors
-    while (x < na && y < nb) {
+    std::size_t x = from_first(a.keys_, b.keys_, begin), y = begin - x;
+    // rank_min of the predecessors
+    std::uint64_t x_min = x > 0 ? ranks_a[x - 1].min : 0, y_min = y > 0 ? ranks_b[y - 1].min : 0, gap = 2;
+    while (x < na && y < nb && x + y < end) {
         const bool take_x = a.keys_[x] <= b.keys_[y];  // a coin toss: no branch may depend on it
         const auto in_a = ranks_a[x], in_b = ranks_b[y];
         const auto max = in_a.max + in_b.max - 1;
@@ -84,21 +117,15 @@ void QuantileSummary::merge(const QuantileSummary& a, const QuantileSummary& b) 
         gap = std::max(gap, ranks.max + others - before);
         before = ranks.min + others;
     };
-    for (; x < na; ++x) take(a.keys_[x], ranks_a[x], b.n_);
-    for (; y < nb; ++y) take(b.keys_[y], ranks_b[y], a.n_);
-    gap_ = gap;
+    for (; x < na && x + y < end; ++x) take(a.keys_[x], ranks_a[x], b.n_);
+    for (; y < nb && x + y < end; ++y) take(b.keys_[y], ranks_b[y], a.n_);
+    return gap;
 }
 
-// From each entry that is kept to the last one that the gap allows. The one after that is too far, and at most the old
-// gap further; so each step gains more than the growth of the gap, and at most n / growth + 1 entries are kept.
-void QuantileSummary::prune(double max_error) {
-    const auto allowed = gap_for(max_error);
-    if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // few would go
-    if (is_exact()) {
-        const auto all = std::move(keys_);
-        return sample(n_, allowed, [&](std::uint64_t i) { return all[static_cast<std::size_t>(i)]; });
-    }
-    std::size_t kept = 0;
+// Moves what it keeps of a piece to its front.
+std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, std::uint64_t allowed,
+                                           std::size_t& count) {
+    std::size_t kept = begin;
     std::uint64_t gap = 2;
     const auto keep = [&](std::size_t i) {
         gap = std::max(gap, ranks_[i].max - ranks_[kept].min);
@@ -106,36 +133,50 @@ void QuantileSummary::prune(double max_error) {
         keys_[kept] = keys_[i];
         ranks_[kept] = ranks_[i];
     };
-    for (std::size_t i = 1; i + 1 < size(); ++i) {
+    const auto last = std::min(end, size() - 1);
+    for (std::size_t i = begin + 1; i < last; ++i) {
         if (ranks_[i + 1].max - ranks_[kept].min > allowed) keep(i);
     }
-    keep(size() - 1);
-    keys_.resize(kept + 1);
-    ranks_.resize(kept + 1);
-    if (kept < keys_.capacity() / 2) {
+    if (end < size()) {
+        gap = std::max(gap, ranks_[end].max - ranks_[kept].min);  // the next piece keeps that
+    } else if (last > begin) {
+        keep(last);
+    }
+    count = kept + 1 - begin;
+    return gap;
+}
+
+// From each entry that is kept to the last one that the gap allows. The one after that is too far, and at most the old
+// gap further; so each step gains more than the growth of the gap, and at most n / growth + 1 entries are kept. Each
+// piece keeps its first entry, so that it needs to know of no other.
+void QuantileSummary::prune(double max_error, const Share& share) {
+    const auto allowed = gap_for(max_error);
+    if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // few would go
+    if (is_stepped()) {
+        const auto all = std::exchange(keys_, {});
+        const auto step = gap_;
+        const auto at = [&](std::uint64_t i) { return all[static_cast<std::size_t>((i + step - 1) / step)]; };
+        return sample(n_, allowed / step * step, at, share);
+    }
+    std::vector<std::size_t> kept(size() / shared_piece + 1);  // of each piece, moved to its front
+    gap_ = largest(share, size(), [&](std::size_t piece, std::size_t begin, std::size_t end) {
+        return prune_piece(begin, end, allowed, kept[piece]);
+    });
+    auto to = kept.front();
+    for (std::size_t piece = 1; piece < kept.size(); ++piece) {
+        const auto from = static_cast<std::ptrdiff_t>(piece * shared_piece);
+        const auto count = static_cast<std::ptrdiff_t>(kept[piece]);
+        std::copy(keys_.begin() + from, keys_.begin() + from + count, keys_.begin() + static_cast<std::ptrdiff_t>(to));
+        std::copy(ranks_.begin() + from, ranks_.begin() + from + count,
+                  ranks_.begin() + static_cast<std::ptrdiff_t>(to));
+        to += kept[piece];
+    }
+    keys_.resize(to);
+    ranks_.resize(to);
+    if (to < keys_.capacity() / 2) {
         keys_.shrink_to_fit();
         ranks_.shrink_to_fit();
     }
-    gap_ = gap;
-}
-
-QuantileSummary::Entry QuantileSummary::at_rank(std::uint64_t rank) const {
-    if (is_exact()) return entry(static_cast<std::size_t>(rank - 1));
-    const auto error = [rank](const Ranks& r) {
-        return std::max(rank > r.min ? rank - r.min : 0, r.max > rank ? r.max - rank : 0);
-    };
-    auto at = std::partition_point(ranks_.begin(), ranks_.end(), [rank](const Ranks& r) { return r.max <= rank; });
-    if (at != ranks_.begin()) --at;
-    auto best = at;
-    for (; at != ranks_.end() && (at->max <= rank || at->max - rank < error(*best)); ++at) {
-        if (error(*at) < error(*best)) best = at;
-    }
-    return entry(static_cast<std::size_t>(best - ranks_.begin()));
-}
-
-Bounds QuantileSummary::count_at_most(Key key) const {
-    const auto at = static_cast<std::size_t>(std::upper_bound(keys_.begin(), keys_.end(), key) - keys_.begin());
-    return {at == 0 ? 0 : entry(at - 1).rank_min, at == size() ? n_ : entry(at).rank_max - 1};
 }
 
 void QuantileSummary::write(Writer& to) const {
@@ -143,9 +184,9 @@ void QuantileSummary::write(Writer& to) const {
     to.u64(gap_);
     to.u64(size());
     for (const auto key : keys_) to.u64(key);
-    for (const auto& ranks : ranks_) {
-        to.u64(ranks.min);
-        to.u64(ranks.max);
+    for (std::size_t i = 0; i < size() && !is_exact(); ++i) {
+        to.u64(entry(i).rank_min);
+        to.u64(entry(i).rank_max);
     }
 }
 
@@ -174,6 +215,13 @@ QuantileSummary QuantileSummary::read(Reader& from) {
         before = ranks;
     }
     from.require(summary.ranks_.front().max == 1 && before.min == summary.n_, "the ends of a summary");
+    const bool is_stepped = [&] {
+        for (std::size_t i = 0; i < summary.size(); ++i) {
+            if (summary.ranks_[i] != summary.stepped_ranks(i)) return false;
+        }
+        return true;
+    }();
+    if (is_stepped) summary.ranks_ = {};
     return summary;
 }
 

@@ -4,6 +4,14 @@ namespace quadmill {
 
 using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
 
+namespace {
+
+Count middle_of(const Bounds& bounds) {
+    return {bounds.lower, bounds.lower + (bounds.upper - bounds.lower) / 2, bounds.upper};
+}
+
+}  // namespace
+
 template <class T>
 Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter)
     : window(window_for("Quantiles", wanted.eps, wanted.window)),
@@ -13,17 +21,17 @@ Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<Window
 template <class T>
 void Quantiles<T>::State::take(const Window<T>& sorted) {
     const detail::sort::Stopwatch time;
-    auto summary = QuantileSummary::of(sorted, histogram.plan().max_error(1, sorted.size()));
+    auto summary = QuantileSummary::of(sorted, histogram.plan().max_error(1, sorted.size()), intake.share());
     sample_ms += time.ms();
-    histogram.add(std::move(summary));
+    histogram.add(std::move(summary), 1, intake.share());
     changed();
 }
 
 template <class T>
 void Quantiles<T>::State::changed() {
-    whole.reset();
-    with_rest.reset();
-    rest.clear();
+    of_rest.reset();
+    of_all.reset();
+    asked = 0;
 }
 
 template <class T>
@@ -31,18 +39,27 @@ void Quantiles<T>::State::settle() {
     intake.settle([this](const Window<T>& sorted) { take(sorted); });
 }
 
-// Without pruning, merging keeps the larger error of two; so the rest, too, may be off by all of eps.
+// The errors of parts add up, and each part may be off by all of eps: so may the rest. Few ranks are found in the parts
+// themselves; where many are asked for, it is faster to merge these first.
 template <class T>
-const QuantileSummary& Quantiles<T>::State::settled() {
-    settle();
-    if (!whole) whole = histogram.all();
-    const auto values = intake.rest();
-    if (values.empty()) return *whole;
-    if (!with_rest || with_rest->n() != whole->n() + values.size()) {
-        const auto error = histogram.plan().eps * static_cast<double>(values.size());
-        with_rest = QuantileSummary::merged(*whole, QuantileSummary::of(rest.of(values, intake.sorter()), error));
+QuantileParts Quantiles<T>::State::settled(std::size_t ranks) {
+    const auto rest = intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+    if (rest.size() != (of_rest ? of_rest->n() : 0)) {
+        changed();
+        const auto error = histogram.plan().eps * static_cast<double>(rest.size());
+        of_rest = QuantileSummary::of(rest, error, intake.share());
     }
-    return *with_rest;
+    auto list = histogram.parts();
+    if (of_rest) list.push_back(&*of_rest);
+    const QuantileParts parts(list);
+    constexpr std::size_t merging_pays = 1024;  // entries for each rank
+    asked += ranks;
+    if (list.size() < 2 || asked < parts.size() / merging_pays) return parts;
+    if (!of_all) {
+        of_all = histogram.all(intake.share());
+        if (of_rest) of_all = QuantileSummary::merged(*of_all, *of_rest, {}, intake.share());
+    }
+    return QuantileParts({&*of_all});
 }
 
 template <class T>
@@ -86,14 +103,14 @@ template <class T>
 std::vector<Quantile<T>> Quantiles<T>::quantiles(std::span<const double> phis) const {
     for (const double phi : phis) check_part("Quantiles::quantiles", "phi", phi);
     if (n() == 0) throw InvalidArgument("Quantiles::quantiles: there are no values yet");
-    return answers<T>(state_->settled(), phis);
+    return answers<T>(state_->settled(phis.size()), phis);
 }
 
 template <class T>
 Count Quantiles<T>::rank(T value) const {
     if (KeyOf<T>::is_nan(value)) throw InvalidArgument("Quantiles::rank: a NaN has no rank");
-    const auto [lower, upper] = state_->settled().count_at_most(KeyOf<T>::key(value));
-    return {lower, lower + (upper - lower) / 2, upper};
+    if (n() == 0) return {};
+    return middle_of(state_->settled(1).count_at_most(KeyOf<T>::key(value)));
 }
 
 template <class T>
@@ -109,15 +126,14 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
     if (bars == 0) throw InvalidArgument("Quantiles::histogram: there must be at least one bar");
     std::vector<Bar<T>> out;
     if (n() == 0) return out;
-    const auto& summary = state_->settled();
-    auto from = summary.entry(0).key;
+    const auto summary = state_->settled(2 * bars);
+    auto from = summary.least();
     Count below{};
     for (std::size_t i = 1; i <= bars; ++i) {
         const double phi = static_cast<double>(i) / static_cast<double>(bars);
-        const auto to =
-            i == bars ? summary.entry(summary.size() - 1).key : summary.at_rank(rank_of(phi, summary.n())).key;
+        const auto to = i == bars ? summary.greatest() : summary.at_rank(rank_of(phi, summary.n())).key;
         if (to <= from && !out.empty()) continue;
-        const auto at_most = rank(KeyOf<T>::value(to));
+        const auto at_most = middle_of(summary.count_at_most(to));
         out.push_back({KeyOf<T>::value(from),
                        KeyOf<T>::value(to),
                        {less(at_most.lower, below.upper), less(at_most.estimate, below.estimate),
@@ -135,7 +151,7 @@ void Quantiles<T>::merge(const Quantiles& other) {
     auto& from = *other.state_;
     from.settle();
     state_->histogram.raise_eps(other.eps());
-    state_->histogram.merge(from.histogram);
+    state_->histogram.merge(from.histogram, state_->intake.share());
     state_->changed();
     state_->intake.note(from.histogram.n(), from.intake.nans());
     add(from.intake.rest());
@@ -181,8 +197,8 @@ std::size_t Quantiles<T>::summary_bytes() const {
 template <class T>
 std::size_t Quantiles<T>::bytes() const {
     const auto& s = *state_;
-    return sizeof s + s.histogram.bytes() + s.intake.bytes() + s.rest.bytes() + (s.whole ? s.whole->bytes() : 0) +
-           (s.with_rest ? s.with_rest->bytes() : 0);
+    return sizeof s + s.histogram.bytes() + s.intake.bytes() + (s.of_rest ? s.of_rest->bytes() : 0) +
+           (s.of_all ? s.of_all->bytes() : 0);
 }
 
 template <class T>

@@ -82,7 +82,7 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
     for (const double phi : phis) check_part("SlidingQuantiles::quantiles", "phi", phi);
     if (w == 0) throw InvalidArgument("SlidingQuantiles::quantiles: there are no values yet");
     const auto& [summary, missing] = state_->covered(wanted);
-    auto out = answers<T>(summary, phis);
+    auto out = answers<T>(QuantileParts({&summary}), phis);
     for (auto& q : out) {
         q.rank = rank_of(q.phi, w);
         q.rank_upper += missing;

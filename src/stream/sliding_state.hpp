@@ -77,10 +77,11 @@ class SlidingState {
         width = std::min(width, intake_.n());
         if (answer_ && answered_ == std::pair(intake_.n(), width)) return *answer_;
         if (width <= plan_.exact) {
+            intake_.settle(taker());
             answer_ = {Summary::of(sorted(last_.last(width)), 0)};
         } else {
-            intake_.settle(taker());
-            answer_ = blocks_.last(width, Summary::of(sorted(intake_.rest()), 0));
+            const auto rest = Summary::of(intake_.settle_all(taker()), 0);
+            answer_ = blocks_.last(width, rest);
         }
         answered_ = {intake_.n(), width};
         return *answer_;
@@ -165,9 +166,12 @@ class SlidingState {
             blocks_.add(std::move(block));
         };
     }
+    // Pre: the sorter has nothing under way.
     Window<T> sorted(std::span<const T> values) {
-        sorted_.clear();
-        return sorted_.of(values, intake_.sorter());
+        sorted_.assign(values.begin(), values.end());
+        intake_.sorter().begin(std::span(sorted_), sorted_.size());
+        intake_.sorter().finish();
+        return Window<T>(sorted_.data(), sorted_.size());
     }
 
     std::string name_;
@@ -176,7 +180,7 @@ class SlidingState {
     Intake<T> intake_;
     Last<T> last_;
     SlidingWindow<Summary> blocks_;
-    SortedRest<T> sorted_;
+    std::vector<T> sorted_;  // for answers
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width of it
     double sample_ms_ = 0;

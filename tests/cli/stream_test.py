@@ -84,6 +84,17 @@ class Stream(Command):
 
 
 class Quantiles(Stream):
+    def test_bench_names_the_rivals_that_were_not_built(self):
+        result = run("bench", "stream", "--n", "5000", "--eps", "0.1", "--engines", "cpu", "--rivals", "--repeat", "1",
+                     "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        names = {one["name"] for case in report["cases"] for one in case["contenders"]}
+        self.assertIn("cpu", names)
+        for missing in report["rivals_missing"]:
+            self.assertNotIn(missing["name"], names)
+            self.assertIn(f"bench stream: without {missing['name']}".encode(), result.stderr)
+
     def test_shape(self):
         answer = self.answer("quantiles", "--eps", "0.01", stdin=floats([3, 1, 2]))
         self.assertEqual(list(answer)[:6], ["n", "eps", "quantiles", "bytes", "engine", "values_per_s"])
@@ -477,6 +488,9 @@ class WrongCalls(Stream):
         for words, call in (
                 ("no number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
                 ("no number from 0 to 1", ["quantiles", "--phi", "nan"]),
+                ("'0.5,,1' has nothing where a part should be", ["quantiles", "--phi", "0.5,,1"]),
+                ("'0.5,' has nothing where a part should be", ["quantiles", "--phi", "0.5,"]),
+                ("nothing where a part should be", ["quantiles", "--phi", ""]),
                 ("--eps", ["quantiles", "--eps", "0"]), ("--eps", ["quantiles", "--eps", "0.6"]),
                 ("no whole number from 1", ["quantiles", "--n", "0"]),
                 ("no whole number from 1", ["quantiles", "--every", "0"]),

@@ -1,7 +1,10 @@
 // Sliding windows: every answer against the exact window, while the stream goes on.
 #include <doctest/doctest.h>
 
+#include <deque>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
@@ -251,6 +254,39 @@ TEST_CASE("What a sliding window refuses") {
     CHECK_THROWS_AS(static_cast<void>(variable.quantile(-1)), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(SlidingFrequencies<float>({.eps = 0.1, .window = 10}).frequent(0.01)),
                     InvalidArgument);
+}
+
+// Does nothing before finish() asks for it, as a GPU may.
+class Late : public WindowSorter {
+  public:
+    void begin(Keys keys, std::size_t window) override { batches_.emplace_back(keys, window); }
+    void finish() override {
+        const auto [keys, window] = batches_.front();
+        batches_.pop_front();
+        sort_windows_on_cpu(keys, window);
+    }
+    [[nodiscard]] std::size_t depth() const override { return 2; }
+    [[nodiscard]] std::size_t batch_bytes() const override { return 4096; }
+    [[nodiscard]] Times times() const override { return {}; }
+    [[nodiscard]] std::string name() const override { return "late"; }
+
+  private:
+    std::deque<std::pair<Keys, std::size_t>> batches_;
+};
+
+TEST_CASE("Short windows are answered for while blocks are on their way") {
+    const SlidingOptions options{.eps = 0.05, .window = 50'000, .widths = Widths::Variable};
+    SlidingQuantiles<double> late(options, std::make_unique<Late>()), at_once(options);
+    const auto values = stream("random", 20'000, 5);
+    for (std::size_t i = 0; i < values.size(); i += 700) {
+        CAPTURE(i);
+        const auto part = std::span(values).subspan(i, std::min<std::size_t>(700, values.size() - i));
+        late.add(part);
+        at_once.add(part);
+        for (const std::uint64_t width : {1U, 100U, 2000U, 20'000U})
+            CHECK(late.quantile(0.5, width).value == at_once.quantile(0.5, width).value);
+    }
+    CHECK(late.save() == at_once.save());
 }
 
 TEST_CASE("A window of a finer eps") {

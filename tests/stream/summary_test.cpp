@@ -8,6 +8,7 @@
 
 #include "stream/exponential_histogram.hpp"
 #include "stream/frequency_summary.hpp"
+#include "stream/quantile_parts.hpp"
 #include "stream/quantile_summary.hpp"
 
 using namespace quadmill::detail::stream;  // NOLINT(google-build-using-namespace)
@@ -37,8 +38,9 @@ void check(const QuantileSummary& summary, const std::vector<std::uint32_t>& all
         REQUIRE(entry.rank_min <= static_cast<std::uint64_t>(at_most));
         REQUIRE(entry.rank_max > static_cast<std::uint64_t>(below));
     }
+    const QuantileParts parts({&summary});
     for (std::uint64_t rank = 1; rank <= all.size(); rank += 1 + all.size() / 997) {
-        const auto entry = summary.at_rank(rank);
+        const auto entry = parts.at_rank(rank);
         REQUIRE(entry.rank_min <= rank + summary.max_error());
         REQUIRE(entry.rank_max + summary.max_error() >= rank);
         REQUIRE(std::max(rank, entry.rank_max) - std::min(rank, entry.rank_min) <=
@@ -48,7 +50,7 @@ void check(const QuantileSummary& summary, const std::vector<std::uint32_t>& all
     }
     for (std::uint32_t key = 0; key < all.back() + 2; key += 1 + all.back() / 101) {
         const auto exact = static_cast<std::uint64_t>(std::upper_bound(all.begin(), all.end(), key) - all.begin());
-        const auto bounds = summary.count_at_most(key);
+        const auto bounds = parts.count_at_most(key);
         REQUIRE(bounds.lower <= exact);
         REQUIRE(bounds.upper >= exact);
     }
@@ -93,6 +95,79 @@ TEST_CASE("Merging adds the errors, pruning adds what it was allowed") {
             check(sum, all);
             CHECK(static_cast<double>(sum.max_error()) <= allowed);
             CHECK(sum.size() <= 202);  // B + 1 for what was allowed, and a little
+        }
+    }
+}
+
+TEST_CASE("Several summaries asked as one answer as their sum does") {
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 200; ++round) {
+        CAPTURE(round);
+        std::vector<QuantileSummary> summaries(1 + random() % 6);
+        QuantileSummary sum;
+        for (auto& summary : summaries) {
+            const std::uint32_t distinct = round % 4 == 0 ? 1 : round % 4 == 1 ? 7 : round % 4 == 2 ? 300 : 1'000'000;
+            const auto values = sorted_values(random() % 400, distinct, random());
+            summary = QuantileSummary::of(window(values), 0.01 * static_cast<double>(random() % 3 * values.size()));
+            if (random() % 2 == 0) {
+                const auto more = sorted_values(1 + random() % 400, distinct, random());
+                summary = QuantileSummary::merged(summary, QuantileSummary::of(window(more), 3));
+                summary.prune(0.02 * static_cast<double>(summary.n()));
+            }
+            sum = QuantileSummary::merged(sum, summary);
+        }
+        if (sum.n() == 0) continue;
+        std::vector<const QuantileSummary*> list;
+        for (const auto& summary : summaries) list.push_back(&summary);
+        const QuantileParts parts(list), whole({&sum});
+        REQUIRE(parts.n() == sum.n());
+        REQUIRE(parts.size() == sum.size());
+        REQUIRE(parts.least() == sum.key(0));
+        REQUIRE(parts.greatest() == sum.key(sum.size() - 1));
+        for (std::uint64_t rank = 1; rank <= sum.n(); ++rank) {
+            const auto one = parts.at_rank(rank), other = whole.at_rank(rank);
+            REQUIRE(one.key == other.key);
+            REQUIRE(one.rank_min == other.rank_min);
+            REQUIRE(one.rank_max == other.rank_max);
+        }
+        for (std::size_t i = 0; i < sum.size(); ++i) {
+            for (const auto key : {less(sum.key(i), 1), sum.key(i), sum.key(i) + 1})
+                REQUIRE(parts.count_at_most(key) == whole.count_at_most(key));
+        }
+    }
+}
+
+TEST_CASE("Threads that share the work change no summary but for the entries where pieces begin") {
+    // Backwards, which no result may depend on.
+    const Share backwards = [](std::size_t count, const Work& work) {
+        while (count > 0) work(--count);
+    };
+    const auto bytes = [](const QuantileSummary& summary) {
+        Writer to({Kind::Quantiles, quadmill::KeyType::U32});
+        summary.write(to);
+        return to.take();
+    };
+    for (const double error : {0.0, 1.0, 3.0}) {
+        for (const std::uint32_t distinct : {5U, 4'000'000U}) {
+            CAPTURE(error);
+            CAPTURE(distinct);
+            const auto values = sorted_values(300'001, distinct, 1), others = sorted_values(170'000, distinct, 2);
+            const auto one = QuantileSummary::of(window(values), error, backwards);
+            const auto other = QuantileSummary::of(window(others), 2 * error, backwards);
+            CHECK(bytes(one) == bytes(QuantileSummary::of(window(values), error)));
+            auto sum = QuantileSummary::merged(one, other, {}, backwards);
+            CHECK(bytes(sum) == bytes(QuantileSummary::merged(one, other)));
+            std::vector<std::uint32_t> all(values);
+            all.insert(all.end(), others.begin(), others.end());
+            std::sort(all.begin(), all.end());
+            auto alone_pruned = sum;
+            sum.prune(20, backwards);
+            alone_pruned.prune(20);
+            CHECK(bytes(sum) == bytes(alone_pruned));
+            CHECK(sum.max_error() <= 20);
+            CHECK(sum.size() <=
+                  all.size() / (40 - 6 * static_cast<std::size_t>(error)) + 2 + all.size() / shared_piece);
+            check(sum, all);
         }
     }
 }
