@@ -140,7 +140,7 @@ class CaseList {
     }
     void ranks() {
         constexpr double goal = 34;
-        constexpr std::size_t top = 1000;
+        constexpr std::size_t top = 1000;  // k
         const auto kth = [&](QueryKind kind, const std::string& what, std::uint64_t k) {
             for (const auto column : {column_a, column_b, column_c})
                 add({.kind = kind,
@@ -151,7 +151,7 @@ class CaseList {
                      .goal_passes = goal});
         };
         kth(QueryKind::Median, "median", (rows_ - 1) / 2);
-        kth(QueryKind::Kth, std::to_string(std::min(top, rows_)) + "th largest", rows_ - std::min(top, rows_));
+        kth(QueryKind::Kth, "k-th largest", rows_ - std::min(top, rows_));
     }
 
     const std::vector<QueryKind>& kinds_;

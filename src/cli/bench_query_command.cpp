@@ -155,6 +155,7 @@ Json BenchQuery::to_json(const QueryCaseResult& found) {
              {"n", found.n},
              {"goal_depth_passes", optional_json(found.which.goal_passes)},
              {"contenders", Json::array()}};
+    if (found.which.ask == QueryCase::Ask::Kth) out["rank"] = found.which.k + 1;
     for (const auto& result : found.results) out["contenders"].push_back(to_json(found, result));
     return out;
 }
@@ -241,7 +242,7 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
     verb->add_option("--plot", work->plot_file, "Draw rows a second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
         "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, as a\n"
-        "with NULLs.\n"
+        "with NULLs. kth: the 1000th largest.\n"
         "Examples:\n"
         "  quadmill bench query --rivals --n 2^20,2^22 --plot queries.svg\n"
         "  quadmill bench query --queries predicate,cnf --engines depth,cpu --json");
