@@ -61,6 +61,7 @@ class Meter {
 
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
+    [[nodiscard]] Limit depth() const;
 
   private:
     // One warm-up, then the median of `work`'s results, which are amounts per second.
@@ -112,7 +113,6 @@ class Meter {
     void copies(gl::Format format);
     void fetches(const Limit& write);
     void targets();
-    void depth();
     void stencil();
     void scatter();
     void arithmetic();
@@ -170,7 +170,7 @@ void Meter::targets() {
          [&] { return rate(static_cast<double>(side) * side * layers, many, [&] { draw(device_, pass); }); });
 }
 
-void Meter::depth() {
+Limit Meter::depth() const {
     const gl::Program program(device_, "bench/one.frag", shaders::bench_one_frag);
     const Canvas canvas(device_, gl::Format::R32f, request_.side);
     const gl::Texture depth(device_, gl::Format::Depth32f, request_.side, request_.side);
@@ -182,8 +182,8 @@ void Meter::depth() {
     pass.color = gl::ColorWrite::Off;
     pass.depth = gl::DepthTest{.pass_if = gl::Compare::Less};
     pass.count_samples = &count;
-    note("depth test and occlusion count", "Gpixel/s",
-         [&] { return rate(pixels(), many, [&] { draw(device_, pass); }); });
+    return measure("depth test and occlusion count", "Gpixel/s",
+                   [&] { return rate(pixels(), many, [&] { draw(device_, pass); }); });
 }
 
 void Meter::stencil() {
@@ -298,7 +298,7 @@ std::vector<Limit> Meter::all() {
     limits_.push_back(fill_rate(gl::Format::R32f, gl::Blend::None));
     fetches(write);
     targets();
-    depth();
+    limits_.push_back(depth());
     stencil();
     scatter();
     arithmetic();
@@ -327,6 +327,14 @@ std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request
     limits.push_back({"saving and restoring the host's state", sessions[sessions.size() / 2], sessions.front(),
                       sessions.back(), "us"});
     return limits;
+}
+
+Limit depth_limit(Context& context) {
+    auto& device = *context.device();
+    const gl::Scope scope(device, "limits");
+    auto limit = Meter(device, {}).depth();
+    scope.check();
+    return limit;
 }
 
 double FillLimits::rate(std::string_view format, PassEvent::Write write) {

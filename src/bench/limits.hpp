@@ -24,6 +24,9 @@ struct LimitsRequest {
 // Measures every limit on the context's device.
 [[nodiscard]] std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request);
 
+// "depth test and occlusion count" alone.
+[[nodiscard]] Limit depth_limit(Context& context);
+
 // How fast passes can write or blend, measured when first asked for.
 class FillLimits {
   public:

@@ -31,6 +31,15 @@ std::string cpu_model() {
 
 }  // namespace
 
+void BenchRun::add_to(CLI::App& verb, const std::string& rivals) {
+    verb.add_flag("--rivals", with_rivals, rivals);
+    verb.add_option("--repeat", repeat, "Times each is measured; the median counts")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    verb.add_flag("--json", json, "One JSON object on standard output");
+    add_device_option(verb, device);
+}
+
 void BenchOptions::add_to(CLI::App& verb, const std::string& all) {
     verb.add_option("--types", types, "Types of the keys")
         ->delimiter(',')
@@ -43,31 +52,37 @@ void BenchOptions::add_to(CLI::App& verb, const std::string& all) {
     verb.add_option("--engines", engines, "Engines (default: " + all + ")")
         ->delimiter(',')
         ->transform(one_of(engine_words));
-    verb.add_flag("--rivals", with_rivals, "Sorts of others on the CPU as well");
-    verb.add_option("--repeat", repeat, "Times each is measured; the median counts")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    verb.add_flag("--json", json, "One JSON object on standard output");
-    add_device_option(verb, device);
+    BenchRun::add_to(verb, "Sorts of others on the CPU as well");
 }
 
 std::vector<const detail::bench::Rival*> BenchOptions::rivals(const std::string& verb) const {
+    note_missing(verb, missing_rivals());
     std::vector<const detail::bench::Rival*> built;
     for (const auto& rival : detail::bench::rivals()) {
+        if (with_rivals && rival.sort) built.push_back(&rival);
+    }
+    return built;
+}
+
+std::vector<MissingRival> BenchOptions::missing_rivals() {
+    std::vector<MissingRival> missing;
+    for (const auto& rival : detail::bench::rivals()) {
+        if (!rival.sort) missing.push_back({rival.name, rival.package});
+    }
+    return missing;
+}
+
+void BenchRun::note_missing(const std::string& verb, const std::vector<MissingRival>& missing) const {
+    for (const auto& rival : missing) {
         if (!with_rivals) break;
-        if (rival.sort) {
-            built.push_back(&rival);
-            continue;
-        }
         fmt::print(stderr,
                    "quadmill bench {}: without {}: this command was built where {} was not; install it and build "
                    "again\n",
                    verb, rival.name, rival.package);
     }
-    return built;
 }
 
-BenchOptions::Opened BenchOptions::open_context() const {
+BenchRun::Opened BenchRun::open_context() const {
     try {
         return {Context::headless({.device = device}), {}};
     } catch (const ContextError& error) {
@@ -75,7 +90,8 @@ BenchOptions::Opened BenchOptions::open_context() const {
     }
 }
 
-nlohmann::ordered_json BenchOptions::facts(const std::optional<Context>& context) const {
+nlohmann::ordered_json BenchRun::facts(const std::optional<Context>& context,
+                                       const std::vector<MissingRival>& missing) const {
     nlohmann::ordered_json facts{{"quadmill", QUADMILL_VERSION},
                                  {"command", command_line},
                                  {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
@@ -84,14 +100,13 @@ nlohmann::ordered_json BenchOptions::facts(const std::optional<Context>& context
                                  {"threads", std::thread::hardware_concurrency()},
                                  {"repeat", repeat},
                                  {"rivals_missing", nlohmann::ordered_json::array()}};
-    for (const auto& rival : detail::bench::rivals()) {
-        if (with_rivals && !rival.sort)
-            facts["rivals_missing"].push_back({{"name", rival.name}, {"package", rival.package}});
+    for (const auto& rival : missing) {
+        if (with_rivals) facts["rivals_missing"].push_back({{"name", rival.name}, {"package", rival.package}});
     }
     return facts;
 }
 
-void BenchOptions::print_facts(const std::optional<Context>& context, const std::string& how) const {
+void BenchRun::print_facts(const std::optional<Context>& context, const std::string& how) const {
     fmt::print("quadmill {} on {}; {}, {} threads; median of {} (lowest .. highest), {}\n", QUADMILL_VERSION,
                context ? context->info().renderer : "no GPU", cpu_model(), std::thread::hardware_concurrency(), repeat,
                how);
@@ -100,6 +115,7 @@ void BenchOptions::print_facts(const std::optional<Context>& context, const std:
 void add_bench_command(CLI::App& app, const std::string& command_line) {
     auto* bench = app.add_subcommand("bench", "Measure the library's engines against each other and against others");
     bench->require_subcommand(1);
+    add_bench_query_command(*bench, command_line);
     add_bench_sort_command(*bench, command_line);
     add_bench_stream_command(*bench, command_line);
 }

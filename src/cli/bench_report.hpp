@@ -1,14 +1,21 @@
-// What the benches of sorts have in common: options, contenders, and the facts at the head of a report.
+// What benches have in common: options, contenders, and the facts at the head of a report.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/inputs.hpp"
+#include "bench/plot.hpp"
 #include "bench/rivals.hpp"
+#include "cli/files.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/sort.hpp"
 
@@ -17,31 +24,118 @@ namespace quadmill::cli {
 // "1000" or "2^20" to a count.
 [[nodiscard]] CLI::Validator count_of_keys();
 
-// The options that both have, and what comes of them.
-struct BenchOptions {
-    std::vector<KeyType> types{KeyType::F32};
-    std::vector<detail::bench::Distribution> distributions{detail::bench::Distribution::Uniform};
-    std::vector<Engine> engines;
+// A rival that was not built in.
+struct MissingRival {
+    std::string name, package;
+};
+
+// The options that all benches have, and what comes of them.
+struct BenchRun {
     bool with_rivals = false, json = false;
     int repeat = 5, device = -1;
     std::string command_line;
 
-    // "sort" or "stream". Sets options but for those of the engines, of which `all` are the default.
-    void add_to(CLI::App& verb, const std::string& all);
-    // The rivals that are wanted and were built in. Of those that were not, a note goes to standard error.
-    [[nodiscard]] std::vector<const detail::bench::Rival*> rivals(const std::string& verb) const;
+    void add_to(CLI::App& verb, const std::string& rivals);
 
     struct Opened {
         std::optional<Context> context;
         std::string why_no_context;
     };
     [[nodiscard]] Opened open_context() const;
-    // Which program measured when on what, and which rivals are missing.
-    [[nodiscard]] nlohmann::ordered_json facts(const std::optional<Context>& context) const;
+    // If rivals are wanted, a note about each of these goes to standard error.
+    void note_missing(const std::string& verb, const std::vector<MissingRival>& missing) const;
+    // Which program measured when on what, and which rivals are missing, if any are wanted.
+    [[nodiscard]] nlohmann::ordered_json facts(const std::optional<Context>& context,
+                                               const std::vector<MissingRival>& missing) const;
     // The same on one line, and how the times were taken.
     void print_facts(const std::optional<Context>& context, const std::string& how) const;
 };
 
+// Those of benches of sorts.
+struct BenchOptions : BenchRun {
+    std::vector<KeyType> types{KeyType::F32};
+    std::vector<detail::bench::Distribution> distributions{detail::bench::Distribution::Uniform};
+    std::vector<Engine> engines;
+
+    // Sets options but for those of the engines, of which `all` are the default.
+    void add_to(CLI::App& verb, const std::string& all);
+    // The rivals that are wanted and were built in. Of those that were not, a note goes to standard error.
+    [[nodiscard]] std::vector<const detail::bench::Rival*> rivals(const std::string& verb) const;
+    [[nodiscard]] static std::vector<MissingRival> missing_rivals();
+};
+
+// The results of a case have a contender with a name, and their times.
+template <class Result>
+[[nodiscard]] std::vector<const Result*> rivals_of(const std::vector<Result>& results) {
+    std::vector<const Result*> some;
+    for (const auto& result : results) {
+        if (result.contender->is_rival() && result.ran()) some.push_back(&result);
+    }
+    return some;
+}
+
+// A line an engine, of the rivals that were faster.
+template <class Result>
+void print_losses(const std::vector<Result>& results) {
+    for (const auto& result : results) {
+        if (result.contender->is_rival() || !result.ran()) continue;
+        std::string lost;
+        for (const auto* rival : rivals_of(results)) {
+            if (rival->ms < result.ms)
+                lost += fmt::format("{} {} by {:.2f}", lost.empty() ? "" : ",", rival->contender->name,
+                                    result.ms / rival->ms);
+        }
+        if (!lost.empty()) fmt::print("{} loses to{}\n", result.contender->name, lost);
+    }
+}
+
+template <class Result>
+[[nodiscard]] nlohmann::ordered_json times_faster_than(const std::vector<Result>& results, const Result& result) {
+    auto out = nlohmann::ordered_json::object();
+    for (const auto* rival : rivals_of(results)) {
+        if (rival != &result) out[rival->contender->name] = rival->ms / result.ms;
+    }
+    return out;
+}
+
+template <class Result>
+[[nodiscard]] double per_s(std::size_t n, const Result& result) {
+    return result.ms > 0 ? static_cast<double>(n) / result.ms * 1e3 : 0;
+}
+
+// `what` ("keys") a second against how many there are, a panel a title.
+class RatePlot {
+  public:
+    explicit RatePlot(std::string what) : what_(std::move(what)) {}
+    template <class Result>
+    void add(const std::string& title, std::size_t n, const std::vector<Result>& results) {
+        auto panel = std::ranges::find(panels_, title, &detail::bench::Panel::title);
+        if (panel == panels_.end()) {
+            panels_.push_back({title, what_, what_ + " a second", {}});
+            panel = panels_.end() - 1;
+            for (const auto& result : results) {
+                using detail::bench::Line;
+                panel->series.push_back(
+                    {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});
+            }
+        }
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            if (results[i].ran() && results[i].ms > 0)
+                panel->series[i].points.emplace_back(static_cast<double>(n), per_s(n, results[i]));
+        }
+    }
+    void write(OutputFile& file) const {
+        const auto svg = detail::bench::plot(panels_);
+        file.write(std::as_bytes(std::span(svg)));
+        file.commit();
+    }
+
+  private:
+    std::string what_;
+    std::vector<detail::bench::Panel> panels_;
+};
+
+void add_bench_query_command(CLI::App& bench, const std::string& command_line);
 void add_bench_sort_command(CLI::App& bench, const std::string& command_line);
 void add_bench_stream_command(CLI::App& bench, const std::string& command_line);
 

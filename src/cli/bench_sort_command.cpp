@@ -5,7 +5,6 @@
 #include <optional>
 #include <thread>
 
-#include "bench/plot.hpp"
 #include "bench/sort_bench.hpp"
 #include "cli/bench_report.hpp"
 #include "cli/commands.hpp"
@@ -21,10 +20,6 @@ namespace {
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 using Json = nlohmann::ordered_json;
 
-double keys_per_s(const CaseResult& found, const Result& result) {
-    return result.ms > 0 ? static_cast<double>(found.which.n) / result.ms * 1e3 : 0;
-}
-
 struct BenchSort : BenchOptions {
     std::vector<std::size_t> n{std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20};
     std::string plot_file;
@@ -35,13 +30,10 @@ struct BenchSort : BenchOptions {
     void list_contenders();
     [[nodiscard]] SortBench open_bench();
     [[nodiscard]] static std::string title(const SortCase& which);
-    [[nodiscard]] std::vector<const Result*> rivals_of(const CaseResult& found) const;
     void print_case(const CaseResult& found) const;
-    void print_losses(const CaseResult& found) const;
     [[nodiscard]] Json to_json(const CaseResult& found) const;
     [[nodiscard]] Json to_json(const CaseResult& found, const Result& result) const;
     void print_limits(const std::vector<Limit>& limits) const;
-    void write_plot(const std::vector<CaseResult>& all, OutputFile& file) const;
 
     std::vector<Contender> contenders_;
     Json head_;
@@ -58,7 +50,7 @@ void BenchSort::list_contenders() {
 SortBench BenchSort::open_bench() {
     list_contenders();
     auto [context, why_not] = open_context();
-    head_ = facts(context);
+    head_ = facts(context, missing_rivals());
     if (!json) print_facts(context, "memory to memory; x NAME: its time over this one");
     return {std::move(context), std::move(why_not), contenders_, repeat};
 }
@@ -67,16 +59,8 @@ std::string BenchSort::title(const SortCase& which) {
     return word_for(type_words, which.type) + " " + word_for(distribution_words, which.distribution);
 }
 
-std::vector<const Result*> BenchSort::rivals_of(const CaseResult& found) const {
-    std::vector<const Result*> some;
-    for (const auto& result : found.results) {
-        if (result.contender->is_rival() && result.ran()) some.push_back(&result);
-    }
-    return some;
-}
-
 void BenchSort::print_case(const CaseResult& found) const {
-    const auto others = rivals_of(found);
+    const auto others = rivals_of(found.results);
     fmt::print("\n{}, {} keys\n{:<14} {:>10} {:>22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", title(found.which),
                found.which.n, "", "ms", "(lowest .. highest)", "Mkeys/s", "upload", "passes", "read back", "merge",
                "% of limit");
@@ -88,7 +72,8 @@ void BenchSort::print_case(const CaseResult& found) const {
             continue;
         }
         fmt::print("{:<14} {:>10.3f} {:>22} {:>9.2f}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), keys_per_s(found, result) * 1e-6);
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms),
+                   per_s(found.which.n, result) * 1e-6);
         const bool by_passes = result.parts.passes > 0;
         for (const double part :
              {result.parts.upload_ms, result.parts.sort_ms, result.parts.readback_ms, result.parts.merge_ms})
@@ -101,20 +86,7 @@ void BenchSort::print_case(const CaseResult& found) const {
         }
         fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
     }
-    print_losses(found);
-}
-
-void BenchSort::print_losses(const CaseResult& found) const {
-    for (const auto& result : found.results) {
-        if (result.contender->is_rival() || !result.ran()) continue;
-        std::string lost;
-        for (const auto* rival : rivals_of(found)) {
-            if (rival->ms < result.ms)
-                lost += fmt::format("{} {} by {:.2f}", lost.empty() ? "" : ",", rival->contender->name,
-                                    result.ms / rival->ms);
-        }
-        if (!lost.empty()) fmt::print("{} loses to{}\n", result.contender->name, lost);
-    }
+    print_losses(found.results);
 }
 
 Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
@@ -129,7 +101,7 @@ Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
                     {"ms", result.ms},
                     {"low_ms", result.low_ms},
                     {"high_ms", result.high_ms},
-                    {"keys_per_s", keys_per_s(found, result)}});
+                    {"keys_per_s", per_s(found.which.n, result)}});
     if (!result.contender->is_rival()) {
         out.update(Json{{"engine", word_for(engine_words, result.parts.engine)},
                         {"passes", result.parts.passes},
@@ -141,10 +113,7 @@ Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
         out["least_ms"] = result.least_ms ? Json(*result.least_ms) : Json();
         out["percent_of_limit"] = percent ? Json(*percent) : Json();
     }
-    out["times_faster_than"] = Json::object();
-    for (const auto* rival : rivals_of(found)) {
-        if (rival != &result) out["times_faster_than"][rival->contender->name] = rival->ms / result.ms;
-    }
+    out["times_faster_than"] = times_faster_than(found.results, result);
     return out;
 }
 
@@ -163,27 +132,6 @@ void BenchSort::print_limits(const std::vector<Limit>& limits) const {
         "\n% of limit: the time that the texels which the passes were to write take at the rates below, of the time "
         "of the passes;\n            more than is true where the GPU skipped passes because all was in order.\n");
     for (const auto& l : limits) fmt::print("{:<20} {:>8.3f} {}\n", l.name, l.value, l.unit);
-}
-
-void BenchSort::write_plot(const std::vector<CaseResult>& all, OutputFile& file) const {
-    std::vector<Panel> panels;
-    for (const auto& found : all) {
-        const auto name = title(found.which);
-        auto panel = std::ranges::find(panels, name, &Panel::title);
-        if (panel == panels.end()) {
-            panels.push_back({name, "keys", "keys a second", {}});
-            for (const auto& contender : contenders_)
-                panels.back().series.push_back({contender.name, contender.is_rival() ? Line::Dashed : Line::Solid, {}});
-            panel = panels.end() - 1;
-        }
-        for (std::size_t i = 0; i < found.results.size(); ++i) {
-            if (const auto& result = found.results[i]; result.ran() && result.ms > 0)
-                panel->series[i].points.emplace_back(found.which.n, keys_per_s(found, result));
-        }
-    }
-    const auto svg = plot(panels);
-    file.write(std::as_bytes(std::span(svg)));
-    file.commit();
 }
 
 void BenchSort::run() {
@@ -214,7 +162,11 @@ void BenchSort::run() {
     } else {
         print_limits(bench.limits());
     }
-    if (plot_to) write_plot(all, *plot_to);
+    if (plot_to) {
+        RatePlot plot("keys");
+        for (const auto& found : all) plot.add(title(found.which), found.which.n, found.results);
+        plot.write(*plot_to);
+    }
     if (!right) throw Error("bench sort: a result was wrong; see above");
 }
 

@@ -117,7 +117,7 @@ void BenchStream::run() {
     std::optional<RivalThreads> rival_threads;
     if (with_rivals) rival_threads.emplace();
     auto [context, why_not] = open_context();
-    auto report = facts(context);
+    auto report = facts(context, missing_rivals());
     if (!json) {
         print_facts(context,
                     "from memory to answers; parts overlap, and x slowest is the total over the slowest of sort, "

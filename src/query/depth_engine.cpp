@@ -198,6 +198,12 @@ void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
     surface_.plane = plane;
 }
 
+void DepthColumns::copy_to_depth(std::size_t i) {
+    forget_depth();
+    const auto planes = planes_of(i);
+    for (int plane = 0; plane < planes.planes; ++plane) load(i, planes, plane);
+}
+
 void DepthColumns::range(const Range& asked, int level, bool count) {
     const auto& of = column(asked.column);
     const Range range{asked.column, std::max(asked.low, of.least), std::min(asked.high, of.most)};

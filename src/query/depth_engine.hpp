@@ -68,6 +68,11 @@ class DepthColumns final : public BitmapColumns {
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
 
+    // For measurements: all planes of a column, one after the other, as if nothing was there before.
+    void copy_to_depth(std::size_t column);
+    // The next query copies what it needs.
+    void forget_depth() { surface_.column.reset(); }
+
   private:
     [[nodiscard]] bool has_nulls(std::size_t column) const;
     [[nodiscard]] DepthPlanes planes_of(std::size_t column) const;

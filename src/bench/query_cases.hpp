@@ -1,0 +1,43 @@
+// What `quadmill bench query` asks, of which columns: as the plots of 'Query Processing on GPUs' and more.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "quadmill/query.hpp"
+#include "query/engine.hpp"
+
+namespace quadmill::detail::bench {
+
+enum class QueryKind { Copy, Predicate, Range, Cnf, Linear, In, Nulls, Sum, Median, Kth };
+
+// Columns of every bench's table, by their places:
+//   a: I32 of 24 random bits;  b: F32, uniform in (0, 1): the keys of both fit into one plane of depths
+//   c: I64 of 40 random bits: two planes
+//   d: as a, an eighth of it NULL
+enum QueryColumn : std::size_t { column_a, column_b, column_c, column_d };
+[[nodiscard]] Table query_table(std::size_t rows, std::uint64_t seed);
+
+struct QueryCase {
+    QueryKind kind = QueryKind::Predicate;
+    std::string name{};
+    enum class Ask {
+        Count,  // the rows that satisfy `where`
+        Kth,    // the key of rank k, from 0, of all of `column`
+        Sum,    // of all of `column`, which holds integers; the low 64 bits
+        Copy    // nothing: `column` to the depth buffer
+    } ask = Ask::Count;
+    query::Columns::Clauses where{};
+    std::size_t column = column_a;
+    std::uint64_t k = 0;
+    enum class Depth { Kept, Forgotten } depth = Depth::Kept;  // what was copied there by the query before
+    // Passes over all rows, each at the rate of depth tests, in whose time the depth engine should answer.
+    std::optional<double> goal_passes{};
+};
+// Of these kinds, in the order of QueryKind. Pre: a row at least.
+[[nodiscard]] std::vector<QueryCase> query_cases(const std::vector<QueryKind>& kinds, std::size_t rows);
+
+}  // namespace quadmill::detail::bench

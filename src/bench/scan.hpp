@@ -1,0 +1,30 @@
+// The rival that anyone would write first: loops over the columns that the compiler vectorizes.
+#pragma once
+
+#include <cstdint>
+
+#include "array/workers.hpp"
+#include "bench/query_cases.hpp"
+#include "query/table.hpp"
+
+namespace quadmill::detail::bench {
+
+class Scan {
+  public:
+    // 0: as many as the machine has.
+    explicit Scan(unsigned threads) : workers_(threads) {}
+
+    // Ranks are found by counting digits of keys from the top, a pass a digit.
+    [[nodiscard]] std::uint64_t answer(const query::TableData& table, const QueryCase& which);
+
+  private:
+    array::Workers workers_;
+};
+
+// The key of rank k, as std::nth_element finds it in a copy of the column.
+[[nodiscard]] std::uint64_t nth_element(const query::TableData& table, const QueryCase& which);
+
+// What the loops were compiled for; which one runs is decided when the program starts.
+[[nodiscard]] const char* scan_instructions();
+
+}  // namespace quadmill::detail::bench

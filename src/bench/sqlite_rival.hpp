@@ -1,0 +1,28 @@
+// SQLite as a rival, where it was found when the command was built: the table in memory, statements prepared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bench/query_cases.hpp"
+#include "query/table.hpp"
+
+namespace quadmill::detail::bench {
+
+class SqliteTable {
+  public:
+    virtual ~SqliteTable() = default;
+    // Prepares the statement when it is first asked.
+    // Throws Error.
+    [[nodiscard]] virtual std::uint64_t answer(const QueryCase& which) = 0;
+};
+
+inline constexpr const char* sqlite_package = "libsqlite3-dev";
+[[nodiscard]] bool sqlite_was_built();
+// Loads the table. Null when it was not built in.
+[[nodiscard]] std::unique_ptr<SqliteTable> open_sqlite(const std::shared_ptr<const query::TableData>& table);
+// What it is asked; values are question marks.
+[[nodiscard]] std::string sql_of(const query::TableData& table, const QueryCase& which);
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,158 @@
+// What `quadmill bench query` asks, its rivals, and what it finds. No OpenGL.
+#include "bench/query_bench.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bench/query_cases.hpp"
+#include "bench/scan.hpp"
+#include "bench/sqlite_rival.hpp"
+#include "query/depth_engine.hpp"
+#include "query/key.hpp"
+
+using namespace quadmill;
+using namespace quadmill::detail;
+using namespace quadmill::detail::bench;
+
+namespace {
+
+const std::vector all_kinds{QueryKind::Copy,   QueryKind::Predicate, QueryKind::Range, QueryKind::Cnf,
+                            QueryKind::Linear, QueryKind::In,        QueryKind::Nulls, QueryKind::Sum,
+                            QueryKind::Median, QueryKind::Kth};
+
+query::Key key_at(const query::ColumnData& column, std::size_t row) {
+    return query::visit_type(column.type, [&]<class T>(const T* /*type*/) -> query::Key {
+        return query::KeyOf<T>::key(std::get<std::vector<T>>(column.values)[row]);
+    });
+}
+
+double number_at(const query::ColumnData& column, std::size_t row) {
+    return query::visit_type(column.type, [&]<class T>(const T* /*type*/) {
+        return static_cast<double>(std::get<std::vector<T>>(column.values)[row]);
+    });
+}
+
+// By the definition, a row at a time.
+bool holds(const query::TableData& table, const query::Leaf& leaf, std::size_t row) {
+    if (const auto* range = std::get_if<query::Range>(&leaf)) {
+        const auto key = key_at(*table.columns[range->column], row);
+        return range->low <= key && key <= range->high;
+    }
+    if (const auto* member = std::get_if<query::Member>(&leaf)) {
+        const auto key = key_at(*table.columns[member->column], row);
+        return std::ranges::find(member->keys, key) != member->keys.end();
+    }
+    if (const auto* linear = std::get_if<query::Linear>(&leaf)) {
+        volatile double sum = 0;  // so that no product is fused with it
+        for (std::size_t i = 0; i < linear->columns.size(); ++i) {
+            volatile double product = linear->factors[i] * number_at(*table.columns[linear->columns[i]], row);
+            sum = sum + product;
+        }
+        return sum <= linear->constant;
+    }
+    return !query::has_value(*table.columns[std::get<query::IsNull>(leaf).column], row);
+}
+
+std::uint64_t by_definition(const query::TableData& table, const QueryCase& which) {
+    std::vector<query::Key> keys;
+    std::uint64_t count = 0, sum = 0;
+    for (std::size_t row = 0; row < table.rows; ++row) {
+        const auto& column = *table.columns[which.column];
+        keys.push_back(key_at(column, row));
+        if (which.ask == QueryCase::Ask::Sum) sum += static_cast<std::uint64_t>(number_at(column, row));
+        count += std::ranges::all_of(which.where, [&](const auto& clause) {
+            return std::ranges::any_of(clause, [&](const auto& leaf) { return holds(table, leaf, row); });
+        });
+    }
+    std::ranges::sort(keys);
+    if (which.ask == QueryCase::Ask::Kth) return keys[which.k];
+    return which.ask == QueryCase::Ask::Sum ? sum : count;
+}
+
+}  // namespace
+
+TEST_CASE("the table has columns for one plane of depths and for two, and NULLs") {
+    constexpr std::size_t rows = 100000;
+    const auto table = query_table(rows, 1).data();
+    const auto planes = [&](std::size_t i) {
+        return query::DepthPlanes::of(table->columns[i]->least, table->columns[i]->most).planes;
+    };
+    CHECK(planes(column_a) == 1);
+    CHECK(planes(column_b) == 1);
+    CHECK(planes(column_c) == 2);
+    std::size_t nulls = 0;
+    for (std::size_t row = 0; row < rows; ++row) nulls += query::has_value(*table->columns[column_d], row) ? 0 : 1;
+    CHECK(nulls == doctest::Approx(rows / 8.0).epsilon(0.05));
+}
+
+TEST_CASE("plain scans, nth_element and SQLite answer every query as its definition says, for any number of rows") {
+    for (const std::size_t rows : {1, 2, 31, 1000, 2049, 300000}) {
+        CAPTURE(rows);
+        const auto table = query_table(rows, rows).data();
+        Scan one(1), many(3);
+        const auto sqlite = open_sqlite(table);
+        CHECK((sqlite != nullptr) == sqlite_was_built());
+        for (const auto& which : query_cases(all_kinds, rows)) {
+            CAPTURE(which.name);
+            if (which.ask == QueryCase::Ask::Copy) continue;
+            const auto right = by_definition(*table, which);
+            CHECK(one.answer(*table, which) == right);
+            CHECK(many.answer(*table, which) == right);
+            if (which.ask == QueryCase::Ask::Kth) CHECK(nth_element(*table, which) == right);
+            if (!sqlite) continue;
+            CAPTURE(sql_of(*table, which));
+            CHECK(sqlite->answer(which) == right);
+            CHECK(sqlite->answer(which) == right);
+        }
+    }
+}
+
+TEST_CASE("queries select neither all rows nor none") {
+    constexpr std::size_t rows = 20000;
+    const auto table = query_table(rows, 1).data();
+    Scan scan(1);
+    for (const auto& which : query_cases(all_kinds, rows)) {
+        CAPTURE(which.name);
+        if (which.ask != QueryCase::Ask::Count || which.kind == QueryKind::In) continue;
+        const auto found = scan.answer(*table, which);
+        CHECK(found > rows / 10);
+        CHECK(found < rows * 19 / 20);
+    }
+}
+
+TEST_CASE("times are in order, refusals have reasons, and kinds that are not asked for are left out") {
+    QueryBench bench(std::nullopt, "there is no OpenGL",
+                     {{"depth", QueryBy::Depth},
+                      {"cpu", QueryBy::Cpu},
+                      {"scan", QueryBy::Scan},
+                      {"nth", QueryBy::NthElement},
+                      {"sqlite", QueryBy::Sqlite}},
+                     {.repeat = 3, .threads = 2, .sqlite_rows = 1000});
+    CHECK_FALSE(bench.depth_limit());
+    std::vector<QueryCaseResult> all;
+    const auto loads = bench.run(1001, {QueryKind::Copy, QueryKind::Range, QueryKind::Median},
+                                 [&](const QueryCaseResult& found) { all.push_back(found); });
+    CHECK(loads.empty());
+    REQUIRE(all.size() == 3 + 2 + 3);
+    for (const auto& found : all) {
+        CAPTURE(found.which.name);
+        REQUIRE(found.results.size() == 5);
+        CHECK(found.n == 1001);
+        CHECK(found.results[0].refusal == "there is no OpenGL");
+        CHECK(found.results[1].ran() == (found.which.kind != QueryKind::Copy));
+        CHECK(found.results[2].ran() == (found.which.kind != QueryKind::Copy));
+        CHECK(found.results[3].ran() == (found.which.kind == QueryKind::Median));
+        CHECK(found.results[4].refusal.find("--sqlite-rows, 1000") != std::string::npos);
+        for (const auto& result : found.results) {
+            CHECK(result.verified);
+            CHECK_FALSE(result.percent_of_limit());
+            if (!result.ran()) continue;
+            CHECK(result.low_ms <= result.ms);
+            CHECK(result.ms <= result.high_ms);
+            CHECK(result.ms > 0);
+        }
+    }
+}
