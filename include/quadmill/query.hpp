@@ -193,7 +193,7 @@ struct Output {
 /// How a join finds its pairs.
 enum class JoinMethod {
     Auto,         ///< nested loops for few rows, else sort-merge
-    NestedLoops,  ///< every row against every row
+    NestedLoops,  ///< every row against every row; by passes where the engine is one of the GPU
     SortMerge     ///< both columns sorted (in the processor's context, when it has one), then merged
 };
 
