@@ -268,7 +268,7 @@ TEST_CASE("the use case of MDS'09: 15,000 floats, 7,679 masked out, 13,068 after
     }
     CHECK(expected.size() == pairs);
     CHECK((pairs_of(processor, left, right, 0, &either) == expected));
-    const QueryPlan plan({.outputs = {{Aggregate{}, "pairs"}},
+    const QueryPlan plan({.outputs = {{QueryAggregate{}, "pairs"}},
                           .where = column("c") > 0.0 || column("e") > 1.0,
                           .join = Join{.left = "k", .right = "k", .method = JoinMethod::NestedLoops}},
                          left.columns(), right.columns());
