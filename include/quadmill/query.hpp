@@ -369,7 +369,9 @@ class QUADMILL_API QueryProcessor {
     /// Calls `take` with the pairs of a join of two columns, of all rows or those selected, in the order of the left
     /// rows, then of the right ones, a chunk at a time: at most 65,536 pairs, valid during the call. Returns how many
     /// there were.
-    /// Cost: at most 40 bytes of memory for each row that is joined, whatever the number of pairs.
+    /// Pre: `take` may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
+    /// Cost: at most 40 bytes of memory for each row that is joined, whatever the number of pairs; nested loops on the
+    /// GPU also some 20 MB there, and at most 16 bytes for each right row.
     ///
     ///     processor.join(orders, people, {.left = "person", .right = "id"},
     ///                    [](std::span<const RowPair> pairs) { for (const auto& [order, person] : pairs) ...; });

@@ -181,10 +181,16 @@ struct Loops {
     std::vector<Key> keys;
     std::vector<KeyRange> ranges;
     std::vector<std::uint32_t> rows;  // of the ranges
+
+    Loops(std::size_t left, std::size_t right) {
+        keys.reserve(right);
+        ranges.reserve(left);
+        rows.reserve(left);
+    }
 };
 
 Loops loops(const Side<std::int64_t>& left, const Side<std::int64_t>& right, const Near& near) {
-    Loops made;
+    Loops made(left.keys.size(), right.keys.size());
     const auto key = [](std::int64_t value) { return KeyOf<std::int64_t>::key(value); };
     std::transform(right.keys.begin(), right.keys.end(), std::back_inserter(made.keys), key);
     for (const auto value : left.keys) {
@@ -198,7 +204,7 @@ Loops loops(const Side<std::int64_t>& left, const Side<std::int64_t>& right, con
 // Keys of 32 bits where the right side is of floats.
 Loops loops(const Side<double>& left, const Side<double>& right, const Near& near) {
     const bool floats = std::all_of(right.keys.begin(), right.keys.end(), is_float_value);
-    Loops made;
+    Loops made(left.keys.size(), right.keys.size());
     for (const auto value : right.keys)
         made.keys.push_back(floats ? KeyOf<float>::key(static_cast<float>(value)) : KeyOf<double>::key(value));
     for (std::size_t i = 0; i < left.keys.size(); ++i) {
