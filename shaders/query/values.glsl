@@ -15,20 +15,22 @@ uvec2 float_bits(uvec2 key) {
     return v ^ ((v.y & 0x80000000u) != 0u ? uvec2(0u, 0x80000000u) : uvec2(0xffffffffu));
 }
 
-// Exact: denormal floats, which the GPU may flush, go by their digits.
+// 2^-149 and 2^32 by their bits: NVIDIA rounds some literals wrongly.
+const uvec2 least_float = uvec2(0u, 0x36a00000u);
+const uvec2 two_to_32 = uvec2(0u, 0x41f00000u);
+
+// Exact, but for I64, rounded once. Denormal floats, which the GPU may flush, go by their digits.
 double to_double(uint key, int type) {
     if (type == I32) return double(int(key ^ 0x80000000u));
     if (type == U32) return double(key);
     uint bits = float_bits(key);
-    uint digits = bits & 0x7fffffu;
     if ((bits & 0x7f800000u) != 0u) return double(uintBitsToFloat(bits));
-    double tiny = double(digits) * 1.401298464324817e-45lf;
+    precise double tiny = double(bits & 0x7fffffu) * packDouble2x32(least_float);
     return (bits & 0x80000000u) != 0u ? -tiny : tiny;
 }
 double to_double(uvec2 key, int type) {
     if (type == I64) {
-        precise double sum = double(int(key.y ^ 0x80000000u)) * 4294967296.0lf;
-        sum += double(key.x);
+        precise double sum = double(int(key.y ^ 0x80000000u)) * packDouble2x32(two_to_32) + double(key.x);
         return sum;
     }
     return packDouble2x32(float_bits(key));

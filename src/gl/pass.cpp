@@ -138,8 +138,6 @@ void set_uniforms(const Api& gl, const Pass& pass) {
                     gl.ProgramUniform1ui(program, uniform.location, value);
                 } else if constexpr (std::is_same_v<Value, GLfloat>) {
                     gl.ProgramUniform1f(program, uniform.location, value);
-                } else if constexpr (std::is_same_v<Value, GLdouble>) {
-                    gl.ProgramUniform1d(program, uniform.location, value);
                 } else if constexpr (std::is_same_v<Value, std::array<GLint, 2>>) {
                     gl.ProgramUniform2i(program, uniform.location, value[0], value[1]);
                 } else if constexpr (std::is_same_v<Value, std::array<GLuint, 2>>) {

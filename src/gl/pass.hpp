@@ -85,8 +85,7 @@ struct StencilTest {
 
 struct Uniform {
     GLint location;
-    std::variant<GLint, GLuint, GLfloat, GLdouble, std::array<GLint, 2>, std::array<GLuint, 2>, std::array<GLuint, 4>>
-        value;
+    std::variant<GLint, GLuint, GLfloat, std::array<GLint, 2>, std::array<GLuint, 2>, std::array<GLuint, 4>> value;
 };
 
 struct Pass {

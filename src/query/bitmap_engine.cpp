@@ -60,6 +60,11 @@ std::string define(const char* name, int value) {
     return std::string("#define ") + name + " " + std::to_string(value) + "\n";
 }
 
+std::array<GLuint, 2> words_of(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    return {low(bits), high(bits)};
+}
+
 // The relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 neither.
 std::uint32_t wanted(Comparison op, bool negate) {
     const auto relations = [op]() -> std::uint32_t {
@@ -353,7 +358,7 @@ BitsPtr BitmapColumns::linear(const Linear& leaf) {
         const auto& of = column(leaf.columns[i]);
         const auto unit = std::to_string(i + 1);
         samplers += " uniform highp usampler2D texture" + unit + ";";
-        add_all += " add(texture" + unit + ", " + std::to_string(number_of(of.type)) + ", " +
+        add_all += " add_column(sums, texture" + unit + ", " + std::to_string(number_of(of.type)) + ", " +
                    std::to_string(wide(of.type)) + ", at, group, factors[" + std::to_string(i) + "]);";
         pass.inputs.at(i + 1) = &of.keys;
     }
@@ -366,10 +371,10 @@ BitsPtr BitmapColumns::linear(const Linear& leaf) {
     pass.program = &program;
     pass.inputs[0] = &texture(*valid);
     pass.uniforms = {{program.location("wanted"), GLuint{wanted(leaf.op, leaf.negate)}},
-                     {program.location("constant"), GLdouble{leaf.constant}}};
+                     {program.location("constant"), words_of(leaf.constant)}};
     for (std::size_t i = 0; i < terms; ++i)
         pass.uniforms.push_back(
-            {program.location(("factors[" + std::to_string(i) + "]").c_str()), GLdouble{leaf.factors[i]}});
+            {program.location(("factors[" + std::to_string(i) + "]").c_str()), words_of(leaf.factors[i])});
     pass.target = &bits->canvas().target;
     pass.quads = &bits->canvas().quads;
     pass.count = 1;

@@ -266,7 +266,7 @@ void Poison::rasterization() {
     if (gl_.EXT_depth_bounds_test) {
         const double low = random_.real(0, 1);
         gl_.DepthBoundsEXT(low, random_.real(static_cast<float>(low), 1));
-        if (random_.flag()) gl_.Enable(GL_DEPTH_BOUNDS_TEST_EXT);
+        (random_.flag() ? gl_.Enable : gl_.Disable)(GL_DEPTH_BOUNDS_TEST_EXT);
     }
     gl_.ClipControl(random_.one_of<GLenum>({GL_LOWER_LEFT, GL_UPPER_LEFT}),
                     random_.one_of<GLenum>({GL_NEGATIVE_ONE_TO_ONE, GL_ZERO_TO_ONE}));
