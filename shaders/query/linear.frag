@@ -10,7 +10,12 @@ out uint bits;
 // The sum of a row as the bits of a double: NVIDIA keeps arrays of doubles as floats. Each product and each sum is
 // rounded: with a precise variable for each, no driver fuses the two.
 uvec2 add(uvec2 sum_bits, uvec2 key, int type, int wide, uvec2 factor) {
-    double value = wide == 1 ? to_double(key, type) : to_double(key.x, type);
+    double value;
+    if (wide == 1) {
+        value = to_double(key, type);
+    } else {
+        value = to_double(key.x, type);
+    }
     precise double product = packDouble2x32(factor) * value;
     precise double sum = packDouble2x32(sum_bits) + product;
     return unpackDouble2x32(sum);

@@ -1,8 +1,7 @@
 // Compares two columns, a op b, over 32 rows. TYPE_A, TYPE_B: types of values.glsl; WIDE_A, WIDE_B: 1 for 64 bits.
-// AS_KEYS compares keys of one type, where NaNs are above `most_number`; AS_INTEGERS 64-bit integers, AS_DOUBLES doubles, by their
-// keys too.
-// `wanted`: bit 0 of a word's ok: less, 1 equal, 2 greater, 3 neither (a NaN). After keys.glsl,
-// values.glsl.
+// AS_KEYS compares keys of one type, where NaNs are above `most_number`; AS_INTEGERS 64-bit integers, AS_DOUBLES doubles,
+// both by their keys. `wanted`: the relations for which a row is selected: bit 0 less, 1 equal, 2 greater, 3 neither (a
+// NaN). After keys.glsl, values.glsl.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform highp usampler2D texture2;  // rows that have both values
