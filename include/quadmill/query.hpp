@@ -166,7 +166,7 @@ class QUADMILL_API Table {
 };
 
 /// An aggregate of the rows selected. Those of no rows are NULL, but for Count, which is 0; NULLs are left out.
-struct Aggregate {
+struct QueryAggregate {
     enum class Kind {
         CountRows,  ///< COUNT(*); has no column
         Count,      ///< of values that are not NULL
@@ -186,14 +186,14 @@ struct Aggregate {
 
 /// A column of a result: an aggregate, or a column of the table as it is.
 struct Output {
-    std::variant<std::string, Aggregate> what;
+    std::variant<std::string, QueryAggregate> what;
     std::string name;  ///< of the result's column
 };
 
 /// How a join finds its pairs.
 enum class JoinMethod {
     Auto,         ///< nested loops for few rows, else sort-merge
-    NestedLoops,  ///< every row against every row
+    NestedLoops,  ///< every row against every row; by passes where the engine is one of the GPU
     SortMerge     ///< both columns sorted (in the processor's context, when it has one), then merged
 };
 
@@ -246,7 +246,7 @@ struct PlanNode {
     std::size_t table = 0;  ///< 1: the right one of a join
     std::optional<Join> join{};
     std::vector<std::string> columns{};
-    Aggregate aggregate{};
+    QueryAggregate aggregate{};
     std::vector<std::string> names{};      ///< of a Result's columns, one an input
     std::optional<std::uint64_t> limit{};  ///< of a Result's rows
 };
@@ -361,10 +361,10 @@ class QUADMILL_API QueryProcessor {
     /// Stays on the GPU.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// Of all rows, or of those selected.
-    [[nodiscard]] Value aggregate(const Table& table, const Aggregate& what, const Selection* of = nullptr);
+    [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
     [[nodiscard]] Value kth_largest(const Table& table, const std::string& column, std::uint64_t k,
                                     const Selection* of = nullptr) {
-        return aggregate(table, {.kind = Aggregate::Kind::KthLargest, .column = column, .k = k}, of);
+        return aggregate(table, {.kind = QueryAggregate::Kind::KthLargest, .column = column, .k = k}, of);
     }
     /// Calls `take` with the pairs of a join of two columns, of all rows or those selected, in the order of the left
     /// rows, then of the right ones, a chunk at a time: at most 65,536 pairs, valid during the call. Returns how many

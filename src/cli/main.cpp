@@ -1,9 +1,14 @@
 // quadmill <verb> [options] [FILE|-]. Exit 0: done; 1: the work failed; 2: the call was wrong.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "quadmill/version.hpp"
@@ -22,8 +27,38 @@ namespace {
 
 constexpr int failed = 1, wrong_call = 2;
 
+// How many letters must be put in, taken out or changed.
+std::size_t letters_between(const std::string& a, const std::string& b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        auto before = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const auto changed = before + (a[i] == b[j] ? 0 : 1);
+            before = row[j + 1];
+            row[j + 1] = std::min({changed, before + 1, row[j] + 1});
+        }
+    }
+    return row.back();
+}
+
+// What to say of a word that is no verb; nothing when the verb is not what is missing. CLI11 says only that one is.
+std::optional<std::string> unknown_verb(const CLI::App& app) {
+    const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+    const auto words = app.remaining();
+    if (verbs.empty() || words.empty() || words[0].starts_with('-')) return {};
+    const auto& word = words[0];
+    const auto distance = [&](const CLI::App* verb) {
+        return verb->get_name().starts_with(word) ? 0 : letters_between(word, verb->get_name());
+    };
+    const auto closest = *std::ranges::min_element(verbs, {}, distance);
+    const bool close = distance(closest) <= (word.size() + 1) / 2;
+    return fmt::format("there is no verb '{}'{}", word,
+                       close ? fmt::format("; did you mean '{}'?", closest->get_name()) : "");
+}
+
 int run(int argc, char** argv) {
-    CLI::App app{"Sort and summarize data with the OpenGL graphics pipeline: textures, quads and blending.",
+    CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
     app.set_version_flag("--version", std::string("quadmill ") + QUADMILL_VERSION);
     app.require_subcommand(1);
@@ -33,6 +68,7 @@ int run(int argc, char** argv) {
         "  quadmill sort data.f32 -o sorted.f32 --stats    sort a file of 32-bit floats\n"
         "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
         "  seq 1000000 | quadmill quantiles --text         the quantiles of a stream, and how sure they are\n"
+        "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
         "`quadmill VERB --help` says more.");
     add_info_command(app);
     add_sort_command(app);
@@ -41,6 +77,7 @@ int run(int argc, char** argv) {
     add_hhh_command(app);
     add_corrsum_command(app);
     add_merge_command(app);
+    add_query_command(app);
     add_limits_command(app);
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
@@ -55,9 +92,9 @@ int run(int argc, char** argv) {
             return 0;
         }
         std::string name = "quadmill";
-        for (const auto* verb = &app; !verb->get_subcommands().empty(); name += " " + verb->get_name())
-            verb = verb->get_subcommands().front();
-        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, error.what(), name);
+        const CLI::App* verb = &app;
+        for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
+        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, unknown_verb(*verb).value_or(error.what()), name);
         return wrong_call;
     }
     return 0;

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bench/limits.hpp"
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/passes.hpp"
 #include "cli/text.hpp"
 #include "cli/words.hpp"
 #include "quadmill/error.hpp"
@@ -191,17 +191,7 @@ void SortCommand::print_profile() {
     }
     const auto rows = profiler_->rows();
     profiler_.reset();  // the limits are measured by passes, too
-    detail::bench::FillLimits limits(*context_);
-    fmt::print(stderr, "{:<20} {:>8} {:>12} {:>12} {:>10} {:>10}\n", "pass", "passes", "GPU ms", "us a pass",
-               "Gtexel/s", "% of limit");
-    for (const auto& row : rows) {
-        const double rate = row.gpu_ms > 0 ? static_cast<double>(row.texels) / row.gpu_ms * 1e-6 : 0;
-        fmt::print(stderr, "{:<20} {:>8} {:>12.3f} {:>12.2f} {:>10.3f} {:>10.0f}\n", row.name, row.passes, row.gpu_ms,
-                   row.gpu_ms * 1e3 / static_cast<double>(row.passes), rate,
-                   100 * rate / limits.rate(row.format, row.write));
-    }
-    for (const auto& limit : limits.measured())
-        fmt::print(stderr, "limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
+    print_passes(*context_, rows);
 }
 
 }  // namespace

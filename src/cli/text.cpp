@@ -87,6 +87,17 @@ Fault parse_pair(std::string_view line, Pair<Key>& pair) {
     return std::isinf(pair.y) ? "has an infinite second number, which cannot be summed" : nullptr;
 }
 
+std::string line_of(const std::string& path, std::uint64_t line) {
+    return (path == "-" ? "standard input" : path) + ", line " + std::to_string(line) + ": ";
+}
+
+std::string in_quotes(std::string_view word) {
+    constexpr std::size_t most = 40;
+    std::string text("'");
+    text += word.substr(0, most);
+    return text + (word.size() > most ? "...'" : "'");
+}
+
 std::string_view Lines::next(std::string_view& text) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto word = trim(text.substr(0, end));
@@ -96,10 +107,7 @@ std::string_view Lines::next(std::string_view& text) {
 }
 
 void Lines::refuse(std::uint64_t line, std::string_view word, Fault why) const {
-    constexpr std::size_t most = 40;
-    const auto shown = std::string(word.substr(0, most)) + (word.size() > most ? "..." : "");
-    throw InvalidArgument((path_ == "-" ? "standard input" : path_) + ", line " + std::to_string(line) + ": '" + shown +
-                          "' " + why);
+    throw InvalidArgument(line_of(path_, line) + in_quotes(word) + " " + why);
 }
 
 template <class Key>

@@ -30,6 +30,11 @@ struct Pair {
 template <class Key>
 [[nodiscard]] Fault parse_pair(std::string_view line, Pair<Key>& pair);
 
+// "data.csv, line 3: ", for messages.
+[[nodiscard]] std::string line_of(const std::string& path, std::uint64_t line);
+// The word in quotes, cut when it is long.
+[[nodiscard]] std::string in_quotes(std::string_view word);
+
 // Lines that may come in pieces, counted.
 class Lines {
   public:

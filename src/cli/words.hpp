@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/inputs.hpp"
+#include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::cli {
@@ -24,6 +25,10 @@ inline const Words<KeyType> type_words{{"f16", KeyType::F16}, {"f32", KeyType::F
                                        {"i32", KeyType::I32}, {"u32", KeyType::U32}, {"i64", KeyType::I64},
                                        {"u64", KeyType::U64}};
 inline const Words<Order> order_words{{"asc", Order::Ascending}, {"desc", Order::Descending}};
+inline const Words<QueryEngine> query_engine_words{{"auto", QueryEngine::Auto},
+                                                   {"cpu", QueryEngine::Cpu},
+                                                   {"depth", QueryEngine::Depth},
+                                                   {"bitmap", QueryEngine::Bitmap}};
 inline const Words<Precision> precision_words{{"f32", Precision::Float32}, {"f16", Precision::Float16}};
 
 using detail::bench::Distribution;

@@ -10,6 +10,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/key.hpp"
+#include "query/key_lines.hpp"
 
 namespace quadmill::detail::query {
 
@@ -17,7 +18,6 @@ namespace {
 
 constexpr int usual_words = 512;  // of a row of a selection's texture
 constexpr int words_a_partial = 4, fold = 16;
-constexpr std::size_t upload_bytes = std::size_t{32} << 20;  // of a column under way at once, twice
 
 std::size_t product(int a, int b) {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
@@ -80,32 +80,6 @@ std::uint32_t wanted(Comparison op, bool negate) {
         return 4;
     }();
     return negate ? ~relations & 15U : relations;
-}
-
-// Lines of a column's texture from `line` on: rows as keys, in the places that keys.glsl says, 0 beyond the last row.
-template <class T>
-void write_keys(const std::vector<T>& values, const Shape& shape, std::size_t line, std::span<std::byte> memory) {
-    using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-    constexpr std::size_t in_texel = 16 / sizeof(T), texels = Shape::rows_a_word / in_texel;
-    const auto words = static_cast<std::size_t>(shape.words), in_line = words * Shape::rows_a_word;
-    const std::span to(reinterpret_cast<Word*>(memory.data()), memory.size() / sizeof(Word));
-    for (std::size_t begin = 0; begin < to.size(); begin += in_line, ++line) {
-        const auto from = std::span(values).subspan(std::min(line * in_line, values.size()));
-        const auto full_words = std::min(from.size() / Shape::rows_a_word, words);
-        if (full_words < words) std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(begin), in_line, Word{0});
-        const auto write = [&](std::size_t word, std::size_t texel, std::size_t i) {
-            to[begin + (texel * words + word) * in_texel + i] =
-                static_cast<Word>(KeyOf<T>::key(from[word * Shape::rows_a_word + texel * in_texel + i]));
-        };
-        for (std::size_t texel = 0; texel < texels; ++texel) {
-            for (std::size_t word = 0; word < full_words; ++word) {
-                for (std::size_t i = 0; i < in_texel; ++i) write(word, texel, i);
-            }
-        }
-        if (full_words == words) continue;
-        for (std::size_t row = 0; row < from.size() - full_words * Shape::rows_a_word; ++row)
-            write(full_words, row / in_texel, row % in_texel);
-    }
 }
 
 }  // namespace
@@ -185,19 +159,15 @@ std::size_t BitmapEngine::bytes(const TableData& table, std::span<const std::siz
 }
 
 void BitmapEngine::upload(const ColumnData& data, const Shape& shape, GpuColumn& to) {
-    const auto lines = static_cast<std::size_t>(shape.height);
-    const auto at_once = std::max<std::size_t>(upload_bytes * lines / to.keys.bytes(), 1);
-    for (std::size_t first = 0, part = 0; first < lines; first += at_once, ++part) {
-        uploaders_.at(part % 2).send(device_, to.keys, first, std::min(at_once, lines - first), workers_,
-                                     [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
-                                         std::visit(
-                                             [&]<class V>(const V& values) {
-                                                 if constexpr (!std::is_same_v<V, HostTexture>)
-                                                     write_keys(values, shape, line, memory);
-                                             },
-                                             data.values);
-                                     });
-    }
+    send_lines(device_, to.keys, static_cast<std::size_t>(shape.height), uploaders_, workers_,
+               [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
+                   std::visit(
+                       [&]<class V>(const V& values) {
+                           if constexpr (!std::is_same_v<V, HostTexture>)
+                               write_keys(std::span(values), shape, line, memory);
+                       },
+                       data.values);
+               });
 }
 
 gl::Texture texture_of(gl::Device& device, const ColumnData& column, std::size_t rows) {

@@ -121,26 +121,26 @@ std::string describe(const Expression& e) {
     return "?";
 }
 
-std::string describe(const Aggregate& aggregate) {
+std::string describe(const QueryAggregate& aggregate) {
     const auto name = describe_name(aggregate.column);
     switch (aggregate.kind) {
-        case Aggregate::Kind::CountRows:
+        case QueryAggregate::Kind::CountRows:
             return "count(*)";
-        case Aggregate::Kind::Count:
+        case QueryAggregate::Kind::Count:
             return "count(" + name + ")";
-        case Aggregate::Kind::Sum:
+        case QueryAggregate::Kind::Sum:
             return "sum(" + name + ")";
-        case Aggregate::Kind::Average:
+        case QueryAggregate::Kind::Average:
             return "avg(" + name + ")";
-        case Aggregate::Kind::Min:
+        case QueryAggregate::Kind::Min:
             return "min(" + name + ")";
-        case Aggregate::Kind::Max:
+        case QueryAggregate::Kind::Max:
             return "max(" + name + ")";
-        case Aggregate::Kind::Quantile:
+        case QueryAggregate::Kind::Quantile:
             return "quantile(" + name + ", " + number(aggregate.phi) + ")";
-        case Aggregate::Kind::KthLargest:
+        case QueryAggregate::Kind::KthLargest:
             return "kth_largest(" + name + ", " + std::to_string(aggregate.k) + ")";
-        case Aggregate::Kind::KthSmallest:
+        case QueryAggregate::Kind::KthSmallest:
             return "kth_smallest(" + name + ", " + std::to_string(aggregate.k) + ")";
     }
     return "?";

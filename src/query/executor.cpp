@@ -235,8 +235,8 @@ void Run::aggregates(RowsRun& run) {
         const auto at = measures.try_emplace(source, run, source).first;
         const auto& [what, of] = wanted_[i++];
         // Bits that are needed anyway answer how many rows there are, too.
-        const bool only_count = what.kind == Aggregate::Kind::CountRows ||
-                                (what.kind == Aggregate::Kind::Count && tables_[of].valid.empty());
+        const bool only_count = what.kind == QueryAggregate::Kind::CountRows ||
+                                (what.kind == QueryAggregate::Kind::Count && tables_[of].valid.empty());
         if (!only_count) static_cast<void>(at->second.bits());
     }
     if (!room()) return;
@@ -325,7 +325,7 @@ void Run::on_pairs() {
         }
         in_memory(table, places);
     }
-    const auto is_count = [](const Wanted& wanted) { return wanted.what.kind == Aggregate::Kind::CountRows; };
+    const auto is_count = [](const Wanted& wanted) { return wanted.what.kind == QueryAggregate::Kind::CountRows; };
     const bool only_count = !plain_ && !group_ && std::all_of(wanted_.begin(), wanted_.end(), is_count);
     Groups dealt(tables_, by_, wanted_);
     const auto cells = plain_cells();

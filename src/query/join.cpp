@@ -1,7 +1,10 @@
 #include "query/join.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -100,6 +103,24 @@ class Near {
         return (a - a_seen) + (b_seen - b) <= 0;
     }
 
+    // The least and the greatest number near to it.
+    [[nodiscard]] std::pair<std::int64_t, std::int64_t> ends(std::int64_t a) const {
+        using Limits = std::numeric_limits<std::int64_t>;
+        const auto x = static_cast<std::uint64_t>(a);
+        return {(*this)(a, Limits::min()) ? Limits::min() : static_cast<std::int64_t>(x - whole_),
+                (*this)(a, Limits::max()) ? Limits::max() : static_cast<std::int64_t>(x + whole_)};
+    }
+    [[nodiscard]] std::pair<double, double> ends(double a) const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        if (band_ == infinity) return {-infinity, infinity};
+        // A sum is rounded to one of the two doubles beside it.
+        double low = a - band_, high = a + band_;
+        if (!(*this)(a, low)) low = std::nextafter(low, infinity);
+        if (!(*this)(a, high)) high = std::nextafter(high, -infinity);
+        const double below = std::nextafter(low, -infinity), above = std::nextafter(high, infinity);
+        return {(*this)(a, below) ? below : low, (*this)(a, above) ? above : high};
+    }
+
   private:
     double band_;
     std::uint64_t whole_;
@@ -140,6 +161,71 @@ std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near
             if (!chunk.enough()) chunk.add(left.rows[i], right.rows[j]);
         }
     }
+    return found;
+}
+
+// Doubles as floats; they and infinities are in order, so that a range of doubles is one of the floats within.
+float largest_float_to(double most) {
+    constexpr double largest = std::numeric_limits<float>::max(), infinity = std::numeric_limits<double>::infinity();
+    if (std::isinf(most)) return static_cast<float>(most);
+    const auto nearest = static_cast<float>(std::clamp(most, -largest, largest));
+    return static_cast<double>(nearest) > most ? std::nextafter(nearest, static_cast<float>(-infinity)) : nearest;
+}
+
+bool is_float_value(double value) {
+    return static_cast<double>(largest_float_to(value)) == value;
+}
+
+// What the GPU compares: the right side's keys, and the range of them for each row of the left side that has one.
+struct Loops {
+    std::vector<Key> keys;
+    std::vector<KeyRange> ranges;
+    std::vector<std::uint32_t> rows;  // of the ranges
+};
+
+Loops loops(const Side<std::int64_t>& left, const Side<std::int64_t>& right, const Near& near) {
+    Loops made;
+    const auto key = [](std::int64_t value) { return KeyOf<std::int64_t>::key(value); };
+    std::transform(right.keys.begin(), right.keys.end(), std::back_inserter(made.keys), key);
+    for (const auto value : left.keys) {
+        const auto [low, high] = near.ends(value);
+        made.ranges.push_back({key(low), key(high)});
+    }
+    made.rows = left.rows;
+    return made;
+}
+
+// Keys of 32 bits where the right side is of floats.
+Loops loops(const Side<double>& left, const Side<double>& right, const Near& near) {
+    const bool floats = std::all_of(right.keys.begin(), right.keys.end(), is_float_value);
+    Loops made;
+    for (const auto value : right.keys)
+        made.keys.push_back(floats ? KeyOf<float>::key(static_cast<float>(value)) : KeyOf<double>::key(value));
+    for (std::size_t i = 0; i < left.keys.size(); ++i) {
+        const auto [low, high] = near.ends(left.keys[i]);
+        const auto range =
+            floats ? KeyRange{KeyOf<float>::key(-largest_float_to(-low)), KeyOf<float>::key(largest_float_to(high))}
+                   : KeyRange{KeyOf<double>::key(low), KeyOf<double>::key(high)};
+        if (range.low > range.high) continue;  // no float is within
+        made.ranges.push_back(range);
+        made.rows.push_back(left.rows[i]);
+    }
+    return made;
+}
+
+template <class T>
+std::uint64_t nested_loops_on_gpu(const Side<T>& left, const Side<T>& right, const Near& near, const MatchAll& match,
+                                  Chunk& chunk) {
+    const auto made = loops(left, right, near);
+    std::uint64_t found = 0;
+    match(made.ranges, made.keys, [&](std::span<const Match> matches) {
+        for (const auto& [range, word, bits] : matches) {
+            found += static_cast<std::uint64_t>(std::popcount(bits));
+            const auto first = std::size_t{word} * 32;
+            for (auto rest = bits; rest != 0 && !chunk.enough(); rest &= rest - 1)
+                chunk.add(made.rows[range], right.rows[first + static_cast<std::size_t>(std::countr_zero(rest))]);
+        }
+    });
     return found;
 }
 
@@ -191,19 +277,29 @@ std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const Jo
     return found;
 }
 
+// For JoinMethod::Auto.
+enum class Way { LoopsOnCpu, LoopsOnGpu, SortMerge };
+
+Way quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools) {
+    const auto& tuning = tools.tuning;
+    if (left <= tuning.nested_comparisons / right) return Way::LoopsOnCpu;
+    const bool on_gpu = tools.match && left + right >= tuning.gpu_join_rows && right <= tuning.gpu_join_keys &&
+                        left * right / (left + right) < tuning.gpu_comparisons_a_row;
+    return on_gpu ? Way::LoopsOnGpu : Way::SortMerge;
+}
+
 template <class T>
 std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, JoinMethod method, const JoinTools& tools,
                     const std::function<Next(std::span<const RowPair>)>& take) {
     if (left.keys.empty() || right.keys.empty()) return 0;
-    if (method == JoinMethod::Auto) {
-        const bool few = left.keys.size() <= tools.tuning.nested_comparisons / right.keys.size();
-        method = few ? JoinMethod::NestedLoops : JoinMethod::SortMerge;
-    }
     Chunk chunk(tools.tuning.chunk, take);
-    // Nested loops on the GPU, too, would be chosen here.
-    const auto found = method == JoinMethod::NestedLoops
-                           ? nested_loops(left, right, near, chunk)
-                           : sort_merge(std::move(left), std::move(right), near, tools, chunk);
+    const auto way = method == JoinMethod::Auto        ? quickest(left.keys.size(), right.keys.size(), tools)
+                     : method == JoinMethod::SortMerge ? Way::SortMerge
+                     : tools.match                     ? Way::LoopsOnGpu
+                                                       : Way::LoopsOnCpu;
+    const auto found = way == Way::LoopsOnGpu   ? nested_loops_on_gpu(left, right, near, tools.match, chunk)
+                       : way == Way::LoopsOnCpu ? nested_loops(left, right, near, chunk)
+                                                : sort_merge(std::move(left), std::move(right), near, tools, chunk);
     chunk.flush();
     return found;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "quadmill/sort.hpp"
+#include "query/key.hpp"
 #include "query/table.hpp"
 #include "query/tuning.hpp"
 
@@ -22,9 +23,23 @@ struct JoinSide {
 
 enum class Next { More, Enough };
 
+// What a row of the left side looks for: low <= key <= high.
+struct KeyRange {
+    Key low, high;
+};
+// Of the keys, those in a range: key 32 word + i for each bit i that is set. One is.
+struct Match {
+    std::uint32_t range, word, bits;
+};
+using TakeMatches = std::function<void(std::span<const Match>)>;
+// Nested loops on the GPU: gives all matches to `take`, by range, then by word.
+using MatchAll =
+    std::function<void(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take)>;
+
 struct JoinTools {
     const char* function;  // that messages begin with
     std::function<void(Keys keys, std::span<std::uint32_t> index)> sort_with_index;
+    MatchAll match{};  // null: nested loops are the CPU's
     Tuning tuning{};
 };
 

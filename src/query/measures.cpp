@@ -12,7 +12,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-using Kind = Aggregate::Kind;
+using Kind = QueryAggregate::Kind;
 
 bool is_float(ColumnType type) {
     return type == ColumnType::F32 || type == ColumnType::F64;

@@ -27,7 +27,7 @@ struct Tables {
 
 // An aggregate and where its column is.
 struct Wanted {
-    Aggregate what;
+    QueryAggregate what;
     Place place;
 };
 

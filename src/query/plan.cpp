@@ -188,8 +188,8 @@ class Builder {
         return share({.kind = Kind::Column, .inputs = {input}, .columns = {std::move(known)}});
     }
 
-    std::size_t aggregate(std::size_t input, Aggregate what) {
-        using Which = Aggregate::Kind;
+    std::size_t aggregate(std::size_t input, QueryAggregate what) {
+        using Which = QueryAggregate::Kind;
         if (what.kind == Which::CountRows) {
             what.column.clear();
             return share({.kind = Kind::Aggregate, .inputs = {input}, .aggregate = std::move(what)});
@@ -325,7 +325,7 @@ std::unique_ptr<QueryPlan::State> planned(const Query& query, Schema schema) {
     for (const auto& output : query.outputs) {
         const auto* column = std::get_if<std::string>(&output.what);
         outputs.push_back(column ? builder.column(source, *column)
-                                 : builder.aggregate(source, std::get<Aggregate>(output.what)));
+                                 : builder.aggregate(source, std::get<QueryAggregate>(output.what)));
         names.push_back(output.name.empty() && column ? *column : output.name);
     }
     builder.result(outputs, std::move(names), query.limit);

@@ -7,6 +7,7 @@
 #include "quadmill/sort.hpp"
 #include "query/engines.hpp"
 #include "query/executor.hpp"
+#include "query/matcher.hpp"
 #include "query/rows_run.hpp"
 
 namespace quadmill {
@@ -54,6 +55,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     Tuning tuning;
     Engines engines;
     std::optional<Sorter> sorter;
+    std::optional<Matcher> matcher;
 };
 
 struct Selection::State {
@@ -82,9 +84,19 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
             sorter->sort_with_index(keys, index);
         }
     };
+    const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take) {
+        if (!matcher) matcher.emplace(*context->device(), options.threads);
+        (*matcher)(ranges, keys, take);
+    };
+    const bool on_software = !context || context->info().software;
+    const bool loops_on_gpu = options.engine == QueryEngine::Auto ? !on_software : options.engine != QueryEngine::Cpu;
     auto with = tuning;
     with.engine_groups = engine == QueryEngine::Cpu ? 0 : gpu_engine_groups;
-    return {.function = function, .sort_with_index = sort_with_index, .tuning = with};
+    with.gpu_comparisons_a_row = on_software ? 0 : gpu_comparisons_a_row;
+    return {.function = function,
+            .sort_with_index = sort_with_index,
+            .match = loops_on_gpu ? MatchAll(match) : nullptr,
+            .tuning = with};
 }
 
 QueryResult QueryProcessor::State::run(const QueryPlan& plan,
@@ -172,14 +184,14 @@ static BitsPtr bits_for(const Opened& opened, const Selection::State& selection)
     return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
 }
 
-Value QueryProcessor::aggregate(const Table& table, const Aggregate& what, const Selection* of) {
+Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, const Selection* of) {
     constexpr const char* function = "QueryProcessor::aggregate";
     // For the checks.
     const QueryPlan plan(Query{.outputs = {{.what = what, .name = "value"}}}, table.columns());
     state_->check(function, table, of);
     return state_->within(function, [&] {
         const auto& schema = plan.state().schema;
-        const bool rows = what.kind == Aggregate::Kind::CountRows;
+        const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? Place{} : schema.find(function, what.column);
         const auto opened = state_->open(table.data(), rows ? std::vector<std::size_t>{} : std::vector{place.column});
         const auto bits = of ? bits_for(opened, of->state()) : opened.columns->leaf(Always{true});
@@ -202,7 +214,7 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
                                           const Selection* left_rows, const Selection* right_rows) {
     constexpr const char* function = "QueryProcessor::join";
     // For the checks.
-    const QueryPlan plan(Query{.outputs = {{.what = Aggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
+    const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
                          right.columns());
     const auto& schema = plan.state().schema;
     struct Side {

@@ -21,7 +21,7 @@ from command import QUADMILL, Command, floats, halves, run
 class Help(Command):
     def test_version_and_help(self):
         self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n$")
-        for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["limits"],
+        for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"], ["limits"],
                      ["bench"], ["bench", "sort"]):
             result = run(*verb, "--help")
             self.assertEqual(result.returncode, 0)

@@ -1,4 +1,7 @@
-// Joins, pair by pair against all pairs, compared as real numbers.
+// Joins, pair by pair against all pairs, compared as real numbers: on the CPU, or with QUADMILL_TEST_GL with nested
+// loops and sorts on the GPU.
+#include "query/join.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,12 +13,21 @@
 
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
+#include "quadmill/sort.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
 const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+
+QueryProcessor make_processor() {
+#ifdef QUADMILL_TEST_GL
+    return QueryProcessor(Context::headless(), {.engine = QueryEngine::Bitmap});
+#else
+    return QueryProcessor();
+#endif
+}
 
 template <class T>
 Table table_of(std::vector<T> values, std::vector<bool> valid = {}) {
@@ -24,18 +36,13 @@ Table table_of(std::vector<T> values, std::vector<bool> valid = {}) {
     return table;
 }
 
-std::vector<RowPair> pairs_of(const Table& left, const Table& right, const Join& join,
-                              const Selection* left_rows = nullptr, const Selection* right_rows = nullptr,
-                              QueryProcessor processor = QueryProcessor()) {
+std::vector<RowPair> pairs_of(QueryProcessor& processor, const Table& left, const Table& right, const Join& join) {
     std::vector<RowPair> all;
-    const auto n = processor.join(
-        left, right, join,
-        [&](std::span<const RowPair> pairs) {
-            CHECK(!pairs.empty());
-            CHECK(pairs.size() <= 65536);
-            all.insert(all.end(), pairs.begin(), pairs.end());
-        },
-        left_rows, right_rows);
+    const auto n = processor.join(left, right, join, [&](std::span<const RowPair> pairs) {
+        CHECK(!pairs.empty());
+        CHECK(pairs.size() <= 65536);
+        all.insert(all.end(), pairs.begin(), pairs.end());
+    });
     CHECK(n == all.size());
     return all;
 }
@@ -52,7 +59,7 @@ bool near(long double a, long double b, double band) {
 }
 
 template <class A, class B>
-void check_join(const std::vector<A>& a, const std::vector<B>& b, double band) {
+void check_join(QueryProcessor& processor, const std::vector<A>& a, const std::vector<B>& b, double band) {
     std::vector<RowPair> expected;
     for (std::size_t i = 0; i < a.size(); ++i) {
         for (std::size_t j = 0; j < b.size(); ++j) {
@@ -62,7 +69,7 @@ void check_join(const std::vector<A>& a, const std::vector<B>& b, double band) {
     INFO("band " << band);
     for (const auto method : {JoinMethod::NestedLoops, JoinMethod::SortMerge}) {
         const Join join{.left = "k", .right = "k", .band = band, .method = method};
-        CHECK((pairs_of(table_of(a), table_of(b), join) == expected));
+        CHECK((pairs_of(processor, table_of(a), table_of(b), join) == expected));
     }
 }
 
@@ -85,7 +92,7 @@ std::vector<T> hard_values(std::mt19937_64& random, std::size_t n) {
 }
 
 template <class A, class B>
-void check_types(std::mt19937_64& random) {
+void check_types(QueryProcessor& processor, std::mt19937_64& random) {
     constexpr bool mixed = std::is_floating_point_v<A> != std::is_floating_point_v<B>;
     auto a = hard_values<A>(random, 40);
     auto b = hard_values<B>(random, 60);
@@ -96,86 +103,94 @@ void check_types(std::mt19937_64& random) {
     };
     if constexpr (mixed && std::is_same_v<A, std::int64_t>) tame(a);
     if constexpr (mixed && std::is_same_v<B, std::int64_t>) tame(b);
-    for (const double band : {0.0, 0.1, 0.2, 1.0, 2.5, 0x1p53, 0x1p63, 1.5e19, 1e300, infinity}) check_join(a, b, band);
+    for (const double band : {0.0, 0.1, 0.2, 1.0, 2.5, 0x1p53, 0x1p63, 1.5e19, 1e300, infinity})
+        check_join(processor, a, b, band);
 }
 
 template <class A>
-void check_all_with(std::mt19937_64& random) {
-    check_types<A, float>(random);
-    check_types<A, double>(random);
-    check_types<A, std::int32_t>(random);
-    check_types<A, std::uint32_t>(random);
-    check_types<A, std::int64_t>(random);
+void check_all_with(QueryProcessor& processor, std::mt19937_64& random) {
+    check_types<A, float>(processor, random);
+    check_types<A, double>(processor, random);
+    check_types<A, std::int32_t>(processor, random);
+    check_types<A, std::uint32_t>(processor, random);
+    check_types<A, std::int64_t>(processor, random);
 }
 
 }  // namespace
 
 TEST_CASE("joins of every two types of numbers are those of real numbers") {
+    auto processor = make_processor();
     std::mt19937_64 random(11);
     for (int i = 0; i < 4; ++i) {
-        check_all_with<float>(random);
-        check_all_with<double>(random);
-        check_all_with<std::int32_t>(random);
-        check_all_with<std::uint32_t>(random);
-        check_all_with<std::int64_t>(random);
+        check_all_with<float>(processor, random);
+        check_all_with<double>(processor, random);
+        check_all_with<std::int32_t>(processor, random);
+        check_all_with<std::uint32_t>(processor, random);
+        check_all_with<std::int64_t>(processor, random);
     }
 }
 
 TEST_CASE("an integer that is no double joins no floats") {
+    auto processor = make_processor();
     const auto large = table_of<std::int64_t>({1, (std::int64_t{1} << 53U) + 1});
-    CHECK_THROWS_AS(pairs_of(large, table_of<float>({1}), {"k", "k"}), InvalidArgument);
-    CHECK(pairs_of(large, large, {"k", "k"}).size() == 2);
+    CHECK_THROWS_AS(pairs_of(processor, large, table_of<float>({1}), {"k", "k"}), InvalidArgument);
+    CHECK(pairs_of(processor, large, large, {"k", "k"}).size() == 2);
 }
 
 TEST_CASE("a band that the rounded difference just meets") {
+    auto processor = make_processor();
     // 1 - (-2^-60) rounds to 1, and is more.
-    check_join<double, double>({1}, {-0x1p-60, 0, 0x1p-60}, 1);
-    CHECK(pairs_of(table_of<double>({1}), table_of<double>({-0x1p-60, 0, 0x1p-60}), {"k", "k", 1}) ==
+    check_join<double, double>(processor, {1}, {-0x1p-60, 0, 0x1p-60}, 1);
+    CHECK(pairs_of(processor, table_of<double>({1}), table_of<double>({-0x1p-60, 0, 0x1p-60}), {"k", "k", 1}) ==
           std::vector<RowPair>{{0, 1}, {0, 2}});
 }
 
 TEST_CASE("NULLs and rows that are not selected join nothing") {
-    QueryProcessor processor;
+    auto processor = make_processor();
     const auto left = table_of<std::int32_t>({1, 2, 1, 3}, {true, true, false, true});
     const auto right = table_of<std::int64_t>({3, 1, 1, 0, 0}, {true, true, true, true, false});
-    CHECK(pairs_of(left, right, {"k", "k"}) == std::vector<RowPair>{{0, 1}, {0, 2}, {3, 0}});
+    CHECK(pairs_of(processor, left, right, {"k", "k"}) == std::vector<RowPair>{{0, 1}, {0, 2}, {3, 0}});
     const auto small = processor.select(left, column("k") < 3), first = processor.select(right, column("k") >= 0);
-    std::vector<RowPair> all;
-    processor.join(
-        left, right, {"k", "k"}, [&](auto pairs) { all.insert(all.end(), pairs.begin(), pairs.end()); }, &small,
-        &first);
-    CHECK(all == std::vector<RowPair>{{0, 1}, {0, 2}});
+    for (const auto method : {JoinMethod::Auto, JoinMethod::NestedLoops, JoinMethod::SortMerge}) {
+        std::vector<RowPair> all;
+        processor.join(
+            left, right, {.left = "k", .right = "k", .method = method},
+            [&](auto pairs) { all.insert(all.end(), pairs.begin(), pairs.end()); }, &small, &first);
+        CHECK(all == std::vector<RowPair>{{0, 1}, {0, 2}});
+    }
     CHECK_THROWS_AS(static_cast<void>(processor.join(
                         left, right, {"k", "k"}, [](auto /*pairs*/) {}, &first)),
                     InvalidArgument);
 }
 
 TEST_CASE("texts of two dictionaries") {
+    auto processor = make_processor();
     const auto left = table_of<std::string>({"b", "", "c", "b"}),
                right = table_of<std::string>({"a", "b", "d", "c", ""});
     for (const auto method : {JoinMethod::NestedLoops, JoinMethod::SortMerge}) {
-        CHECK(pairs_of(left, right, {.left = "k", .right = "k", .method = method}) ==
+        CHECK(pairs_of(processor, left, right, {.left = "k", .right = "k", .method = method}) ==
               std::vector<RowPair>{{0, 1}, {1, 4}, {2, 3}, {3, 1}});
     }
 }
 
 TEST_CASE("many pairs come in chunks, none of them lost, in order, by either method") {
+    auto processor = make_processor();
     std::mt19937_64 random(5);
     std::vector<std::int32_t> a(3000), b(2000);
     for (auto& x : a) x = static_cast<std::int32_t>(random() % 4);
     for (auto& x : b) x = static_cast<std::int32_t>(random() % 6);
     for (const double band : {0.0, 1.0}) {
-        const auto nested = pairs_of(table_of(a), table_of(b),
+        const auto nested = pairs_of(processor, table_of(a), table_of(b),
                                      {.left = "k", .right = "k", .band = band, .method = JoinMethod::NestedLoops});
         CHECK(nested.size() > 65536 * 4);
-        CHECK((pairs_of(table_of(a), table_of(b), {.left = "k", .right = "k", .band = band}) == nested));
-        CHECK((pairs_of(table_of(a), table_of(b),
+        CHECK((pairs_of(processor, table_of(a), table_of(b), {.left = "k", .right = "k", .band = band}) == nested));
+        CHECK((pairs_of(processor, table_of(a), table_of(b),
                         {.left = "k", .right = "k", .band = band, .method = JoinMethod::SortMerge}) == nested));
     }
 }
 
 TEST_CASE("a query of pairs counts what it does not show") {
-    QueryProcessor processor;
+    auto processor = make_processor();
     const auto table = table_of(std::vector<std::int32_t>(3000, 1));
     const Join join{"k", "k"};
     const QueryPlan plan({.outputs = {{std::string("left.k"), ""}}, .join = join, .limit = 2}, table.columns(),
@@ -183,6 +198,44 @@ TEST_CASE("a query of pairs counts what it does not show") {
     const auto some = processor.run(plan, table, table);
     CHECK(some.rows.size() == 2);
     CHECK(some.matched == 9000000);
-    const QueryPlan count({.outputs = {{Aggregate{}, ""}}, .join = join}, table.columns(), table.columns());
+    const QueryPlan count({.outputs = {{QueryAggregate{}, ""}}, .join = join}, table.columns(), table.columns());
     CHECK(processor.run(count, table, table).rows == std::vector<std::vector<Value>>{{std::int64_t{9000000}}});
+}
+
+TEST_CASE("joins that are left to the library go where they are quickest") {
+    using namespace detail::query;  // NOLINT(google-build-using-namespace)
+    int loops = 0, sorts = 0;
+    JoinTools tools{
+        .function = "test",
+        .sort_with_index =
+            [&](Keys keys, std::span<std::uint32_t> index) {
+                ++sorts;
+                sort_with_index_on_cpu(keys, index);
+            },
+        .match = [&](auto ranges, auto keys, const auto& /*take*/) { loops += ranges.size() && keys.size(); }};
+    const auto go = [&](std::size_t left, std::size_t right, JoinMethod method = JoinMethod::Auto) {
+        loops = sorts = 0;
+        const auto a = table_of(std::vector<float>(left, 1)), b = table_of(std::vector<float>(right, 2));
+        detail::query::join({*a.data(), 0}, {*b.data(), 0}, 0, method, tools,
+                            [](auto /*pairs*/) { return Next::More; });
+    };
+    tools.tuning.gpu_comparisons_a_row = 1000;
+    go(3000, 1000);
+    CHECK((loops == 1 && sorts == 0));
+    go(3, 100000);
+    CHECK((loops == 1 && sorts == 0));
+    go(50, 50);
+    CHECK((loops == 0 && sorts == 0));
+    go(600, 600);
+    CHECK((loops == 0 && sorts == 2));
+    go(3000, 3000);
+    CHECK((loops == 0 && sorts == 2));
+    go(50, 50, JoinMethod::NestedLoops);
+    CHECK((loops == 1 && sorts == 0));
+    tools.tuning.gpu_comparisons_a_row = 0;
+    go(3000, 1000);
+    CHECK((loops == 0 && sorts == 2));
+    tools.match = nullptr;
+    go(50, 50, JoinMethod::NestedLoops);
+    CHECK((loops == 0 && sorts == 0));
 }

@@ -18,12 +18,12 @@ using namespace quadmill;  // NOLINT(google-build-using-namespace)
 namespace {
 
 using Kind = PlanNode::Kind;
-using Aggregated = Aggregate::Kind;
+using Aggregated = QueryAggregate::Kind;
 
 const std::vector<ColumnInfo> columns{
     {"a", ColumnType::I32}, {"b", ColumnType::F32}, {"k", ColumnType::I64}, {"t", ColumnType::Text}};
 const std::vector<ColumnInfo> others{{"k", ColumnType::I32}, {"c", ColumnType::F64}, {"name", ColumnType::Text}};
-const Output rows_counted{Aggregate{}, "n"};
+const Output rows_counted{QueryAggregate{}, "n"};
 
 template <class Work>
 std::string refusal(const Work& work) {
@@ -55,7 +55,7 @@ Table small_table() {
 
 TEST_CASE("a plan has each node once, whatever the order and the negations") {
     const auto big = column("a") > 3;
-    const Query query{.outputs = {rows_counted, {std::string("a"), ""}, {Aggregate{}, "again"}},
+    const Query query{.outputs = {rows_counted, {std::string("a"), ""}, {QueryAggregate{}, "again"}},
                       .where = (big && column("b").is_null()) || !(!column("b").is_null() || !big),
                       .group_by = {"a"}};
     const QueryPlan plan(query, columns);
@@ -70,7 +70,7 @@ TEST_CASE("a plan has each node once, whatever the order and the negations") {
 }
 
 TEST_CASE("text and graphviz") {
-    const Query query{.outputs = {{Aggregate{.kind = Aggregated::Quantile, .column = "a", .phi = 0.25}, "low"}},
+    const Query query{.outputs = {{QueryAggregate{.kind = Aggregated::Quantile, .column = "a", .phi = 0.25}, "low"}},
                       .where = !(column("t") == "it's \"x\"\n" || column("b") <= 0.1),
                       .limit = 3};
     const QueryPlan plan(query, columns);
@@ -111,10 +111,10 @@ TEST_CASE("a query that cannot run is refused") {
     has(planned({.outputs = {rows_counted, {std::string("a"), ""}}}), "group by");
     has(planned({.outputs = {{std::string("a"), ""}}, .group_by = {"b"}}), "'a'");
     has(planned({.outputs = {rows_counted}, .group_by = {"z"}}), "'z'");
-    has(planned({.outputs = {{Aggregate{.kind = Aggregated::Sum, .column = "t"}, ""}}}), "text");
-    has(planned({.outputs = {{Aggregate{.kind = Aggregated::Min}, ""}}}), "''");
-    has(planned({.outputs = {{Aggregate{.kind = Aggregated::Quantile, .column = "a", .phi = 1.5}, ""}}}), "1.5");
-    has(planned({.outputs = {{Aggregate{.kind = Aggregated::KthLargest, .column = "a", .k = 0}, ""}}}), "k must");
+    has(planned({.outputs = {{QueryAggregate{.kind = Aggregated::Sum, .column = "t"}, ""}}}), "text");
+    has(planned({.outputs = {{QueryAggregate{.kind = Aggregated::Min}, ""}}}), "''");
+    has(planned({.outputs = {{QueryAggregate{.kind = Aggregated::Quantile, .column = "a", .phi = 1.5}, ""}}}), "1.5");
+    has(planned({.outputs = {{QueryAggregate{.kind = Aggregated::KthLargest, .column = "a", .k = 0}, ""}}}), "k must");
     has(planned({.outputs = {rows_counted}, .join = Join{"a", "k"}}), "both tables");
 }
 
@@ -254,8 +254,8 @@ TEST_CASE("groups that an engine finds one by one are those that the CPU deals o
     const Query query{.outputs = {{std::string("a"), ""},
                                   {std::string("b"), ""},
                                   rows_counted,
-                                  {Aggregate{.kind = Aggregated::Sum, .column = "k"}, ""},
-                                  {Aggregate{.kind = Aggregated::Max, .column = "t"}, ""}},
+                                  {QueryAggregate{.kind = Aggregated::Sum, .column = "k"}, ""},
+                                  {QueryAggregate{.kind = Aggregated::Max, .column = "t"}, ""}},
                       .where = column("k") > 1,
                       .group_by = {"a", "b"}};
     const QueryPlan plan(query, table.columns());

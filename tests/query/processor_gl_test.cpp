@@ -53,7 +53,7 @@ TEST_CASE("a column may be a texture of the host, read in each query") {
         CHECK(processor.count(table, column("x") >= 30) == 3);
         const auto plain = processor.run({.outputs = {{std::string("x"), ""}}, .where = column("x") > 31.5}, table);
         CHECK(plain.rows == std::vector<std::vector<Value>>{{32.0}});
-        const auto groups = processor.run({.outputs = {{Aggregate{}, ""}}, .group_by = {"x"}}, table);
+        const auto groups = processor.run({.outputs = {{QueryAggregate{}, ""}}, .group_by = {"x"}}, table);
         CHECK(groups.rows.size() == 33);
         std::uint64_t pairs = 0;
         processor.join(table, table, {"x", "x", 1}, [&](auto chunk) { pairs += chunk.size(); });

@@ -193,13 +193,13 @@ class RandomQuery {
     }
 
     Wanted aggregate() {
-        using Kind = Aggregate::Kind;
+        using Kind = QueryAggregate::Kind;
         static const std::vector<Kind> kinds{Kind::CountRows, Kind::Count,      Kind::Sum,
                                              Kind::Average,   Kind::Min,        Kind::Max,
                                              Kind::Quantile,  Kind::KthLargest, Kind::KthSmallest};
         const auto& column = dice_.of(columns_);
         const auto& [name, traits] = column;
-        Aggregate what{.kind = dice_.of(kinds), .column = name};
+        QueryAggregate what{.kind = dice_.of(kinds), .column = name};
         if (what.kind == Kind::Sum || what.kind == Kind::Average) return sum(what, column);
         what.phi = static_cast<double>(dice_.below(9)) / 8;
         what.k = dice_.below(5) + 1;
@@ -231,11 +231,11 @@ class RandomQuery {
 
   private:
     // SQLite's own sums of wild integers are rounded, or fail on the way.
-    Wanted sum(Aggregate what, const Named& column) {
+    Wanted sum(QueryAggregate what, const Named& column) {
         const auto& [name, traits] = column;
-        const bool average = what.kind == Aggregate::Kind::Average;
+        const bool average = what.kind == QueryAggregate::Kind::Average;
         if (traits.type == ColumnType::Text || (is_float(traits.type) && traits.wild))
-            return {{Aggregate{}, ""}, {"COUNT(*)"}};
+            return {{QueryAggregate{}, ""}, {"COUNT(*)"}};
         if (is_float(traits.type)) {
             const auto text = "close_sum(" + name + "), total(abs(" + name + ")), COUNT(" + name + ")";
             return {{what, ""}, {text}, true, average};
@@ -507,7 +507,7 @@ class AgainstSqlite {
                                     Sql{" OFFSET ?", {place}});
             return rows.empty() ? Value() : rows.front().front();
         };
-        const Aggregate median{.kind = Aggregate::Kind::Quantile, .column = name};
+        const QueryAggregate median{.kind = QueryAggregate::Kind::Quantile, .column = name};
         REQUIRE(processor_.aggregate(table, median, &of) == at(std::max<std::int64_t>(0, (n + 1) / 2 - 1), ""));
         const auto k = dice_.below(5) + 1;
         REQUIRE(processor_.kth_largest(table, name, k, &of) == at(static_cast<std::int64_t>(k) - 1, " DESC"));

@@ -1,0 +1,335 @@
+#include "cli/csv.hpp"
+
+#include <deque>
+#include <exception>
+#include <utility>
+
+#include "array/workers.hpp"
+#include "cli/csv_rows.hpp"
+#include "cli/stream_input.hpp"
+#include "cli/text.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using detail::array::Workers;
+using Blanks = CsvParser<CsvRows>::Blanks;
+
+[[noreturn]] void refuse(const std::string& path, std::uint64_t line, const CsvFault& fault) {
+    throw InvalidArgument(line_of(path, line - 1 + fault.line) + fault.what);
+}
+
+std::size_t length_of_mark(const std::string& path, std::string_view text) {
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+        refuse(path, 1, {1, "begins as UTF-16 does; `iconv -f UTF-16 -t UTF-8` makes it readable"});
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    return text.starts_with(mark) ? mark.size() : 0;
+}
+
+// Reads the line of names out of text that comes in pieces. A byte at a time, to know where the rows begin.
+class HeaderReader {
+    template <class Call>
+    auto checked(const Call& call) {
+        try {
+            return call();
+        } catch (const CsvFault& fault) {
+            refuse(path_, 1, fault);
+        }
+    }
+
+  public:
+    HeaderReader(const std::string& path, char delimiter)
+        : path_(path), parser_(header_, delimiter, CsvParser<CsvHeader>::Blanks::Some) {}
+
+    // How much of the text it has taken; all of it when that is not enough.
+    [[nodiscard]] std::size_t read(std::string_view text) {
+        return checked([&] {
+            std::size_t used = 0;
+            while (used < text.size() && !header_.complete()) parser_.parse(text.substr(used++, 1));
+            ends_with_cr_ = used > 0 && text[used - 1] == '\r';
+            return used;
+        });
+    }
+    [[nodiscard]] bool complete() const { return header_.complete(); }
+    // Whether a line feed may belong to it still.
+    [[nodiscard]] bool ends_with_cr() const { return ends_with_cr_; }
+    // Pre: complete, or there is no more.
+    [[nodiscard]] std::vector<std::string> names() {
+        return checked([&] {
+            if (!header_.complete()) parser_.finish();
+            return header_.names();
+        });
+    }
+    // Where the rows begin.
+    [[nodiscard]] std::uint64_t next_line() const { return header_.line(); }
+
+  private:
+    std::string path_;
+    CsvHeader header_;
+    CsvParser<CsvHeader> parser_;
+    bool ends_with_cr_ = false;
+};
+
+// Text in parts of whole rows, by which threads share it. Where the number of quotes before a line end is even, it is
+// outside of them; where quotes are wrong, the parser stops before it matters.
+std::vector<std::string_view> parts_of(std::string_view text, Workers& workers) {
+    constexpr std::size_t size = std::size_t{1} << 23U;
+    std::vector<std::size_t> quotes(text.size() / size + 1);
+    workers.for_each(quotes.size(), [&](std::size_t i) {
+        const auto part = text.substr(i * size, size);
+        quotes[i] = static_cast<std::size_t>(std::count(part.begin(), part.end(), '"'));
+    });
+    std::vector<std::string_view> parts;
+    std::size_t begin = 0;
+    bool inside = false;
+    for (std::size_t i = 1; i < quotes.size(); ++i) {
+        inside ^= quotes[i - 1] % 2 != 0;
+        bool in_quotes = inside;
+        for (auto at = i * size; at < std::min(text.size(), (i + 1) * size); ++at) {
+            in_quotes ^= text[at] == '"';
+            if (text[at] != '\n' || in_quotes) continue;
+            parts.push_back(text.substr(begin, at + 1 - begin));
+            begin = at + 1;
+            break;
+        }
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+}
+
+// Whether a field may begin or end with a blank, which is seldom.
+Blanks blanks_in(std::string_view text, char delimiter) {
+    const auto is_edge = [&](std::size_t i) {
+        return i >= text.size() || text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
+    };
+    for (const char blank : {' ', '\t'}) {
+        if (blank == delimiter) continue;
+        for (auto at = text.find(blank); at != std::string_view::npos; at = text.find(blank, at + 1)) {
+            if (at == 0 || is_edge(at - 1) || is_edge(at + 1)) return Blanks::Some;
+        }
+    }
+    return Blanks::None;
+}
+
+// Columns of a part of a file.
+class PartReader {
+  public:
+    PartReader(const std::vector<std::string>& names, char delimiter, std::string_view text)
+        : names_(names), delimiter_(delimiter), text_(text) {}
+
+    void read(const CsvColumns& columns) { rows_.emplace(parsed(columns, std::vector<Cells>(columns.size()))); }
+    // Of columns that have turned out to be of texts. Pre: read() found no fault.
+    [[nodiscard]] std::vector<Cells> texts(const CsvColumns& columns) {
+        return std::move(parsed(columns, std::vector(columns.size(), Cells(Cells::Kind::Texts))).cells());
+    }
+    [[nodiscard]] CsvRows& rows() { return *rows_; }
+    [[nodiscard]] const std::optional<CsvFault>& fault() const { return fault_; }
+
+  private:
+    CsvRows parsed(const CsvColumns& columns, std::vector<Cells> cells) {
+        CsvRows rows(names_, columns, std::move(cells));
+        CsvParser<CsvRows> parser(rows, delimiter_, blanks_in(text_, delimiter_));
+        try {
+            parser.parse(text_);
+            parser.finish();
+        } catch (const CsvFault& fault) {
+            fault_ = fault;
+        }
+        return rows;
+    }
+
+    const std::vector<std::string>& names_;
+    char delimiter_;
+    std::string_view text_;
+    std::optional<CsvRows> rows_;
+    std::optional<CsvFault> fault_;
+};
+
+// The first fault in the file, if there is any: the lines of parts before it are known now.
+void check(std::vector<PartReader>& parts, const std::string& path, std::uint64_t line) {
+    std::optional<std::uint64_t> blank;
+    for (auto& part : parts) {
+        const auto& rows = part.rows();
+        if (blank && (rows.rows() > 0 || part.fault())) refuse(path, *blank, {1, "is blank"});
+        if (part.fault()) refuse(path, line, *part.fault());
+        if (rows.blank() && !blank) blank = line - 1 + *rows.blank();
+        line += rows.line() - 1;
+    }
+}
+
+}  // namespace
+
+CsvFile::CsvFile(const std::string& path, char delimiter)
+    : path_(path), delimiter_(delimiter), bytes_(read_file(path)) {
+    const std::string_view text(bytes_.as<const char>().data(), bytes_.size());
+    HeaderReader header(path, delimiter);
+    data_ = length_of_mark(path, text);
+    data_ += header.read(text.substr(data_));
+    if (header.ends_with_cr() && text.substr(data_).starts_with('\n')) ++data_;
+    names_ = header.names();
+    line_ = header.next_line();
+}
+
+Table CsvFile::table(const CsvColumns& columns, unsigned threads) const {
+    const std::string_view text(bytes_.as<const char>().data(), bytes_.size());
+    Workers workers(threads);
+    std::vector<PartReader> parts;
+    for (const auto part : parts_of(text.substr(data_), workers)) parts.emplace_back(names_, delimiter_, part);
+    workers.for_each(parts.size(), [&](std::size_t i) { parts[i].read(columns); });
+    check(parts, path_, line_);
+
+    std::vector<std::vector<Cells>> cells(columns.size());
+    std::vector<std::vector<std::size_t>> again(parts.size());  // which of the columns
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        for (auto& part : parts) cells[i].push_back(std::move(part.rows().cells()[i]));
+        if (Cells::common_kind(cells[i]) != Cells::Kind::Texts) continue;
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+            if (cells[i][k].forgets_texts()) again[k].push_back(i);
+        }
+    }
+    workers.for_each(parts.size(), [&](std::size_t k) {
+        if (again[k].empty()) return;
+        CsvColumns places;
+        for (const auto i : again[k]) places.push_back(columns[i]);
+        auto texts = parts[k].texts(places);
+        for (std::size_t j = 0; j < texts.size(); ++j) cells[again[k][j]][k] = std::move(texts[j]);
+    });
+    Table table;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        Cells::add_to(table, names_[columns[i]], cells[i], Widths::Narrow);
+        cells[i].clear();
+    }
+    return table;
+}
+
+// Rows as they come; each time that there are enough, they go into a table.
+class BatchRows {
+  public:
+    BatchRows(std::vector<std::string> names, CsvColumns columns, std::uint64_t batch)
+        : names_(std::move(names)),
+          columns_(std::move(columns)),
+          batch_(batch),
+          kinds_(columns_.size(), Cells::Kind::Nothing),
+          rows_(names_, columns_, fresh()) {}
+
+    void field(std::optional<std::string_view> field) { rows_.field(field); }
+    void line_end() {
+        rows_.line_end();
+        if (rows_.rows() == batch_) finish_batch();
+    }
+    [[nodiscard]] std::uint64_t line() const { return rows_.line(); }
+
+    // What has come since the last batch, too, if there is any, or nothing has come at all.
+    void finish() {
+        if (rows_.rows() > 0 || !any_) finish_batch();
+    }
+    [[nodiscard]] std::deque<Table>& tables() { return tables_; }
+
+  private:
+    // As long as a column has no kind, texts, of which it takes one in the end of the batch.
+    std::vector<Cells> fresh() const {
+        std::vector<Cells> cells;
+        for (const auto kind : kinds_) cells.emplace_back(kind == Cells::Kind::Nothing ? Cells::Kind::Texts : kind);
+        return cells;
+    }
+    void finish_batch() {
+        Table table;
+        auto& cells = rows_.cells();
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (kinds_[i] == Cells::Kind::Nothing) cells[i] = cells[i].narrowed();
+            kinds_[i] = cells[i].kind();
+            Cells::add_to(table, names_[columns_[i]], {&cells[i], 1}, Widths::Wide);
+        }
+        tables_.push_back(std::move(table));
+        any_ = true;
+        rows_.restart(fresh());
+    }
+
+    std::vector<std::string> names_;
+    CsvColumns columns_;
+    std::uint64_t batch_;
+    std::vector<Cells::Kind> kinds_;
+    CsvRows rows_;
+    std::deque<Table> tables_;
+    bool any_ = false;
+};
+
+struct CsvStream::State {
+    State(const std::string& path, char given) : delimiter(given), input(path) {}
+
+    void read_header();
+    void read();
+
+    char delimiter;
+    StreamInput input;
+    std::vector<std::string> names{};
+    std::uint64_t line = 1;  // of the first row
+    std::optional<BatchRows> rows{};
+    std::optional<CsvParser<BatchRows>> parser{};
+    std::optional<CsvFault> fault{};  // after the tables that there are
+    bool ended = false;
+};
+
+void CsvStream::State::read_header() {
+    const auto& path = input.file().path();
+    while (input.text().size() < 3 && input.more()) {  // as long as a mark
+    }
+    input.drop(length_of_mark(path, input.text()));
+    HeaderReader header(path, delimiter);
+    do {
+        input.drop(header.read(input.text()));
+    } while (!header.complete() && input.more());
+    names = header.names();
+    line = header.next_line();
+    if (!header.ends_with_cr() || (input.text().empty() && !input.more())) return;
+    if (input.text().starts_with('\n')) input.drop(1);
+}
+
+void CsvStream::State::read() {
+    try {
+        // Waits only when all that is there has been answered.
+        ended = input.text().empty() && !input.more();
+        if (ended && !input.interrupted()) parser->finish();
+        if (ended) return rows->finish();
+        parser->parse(input.text());
+        input.drop(input.text().size());
+    } catch (const CsvFault& found) {
+        fault = found;
+        ended = true;
+    }
+}
+
+CsvStream::CsvStream(const std::string& path, char delimiter) : state_(std::make_unique<State>(path, delimiter)) {
+    state_->read_header();
+}
+
+CsvStream::~CsvStream() = default;
+
+const std::vector<std::string>& CsvStream::names() const {
+    return state_->names;
+}
+
+bool CsvStream::interrupted() {
+    return state_->input.interrupted();
+}
+
+std::optional<Table> CsvStream::next(const CsvColumns& columns, std::uint64_t rows) {
+    auto& state = *state_;
+    if (!state.rows) {
+        state.rows.emplace(state.names, columns, rows);
+        state.parser.emplace(*state.rows, state.delimiter, CsvParser<BatchRows>::Blanks::Some);
+    }
+    auto& tables = state.rows->tables();
+    while (tables.empty() && !state.ended) state.read();
+    if (tables.empty()) {
+        if (state.fault) refuse(state.input.file().path(), state.line, *state.fault);
+        return {};
+    }
+    auto table = std::move(tables.front());
+    tables.pop_front();
+    return table;
+}
+
+}  // namespace quadmill::cli

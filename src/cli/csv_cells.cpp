@@ -1,0 +1,200 @@
+#include "cli/csv_cells.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "cli/text.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+std::string_view without_blanks(std::string_view text) {
+    const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
+    return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+std::optional<double> number_of(std::string_view word) {
+    double value = 0;
+    if (parse_number(word, value) == nullptr) return value;
+    // 1e-999 is a number, too; strtod says which is nearest. It also knows hexadecimal ones, which others do not.
+    if (word.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return {};
+    const std::string text(word);
+    char* end = nullptr;
+    value = std::strtod(text.c_str(), &end);
+    if (text.empty() || end != text.data() + text.size()) return {};
+    return value;
+}
+
+template <class T>
+bool fit(const std::vector<std::int64_t>& values) {
+    using Limits = std::numeric_limits<T>;
+    return std::ranges::all_of(values, [](std::int64_t v) { return v >= Limits::min() && v <= Limits::max(); });
+}
+
+bool fit_float(const std::vector<double>& values) {
+    return std::ranges::all_of(values, [](double v) {
+        if (!std::isfinite(v)) return true;
+        return std::abs(v) <= std::numeric_limits<float>::max() && static_cast<double>(static_cast<float>(v)) == v;
+    });
+}
+
+template <class T>
+void add_as(Table& table, std::string name, const auto& values, std::vector<bool> valid) {
+    std::vector<T> column;
+    column.reserve(values.size());
+    for (const auto value : values) column.push_back(static_cast<T>(value));
+    table.add(std::move(name), std::move(column), std::move(valid));
+}
+
+template <class T>
+void append(std::vector<T>& all, std::vector<T>& part) {
+    if (all.empty()) {
+        all = std::move(part);
+    } else {
+        all.insert(all.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+    }
+    part = {};
+}
+
+}  // namespace
+
+void Cells::count(bool valid) {
+    if (!valid && valid_.empty()) valid_.assign(rows_, true);
+    if (!valid || !valid_.empty()) valid_.push_back(valid);
+    ++rows_;
+    values_ += valid ? 1 : 0;
+}
+
+void Cells::add_null() {
+    count(false);
+    if (kind_ == Kind::Integers) integers_.push_back(0);
+    if (kind_ == Kind::Floats) floats_.push_back(0);
+    if (kind_ == Kind::Texts && !forgot_) texts_.emplace_back();
+}
+
+bool Cells::add(std::string_view field) {
+    if (kind_ == Kind::Texts) {
+        if (!forgot_) texts_.emplace_back(field);
+        count(true);
+        return true;
+    }
+    const auto word = without_blanks(field);
+    if (word.empty()) {
+        has_blanks_ = true;
+        add_null();
+        return true;
+    }
+    if (add_number(word)) return true;
+    if (is_fixed_) return false;
+    forgot_ = has_blanks_ || values_ > 0;
+    widen(Kind::Texts);
+    return add(field);
+}
+
+bool Cells::add_number(std::string_view word) {
+    if (kind_ != Kind::Floats) {
+        if (std::int64_t value = 0; parse_number(word, value) == nullptr) {
+            widen(Kind::Integers);
+            integers_.push_back(value);
+            count(true);
+            return true;
+        }
+        if (is_fixed_) return false;
+    }
+    const auto value = number_of(word);
+    if (!value) return false;
+    widen(Kind::Floats);
+    floats_.push_back(*value);
+    count(true);
+    return true;
+}
+
+void Cells::widen(Kind kind) {
+    if (kind_ == kind) return;
+    kind_ = kind;
+    if (kind == Kind::Integers) integers_.resize(rows_);
+    if (kind == Kind::Floats) {
+        floats_.assign(integers_.begin(), integers_.end());  // each rounded as its digits would be
+        floats_.resize(rows_);
+        integers_ = {};
+    }
+    if (kind == Kind::Texts) {
+        integers_ = {};
+        floats_ = {};
+        if (!forgot_) texts_.resize(rows_);
+    }
+}
+
+Cells::Kind Cells::common_kind(std::span<const Cells> parts) {
+    auto kind = Kind::Nothing;
+    bool blanks = false;
+    for (const auto& part : parts) {
+        kind = std::max(kind, part.kind_);
+        blanks |= part.has_blanks_;
+    }
+    return kind == Kind::Nothing && blanks ? Kind::Texts : kind;
+}
+
+bool Cells::forgets_texts() const {
+    return forgot_ || has_blanks_ || (kind_ != Kind::Texts && values_ > 0);
+}
+
+Cells Cells::narrowed() const {
+    Cells found;
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+        if (valid_.empty() || valid_[i]) {
+            static_cast<void>(found.add(texts_[i]));
+        } else {
+            found.add_null();
+        }
+    }
+    return common_kind({&found, 1}) == Kind::Texts ? *this : found;
+}
+
+void Cells::add_to(Table& table, std::string name, std::span<Cells> parts, Widths widths) {
+    const auto kind = common_kind(parts);
+    std::uint64_t rows = 0, values = 0;
+    for (const auto& part : parts) {
+        rows += part.rows_;
+        values += part.values_;
+    }
+    Cells all;
+    std::vector<bool> valid;
+    valid.reserve(values < rows ? rows : 0);
+    for (auto& part : parts) {
+        if (values < rows && part.valid_.empty()) {
+            valid.insert(valid.end(), part.rows_, true);
+        } else if (values < rows) {
+            valid.insert(valid.end(), part.valid_.begin(), part.valid_.end());
+        }
+        part.widen(kind);
+        append(all.integers_, part.integers_);
+        append(all.floats_, part.floats_);
+        append(all.texts_, part.texts_);
+    }
+    if (kind == Kind::Texts) {
+        table.add(std::move(name), all.texts_, std::move(valid));
+    } else if (kind == Kind::Floats) {
+        if (widths == Widths::Wide || !fit_float(all.floats_)) {
+            table.add(std::move(name), std::move(all.floats_), std::move(valid));
+        } else {
+            add_as<float>(table, std::move(name), all.floats_, std::move(valid));
+        }
+    } else if (kind == Kind::Nothing) {
+        table.add(std::move(name), std::vector<std::int32_t>(rows), std::move(valid));
+    } else if (widths == Widths::Narrow && fit<std::int32_t>(all.integers_)) {
+        add_as<std::int32_t>(table, std::move(name), all.integers_, std::move(valid));
+    } else if (widths == Widths::Narrow && fit<std::uint32_t>(all.integers_)) {
+        add_as<std::uint32_t>(table, std::move(name), all.integers_, std::move(valid));
+    } else {
+        table.add(std::move(name), std::move(all.integers_), std::move(valid));
+    }
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,57 @@
+// The values of a column of CSV while they are read, and their type.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "quadmill/query.hpp"
+
+namespace quadmill::cli {
+
+// Numbers take the narrowest type that has them all, or one of 64 bits, for a stream, of which nobody knows what comes.
+enum class Widths { Narrow, Wide };
+
+class Cells {
+  public:
+    // In the order in which a column widens.
+    enum class Kind { Nothing, Integers, Floats, Texts };
+
+    // Takes all, and widens as it must.
+    Cells() = default;
+    // Takes what is of that kind.
+    explicit Cells(Kind kind) : kind_(kind), is_fixed_(true) {}
+
+    [[nodiscard]] Kind kind() const { return kind_; }
+    [[nodiscard]] std::uint64_t rows() const { return rows_; }
+    void add_null();
+    // Any field that is not empty, or is in quotes; false when the kind does not take it.
+    [[nodiscard]] bool add(std::string_view field);
+
+    // What takes all of them.
+    [[nodiscard]] static Kind common_kind(std::span<const Cells> parts);
+    // Whether they must be read again when the column turns out to be of texts: numbers forget how they were written.
+    [[nodiscard]] bool forgets_texts() const;
+    // Texts as the narrowest kind that takes them all. Pre: of Texts.
+    [[nodiscard]] Cells narrowed() const;
+    // A column of them all, which are used up. Pre: where one is of Texts, none forgets them.
+    static void add_to(Table& table, std::string name, std::span<Cells> parts, Widths widths);
+
+  private:
+    [[nodiscard]] bool add_number(std::string_view field);
+    void widen(Kind kind);
+    void count(bool valid);
+
+    Kind kind_ = Kind::Nothing;
+    bool is_fixed_ = false, forgot_ = false;
+    bool has_blanks_ = false;  // fields that are texts among texts and NULL among numbers
+    std::uint64_t rows_ = 0, values_ = 0;
+    std::vector<std::int64_t> integers_{};  // one of the three has the rows
+    std::vector<double> floats_{};
+    std::vector<std::string> texts_{};
+    std::vector<bool> valid_{};  // empty: all are
+};
+
+}  // namespace quadmill::cli

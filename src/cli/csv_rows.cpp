@@ -1,0 +1,90 @@
+#include "cli/csv_rows.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <utility>
+
+#include "cli/text.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+const char* words_of(Cells::Kind kind) {
+    constexpr std::array words{"nothing", "an integer", "a number", "text"};
+    return words[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+void CsvHeader::field(std::optional<std::string_view> field) {
+    auto name = field.value_or("");
+    lines_.pass(name);
+    const auto begin = std::min(name.find_first_not_of(" \t"), name.size());
+    name = name.substr(begin, name.find_last_not_of(" \t") + 1 - begin);
+    if (name.empty()) throw CsvFault{line(), fmt::format("column {} has no name", names_.size() + 1)};
+    if (std::ranges::find(names_, name) != names_.end())
+        throw CsvFault{line(), fmt::format("two columns are called {}", in_quotes(name))};
+    names_.emplace_back(name);
+}
+
+void CsvHeader::line_end() {
+    lines_.pass_end();
+    complete_ = true;
+}
+
+std::vector<std::string> CsvHeader::names() const {
+    if (names_.empty()) throw CsvFault{1, "must have the names of the columns, and is empty"};
+    return names_;
+}
+
+CsvRows::CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& places, std::vector<Cells> cells)
+    : names_(std::move(names)), kept_(names_.size()), cells_(std::move(cells)) {
+    for (std::size_t i = 0; i < places.size(); ++i) kept_.at(places[i]) = i;
+}
+
+void CsvRows::field(std::optional<std::string_view> field) {
+    if (field_ == 0) row_line_ = line();
+    const auto place = field_ < kept_.size() ? kept_[field_] : std::nullopt;
+    if (place) {
+        auto& cells = cells_[*place];
+        if (!field) {
+            cells.add_null();
+        } else if (!cells.add(*field)) {
+            refuse_field(*field, cells.kind());
+        }
+    }
+    if (field) lines_.pass(*field);
+    ++field_;
+}
+
+void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
+    throw CsvFault{line(), fmt::format("{} is not {}, which the values of column {} have been", in_quotes(field),
+                                       words_of(kind), in_quotes(names_[field_]))};
+}
+
+void CsvRows::line_end() {
+    const bool is_blank = field_ == 0;
+    if (is_blank && names_.size() == 1) {
+        if (kept_[0]) cells_[0].add_null();
+    } else if (is_blank) {
+        if (!blank_) blank_ = line();
+        return lines_.pass_end();
+    } else {
+        if (blank_) throw CsvFault{*blank_, "is blank"};
+        if (field_ != names_.size())
+            throw CsvFault{row_line_, fmt::format("has {} field{}, and the first line {}", field_,
+                                                  field_ == 1 ? "" : "s", names_.size())};
+    }
+    lines_.pass_end();
+    field_ = 0;
+    ++rows_;
+}
+
+void CsvRows::restart(std::vector<Cells> cells) {
+    cells_ = std::move(cells);
+    rows_ = 0;
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,163 @@
+// What libcsv finds in text, as rows of columns, with the numbers of the lines.
+#pragma once
+
+#include <csv.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/csv_cells.hpp"
+
+namespace quadmill::cli {
+
+// What is wrong at a line, counted from 1 where the text begins.
+struct CsvFault {
+    std::uint64_t line;
+    std::string what;
+};
+
+// libcsv, strictly: quotes around whole fields only. A Sink has field(), with nothing for an empty field without
+// quotes, and line_end(), also of a blank line; CR LF is one end. They may throw.
+template <class Sink>
+class CsvParser {
+  public:
+    // `blanks`: whether a field without quotes may begin or end with one.
+    enum class Blanks { None, Some };
+    CsvParser(Sink& sink, char delimiter, Blanks blanks) : sink_(sink) {
+        if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_EMPTY_IS_NULL) != 0)
+            throw std::bad_alloc();
+        csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
+        // libcsv drops them; a function keeps it from doing so, but has it take 1.7 times as long.
+        if (blanks == Blanks::Some) csv_set_space_func(&parser_, [](unsigned char) { return 0; });
+    }
+    CsvParser(const CsvParser&) = delete;
+    CsvParser& operator=(const CsvParser&) = delete;
+    ~CsvParser() { csv_free(&parser_); }
+
+    void parse(std::string_view text) {
+        // In pieces, so that an error does not wait for the end.
+        constexpr std::size_t piece = std::size_t{1} << 16U;
+        for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+            const auto part = text.substr(0, piece);
+            const auto used = csv_parse(&parser_, part.data(), part.size(), on_field, on_line_end, this);
+            if (error_) std::rethrow_exception(error_);
+            if (used < part.size())
+                fail(
+                    "has a quote inside a field; a field with quotes stands in quotes, with each "
+                    "of its own written twice");
+        }
+    }
+    void finish() {
+        const auto result = csv_fini(&parser_, on_field, on_line_end, this);
+        if (error_) std::rethrow_exception(error_);
+        if (result != 0) fail("has a quote that is not closed");
+    }
+
+  private:
+    [[noreturn]] void fail(const char* what) {
+        if (csv_error(&parser_) == CSV_ENOMEM) throw std::bad_alloc();
+        throw CsvFault{sink_.line(), what};
+    }
+    // Exceptions must not pass through C.
+    template <class Call>
+    void guarded(const Call& call) noexcept {
+        if (error_) return;
+        try {
+            call();
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+    }
+    static void on_field(void* data, std::size_t size, void* self) {
+        auto& parser = *static_cast<CsvParser*>(self);
+        parser.after_cr_ = false;
+        parser.guarded([&] {
+            if (data) {
+                parser.sink_.field(std::string_view(static_cast<const char*>(data), size));
+            } else {
+                parser.sink_.field(std::nullopt);
+            }
+        });
+    }
+    static void on_line_end(int end, void* self) {
+        auto& parser = *static_cast<CsvParser*>(self);
+        const bool second = parser.after_cr_ && end == '\n';
+        parser.after_cr_ = end == '\r';
+        if (!second) parser.guarded([&] { parser.sink_.line_end(); });
+    }
+
+    Sink& sink_;
+    csv_parser parser_{};
+    std::exception_ptr error_{};
+    bool after_cr_ = false;
+};
+
+// Which line a field is on.
+class CsvLines {
+  public:
+    // Of the field to come; after a row, of the next one.
+    [[nodiscard]] std::uint64_t line() const { return line_; }
+    void pass(std::string_view field) {
+        // Quicker than std::count where there is none.
+        for (auto at = field.find('\n'); at != std::string_view::npos; at = field.find('\n', at + 1)) ++line_;
+    }
+    void pass_end() { ++line_; }
+
+  private:
+    std::uint64_t line_ = 1;
+};
+
+// The first row.
+class CsvHeader {
+  public:
+    void field(std::optional<std::string_view> field);
+    void line_end();
+    [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
+    [[nodiscard]] bool complete() const { return complete_; }
+    // Throws CsvFault when there is none.
+    [[nodiscard]] std::vector<std::string> names() const;
+
+  private:
+    CsvLines lines_;
+    std::vector<std::string> names_;
+    bool complete_ = false;
+};
+
+// The rows after it.
+class CsvRows {
+  public:
+    // `places`: of the columns that are kept, among the fields. `cells`: what takes them.
+    CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& places, std::vector<Cells> cells);
+
+    void field(std::optional<std::string_view> field);
+    void line_end();
+    [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
+    [[nodiscard]] std::uint64_t rows() const { return rows_; }
+    // The first of the blank lines at the end so far.
+    [[nodiscard]] std::optional<std::uint64_t> blank() const { return blank_; }
+
+    [[nodiscard]] std::vector<Cells>& cells() { return cells_; }
+    // Goes on with others, of no rows.
+    void restart(std::vector<Cells> cells);
+
+  private:
+    [[noreturn]] void refuse_field(std::string_view field, Cells::Kind kind) const;
+
+    CsvLines lines_;
+    std::vector<std::string> names_;
+    std::vector<std::optional<std::size_t>> kept_;  // by field: its place in cells_
+    std::vector<Cells> cells_;
+    std::size_t field_ = 0;
+    std::uint64_t rows_ = 0, row_line_ = 1;
+    std::optional<std::uint64_t> blank_;
+};
+
+}  // namespace quadmill::cli

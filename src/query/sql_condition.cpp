@@ -1,0 +1,346 @@
+#include "query/sql_condition.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "query/expression.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// A sum of columns times constants, plus a constant that is an integer or a double.
+struct Linear {
+    std::vector<Predicate::Term> terms{};
+    Value constant = std::int64_t{0};
+    bool is_column = false;  // a column as it is
+
+    [[nodiscard]] bool is_constant() const { return terms.empty(); }
+};
+
+// Any part of a condition. One grammar for all, as "(" may begin a condition or a sum.
+struct Operand {
+    std::size_t offset = 0;
+    std::variant<Linear, std::string, Predicate> what;
+
+    [[nodiscard]] const Linear* linear() const { return std::get_if<Linear>(&what); }
+    [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&what); }
+    // The constant that it is.
+    [[nodiscard]] std::optional<Value> constant() const {
+        if (text()) return *text();
+        if (linear() && linear()->is_constant()) return linear()->constant;
+        return {};
+    }
+};
+
+double as_double(const Value& number) {
+    const auto* integer = std::get_if<std::int64_t>(&number);
+    return integer ? static_cast<double>(*integer) : std::get<double>(number);
+}
+
+// Integers as long as they fit, as SQLite does.
+Value computed(const Value& a, const Value& b, bool (*exact)(std::int64_t, std::int64_t, std::int64_t&),
+               double (*rounded)(double, double)) {
+    const auto* left = std::get_if<std::int64_t>(&a);
+    const auto* right = std::get_if<std::int64_t>(&b);
+    std::int64_t result = 0;
+    if (left && right && exact(*left, *right, result)) return result;
+    return rounded(as_double(a), as_double(b));
+}
+
+Value sum_of(const Value& a, const Value& b) {
+    return computed(
+        a, b, [](std::int64_t x, std::int64_t y, std::int64_t& sum) { return !__builtin_add_overflow(x, y, &sum); },
+        [](double x, double y) { return x + y; });
+}
+
+Value product_of(const Value& a, const Value& b) {
+    return computed(
+        a, b,
+        [](std::int64_t x, std::int64_t y, std::int64_t& product) { return !__builtin_mul_overflow(x, y, &product); },
+        [](double x, double y) { return x * y; });
+}
+
+Linear scaled(Linear sum, const Value& factor) {
+    for (auto& term : sum.terms) term.factor *= as_double(factor);
+    return {std::move(sum.terms), product_of(sum.constant, factor)};
+}
+
+Linear added(Linear sum, const Linear& more) {
+    sum.terms.insert(sum.terms.end(), more.terms.begin(), more.terms.end());
+    return {std::move(sum.terms), sum_of(sum.constant, more.constant)};
+}
+
+template <class T>
+bool holds(Comparison op, const T& a, const T& b) {
+    switch (op) {
+        case Comparison::Less:
+            return a < b;
+        case Comparison::LessOrEqual:
+            return a <= b;
+        case Comparison::Equal:
+            return a == b;
+        case Comparison::NotEqual:
+            return a != b;
+        case Comparison::GreaterOrEqual:
+            return a >= b;
+        case Comparison::Greater:
+            return a > b;
+    }
+    return false;
+}
+
+// b op a for a op b.
+Comparison turned(Comparison op) {
+    switch (op) {
+        case Comparison::Less:
+            return Comparison::Greater;
+        case Comparison::LessOrEqual:
+            return Comparison::GreaterOrEqual;
+        case Comparison::GreaterOrEqual:
+            return Comparison::LessOrEqual;
+        case Comparison::Greater:
+            return Comparison::Less;
+        default:
+            return op;
+    }
+}
+
+struct Symbol {
+    const char* text;
+    Comparison op;
+};
+constexpr std::array<Symbol, 8> comparisons{{{"=", Comparison::Equal},
+                                             {"==", Comparison::Equal},
+                                             {"!=", Comparison::NotEqual},
+                                             {"<>", Comparison::NotEqual},
+                                             {"<=", Comparison::LessOrEqual},
+                                             {">=", Comparison::GreaterOrEqual},
+                                             {"<", Comparison::Less},
+                                             {">", Comparison::Greater}}};
+
+// One node for a whole chain: a thousand ORs are no deeper than one.
+Predicate chain_of(Expression::Kind kind, const std::vector<Predicate>& parts) {
+    auto all = std::make_shared<Expression>();
+    all->kind = kind;
+    for (const auto& part : parts) all->operands.push_back(std::make_shared<const Expression>(part.expression()));
+    return Predicate(std::move(all));
+}
+
+class Parser {
+  public:
+    Parser(SqlCursor& at, const ResolveColumn& resolve) : at_(at), resolve_(resolve) {}
+
+    Predicate condition() { return as_condition(disjunction()); }
+
+  private:
+    Operand disjunction() { return chain("OR", Expression::Kind::Or, &Parser::conjunction); }
+    Operand conjunction() { return chain("AND", Expression::Kind::And, &Parser::negation); }
+    Operand chain(const char* word, Expression::Kind kind, Operand (Parser::*part)());
+    Operand negation();
+    Operand comparison();
+    Operand sum();
+    Operand product();
+    Operand factor();
+    Operand primary();
+    Operand word();
+
+    Predicate between(const Operand& what);
+    Predicate in(const Operand& what);
+    Predicate is_null(const Operand& what);
+    Predicate compare(const Operand& a, Comparison op, const Operand& b);
+    Predicate compare_constants(const Operand& a, Comparison op, const Operand& b);
+    std::optional<Comparison> accept_comparison();
+
+    Predicate as_condition(const Operand& operand);
+    const Linear& as_sum(const Operand& operand);
+    ColumnName as_column(const Operand& operand, const char* what);
+
+    SqlCursor& at_;
+    const ResolveColumn& resolve_;
+    int depth_ = 0;
+};
+
+Predicate Parser::as_condition(const Operand& operand) {
+    if (const auto* predicate = std::get_if<Predicate>(&operand.what)) return *predicate;
+    at_.fail("a condition is expected here, such as a > 3, not a value", operand.offset);
+}
+
+const Linear& Parser::as_sum(const Operand& operand) {
+    if (const auto* sum = operand.linear()) return *sum;
+    at_.fail(operand.text() ? "text can be compared with a column only" : "a value is expected here, not a condition",
+             operand.offset);
+}
+
+ColumnName Parser::as_column(const Operand& operand, const char* what) {
+    if (const auto* sum = operand.linear(); sum && sum->is_column) return column(sum->terms.front().column);
+    at_.fail(std::string(what) + " goes with a column", operand.offset);
+}
+
+Operand Parser::chain(const char* word, Expression::Kind kind, Operand (Parser::*part)()) {
+    auto first = (this->*part)();
+    if (!at_.token().is_word(word)) return first;
+    std::vector<Predicate> all{as_condition(first)};
+    while (at_.accept_word(word)) all.push_back(as_condition((this->*part)()));
+    return {first.offset, chain_of(kind, all)};
+}
+
+// Everything that nests comes through here or through factor().
+Operand Parser::negation() {
+    constexpr int deepest = 200;
+    const auto offset = at_.token().begin;
+    if (++depth_ > deepest) at_.fail("this nests deeper than " + std::to_string(deepest) + " levels", offset);
+    auto found = at_.accept_word("NOT") ? Operand{offset, !as_condition(negation())} : comparison();
+    --depth_;
+    return found;
+}
+
+std::optional<Comparison> Parser::accept_comparison() {
+    for (const auto& [text, op] : comparisons) {
+        if (at_.accept_symbol(text)) return op;
+    }
+    return {};
+}
+
+Operand Parser::comparison() {
+    auto left = sum();
+    const auto offset = left.offset;
+    if (const auto op = accept_comparison()) {
+        auto found = compare(left, *op, sum());
+        if (const auto next = at_.token().begin; accept_comparison())
+            at_.fail("comparisons are of two values; write a < b AND b < c", next);
+        return {offset, std::move(found)};
+    }
+    if (at_.accept_word("IS")) return {offset, is_null(left)};
+    const bool negated = at_.accept_word("NOT");
+    const auto maybe = [&](Predicate found) { return Operand{offset, negated ? !found : std::move(found)}; };
+    if (at_.accept_word("BETWEEN")) return maybe(between(left));
+    if (at_.accept_word("IN")) return maybe(in(left));
+    if (negated) at_.refuse("BETWEEN or IN");
+    if (!std::holds_alternative<Predicate>(left.what)) at_.check_offered();  // a LIKE 'x%'
+    return left;
+}
+
+Predicate Parser::is_null(const Operand& what) {
+    const bool negated = at_.accept_word("NOT");
+    at_.expect_word("NULL");
+    auto found = as_column(what, "IS NULL").is_null();
+    return negated ? !found : found;
+}
+
+Predicate Parser::between(const Operand& what) {
+    const auto low = sum();
+    at_.expect_word("AND");
+    const auto high = sum();
+    const auto least = low.constant(), most = high.constant();
+    if (what.linear() && what.linear()->is_column && least && most)
+        return as_column(what, "BETWEEN").between(*least, *most);
+    return compare(what, Comparison::GreaterOrEqual, low) && compare(what, Comparison::LessOrEqual, high);
+}
+
+Predicate Parser::in(const Operand& what) {
+    const auto tested = as_column(what, "IN");
+    at_.expect_symbol("(");
+    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not offered; use a JOIN", at_.token().begin);
+    std::vector<Value> list;
+    do {
+        const auto item = sum();
+        const auto value = item.constant();
+        if (!value) at_.fail("IN takes a list of constants", item.offset);
+        list.push_back(*value);
+    } while (at_.accept_symbol(","));
+    at_.expect_symbol(")");
+    return tested.in(std::move(list));
+}
+
+Predicate Parser::compare_constants(const Operand& a, Comparison op, const Operand& b) {
+    if (a.text() && b.text()) return Predicate::always(holds(op, *a.text(), *b.text()));
+    if (a.text() || b.text()) at_.fail("a number and a text cannot be compared", a.offset);
+    const auto left = *a.constant(), right = *b.constant();
+    const auto* x = std::get_if<std::int64_t>(&left);
+    const auto* y = std::get_if<std::int64_t>(&right);
+    return Predicate::always(x && y ? holds(op, *x, *y) : holds(op, as_double(left), as_double(right)));
+}
+
+Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
+    const auto left = a.constant(), right = b.constant();
+    if (left && right) return compare_constants(a, op, b);
+    if (left) return compare(b, turned(op), a);
+    if (b.text()) return as_column(a, "text").compare(op, *b.text());
+    const auto &x = as_sum(a), &y = as_sum(b);
+    if (x.is_column && right) return as_column(a, "").compare(op, *right);
+    if (x.is_column && y.is_column) return as_column(a, "").compare(op, as_column(b, ""));
+    auto difference = added(x, scaled(y, std::int64_t{-1}));
+    if (difference.is_constant()) at_.fail("this compares no column", a.offset);
+    return Predicate::linear(std::move(difference.terms), op, 0 - as_double(difference.constant));
+}
+
+Operand Parser::sum() {
+    auto total = product();
+    for (;;) {
+        const bool minus = at_.token().is_symbol("-");
+        if (!minus && !at_.token().is_symbol("+")) return total;
+        at_.take();
+        const auto next = product();
+        total.what = added(as_sum(total), scaled(as_sum(next), std::int64_t{minus ? -1 : 1}));
+    }
+}
+
+Operand Parser::product() {
+    auto total = factor();
+    while (at_.accept_symbol("*")) {
+        const auto next = factor();
+        const auto &x = as_sum(total), &y = as_sum(next);
+        if (!x.is_constant() && !y.is_constant()) at_.fail("columns can be multiplied by constants only", next.offset);
+        total.what = x.is_constant() ? scaled(y, x.constant) : scaled(x, y.constant);
+    }
+    return total;
+}
+
+Operand Parser::factor() {
+    const auto offset = at_.token().begin;
+    bool minus = false;
+    while (at_.token().is_symbol("-") || at_.token().is_symbol("+")) minus ^= at_.take().text == "-";
+    if (at_.token().kind == SqlToken::Kind::Number)
+        return {offset, Linear{{}, at_.number(minus ? SqlCursor::Sign::Minus : SqlCursor::Sign::Plus)}};
+    auto found = primary();
+    found.offset = offset;
+    if (minus) found.what = scaled(as_sum(found), std::int64_t{-1});
+    return found;
+}
+
+Operand Parser::primary() {
+    const auto offset = at_.token().begin;
+    if (at_.token().kind == SqlToken::Kind::Text) return {offset, at_.take().text};
+    if (!at_.accept_symbol("(")) return word();
+    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not offered; pipe its answer: FROM -", offset);
+    auto inside = disjunction();
+    at_.expect_symbol(")");
+    return inside;
+}
+
+Operand Parser::word() {
+    const auto offset = at_.token().begin;
+    if (at_.accept_word("TRUE")) return {offset, Predicate::always(true)};
+    if (at_.accept_word("FALSE")) return {offset, Predicate::always(false)};
+    if (at_.token().is_word("NULL")) at_.fail("NULL satisfies no comparison; write a IS NULL", offset);
+    if (!at_.at_name()) at_.refuse("a column or a constant");
+    const auto first = at_.take();
+    if (at_.token().is_symbol("("))
+        at_.fail("conditions have no functions; aggregates go between SELECT and FROM", offset);
+    return {offset, Linear{{{1, resolve_(at_.reference_from(first))}}, std::int64_t{0}, true}};
+}
+
+}  // namespace
+
+Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve) {
+    return Parser(at, resolve).condition();
+}
+
+}  // namespace quadmill::detail::query

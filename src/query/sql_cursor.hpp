@@ -1,0 +1,59 @@
+// Where a parser of SQL is in its text, and how it says what it wants there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "quadmill/query.hpp"
+#include "query/sql_lexer.hpp"
+
+namespace quadmill::detail::query {
+
+// A column as it is written: name or qualifier.name.
+struct SqlReference {
+    std::string qualifier{}, name{};
+    std::size_t offset = 0;
+};
+
+// All throw SqlError.
+class SqlCursor {
+  public:
+    explicit SqlCursor(std::string_view text) : lexer_(text) {}
+
+    [[nodiscard]] std::string_view text() const { return lexer_.text(); }
+    // The next one, not taken.
+    [[nodiscard]] const SqlToken& token();
+    // Where the last token that was taken ends.
+    [[nodiscard]] std::size_t taken() const { return taken_; }
+    SqlToken take();
+    // Takes the token if it is that word or symbol.
+    bool accept_word(std::string_view word);
+    bool accept_symbol(std::string_view symbol);
+    void expect_word(std::string_view word);
+    void expect_symbol(std::string_view symbol);
+    // A word that is no keyword, or a name in double quotes.
+    [[nodiscard]] bool at_name();
+    [[nodiscard]] std::string name(const char* what);
+    [[nodiscard]] SqlReference reference();
+    // The rest of a reference whose first word is taken already.
+    [[nodiscard]] SqlReference reference_from(const SqlToken& first);
+    // The number here, or what is 0 less it: an integer where that is one of 64 bits, else a double.
+    enum class Sign { Plus, Minus };
+    [[nodiscard]] Value number(Sign sign = Sign::Plus);
+    // Pre: nobody has looked at the next token, as which a path may be none.
+    [[nodiscard]] SqlToken path();
+
+    // Fails if the next token is SQL that is not offered.
+    void check_offered();
+    // The next token is not what is expected here.
+    [[noreturn]] void refuse(const std::string& expected);
+    [[noreturn]] void fail(const std::string& what, std::size_t offset) const;
+
+  private:
+    SqlLexer lexer_;
+    std::optional<SqlToken> token_{};
+    std::size_t taken_ = 0;
+};
+
+}  // namespace quadmill::detail::query

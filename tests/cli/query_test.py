@@ -1,0 +1,397 @@
+"""quadmill query from end to end: answers against sqlite3, CSV against the csv module, and what is refused.
+
+usage: query_test.py QUADMILL [unittest arguments]
+"""
+import csv
+import io
+import json
+import math
+import random
+import select
+import signal
+import sqlite3
+import subprocess
+import unittest
+
+from command import QUADMILL, Command, run
+
+
+def csv_of(names, rows, **more):
+    """NULL is an empty field and an empty text is in quotes, which the csv module does not know."""
+    out = io.StringIO()
+    def field(value):
+        if value is None:
+            return ""
+        text = str(value)
+        special = text == "" or any(c in text for c in ',"\r\n')
+        return '"' + text.replace('"', '""') + '"' if special else text
+    for row in [names, *rows]:
+        out.write(",".join(map(field, row)) + more.get("end", "\n"))
+    return out.getvalue().encode()
+
+
+class Query(Command):
+    def answer(self, query, *args, stdin=b"", **more):
+        result = run("query", query, *args, "--json", stdin=stdin, cwd=self.folder, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def rows(self, query, *args, **more):
+        return self.answer(query, *args, **more)["rows"]
+
+    def value(self, query, *args, **more):
+        rows = self.rows(query, *args, **more)
+        self.assertEqual((len(rows), len(rows[0])), (1, 1))
+        return rows[0][0]
+
+    def output(self, query, *args, stdin=b""):
+        result = run("query", query, *args, stdin=stdin, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, b"")
+        return result.stdout
+
+    def refuses(self, status, words, query, *args, **more):
+        return self.fails(status, words, "query", query, *args, cwd=self.folder, **more)
+
+    def refuses_file(self, line, words, content):
+        self.path("bad.csv", content)
+        self.refuses(1, f"bad.csv, line {line}: {words}", "SELECT * FROM bad.csv")
+
+
+class Answers(Query):
+    NAMES = ["a", "b", "c", "d", "t"]
+
+    def setUp(self):
+        super().setUp()
+        chance = random.Random(20240607)
+        texts = ["", "x", "it's", "a,b", 'say "hi"', "two\nlines", "é", "zz"]
+        maybe = lambda value: None if chance.random() < 0.1 else value
+        self.table = [[maybe(chance.randrange(-20, 20)), maybe(chance.randrange(-80, 80) / 8),
+                       maybe(chance.uniform(-5, 5)), maybe(chance.randrange(5)), maybe(chance.choice(texts))]
+                      for _ in range(2000)]
+        self.path("data.csv", csv_of(self.NAMES, self.table))
+        self.database = sqlite3.connect(":memory:")
+        self.addCleanup(self.database.close)
+        self.database.execute("CREATE TABLE data (a INTEGER, b REAL, c REAL, d INTEGER, t TEXT)")
+        self.database.executemany("INSERT INTO data VALUES (?, ?, ?, ?, ?)", self.table)
+
+    def same(self, found, expected):
+        self.assertEqual(len(found), len(expected))
+        for row, wanted in zip(found, expected):
+            self.assertEqual(len(row), len(wanted))
+            for value, right in zip(row, wanted):
+                if isinstance(right, float):
+                    self.assertAlmostEqual(value, right, delta=1e-9 * max(1, abs(right)))
+                else:
+                    self.assertEqual(value, right)
+
+    CONDITIONS = [
+        "(a > 3 OR b <= 2.5) AND c BETWEEN -1 AND 7 AND NOT d IN (1,2,3)", "a = 3", "3 < a", "NOT a < 3", "a != 3.5",
+        "a > 2.5", "a >= -2.5 AND a <> 0", "b = 0.125", "a < b", "a = d", "t = 'it''s'", "t = ''", "t IS NULL",
+        "t IS NOT NULL AND t >= 'x'", "NOT (t = 'x' OR a IS NULL)", "a NOT BETWEEN -5 AND 5", "d NOT IN (0, 4)",
+        "t IN ('x', 'zz', 'nothing')", "2*a + 3*d - b > 4", "TRUE", "FALSE", "a = 1e3", "a > -1e300",
+        "a < 99999999999999999999", "NOT (a = 1 AND b > 0) OR t = 'zz'", "((a)) > ((2)) -- and nothing else",
+        "t BETWEEN 'a' AND 'x'", "\"a\" <= 0", "data.a >= 0 AND data.d == 2", "1 = 1", "1 > 2 OR a = 7"]
+
+    def test_conditions(self):
+        for condition in self.CONDITIONS:
+            with self.subTest(condition):
+                query = f"SELECT COUNT(*), COUNT(b), SUM(a), SUM(b), AVG(b), MIN(c), MAX(a), MAX(d) FROM data WHERE {condition}"
+                expected = self.database.execute(query).fetchall()
+                answer = self.answer(query.replace("FROM data", "FROM data.csv"))
+                self.same(answer["rows"], expected)
+                self.assertEqual(answer["matched"], expected[0][0])
+
+    def test_rows_out(self):
+        for condition in self.CONDITIONS[:12]:
+            query = f"SELECT t, a, c FROM data WHERE {condition}"
+            self.same(self.rows(query.replace("FROM data", "FROM data.csv")), self.database.execute(query).fetchall())
+        self.same(self.rows("SELECT * FROM data.csv LIMIT 7"), self.table[:7])
+        self.assertEqual(self.rows("SELECT * FROM data.csv LIMIT 0"), [])
+
+    def test_groups(self):
+        query = "SELECT d, COUNT(*) AS n, SUM(b), MAX(a) FROM data WHERE a > 0 GROUP BY d"
+        self.same(self.rows(query.replace("FROM data", "FROM data.csv")), self.database.execute(query + " ORDER BY d").fetchall())
+        query = "SELECT t, d, COUNT(c) FROM data GROUP BY t, d"
+        self.same(self.rows(query.replace("FROM data", "FROM data.csv")), self.database.execute(query + " ORDER BY t, d").fetchall())
+
+    def test_ranks(self):
+        values = sorted(row[2] for row in self.table if row[2] is not None and row[0] is not None and row[0] > 3)
+        n = len(values)
+        found = self.rows("SELECT MEDIAN(c), QUANTILE(c, 0), QUANTILE(c, 0.9), QUANTILE(c, 1), KTH_LARGEST(c, 3), "
+                          "KTH_SMALLEST(c, 3), KTH_LARGEST(c, 100000) FROM data.csv WHERE a > 3")[0]
+        self.assertEqual(found, [values[math.ceil(n / 2) - 1], values[0], values[math.ceil(0.9 * n) - 1], values[-1],
+                                 values[-3], values[2], None])
+
+    def test_joins(self):
+        chance = random.Random(7)
+        other = [[chance.randrange(-25, 25), chance.choice("pqr")] for _ in range(60)]
+        self.path("y.csv", csv_of(["k", "t"], other))
+        self.database.execute("CREATE TABLE y (k INTEGER, t TEXT)")
+        self.database.executemany("INSERT INTO y VALUES (?, ?)", other)
+        for on in ("data.a = y.k", "y.k = data.a", "ABS(data.a - y.k) <= 1.5"):
+            for rest in ("WHERE data.d > 2 AND y.t = 'p'", "WHERE data.d > y.k", ""):
+                query = f"SELECT COUNT(*), SUM(b), MAX(k) FROM data JOIN y ON {on} {rest}"
+                files = query.replace("FROM data JOIN y", "FROM data.csv JOIN y.csv")
+                self.same(self.rows(files), self.database.execute(query).fetchall())
+        query = "SELECT data.t, y.t, k FROM data JOIN y ON data.a = y.k WHERE d = 1"
+        expected = self.database.execute(query + " ORDER BY data.rowid, y.rowid").fetchall()
+        self.same(self.rows(query.replace("FROM data JOIN y", "FROM data.csv JOIN 'y.csv' AS y")), expected)
+        self.assertEqual(self.answer("SELECT * FROM data.csv JOIN y.csv ON data.a = y.k LIMIT 1")["columns"],
+                         ["a", "b", "c", "d", "data.t", "k", "y.t"])
+
+    def test_csv_out_reads_back(self):
+        out = self.output("SELECT * FROM data.csv")
+        self.assertEqual(out, csv_of(self.NAMES, [[int(v) if isinstance(v, float) and v == int(v) else v for v in row]
+                                                  for row in self.table]))
+        self.assertEqual(self.output("SELECT * FROM -", stdin=out), out)
+        self.assertEqual([[v or None for v in row] for row in csv.reader(io.StringIO(out.decode(), newline=""))][1:],
+                         [[None if v in (None, "") else str(int(v) if isinstance(v, float) and v == int(v) else v) for v in row]
+                          for row in self.table])
+
+    def test_null_of_no_rows(self):
+        self.assertEqual(self.rows("SELECT COUNT(*), COUNT(a), SUM(a), AVG(b), MIN(c), MEDIAN(a) FROM data.csv WHERE a > 100"),
+                         [[0, 0, None, None, None, None]])
+        self.assertEqual(self.output("SELECT COUNT(*), SUM(a) FROM data.csv WHERE a > 100"), b"COUNT(*),SUM(a)\n0,\n")
+
+    def test_json_and_names(self):
+        answer = self.answer("SELECT COUNT(*), sum( a ) , MAX(b) AS \"the most\" FROM data.csv")
+        self.assertEqual(list(answer), ["columns", "rows", "matched", "ms"])
+        self.assertEqual(answer["columns"], ["COUNT(*)", "sum( a )", "the most"])
+        self.assertEqual(answer["matched"], 2000)
+        self.assertGreater(answer["ms"], 0)
+
+    def test_explain_and_profile(self):
+        query = "SELECT SUM(a) FROM data.csv WHERE a > 3 AND b < 2"
+        text = self.output(query, "--explain").decode()
+        self.assertIn("a > 3", text)
+        self.assertIn("sum(a)", text)
+        self.assertTrue(self.output(query, "--explain=dot").startswith(b"digraph"))
+        result = run("query", query, "--profile", cwd=self.folder)
+        self.assertIn(b"a > 3", result.stderr)
+        self.assertIn(b"no passes", result.stderr)
+        self.assertEqual(result.stdout.splitlines()[0], b"SUM(a)")
+        self.refuses(2, "--explain", query, "--explain", "--json")
+        self.refuses(2, "--explain", query, "--explain=svg")
+
+    def test_auto_without_a_driver_is_quiet(self):
+        result = run("query", "SELECT COUNT(*) FROM data.csv", cwd=self.folder,
+                     env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"COUNT(*)\n2000\n", b""))
+
+    def test_threads(self):
+        for threads in ("1", "2", "5"):
+            self.assertEqual(self.value("SELECT COUNT(a) FROM data.csv", "--threads", threads),
+                             sum(row[0] is not None for row in self.table))
+
+
+class Refusals(Query):
+    def test_syntax(self):
+        text = self.refuses(2, "FROM is expected here, not WHERE", "SELECT a WHERE b > 1")
+        self.assertIn("\n  SELECT a WHERE b > 1\n           ^\n", text)
+        self.assertIn("Try `quadmill query --help`", text)
+        self.refuses(2, "ORDER BY is not offered", "SELECT a FROM x.csv ORDER BY a")
+        self.fails(2, "QUERY", "query")
+
+    def test_names_and_types(self):
+        self.path("x.csv", b"a,b\n1,one\n")
+        self.path("y.csv", b"a,c\n1,2\n")
+        text = self.refuses(2, "there is no column z: x has a, b", "SELECT a FROM x.csv WHERE z > 1")
+        self.assertIn("\n  SELECT a FROM x.csv WHERE z > 1\n                            ^\n", text)
+        self.refuses(2, "there is no column c: x has a, b", "SELECT x.c FROM x.csv JOIN y.csv ON x.a = y.a")
+        self.refuses(2, "a", "SELECT a FROM x.csv JOIN y.csv ON x.a = y.a")
+        self.refuses(2, "text", "SELECT a FROM x.csv WHERE b > 1")
+        self.refuses(2, "text", "SELECT SUM(b) FROM x.csv")
+        self.refuses(2, "group by", "SELECT a, COUNT(*) FROM x.csv")
+
+    def test_files_and_options(self):
+        self.refuses(1, "nothing.csv", "SELECT a FROM nothing.csv")
+        self.refuses(1, "irectory", "SELECT a FROM .")
+        self.path("x.csv", b"a\n1\n")
+        self.refuses(2, "--delimiter", "SELECT a FROM x.csv", "--delimiter", "::")
+        self.refuses(2, "--delimiter", "SELECT a FROM x.csv", "--delimiter", '"')
+        self.refuses(2, "--engine", "SELECT a FROM x.csv", "--engine", "gpu")
+        self.refuses(2, "--batch", "SELECT a FROM -", "--batch", "0")
+
+    def test_sum_beyond_64_bits(self):
+        self.path("x.csv", b"a\n9223372036854775807\n1\n")
+        self.refuses(1, "64", "SELECT SUM(a) FROM x.csv")
+
+    def test_unknown_verbs(self):
+        self.fails(2, "there is no verb 'quantile'; did you mean 'quantiles'?", "quantile")
+        self.fails(2, "did you mean 'query'?", "qeury")
+        self.fails(2, "there is no verb 'zzzzzzzz'\n", "zzzzzzzz")
+
+
+class Csv(Query):
+    def types(self, content):
+        """Each column's type, by what it takes."""
+        self.path("t.csv", content)
+        return self.rows("SELECT * FROM t.csv")
+
+    def test_forms(self):
+        wanted = [[1, "x"], [None, 'y "z"'], [3, "u\nv"]]
+        for end in ("\n", "\r\n", "\r"):
+            text = end.join(['a,b', '1,x', ',"y ""z"""', '"3","u\nv"'])
+            for mark in (b"", b"\xef\xbb\xbf"):
+                for tail in ("", end, end * 3):
+                    self.path("f.csv", mark + (text + tail).encode())
+                    self.assertEqual(self.rows("SELECT * FROM f.csv"), wanted)
+                    self.assertEqual(self.rows("SELECT * FROM -", stdin=mark + (text + tail).encode()), wanted)
+        self.path("f.csv", b'\xef\xbb\xbf"a" , "b"\n1,2\n'.replace(b'" , "', b'","'))
+        self.assertEqual(self.answer("SELECT * FROM f.csv")["columns"], ["a", "b"])
+        self.path("f.tsv", b"a\tb\n1\tx,y\n")
+        self.assertEqual(self.rows("SELECT * FROM f.tsv", "--delimiter", "tab"), [[1, "x,y"]])
+        self.assertEqual(self.output("SELECT * FROM f.tsv", "--delimiter", "\\t"), b"a\tb\n1\tx,y\n")
+        self.path("my file.csv", b"a b,\"c,d\"\n1,2\n")
+        self.assertEqual(self.rows("SELECT \"a b\", f.\"c,d\" FROM 'my file.csv' AS f"), [[1, 2]])
+
+    def test_types(self):
+        self.assertEqual(self.types(b"a,b,c,d,e\n1,1.5,x,,007\n-2,2e3,1,,+8\n"),
+                         [[1, 1.5, "x", None, 7], [-2, 2000, "1", None, 8]])
+        self.assertEqual(self.types(b"a\n1\nx\n02\n"), [["1"], ["x"], ["02"]])
+        self.assertEqual(self.types(b"a,b\n 1 , x\n\" 2\",y \n"), [[1, " x"], [2, "y "]])
+        self.assertEqual(self.types(b"a,b,c\n1,\"\",\"\"\n\"\",x,\"\"\n"), [[1, "", ""], [None, "x", ""]])
+        self.assertEqual(self.types(b"a,b\ninf,nan\n-Infinity,1\n"), [["inf", None], ["-inf", 1]])
+        self.assertEqual(self.types(b"a\n0x10\n"), [["0x10"]])
+        for numbers in ([2147483647, -2147483648], [2147483648, 0], [4294967295], [4294967296], [-1, 4294967295],
+                        [9223372036854775807, -9223372036854775808], [0.1, 16777217.0], [0.5, 1e300, 5e-324]):
+            self.assertEqual(self.types(csv_of(["a"], [[n] for n in numbers])), [[n] for n in numbers])
+            self.assertEqual(self.value("SELECT MAX(a) FROM t.csv"), max(numbers))
+        self.assertEqual(self.types(b"a\n18446744073709551615\n1\n"), [[18446744073709551616.0], [1.0]])
+        self.assertEqual(self.types(b"a\n1e-999\n-1e999\n"), [[0], ["-inf"]])
+
+    def test_exact_comparisons(self):
+        self.path("t.csv", b"f,i\n0.1,9007199254740993\n0.5,9007199254740992\n")
+        self.assertEqual(self.value("SELECT COUNT(*) FROM t.csv WHERE f = 0.1"), 1)
+        self.assertEqual(self.value("SELECT COUNT(*) FROM t.csv WHERE i = 9007199254740993"), 1)
+        self.assertEqual(self.value("SELECT COUNT(*) FROM t.csv WHERE i > 9007199254740992.0"), 1)
+
+    def test_empty_and_blank(self):
+        self.path("e.csv", b"a,b\n")
+        self.assertEqual(self.rows("SELECT COUNT(*), SUM(a) FROM e.csv"), [[0, None]])
+        self.assertEqual(self.output("SELECT * FROM e.csv"), b"a,b\n")
+        self.path("one.csv", b"a\n1\n\n3\n\n")
+        self.assertEqual(self.rows("SELECT a FROM one.csv"), [[1], [None], [3], [None]])
+        self.assertEqual(self.value("SELECT COUNT(*) FROM one.csv"), 4)
+
+    def test_bad_lines(self):
+        self.refuses_file(1, "must have the names", b"")
+        self.refuses_file(1, "must have the names", b"\n1,2\n")
+        self.refuses_file(1, "column 2 has no name", b"a,,c\n1,2,3\n")
+        self.refuses_file(1, "two columns are called 'a'", b"a,b,a\n1,2,3\n")
+        self.refuses_file(3, "has 1 field, and the first line 2", b"a,b\n1,2\n3\n4,5\n")
+        self.refuses_file(5, "has 3 fields, and the first line 2", b"a,b\n1,\"x\ny\nz\"\n4,5,6\n")
+        self.refuses_file(3, "is blank", b"a,b\n1,2\n\n\n4,5\n")
+        self.refuses_file(3, "has a quote inside", b"a,b\n1,2\n3,x\"y\"\n4,5\n")
+        self.refuses_file(3, "has a quote inside", b"a,b\n1,2\n3,\"x\"y\n4,5\n")
+        self.refuses_file(4, "has a quote that is not closed", b"a,b\r\n1,2\r\n5,6\r\n3,\"x\r\ny\r\nz")
+        self.refuses_file(1, "begins as UTF-16", "a,b\n1,2\n".encode("utf-16"))
+        self.refuses(1, "standard input, line 3: has 1 field", "SELECT * FROM -", stdin=b"a,b\n1,2\n3\n")
+
+    def test_parts(self):
+        """Files large enough to be read in parts: types, texts found late, line numbers, quotes across the cuts."""
+        chance = random.Random(3)
+        rows = [[i, f"line {i}\n\"quoted\", with more to say of it" if chance.random() < 0.3 else "plain text", i / 4]
+                for i in range(600000)]
+        content = csv_of(["i", "t", "f"], rows)
+        self.assertGreater(len(content), 2 << 23)
+        self.path("big.csv", content)
+        self.assertEqual(self.rows("SELECT COUNT(*), SUM(i), SUM(f), MAX(t) FROM big.csv"),
+                         [[len(rows), sum(r[0] for r in rows), sum(r[2] for r in rows), max(r[1] for r in rows)]])
+        self.assertEqual(self.value("SELECT COUNT(*) FROM big.csv WHERE t = 'plain text'"),
+                         sum(r[1] == "plain text" for r in rows))
+        lines = content.count(b"\n")
+        self.path("big.csv", content + b"late,x,1\n")
+        self.assertEqual(self.rows("SELECT MIN(i), MAX(i) FROM big.csv"), [["0", "late"]])
+        for line, words in ((b"1,2\n", "has 2 fields"), (b"1,x\"y,2\n", "has a quote inside"),
+                            (b"1,\"y,2\n", "has a quote that is not closed"), (b"\n1,2,3\n", "is blank")):
+            self.path("big.csv", content + line)
+            self.refuses(1, f"big.csv, line {lines + 1}: {words}", "SELECT COUNT(*) FROM big.csv")
+
+    def test_random_texts_come_back(self):
+        chance = random.Random(11)
+        for _ in range(30):
+            rows = [[chance.choice([None, "", "x", "\n", "\r\n", '"', ",", " ", "a b", " c", "d ", "é", "'"]) for _ in range(3)]
+                    for _ in range(50)]
+            rows[0] = ["q"] * 3
+            content = csv_of(["a", "b", "c"], rows)
+            self.path("r.csv", content)
+            self.assertEqual(self.rows("SELECT * FROM r.csv"), rows)
+            self.assertEqual(self.output("SELECT * FROM r.csv"), content)
+
+
+class Batches(Query):
+    def start(self, *args):
+        process = subprocess.Popen([QUADMILL, "query", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, bufsize=0, cwd=self.folder)
+        self.addCleanup(process.wait)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            self.addCleanup(pipe.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def next_line(self, process):
+        self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")
+        return process.stdout.readline()
+
+    def batches(self, query, n, stdin):
+        result = run("query", query, "--batch", str(n), "--json", stdin=stdin, cwd=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        return [json.loads(line)["rows"] for line in result.stdout.splitlines()]
+
+    def test_answers_per_batch(self):
+        rows = [[i, i * i / 2] for i in range(10)]
+        content = csv_of(["a", "b"], rows)
+        query = "SELECT COUNT(*), SUM(a), MAX(b) FROM -"
+        of = lambda part: [[len(part), sum(r[0] for r in part), max(r[1] for r in part)]]
+        for n in (1, 3, 5, 10, 11):
+            self.assertEqual(self.batches(query, n, content), [of(rows[i:i + n]) for i in range(0, 10, n)])
+        self.assertEqual(self.batches(query, 4, b"a,b\n"), [[[0, None, None]]])
+        many = csv_of(["a"], [[i] for i in range(50000)])
+        self.assertEqual(self.batches("SELECT MAX(a) FROM -", 7000, many),
+                         [[[min(i + 7000, 50000) - 1]] for i in range(0, 50000, 7000)])
+
+    def test_as_they_come(self):
+        process = self.start("SELECT COUNT(*), SUM(a) FROM -", "--batch", "2", "--json")
+        process.stdin.write(b"a,b\n1,x\n2,")
+        self.assertFalse(select.select([process.stdout], [], [], 0.3)[0])
+        process.stdin.write(b"y\n")
+        self.assertEqual(json.loads(self.next_line(process))["rows"], [[2, 3]])
+        process.stdin.write(b"5,z\n6,z\n7,z\n")
+        self.assertEqual(json.loads(self.next_line(process))["rows"], [[2, 11]])
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(json.loads(self.next_line(process))["rows"], [[1, 7]])
+        self.assertEqual(process.wait(20), 130)
+
+    def test_types_of_the_first_batch(self):
+        query = "SELECT COUNT(a), SUM(a) FROM -"
+        self.assertEqual(self.batches(query, 2, b"a\n1\n2\n3000000000\n4\n"), [[[2, 3]], [[2, 3000000004]]])
+        self.assertEqual(self.batches(query, 2, b"a,b\n,1\n,2\n1.5,3\n2,4\n"), [[[0, None]], [[2, 3.5]]])
+        self.assertEqual(self.batches("SELECT MAX(t) FROM -", 1, b"t\nx\n7\n"), [[["x"]], [["7"]]])
+        result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3,1\n2.5,1\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stdout, b"COUNT(a),SUM(a)\n2,3\n")
+        self.assertIn(b"standard input, line 5: '2.5' is not an integer, which the values of column 'a' have been",
+                      result.stderr)
+        result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3\n")
+        self.assertEqual(result.stdout, b"COUNT(a),SUM(a)\n2,3\n")
+        self.assertIn(b"standard input, line 4: has 1 field", result.stderr)
+
+    def test_join_with_a_file(self):
+        self.path("names.csv", b"k,name\n1,one\n2,two\n")
+        for source in ("- AS s JOIN names.csv ON s.k = names.k", "names.csv JOIN - AS s ON s.k = names.k"):
+            self.assertEqual(self.batches(f"SELECT name, v FROM {source}", 2, b"k,v\n1,10\n2,20\n2,30\n3,40\n"),
+                             [[["one", 10], ["two", 20]], [["two", 30]]])
+
+    def test_closed_pipe(self):
+        self.path("x.csv", csv_of(["a"], [[i] for i in range(200000)]))
+        process = self.start("SELECT a FROM x.csv")
+        process.stdin.close()
+        self.assertEqual(self.next_line(process), b"a\n")
+        process.stdout.close()
+        self.assertEqual(process.wait(20), -signal.SIGPIPE)
+
+
+if __name__ == "__main__":
+    unittest.main()
