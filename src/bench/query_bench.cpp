@@ -71,8 +71,7 @@ class QueryBench::Runner {
     virtual ~Runner() = default;
     // Why it cannot; empty when it can.
     [[nodiscard]] virtual std::string unfit(const QueryCase& which) const {
-        const bool of_depth = which.ask == Ask::Copy || which.depth == QueryCase::Depth::Forgotten;
-        return of_depth ? "copies nothing to a depth buffer" : "";
+        return which.ask == Ask::Copy ? "copies nothing to a depth buffer" : "";
     }
     [[nodiscard]] virtual std::uint64_t answer(const QueryCase& which) = 0;
 };

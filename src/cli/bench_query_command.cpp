@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -81,9 +82,11 @@ void BenchQuery::print_case(const QueryCaseResult& found) {
                "(lowest .. highest)", "Mrows/s", "% of limit", "passes' time");
     for (const auto* rival : others) fmt::print(" {:>19}", "x " + rival->contender->name);
     fmt::print("\n");
+    std::map<std::string, std::string> left_out;  // by reason
     for (const auto& result : found.results) {
         if (!result.ran()) {
-            fmt::print("{:<18} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
+            auto& names = left_out[result.refusal];
+            names += (names.empty() ? "" : ", ") + result.contender->name;
             continue;
         }
         const auto percent = result.percent_of_limit();
@@ -92,11 +95,12 @@ void BenchQuery::print_case(const QueryCaseResult& found) {
                    percent ? fmt::format("{:.0f} %", *percent) : "",
                    result.passes_time ? fmt::format("{:.2f}", *result.passes_time) : "");
         for (const auto* rival : others)
-            fmt::print(" {:>19}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
+            fmt::print(" {:>19}", rival == &result ? "" : fmt::format("{:.3g}", rival->ms / result.ms));
         fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
         if (const auto goal = found.which.goal_passes; goal && result.passes_time && *result.passes_time > *goal)
             fmt::print("{:<18} misses its goal, {:.3g} passes' time\n", "", *goal);
     }
+    for (const auto& [reason, names] : left_out) fmt::print("without {}: {}\n", names, reason);
     print_losses(found.results);
 }
 

@@ -84,12 +84,12 @@ TEST_CASE("the table has columns for one plane of depths and for two, and NULLs"
     CHECK(planes(column_b) == 1);
     CHECK(planes(column_c) == 2);
     std::size_t nulls = 0;
-    for (std::size_t row = 0; row < rows; ++row) nulls += query::has_value(*table->columns[column_d], row) ? 0 : 1;
+    for (std::size_t row = 0; row < rows; ++row) nulls += query::has_value(*table->columns[column_d], row) ? 0U : 1U;
     CHECK(nulls == doctest::Approx(rows / 8.0).epsilon(0.05));
 }
 
 TEST_CASE("plain scans, nth_element and SQLite answer every query as its definition says, for any number of rows") {
-    for (const std::size_t rows : {1, 2, 31, 1000, 2049, 300000}) {
+    for (const std::size_t rows : {1U, 2U, 31U, 1000U, 2049U, 300000U}) {
         CAPTURE(rows);
         const auto table = query_table(rows, rows).data();
         Scan one(1), many(3);
