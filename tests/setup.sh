@@ -2,7 +2,8 @@
 # Installs what building and testing need on Debian 12 or Ubuntu 24.04, and nothing that is there already.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
-    libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev doctest-dev libsqlite3-dev # libraries of the command, demos and tests
+    libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev fonts-dejavu-core doctest-dev libsqlite3-dev # libraries of the command, demos and tests
+    libglfw3-dev libimgui-dev xvfb xdotool                            # the window of demos/sort_stages, and its test
     libtbb-dev libhwy-dev libboost-dev                                # rivals of `quadmill bench`
     libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU
 missing=()
