@@ -43,9 +43,9 @@ std::string summary(const Stages& stages) {
     const auto runs = stages.arrays > 1 ? fmt::format("{} arrays at once, one in each channel", stages.arrays)
                                         : std::string("one array over all channels");
     return fmt::format(
-        "{} keys in a texture of {} x {}{} {} texels: {}. {} steps in {} passes. Each tile shows the red and green "
-        "(above), blue and alpha channels as they lie in the texture, first texel at the lower left, and below them "
-        "all keys by index.",
+        "{} keys in a texture of {} x {}{} {} texels: {}. {} steps in {} passes. Each tile shows the red, "
+        "green, blue and alpha channels as they lie in the texture, first texel at the lower left, and below them all "
+        "keys by index.",
         with_commas(stages.request.n), stages.width / stages.layers, stages.height,
         stages.layers > 1 ? fmt::format(" x {}", stages.layers) : "", stages.format, runs,
         with_commas(stages.steps.size() - 1), with_commas(stages.passes));
@@ -58,7 +58,7 @@ std::vector<std::size_t> highlights(const Stages& stages) {
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < stages.steps.size(); ++i) {
         const bool ends = i + 1 == stages.steps.size() || stages.steps[i + 1].stage != stages.steps[i].stage;
-        if (ends || stages.steps[i].stage == whole) chosen.push_back(i);
+        if (i == 0 || ends || stages.steps[i].stage == whole) chosen.push_back(i);
     }
     return chosen;
 }

@@ -29,6 +29,7 @@ std::vector<std::byte> png(const Canvas& picture) {
         auto& all = *static_cast<std::vector<std::byte>*>(to);
         all.insert(all.end(), from, from + size);
     };
+    stbi_write_png_compression_level = 32;
     stbi_write_png_to_func(append, &bytes, picture.width(), picture.height(), 3, picture.pixels().data(),
                            3 * picture.width());
     return bytes;

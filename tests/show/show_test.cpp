@@ -1,14 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "quadmill/error.hpp"
+#include "show/contact_sheet.hpp"
+#include "show/quantile_plot.hpp"
 #include "show/stage_view.hpp"
 #include "sort_stages/player.hpp"
 
@@ -158,6 +157,34 @@ TEST_CASE("a player plays, pauses, seeks and races") {
     CHECK(player.place_at(size, 640 + line.right() - 1, line.y + 5) == static_cast<std::ptrdiff_t>(pbsn_steps) - 1);
     CHECK(player.place_at(size, 640 + line.x, line.y - 5) == -1);
     CHECK_FALSE(player.draw(size, Times::Shown).clipped());
+}
+
+TEST_CASE("a contact sheet has the input, a stage step by step and the end, with all its words") {
+    for (const auto engine : engines) {
+        for (const std::size_t n : {16U, 4096U}) {
+            CAPTURE(std::string(name_of(engine)));
+            CAPTURE(n);
+            const auto stages = watch(context(), {.engine = engine, .n = n});
+            const auto chosen = highlights(stages);
+            CHECK(chosen.front() == 0);
+            CHECK(chosen.back() == stages.steps.size() - 1);
+            CHECK(std::ranges::is_sorted(chosen));
+            if (engine == Watched::Pbsn) CHECK(chosen.size() == static_cast<std::size_t>(2 * stages.stages));
+            CHECK_FALSE(contact_sheet(stages).clipped());
+        }
+    }
+}
+
+TEST_CASE("a plot of quantiles takes any finite values") {
+    for (const auto& [low, high] : {std::pair{0.0, 0.0}, {-3.0, 5.0}, {1e-9, 1e9}, {-1e30, 1e30}, {7.0, 7.0000001}}) {
+        QuantileCurve curve{.n = 1000, .eps = 0.01, .points = {}};
+        for (int i = 0; i <= 10; ++i) {
+            const double value = low + (high - low) * i / 10;
+            curve.points.push_back({i / 10.0, value, value, value});
+        }
+        CAPTURE(low);
+        CHECK_FALSE(draw_quantiles(curve, {1000, 600}).clipped());
+    }
 }
 
 TEST_CASE("sizes are parsed or refused") {
