@@ -30,6 +30,7 @@ std::vector<std::byte> png(const Canvas& picture) {
         all.insert(all.end(), from, from + size);
     };
     stbi_write_png_compression_level = 32;
+    stbi_write_force_png_filter = 0;  // texels drawn large repeat themselves as they are
     stbi_write_png_to_func(append, &bytes, picture.width(), picture.height(), 3, picture.pixels().data(),
                            3 * picture.width());
     return bytes;
