@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 tests/setup.sh
 echo "Building ..."
 cmake --preset release >/dev/null
-cmake --build --preset release --target quadmill_cli latencies sort_picture >/dev/null
+cmake --build --preset release --target quadmill_cli latencies >/dev/null
 quadmill=build/release/src/cli/quadmill
 demos=build/release/demos
 out=build/quickstart
@@ -27,5 +27,5 @@ echo "Both files are the same, bit for bit."
 echo
 "$demos/latencies" report "$out/sorted.f32"
 echo
-"$demos/sort_picture" "$out/stages.png"
+"$quadmill" show sort -o "$out/stages.png"
 echo "The picture of a sort, stage by stage: $out/stages.png"

@@ -2,8 +2,9 @@
 # Installs what building and testing need on Debian 12 or Ubuntu 24.04, and nothing that is there already.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
-    libcli11-dev libcsv-dev libfmt-dev nlohmann-json3-dev libstb-dev # libraries of the command and demos
+    libcli11-dev libcsv-dev libfmt-dev nlohmann-json3-dev libstb-dev fonts-dejavu-core # libraries of the command, demos
     doctest-dev libsqlite3-dev                                        # and of the tests
+    libglfw3-dev libimgui-dev xvfb xdotool                            # the window of demos/sort_stages, and its test
     libtbb-dev libhwy-dev libboost-dev                                # rivals of `quadmill bench`
     libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU
 missing=()

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,21 @@ struct ContextInfo {
     std::vector<std::string> optional_extensions;
 };
 
+/// A rectangle of a pass's target, and the rectangle of its source that texture coordinates run over, both in texels from
+/// the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards. Engine::Bitonic moves it to the right by the
+/// texture's width times a code that tells what is kept.
+struct PassQuad {
+    struct Corners {
+        float x0, y0, x1, y1;
+        bool operator==(const Corners&) const = default;
+    };
+    Corners target, source;
+    [[nodiscard]] std::uint64_t texels() const {
+        return static_cast<std::uint64_t>(target.x1 - target.x0) * static_cast<std::uint64_t>(target.y1 - target.y0);
+    }
+    bool operator==(const PassQuad&) const = default;
+};
+
 /// One pass, as a PassObserver sees it. Valid during the call only.
 struct PassEvent {
     std::string_view name;      ///< "min", "max", "copy", ...
@@ -56,8 +72,9 @@ struct PassEvent {
     int targets = 1;            ///< render targets written at once, the layers of `target`
     std::string_view format{};  ///< of the target: "RGBA32F", ...
     enum class Write { Replace, Blend } write = Write::Replace;
-    int quads = 0;             ///< 0 for a copy from texture to texture, and for points
-    std::uint64_t texels = 0;  ///< covered by the quads or points, in each target
+    int quads = 0;                           ///< 0 for a copy from texture to texture, and for points
+    std::uint64_t texels = 0;                ///< covered by the quads or points, in each target
+    std::span<const PassQuad> rectangles{};  ///< the quads themselves
 };
 
 /// Sees every pass as it is issued, in the order of issue, on the calling thread. A pass that the GPU skips because the

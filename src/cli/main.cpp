@@ -79,6 +79,7 @@ int run(int argc, char** argv) {
     add_merge_command(app);
     add_query_command(app);
     add_limits_command(app);
+    add_show_command(app);
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
     add_bench_command(app, command_line);

@@ -157,6 +157,7 @@ void observed(Device& device, PassEvent event, std::span<const Quad> quads, Issu
     if (!device.observer) return issue();
     for (const auto& quad : quads) event.texels += quad.texels();
     event.quads = static_cast<int>(quads.size());
+    event.rectangles = quads;
     device.observer->before(event);
     issue();
     device.observer->after(event);

@@ -11,22 +11,11 @@
 
 #include "gl/objects.hpp"
 #include "gl/state_guard.hpp"
+#include "quadmill/context.hpp"
 
 namespace quadmill::detail::gl {
 
-// A rectangle of the target, and the rectangle of the source that its texture coordinates run over, both in texels from
-// the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards.
-struct Quad {
-    struct Corners {
-        float x0, y0, x1, y1;
-        bool operator==(const Corners&) const = default;
-    };
-    Corners target, source;
-    [[nodiscard]] std::uint64_t texels() const {
-        return static_cast<std::uint64_t>(target.x1 - target.x0) * static_cast<std::uint64_t>(target.y1 - target.y0);
-    }
-    bool operator==(const Quad&) const = default;
-};
+using Quad = PassQuad;
 
 [[nodiscard]] Quad::Corners corners(int x0, int y0, int x1, int y1);
 // Texels [x0, x1) x [y0, y1), each meeting the one in its place.

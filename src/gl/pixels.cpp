@@ -35,6 +35,15 @@ void read_rows(Device& device, const Texture& from, int first, int rows, const P
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
+std::vector<std::byte> read_target(Device& device, const PassEvent& pass) {
+    const auto& format = info(format_of(pass.format));
+    std::vector<std::byte> texels(static_cast<std::size_t>(pass.width) * static_cast<std::size_t>(pass.height) *
+                                  static_cast<std::size_t>(pass.targets) * format.bytes);
+    device.gl.GetTextureImage(pass.target, 0, format.format, format.type, static_cast<GLsizei>(texels.size()),
+                              texels.data());
+    return texels;
+}
+
 void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word) {
     const std::array<GLuint, 4> texel{word, word, word, word};
     device.gl.ClearTexSubImage(texture.id(), 0, x, y, 0, width, height, std::max(texture.layers(), 1),
@@ -52,6 +61,10 @@ void fill_stencil(Device& device, const Texture& texture, std::uint8_t value) {
 
 void flush(Device& device) {
     device.gl.Flush();
+}
+
+void finish(Device& device) {
+    device.gl.Finish();
 }
 
 std::uint64_t gpu_time(Device& device) {

@@ -6,8 +6,10 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gl/objects.hpp"
+#include "quadmill/context.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -17,6 +19,9 @@ void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, co
 
 // The other way; of an array texture, rows of all layers, one layer after the other.
 void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset);
+
+// All texels that a pass wrote, layer after layer, for its observer; waits for the GPU. Pre: a session is open.
+[[nodiscard]] std::vector<std::byte> read_target(Device& device, const PassEvent& pass);
 
 // Sets every word of the texels of a rectangle, in all layers. Pre: an unsigned integer format.
 void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word);
@@ -28,6 +33,8 @@ void fill_stencil(Device& device, const Texture& texture, std::uint8_t value);
 
 // Starts the work issued so far.
 void flush(Device& device);
+// Waits until it is done.
+void finish(Device& device);
 
 // Memory for textures that the driver says is free; a software renderer's is the machine's. Nothing where it is not
 // said.

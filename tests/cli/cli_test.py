@@ -21,8 +21,8 @@ from command import QUADMILL, Command, floats, halves, run
 class Help(Command):
     def test_version_and_help(self):
         self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n$")
-        for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"], ["limits"],
-                     ["bench"], ["bench", "sort"]):
+        for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"],
+                     ["limits"], ["bench"], ["bench", "sort"], ["show"], ["show", "sort"], ["show", "quantiles"]):
             result = run(*verb, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertEqual(result.stderr, b"")
@@ -428,6 +428,35 @@ class Files(Command):
         os.close(master)
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"terminal", result.stderr)
+
+
+class Show(Command):
+    def size(self, png):
+        self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
+        return struct.unpack(">II", png[16:24])
+
+    def test_sort(self):
+        for engine in ("pbsn", "bitonic", "bitonic-four", "merge"):
+            file = self.path(engine + ".png")
+            arguments = ("show", "sort", "--engine", engine, "--n", "256", "-o")
+            self.assertEqual(run(*arguments, file).returncode, 0)
+            self.assertEqual(self.size(self.read(file))[0], 1240)
+            self.assertEqual(run(*arguments, "-").stdout, self.read(file))
+        self.fails(2, "-o", "show", "sort")
+        self.fails(2, "--engine", "show", "sort", "--engine", "cpu", "-o", "x.png")
+        self.fails(1, "1000", "show", "sort", "--n", "1000", "-o", self.path("none.png"))
+        self.assertFalse(os.path.exists(self.path("none.png")))
+
+    def test_quantiles(self):
+        random.seed(3)
+        values = floats([random.lognormvariate(0, 3) for _ in range(10000)])
+        picture = run("show", "quantiles", "-o", "-", stdin=values).stdout
+        self.assertEqual(self.size(picture), (1000, 600))
+        self.assertNotEqual(run("show", "quantiles", "-o", "-", stdin=values[:4000]).stdout, picture)
+        text = run("show", "quantiles", "--text", "--type", "i64", "-o", "-", stdin=b"5\n" * 100)
+        self.assertEqual(self.size(text.stdout), (1000, 600))
+        self.fails(1, "no values", "show", "quantiles", "-o", "-")
+        self.fails(1, "no finite values", "show", "quantiles", "-o", "-", stdin=floats([math.inf]))
 
 
 class WithoutOpenGL(Command):

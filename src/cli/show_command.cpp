@@ -1,0 +1,134 @@
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/show_words.hpp"
+#include "cli/stream_run.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
+#include "show/contact_sheet.hpp"
+#include "show/png.hpp"
+#include "show/quantile_plot.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+void write(OutputFile& file, const detail::show::Canvas& picture) {
+    if (file.is_terminal()) throw CLI::ValidationError("-o", "a picture does not go to a terminal");
+    file.write(detail::show::png(picture));
+    file.commit();
+}
+
+struct ShowSort {
+    detail::show::Request request;
+    std::string output;
+    int device = -1;
+
+    void run() const {
+        OutputFile file(output);
+        auto context = Context::headless({.device = device});
+        write(file, detail::show::contact_sheet(detail::show::watch(context, request)));
+    }
+};
+
+struct ShowQuantiles {
+    std::string input = "-", output;
+    KeyType type = KeyType::F32;
+    double eps = 0.001;
+    bool text = false;
+
+    void run() const;
+    template <class T>
+    void run_as() const;
+};
+
+template <class T>
+double number(T value) {
+    if constexpr (std::is_same_v<T, Half>) {
+        return static_cast<double>(value.value());
+    } else {
+        return static_cast<double>(value);
+    }
+}
+
+// Infinite values have no place on paper; the curve ends where they begin.
+template <class T>
+detail::show::QuantileCurve curve_of(const Quantiles<T>& summary) {
+    constexpr int parts = 400;
+    detail::show::QuantileCurve curve{.n = summary.n(), .eps = summary.eps(), .points = {}};
+    if (curve.n == 0) throw InvalidArgument("show quantiles: there are no values");
+    for (int i = 0; i <= parts; ++i) {
+        const double phi = static_cast<double>(i) / parts;
+        const auto value = [&](double at) { return number(summary.quantile(std::fmin(std::fmax(at, 0), 1)).value); };
+        const detail::show::QuantileCurve::Point point{phi, value(phi - curve.eps), value(phi), value(phi + curve.eps)};
+        if (std::isfinite(point.lower) && std::isfinite(point.upper)) curve.points.push_back(point);
+    }
+    if (curve.points.empty()) throw InvalidArgument("show quantiles: there are no finite values");
+    return curve;
+}
+
+template <class T>
+void ShowQuantiles::run_as() const {
+    OutputFile file(output);
+    StreamInput stream(input);
+    Quantiles<T> summary({.eps = eps});
+    const auto add = [&](std::span<const T> values) { summary.add(values); };
+    if (text) {
+        read_text<T>(stream, parse_number<T>, add);
+    } else {
+        read_raw<T>(stream, word_for(type_words, type) + " value", add);
+    }
+    stream.release_interrupt();
+    write(file, detail::show::draw_quantiles(curve_of(summary), {1000, 600}));
+}
+
+void ShowQuantiles::run() const {
+    detail::sort::visit_type(type, [this]<class T>(const T*) { run_as<T>(); });
+}
+
+void add_output_option(CLI::App& verb, std::string& output) {
+    verb.add_option("-o,--output", output, "The picture, a PNG file; - is standard output")
+        ->required()
+        ->check([](const std::string& name) { return name.empty() ? "the name of the file is empty" : std::string(); })
+        ->type_name("FILE");
+}
+
+void add_show_sort(CLI::App& show) {
+    auto command = std::make_shared<ShowSort>();
+    auto* verb =
+        show.add_subcommand("sort", "The stages of a sort, as the engine has them in its texture, on one page");
+    add_watch_options(*verb, command->request);
+    add_output_option(*verb, command->output);
+    add_device_option(*verb, command->device);
+    verb->callback([command] { command->run(); });
+}
+
+void add_show_quantiles(CLI::App& show) {
+    auto command = std::make_shared<ShowQuantiles>();
+    auto* verb =
+        show.add_subcommand("quantiles", "The quantiles of a stream as a curve, with the band they are surely in");
+    verb->add_option("input", command->input, "File; - is standard input")->type_name("FILE")->capture_default_str();
+    add_eps_option(*verb, command->eps);
+    verb->add_option("--type", command->type, "Of the values")->transform(one_of(type_words));
+    verb->add_flag("--text", command->text, "Input is text, one number a line");
+    add_output_option(*verb, command->output);
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& app) {
+    auto* show = app.add_subcommand("show", "Pictures: the stages of a sort, the quantiles of a stream");
+    show->require_subcommand(1);
+    add_show_sort(*show);
+    add_show_quantiles(*show);
+    show->footer(
+        "Examples:\n"
+        "  quadmill show sort --n 4096 --engine pbsn -o sort.png\n"
+        "  quadmill show quantiles latencies.f32 -o quantiles.png");
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,29 @@
+// The words for what can be watched.
+#pragma once
+
+#include "cli/words.hpp"
+#include "show/stages.hpp"
+
+namespace quadmill::cli {
+
+using detail::show::Watched;
+inline const Words<Watched> watched_words{{"pbsn", Watched::Pbsn},
+                                          {"bitonic", Watched::BitonicSingle},
+                                          {"bitonic-four", Watched::BitonicFour},
+                                          {"merge", Watched::Merge}};
+
+// The options that say what is watched, alike in the command and in demos.
+inline void add_watch_options(CLI::App& verb, detail::show::Request& request) {
+    verb.add_option("--engine", request.engine, "What sorts (default: pbsn)")->transform(one_of(watched_words));
+    verb.add_option("--n", request.n, "Keys, a power of two from 16 to 65,536")->capture_default_str();
+    verb.add_option("--distribution", request.distribution, "Of the keys (default: uniform)")
+        ->transform(one_of(distribution_words));
+    verb.add_option("--seed", request.seed, "Of the keys")->capture_default_str();
+    verb.add_flag(
+        "--early-stop", [&request](std::int64_t) { request.early_stop = EarlyStop::Yes; },
+        "pbsn stops at the first stage that finds all in order");
+    verb.add_flag(
+        "--f16", [&request](std::int64_t) { request.type = KeyType::F16; }, "16-bit floats");
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,88 @@
+#include "show/contact_sheet.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "show/stage_view.hpp"
+
+namespace quadmill::detail::show {
+
+namespace {
+
+constexpr int page_width = 1240, margin = 28, gap = 18, columns = 5, strip = 44;
+constexpr int tile_width = (page_width - 2 * margin - (columns - 1) * gap) / columns;
+
+// Of the heat maps: as high as the texture needs in this width.
+int maps_height(const Stages& stages) {
+    const bool wide = stages.width > 2 * stages.height;
+    const int each = wide ? tile_width : (tile_width - 6) / 2;
+    const int scale = std::max(each / stages.width, 1);
+    const int high = std::min(scale * stages.height, 2 * each);
+    return wide ? 4 * (high + 6) : 2 * (high + 6);
+}
+
+void draw_tile(Canvas& canvas, Box box, const Stages& stages, std::size_t index) {
+    const Font bold(12, Weight::Bold), small(11);
+    const auto& step = stages.steps[index];
+    canvas.label(box.take_top(bold.line() + 1), title_of(stages, index), bold);
+    canvas.label(box.take_top(small.line() + 3),
+                 step.out_of_order == 0 ? "in order" : with_commas(step.out_of_order) + " out of order", small, faint);
+    Box maps = box.take_top(maps_height(stages));
+    const bool wide = stages.width > 2 * stages.height;
+    for (int channel = 0; channel < 4; ++channel) {
+        const int across = wide ? 1 : 2, column = channel % across, row = channel / across;
+        const int width = (maps.width - (across - 1) * 6) / across, height = maps.height * across / 4;
+        draw_texels(canvas, {maps.x + column * (width + 6), maps.y + row * height, width, height - 6}, stages, step,
+                    channel);
+    }
+    draw_elements(canvas, box.take_top(strip), stages, step);
+}
+
+std::string summary(const Stages& stages) {
+    const auto runs = stages.arrays > 1 ? fmt::format("{} arrays at once, one in each channel", stages.arrays)
+                                        : std::string("one array over all channels");
+    return fmt::format(
+        "{} keys in a texture of {} x {}{} {} texels: {}. {} steps in {} passes. Each tile shows the red, "
+        "green, blue and alpha channels as they lie in the texture, first texel at the lower left, and below them all "
+        "keys by index.",
+        with_commas(stages.request.n), stages.width / stages.layers, stages.height,
+        stages.layers > 1 ? fmt::format(" x {}", stages.layers) : "", stages.format, runs,
+        with_commas(stages.steps.size() - 1), with_commas(stages.passes));
+}
+
+}  // namespace
+
+std::vector<std::size_t> highlights(const Stages& stages) {
+    const auto whole = stages.request.engine == Watched::Pbsn ? 1 : stages.stages;  // this stage is shown step by step
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < stages.steps.size(); ++i) {
+        const bool ends = i + 1 == stages.steps.size() || stages.steps[i + 1].stage != stages.steps[i].stage;
+        if (i == 0 || ends || stages.steps[i].stage == whole) chosen.push_back(i);
+    }
+    return chosen;
+}
+
+Canvas contact_sheet(const Stages& stages) {
+    const auto chosen = highlights(stages);
+    const Font title(24, Weight::Bold), body(13), small(12);
+    const int tile_height = 34 + maps_height(stages) + strip + gap;
+    const int rows = (static_cast<int>(chosen.size()) + columns - 1) / columns;
+    const int head = margin + title.line() + 2 * body.line() + gap;
+    Canvas canvas(page_width, head + rows * tile_height + small.line() + margin);
+    Box page{margin, margin, page_width - 2 * margin, canvas.height() - 2 * margin};
+    canvas.label(page.take_top(title.line()), fmt::format("A sort, stage by stage: {}", name_of(stages.request.engine)),
+                 title);
+    canvas.paragraph(page.take_top(2 * body.line()), summary(stages), body, faint);
+    page.take_top(gap);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
+        draw_tile(canvas, {page.x + column * (tile_width + gap), page.y + row * tile_height, tile_width, tile_height},
+                  stages, chosen[i]);
+    }
+    page.take_top(rows * tile_height);
+    draw_scale(canvas, page.take_top(small.line()), small);
+    return canvas;
+}
+
+}  // namespace quadmill::detail::show

@@ -1,0 +1,71 @@
+#include "show/png.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "quadmill/error.hpp"
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#include <stb_image_write.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace quadmill::detail::show {
+
+std::vector<std::byte> png(const Canvas& picture) {
+    std::vector<std::byte> bytes;
+    const auto append = [](void* to, void* data, int size) {
+        const auto* from = static_cast<const std::byte*>(data);
+        auto& all = *static_cast<std::vector<std::byte>*>(to);
+        all.insert(all.end(), from, from + size);
+    };
+    stbi_write_png_compression_level = 32;
+    stbi_write_force_png_filter = 0;  // texels drawn large repeat themselves as they are
+    stbi_write_png_to_func(append, &bytes, picture.width(), picture.height(), 3, picture.pixels().data(),
+                           3 * picture.width());
+    return bytes;
+}
+
+void write_png(const Canvas& picture, const std::string& path) {
+    const auto bytes = png(picture);
+    const auto beside = path + ".part";
+    std::ofstream file(beside, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    if (!file || std::rename(beside.c_str(), path.c_str()) != 0)
+        throw IoError(path + ": cannot be written: " + std::strerror(errno), path, 0);
+}
+
+Size parse_size(const std::string& text) {
+    Size size{};
+    int end = 0;
+    const int read = std::sscanf(text.c_str(), "%5dx%5d%n", &size.width, &size.height, &end);
+    if (read != 2 || static_cast<std::size_t>(end) != text.size() || size.width < 640 || size.height < 480 ||
+        size.width > 7680 || size.height > 4320) {
+        throw InvalidArgument("'" + text + "' is no size from 640x480 to 7680x4320");
+    }
+    return size;
+}
+
+void record(const std::string& directory, std::size_t frames, const std::function<Canvas(std::size_t)>& draw) {
+    std::error_code failed;
+    std::filesystem::create_directories(directory, failed);
+    if (failed) throw IoError(directory + ": cannot be made: " + failed.message(), directory, 0);
+    for (std::size_t frame = 0; frame < frames; ++frame) {
+        auto name = std::to_string(frame);
+        name.insert(0, name.size() < 4 ? 4 - name.size() : 0, '0');
+        write_png(draw(frame), (std::filesystem::path(directory) / (name + ".png")).string());
+    }
+}
+
+}  // namespace quadmill::detail::show

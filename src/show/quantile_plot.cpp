@@ -1,0 +1,94 @@
+#include "show/quantile_plot.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace quadmill::detail::show {
+
+namespace {
+
+// The axis of values.
+class Scale {
+  public:
+    Scale(const QuantileCurve& curve, int top, int bottom) : top_(top), bottom_(bottom) {
+        low_ = curve.points.front().lower;
+        high_ = curve.points.back().upper;
+        logarithmic_ = low_ > 0 && high_ > 1000 * low_;
+        if (logarithmic_) {
+            low_ = std::pow(10, std::floor(std::log10(low_)));
+            high_ = std::pow(10, std::ceil(std::log10(high_)));
+            for (double tick = low_; tick <= high_ * 1.01; tick *= 10) ticks_.push_back(tick);
+            return;
+        }
+        if (high_ <= low_) high_ = low_ + std::max(std::abs(low_), 1.0) * 1e-3;
+        const double power = std::pow(10, std::floor(std::log10((high_ - low_) / 5)));
+        double step = 10 * power;
+        for (const double part : {5, 2, 1}) step = part * power >= (high_ - low_) / 8 ? part * power : step;
+        low_ = std::floor(low_ / step) * step;
+        high_ = std::ceil(high_ / step) * step;
+        for (int i = 0; low_ + i * step <= high_ + step / 2; ++i) ticks_.push_back(low_ + i * step);
+    }
+    [[nodiscard]] float y(double value) const {
+        const double part =
+            logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
+        return static_cast<float>(bottom_ - part * (bottom_ - top_));
+    }
+    [[nodiscard]] const std::vector<double>& ticks() const { return ticks_; }
+
+  private:
+    int top_, bottom_;
+    double low_ = 0, high_ = 0;
+    bool logarithmic_ = false;
+    std::vector<double> ticks_;
+};
+
+void axes(Canvas& canvas, const Box& box, const Scale& scale, const Font& font) {
+    for (const double tick : scale.ticks()) {
+        const int y = static_cast<int>(scale.y(tick));
+        canvas.fill({box.x, y, box.width, 1}, rule);
+        canvas.text(box.x - 8, y - font.line() / 2, fmt::format("{:.6g}", std::abs(tick) < 1e-12 ? 0 : tick), font,
+                    faint, Canvas::Align::Right);
+    }
+    for (int i = 0; i <= 10; ++i) {
+        const int x = box.x + i * box.width / 10;
+        canvas.fill({x, box.y, 1, box.height}, shade);
+        canvas.text(x, box.bottom() + 6, fmt::format("{} %", 10 * i), font, faint, Canvas::Align::Middle);
+    }
+}
+
+}  // namespace
+
+Canvas draw_quantiles(const QuantileCurve& curve, Size size) {
+    Canvas canvas(size.width, size.height);
+    const Font title(20, Weight::Bold), body(13), small(12);
+    Box page = canvas.box().inset(20);
+    canvas.label(page.take_top(title.line()), fmt::format("Quantiles of {} values", with_commas(curve.n)), title);
+    canvas.paragraph(page.take_top(2 * body.line() + 8),
+                     fmt::format("The value that a part of all values does not exceed, by that part. Ranks are within "
+                                 "{:g} % of the stream; the band surely holds the exact curve.",
+                                 100 * curve.eps),
+                     body, faint);
+    page.take_left(72);
+    page.take_right(20);
+    page.take_bottom(small.line() + 10);
+    page.take_top(8);
+    const Scale scale(curve, page.y, page.bottom());
+    axes(canvas, page, scale, small);
+    const auto x_of = [&](double phi) { return static_cast<float>(page.x + phi * page.width); };
+    const auto& points = curve.points;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        const auto from = static_cast<int>(x_of(points[i - 1].phi)), to = static_cast<int>(x_of(points[i].phi));
+        const auto high = static_cast<int>(scale.y(points[i].upper)),
+                   low = static_cast<int>(scale.y(points[i - 1].lower));
+        canvas.fill({from, high, std::max(to - from, 1), std::max(low - high, 1)}, max_color, 0.5F);
+    }
+    for (std::size_t i = 1; i < points.size(); ++i)
+        canvas.line(x_of(points[i - 1].phi), scale.y(points[i - 1].value), x_of(points[i].phi),
+                    scale.y(points[i].value), accent, 2);
+    return canvas;
+}
+
+}  // namespace quadmill::detail::show

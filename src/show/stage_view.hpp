@@ -1,0 +1,39 @@
+// A step of a sort as a picture. Pure: the same step, view and size give the same bytes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "show/canvas.hpp"
+#include "show/png.hpp"
+#include "show/stages.hpp"
+
+namespace quadmill::detail::show {
+
+// Measured times differ from run to run, so pictures that must not leave them out.
+enum class Times { Hidden, Shown };
+
+struct View {
+    std::size_t step = 0;
+    Times times = Times::Hidden;
+};
+
+// Pre: view.step < stages.steps.size(); the size is at least 640 x 480.
+[[nodiscard]] Canvas draw_step(const Stages& stages, const View& view, Size size);
+
+// Where draw_step() puts the time line, and the step that is there at x.
+[[nodiscard]] Box time_line(const Stages& stages, Size size);
+[[nodiscard]] std::size_t step_at(const Stages& stages, Size size, int x);
+
+// "stage 3 of 10, step 4 of 10".
+[[nodiscard]] std::string title_of(const Stages& stages, std::size_t step);
+// What happened in that step, in a sentence.
+[[nodiscard]] std::string explain(const Stages& stages, std::size_t step);
+
+// Parts of pictures, for other pages: the texels of one channel, and all arrays' elements by index.
+void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel);
+void draw_elements(Canvas& canvas, const Box& box, const Stages& stages, const Step& step);
+// Small values dark, large ones light; returns the width.
+int draw_scale(Canvas& canvas, const Box& box, const Font& font);
+
+}  // namespace quadmill::detail::show

@@ -1,0 +1,368 @@
+#include "show/stages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include "array/banked.hpp"
+#include "array/layout.hpp"
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+#include "sort/bitonic_network.hpp"
+#include "sort/keys.hpp"
+
+namespace quadmill::detail::show {
+
+namespace {
+
+constexpr std::size_t merge_run = 64;  // keys of the first runs: a pair of blocks
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+bool is_bitonic(Watched engine) {
+    return engine == Watched::BitonicSingle || engine == Watched::BitonicFour;
+}
+
+Representation representation_of(Watched engine) {
+    return engine == Watched::BitonicFour ? Representation::FourArray : Representation::SingleArray;
+}
+
+SortOptions options_of(const Request& request) {
+    SortOptions options{.early_stop = request.early_stop};
+    options.engine = request.engine == Watched::Pbsn    ? Engine::Pbsn
+                     : request.engine == Watched::Merge ? Engine::Merge
+                                                        : Engine::Bitonic;
+    options.max_run = options.max_texels;  // the paper's own form: one run a channel
+    options.bitonic = {.representation = representation_of(request.engine), .block = 0, .steps_per_pass = 1};
+    return options;
+}
+
+// Texels of a pass's target as floats. Unsigned ones are numbers in the library's order, but for those that the merge
+// engine's last pass has turned into bits.
+enum class Words { Encoded, Bits };
+
+template <class Key>
+std::vector<float> floats_of(const std::vector<std::byte>& texels, bool decode) {
+    using Bits = typename sort::KeyBits<Key>::Bits;
+    const sort::TotalOrder<Key> rule(Order::Ascending);
+    std::vector<float> keys(texels.size() / sizeof(Bits));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        Bits bits{};
+        std::memcpy(&bits, texels.data() + i * sizeof bits, sizeof bits);
+        const auto key = sort::KeyBits<Key>::value(decode ? rule.decode(bits) : bits);
+        if constexpr (std::is_same_v<Key, Half>) {
+            keys[i] = key.value();
+        } else {
+            keys[i] = key;
+        }
+        if (std::isnan(keys[i])) keys[i] = infinity;  // padding of numbers
+    }
+    return keys;
+}
+
+// Layers of an array texture side by side, without the rows from `height` on.
+std::vector<float> side_by_side(const std::vector<float>& layers, int width, int height, const PassEvent& pass) {
+    const auto row = static_cast<std::size_t>(width) * 4, count = static_cast<std::size_t>(pass.targets);
+    const auto layer = row * static_cast<std::size_t>(pass.height);
+    std::vector<float> keys(row * count * static_cast<std::size_t>(height));
+    for (std::size_t l = 0; l < count; ++l) {
+        for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y)
+            std::copy_n(layers.data() + l * layer + y * row, row, keys.data() + (y * count + l) * row);
+    }
+    return keys;
+}
+
+// Where the elements of all arrays lie.
+std::vector<Place> order_of(const Stages& stages) {
+    std::vector<Place> order(4 * stages.texels());
+    const auto texels = static_cast<Place>(stages.texels());
+    if (stages.request.engine == Watched::BitonicSingle) {
+        std::iota(order.begin(), order.end(), 0U);
+    } else if (stages.request.engine != Watched::Merge) {  // channel after channel
+        for (Place i = 0; i < order.size(); ++i) order[i] = 4 * (i % texels) + i / texels;
+    } else {
+        const auto across = static_cast<std::size_t>(stages.width / stages.layers);
+        const auto half = stages.texels() / 2;  // odd blocks lie in the upper half
+        const array::Banked shape{array::log2_ceil(across), stages.height / 2};
+        auto* next = order.data();
+        order.resize(std::max(stages.request.n, merge_run));
+        for (std::size_t block = 0; block < 2 * order.size() / merge_run; ++block) {
+            const auto texel = shape.texel_of_pair(block / 2);
+            const auto row = texel / across * static_cast<std::size_t>(stages.width);
+            for (std::size_t layer = 0; layer < array::Banked::layers; ++layer) {
+                const auto at = block % 2 * half + row + layer * across + texel % across;
+                for (std::size_t c = 0; c < 4; ++c) *next++ = static_cast<Place>(4 * at + c);
+            }
+        }
+    }
+    return order;
+}
+
+// Calls `each` with every texel of the quad and the one that it meets.
+template <class Each>
+void for_texels(const PassQuad& quad, int width, Each&& each) {
+    const auto& [target, source] = quad;
+    const auto wide = static_cast<float>(width), code = std::floor(std::min(source.x0, source.x1) / wide) * wide;
+    const float step_x = (source.x1 - source.x0) / (target.x1 - target.x0);
+    const float step_y = (source.y1 - source.y0) / (target.y1 - target.y0);
+    const auto place = [&](float x, float y) {
+        return static_cast<Place>(static_cast<int>(y) * width + static_cast<int>(x));
+    };
+    for (float y = target.y0 + 0.5F; y < target.y1; ++y) {
+        for (float x = target.x0 + 0.5F; x < target.x1; ++x) {
+            each(place(x, y), place(source.x0 - code + (x - target.x0) * step_x, source.y0 + (y - target.y0) * step_y));
+        }
+    }
+}
+
+void add_pbsn(Step& step, int width) {
+    for (const auto& [quad, keep] : step.quads) {
+        if (keep != Keep::Min) continue;
+        for_texels(quad, width, [&](Place texel, Place partner) {
+            for (Place c = 0; c < 4; ++c) step.comparators.push_back({4 * texel + c, 4 * partner + c});
+        });
+    }
+}
+
+void add_bitonic(Step& step, const sort::BitonicPass& pass, int width) {
+    const auto compare = [&](Place texel, Place a, Place b) {
+        const bool turned = (pass.turn >= 0 && (texel >> static_cast<unsigned>(pass.turn) & 1U) != 0) !=
+                            ((static_cast<int>(a % 4) & pass.turn_channel) != 0);
+        step.comparators.push_back(turned ? Comparator{b, a} : Comparator{a, b});
+    };
+    const auto in_texel = [&](Place texel, Place a, Place b) { compare(texel, 4 * texel + a, 4 * texel + b); };
+    for (const auto& [quad, keep] : step.quads) {
+        for_texels(quad, width, [&](Place texel, Place partner) {
+            for (Place c = 0; pass.steps > 0 && texel < partner && c < 4; ++c)
+                compare(texel, 4 * texel + c, 4 * partner + c);
+            if (pass.pairs) {
+                step.comparators.push_back({4 * texel, 4 * texel + 1});
+                step.comparators.push_back({4 * texel + 3, 4 * texel + 2});
+            }
+            if (pass.fours) {
+                for (const auto& [a, b] : {std::array<Place, 2>{0, 2}, {1, 3}, {0, 1}, {2, 3}}) in_texel(texel, a, b);
+            }
+        });
+    }
+}
+
+class Watcher : public PassObserver {
+  public:
+    Watcher(Context& context, Stages& stages) : device_(*context.device()), stages_(stages) {
+        if (is_bitonic(stages.request.engine)) {
+            const auto shape = sort::BitonicShape::of(representation_of(stages.request.engine), 1, stages.request.n);
+            passes_ = sort::bitonic_passes(shape, 1);
+        }
+    }
+
+    void before(const PassEvent& /*pass*/) override {
+        gl::finish(device_);
+        begun_ = std::chrono::steady_clock::now();
+    }
+
+    void after(const PassEvent& pass) override {
+        gl::finish(device_);
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begun_;
+        next_.ms[std::string(pass.name)] += took.count();
+        ++stages_.passes;
+        const auto engine = stages_.request.engine;
+        if (engine == Watched::Pbsn) {
+            after_pbsn(pass);
+        } else if (engine == Watched::Merge) {
+            after_merge(pass);
+        } else {
+            after_bitonic(pass);
+        }
+    }
+
+    // The texels after the merge engine's last pass.
+    void finish() {
+        if (stages_.request.engine != Watched::Merge) return;
+        stages_.steps.back().keys = keys_of(last_texels_, Words::Bits);
+    }
+
+  private:
+    void after_pbsn(const PassEvent& pass) {
+        if (pass.name == "copy") keep(pass);
+        if (pass.name == "min" || pass.name == "max") take_quads(pass, pass.name == "min" ? Keep::Min : Keep::Max);
+        if (pass.name == "copy to tex") keep(pass, [this](Step& step) { add_pbsn(step, stages_.width); });
+    }
+
+    void after_bitonic(const PassEvent& pass) {
+        if (pass.name == "load") keep(pass);
+        if (!pass.name.starts_with("compare")) return;
+        take_quads(pass, Keep::None);
+        const auto& made = passes_.at(stages_.steps.size() - 1);
+        keep(pass, [&](Step& step) { add_bitonic(step, made, stages_.width); });
+    }
+
+    // Both halves of the texture have a pass each.
+    void after_merge(const PassEvent& pass) {
+        if (pass.name != "sort blocks" && pass.name != "merge") return;
+        take_quads(pass, next_.quads.empty() ? Keep::Min : Keep::Max);
+        if (next_.quads.size() == 2) keep(pass);
+    }
+
+    void take_quads(const PassEvent& pass, Keep kept) {
+        for (const auto& quad : pass.rectangles) next_.quads.push_back({quad, kept});
+    }
+
+    [[nodiscard]] std::vector<float> keys_of(const std::vector<std::byte>& texels, Words words) const {
+        const bool decode = words == Words::Encoded && stages_.format.ends_with("UI");
+        return stages_.format.starts_with("RGBA32") ? arrange(floats_of<float>(texels, decode))
+                                                    : arrange(floats_of<Half>(texels, decode));
+    }
+
+    [[nodiscard]] std::vector<float> arrange(std::vector<float> keys) const {
+        if (stages_.layers == 1) return keys;
+        PassEvent shape;
+        shape.targets = stages_.layers;
+        shape.height = stages_.height + 1;
+        return side_by_side(keys, stages_.width / stages_.layers, stages_.height, shape);
+    }
+
+    void keep(const PassEvent& pass, const std::function<void(Step&)>& compare = {}) {
+        if (stages_.format.empty()) set_shape(pass);
+        last_texels_ = gl::read_target(device_, pass);
+        auto step = std::move(next_);
+        next_ = {};
+        step.stage = std::max(pass.stage, 0);
+        step.step = std::max(pass.step, 0);
+        step.keys = keys_of(last_texels_, Words::Encoded);
+        step.passes = stages_.passes;
+        if (compare) compare(step);
+        stages_.steps.push_back(std::move(step));
+    }
+
+    void set_shape(const PassEvent& pass) {
+        stages_.format = pass.format;
+        stages_.layers = pass.targets;
+        stages_.width = pass.width * pass.targets;
+        stages_.height = stages_.request.engine == Watched::Merge ? pass.height - 1 : pass.height;
+    }
+
+    gl::Device& device_;
+    Stages& stages_;
+    std::vector<sort::BitonicPass> passes_;
+    std::chrono::steady_clock::time_point begun_;
+    Step next_;
+    std::vector<std::byte> last_texels_;
+};
+
+std::uint64_t out_of_order(const Stages& stages, const Step& step) {
+    std::uint64_t count = 0;
+    const auto size = stages.array_size();
+    for (std::size_t i = 1; i < stages.order.size(); ++i)
+        count += i % size != 0 && step.keys[stages.order[i - 1]] > step.keys[stages.order[i]];
+    return count;
+}
+
+// docs/design.md has the formulas.
+void expect(Stages& stages) {
+    const int k = array::log2_ceil(stages.array_size());
+    const auto steps = static_cast<std::uint64_t>(k);
+    stages.stages = k;
+    switch (stages.request.engine) {
+        case Watched::Pbsn:
+            stages.expected_steps = steps * steps;
+            break;
+        case Watched::BitonicSingle:
+            stages.expected_steps = std::max<std::uint64_t>(steps * (steps - 1) / 2, 1);
+            break;
+        case Watched::BitonicFour:
+            stages.expected_steps = steps * (steps + 1) / 2 - 1;
+            break;
+        case Watched::Merge: {
+            stages.stages = std::max(array::log2_ceil(stages.array_size() / merge_run), 1);
+            stages.expected_steps = static_cast<std::uint64_t>(stages.stages) + 1;
+            break;
+        }
+    }
+}
+
+// Texels that no element is in hold anything.
+void clear_unused(Stages& stages) {
+    std::vector<bool> used(4 * stages.texels());
+    for (const auto place : stages.order) used[place] = true;
+    for (auto& step : stages.steps) {
+        for (std::size_t i = 0; i < used.size(); ++i) {
+            if (!used[i]) step.keys[i] = infinity;
+        }
+    }
+}
+
+void check(const Request& request) {
+    if (request.n < Request::least_keys || request.n > Request::most_keys || !std::has_single_bit(request.n))
+        throw InvalidArgument("show: " + std::to_string(request.n) + " keys are no power of two from " +
+                              std::to_string(Request::least_keys) + " to " + std::to_string(Request::most_keys));
+    if (request.type != KeyType::F32 && request.type != KeyType::F16)
+        throw InvalidArgument("show: keys are 32- or 16-bit floats");
+}
+
+std::vector<float> floats_of(Keys keys) {
+    std::vector<std::byte> bytes(keys.size() * (keys.type() == KeyType::F16 ? 2 : 4));
+    std::memcpy(bytes.data(), keys.data(), bytes.size());
+    return keys.type() == KeyType::F16 ? floats_of<Half>(bytes, false) : floats_of<float>(bytes, false);
+}
+
+}  // namespace
+
+const char* name_of(Watched engine) {
+    static constexpr std::array names{"pbsn", "bitonic, single array", "bitonic, four arrays", "merge"};
+    return names.at(static_cast<std::size_t>(engine));
+}
+
+float Stages::rank(float key) const {
+    if (key == infinity) return 2;
+    const auto at = std::ranges::lower_bound(sorted, key) - sorted.begin();
+    return static_cast<float>(at) / static_cast<float>(std::max<std::size_t>(sorted.size() - 1, 1));
+}
+
+Stages watch(Context& context, const Request& request) {
+    check(request);
+    Stages stages;
+    stages.request = request;
+    stages.renderer = context.info().renderer;
+    bench::KeyBuffer buffer(request.type, request.distribution, request.n, request.seed);
+    const auto input = floats_of(buffer.keys());
+    Watcher watcher(context, stages);
+    auto* before = context.observe(&watcher);
+    SortStats stats;
+    try {
+        stats = quadmill::sort(context, buffer.keys(), options_of(request));
+    } catch (...) {
+        context.observe(before);
+        throw;
+    }
+    context.observe(before);
+    watcher.finish();
+    stages.sorted = floats_of(buffer.keys());
+    if (request.engine == Watched::Pbsn) stages.arrays = 4;
+    stages.order = order_of(stages);
+    clear_unused(stages);
+    if (request.engine == Watched::Merge) {  // its first pass reads keys as they are in memory
+        Step first;
+        first.keys.assign(4 * stages.texels(), infinity);
+        for (std::size_t i = 0; i < input.size(); ++i) first.keys[stages.order[i]] = input[i];
+        stages.steps.insert(stages.steps.begin(), std::move(first));
+    }
+    expect(stages);
+    stages.stages_run = request.engine == Watched::Pbsn ? stats.stages_run : stages.stages;
+    std::erase_if(stages.steps, [&](const Step& step) { return step.stage > stages.stages_run; });
+    std::uint64_t comparisons = 0;
+    for (auto& step : stages.steps) {
+        step.comparisons = comparisons += step.comparators.size();
+        step.out_of_order = out_of_order(stages, step);
+    }
+    return stages;
+}
+
+}  // namespace quadmill::detail::show

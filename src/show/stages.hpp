@@ -1,0 +1,83 @@
+// What a sort looked like after each of its steps: the real engine, watched through a PassObserver that reads the
+// texture back. So going back to a step is exact.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/inputs.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::show {
+
+// The engines that can be watched, a form of each.
+enum class Watched { Pbsn, BitonicSingle, BitonicFour, Merge };
+inline constexpr std::size_t watched_engines = 4;
+[[nodiscard]] const char* name_of(Watched engine);
+
+struct Request {
+    Watched engine = Watched::Pbsn;
+    std::size_t n = 4096;  // a power of two
+    bench::Distribution distribution = bench::Distribution::Uniform;
+    EarlyStop early_stop = EarlyStop::No;
+    KeyType type = KeyType::F32;  // or F16
+    std::uint64_t seed = 1;
+    static constexpr std::size_t least_keys = 16, most_keys = std::size_t{1} << 16U;  // some 200 steps are kept
+    bool operator==(const Request&) const = default;
+};
+
+enum class Keep { None, Min, Max };
+
+// A key's place: 4 times its texel, counted row after row from the first one in memory, and the channel.
+using Place = std::uint32_t;
+
+// After it the smaller key is in `low`, the larger one in `high`.
+struct Comparator {
+    Place low, high;
+};
+
+struct Step {
+    int stage = 0, step = 0;  // of the engine's network, from 1; 0 where there is none
+    std::vector<float> keys;  // by place; padding is infinity
+    struct Drawn {
+        PassQuad quad;
+        Keep keep;
+    };
+    std::vector<Drawn> quads;
+    std::vector<Comparator> comparators;  // one after the other; of the merge engine none
+    std::uint64_t comparisons = 0;        // so far
+    std::uint64_t passes = 0;             // so far, all kinds
+    std::uint64_t out_of_order = 0;       // keys that are larger than the next one of their array
+    std::map<std::string, double> ms;     // by name of pass: from issue to the GPU being done
+};
+
+// All steps of one sort. The first one is the input.
+struct Stages {
+    Request request;
+    std::string renderer, format;
+    int width = 0, height = 0, layers = 1;  // of the texture; layers lie side by side here
+    std::size_t arrays = 1;                 // that are sorted at once
+    std::vector<Place> order;               // where each array's elements are, one array after the other
+    std::vector<float> sorted;              // all keys, for colours
+    std::vector<Step> steps;
+    std::uint64_t passes = 0;
+    std::uint64_t expected_steps = 0;  // by formula, the input not counted
+    int stages = 0;                    // by formula
+    int stages_run = 0;                // fewer with an early stop
+
+    [[nodiscard]] std::size_t texels() const {
+        return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    }
+    [[nodiscard]] std::size_t array_size() const { return order.size() / arrays; }
+    // From 0 for the smallest key to 1 for the largest; padding is more.
+    [[nodiscard]] float rank(float key) const;
+};
+
+// Throws InvalidArgument for a request out of range, and what the Sorter throws.
+[[nodiscard]] Stages watch(Context& context, const Request& request);
+
+}  // namespace quadmill::detail::show
