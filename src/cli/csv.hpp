@@ -1,10 +1,11 @@
 // Tables from CSV as RFC 4180 has it: a line of names, then rows of as many fields; fields may be in quotes, and then
 // have commas, line ends and quotes (written twice) in them; lines end with LF, CR LF or CR, the last one or not.
 //
-// A column's type is the narrowest that takes all its values: I32, U32, I64, F32 (where it has each value exactly), F64,
-// else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. An empty field is NULL, ""
-// is an empty text, and among numbers NULL. A column of NULLs alone is of I32. A blank line is refused, but for those at
-// the end; in CSV of one column, it is a NULL. Blanks around names are dropped, and so is a byte order mark.
+// A column's type is the narrowest that takes all its values: I32, U32, I64, F32 (where it has each value exactly),
+// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. An empty field is
+// NULL, "" is an empty text, and among numbers NULL. A column of NULLs alone is of I32. A blank line is refused, but
+// for those at the end; in CSV of one column, it is a NULL. Blanks around names are dropped, and so is a byte order
+// mark.
 //
 // Errors are InvalidArgument with the line.
 #pragma once

@@ -63,16 +63,15 @@ std::string dumped(const Json& json) {
 
 }  // namespace
 
-void write_csv(OutputFile& out, const QueryResult& result, char delimiter) {
+void write_csv(OutputFile& out, const QueryResult& result, char delimiter, Names names) {
     Writer writer(out);
     const std::string_view between(&delimiter, 1);
-    for (std::size_t i = 0; i < result.columns.size(); ++i)
-        writer << (i > 0 ? between : "") << csv_text(result.columns[i], delimiter);
-    writer << "\n";
-    for (const auto& row : result.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) writer << (i > 0 ? between : "") << csv_of(row[i], delimiter);
+    const auto line = [&](const auto& cells, const auto& text_of) {
+        for (std::size_t i = 0; i < cells.size(); ++i) writer << (i > 0 ? between : "") << text_of(cells[i], delimiter);
         writer << "\n";
-    }
+    };
+    if (names == Names::Write) line(result.columns, csv_text);
+    for (const auto& row : result.rows) line(row, csv_of);
     writer.flush();
 }
 

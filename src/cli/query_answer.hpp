@@ -9,8 +9,10 @@
 
 namespace quadmill::cli {
 
-// A line of names, then a line a row: NULL is an empty field, "" an empty text.
-void write_csv(OutputFile& out, const QueryResult& result, char delimiter);
+// A line of names, unless they stand there from the answer before, then a line a row: NULL is an empty field, "" an
+// empty text.
+enum class Names { Write, Omit };
+void write_csv(OutputFile& out, const QueryResult& result, char delimiter, Names names);
 // {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line.
 void write_json(OutputFile& out, const QueryResult& result);
 

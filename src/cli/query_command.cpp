@@ -71,6 +71,7 @@ struct QueryCommand {
     std::optional<PassProfiler> profiler_;
     std::optional<QueryProcessor> processor_;
     std::vector<NodeStats> nodes_;
+    Names names_ = Names::Write;  // once, so that the answers of all batches are CSV together
 };
 
 // What is wrong with the query is wrong with the call.
@@ -185,7 +186,6 @@ void QueryCommand::open_processor(std::size_t rows) {
             if (engine != QueryEngine::Auto) throw;
         }
     }
-    options.engine = engine;
     if (!processor_) processor_.emplace(QueryOptions{.threads = options.threads, .statistics = options.statistics});
 }
 
@@ -210,7 +210,7 @@ void QueryCommand::answer(const std::vector<Table>& tables) {
     if (format == Format::JsonLine) {
         write_json(output_, result);
     } else {
-        write_csv(output_, result, delimiter[0]);
+        write_csv(output_, result, delimiter[0], std::exchange(names_, Names::Omit));
     }
     // Of all batches together.
     for (std::size_t i = 0; i < result.nodes.size(); ++i) {

@@ -96,7 +96,8 @@ class Answers(Query):
     def test_conditions(self):
         for condition in self.CONDITIONS:
             with self.subTest(condition):
-                query = f"SELECT COUNT(*), COUNT(b), SUM(a), SUM(b), AVG(b), MIN(c), MAX(a), MAX(d) FROM data WHERE {condition}"
+                query = ("SELECT COUNT(*), COUNT(b), SUM(a), SUM(b), AVG(b), MIN(c), MAX(a), MAX(d) FROM data "
+                         f"WHERE {condition}")
                 expected = self.database.execute(query).fetchall()
                 answer = self.answer(query.replace("FROM data", "FROM data.csv"))
                 self.same(answer["rows"], expected)
@@ -111,9 +112,11 @@ class Answers(Query):
 
     def test_groups(self):
         query = "SELECT d, COUNT(*) AS n, SUM(b), MAX(a) FROM data WHERE a > 0 GROUP BY d"
-        self.same(self.rows(query.replace("FROM data", "FROM data.csv")), self.database.execute(query + " ORDER BY d").fetchall())
+        self.same(self.rows(query.replace("FROM data", "FROM data.csv")),
+                  self.database.execute(query + " ORDER BY d").fetchall())
         query = "SELECT t, d, COUNT(c) FROM data GROUP BY t, d"
-        self.same(self.rows(query.replace("FROM data", "FROM data.csv")), self.database.execute(query + " ORDER BY t, d").fetchall())
+        self.same(self.rows(query.replace("FROM data", "FROM data.csv")),
+                  self.database.execute(query + " ORDER BY t, d").fetchall())
 
     def test_ranks(self):
         values = sorted(row[2] for row in self.table if row[2] is not None and row[0] is not None and row[0] > 3)
@@ -141,17 +144,17 @@ class Answers(Query):
                          ["a", "b", "c", "d", "data.t", "k", "y.t"])
 
     def test_csv_out_reads_back(self):
+        short = lambda value: int(value) if isinstance(value, float) and value == int(value) else value
         out = self.output("SELECT * FROM data.csv")
-        self.assertEqual(out, csv_of(self.NAMES, [[int(v) if isinstance(v, float) and v == int(v) else v for v in row]
-                                                  for row in self.table]))
+        table = [[short(value) for value in row] for row in self.table]
+        self.assertEqual(out, csv_of(self.NAMES, table))
         self.assertEqual(self.output("SELECT * FROM -", stdin=out), out)
-        self.assertEqual([[v or None for v in row] for row in csv.reader(io.StringIO(out.decode(), newline=""))][1:],
-                         [[None if v in (None, "") else str(int(v) if isinstance(v, float) and v == int(v) else v) for v in row]
-                          for row in self.table])
+        read = list(csv.reader(io.StringIO(out.decode(), newline="")))
+        self.assertEqual(read, [self.NAMES] + [["" if value is None else str(value) for value in row] for row in table])
 
     def test_null_of_no_rows(self):
-        self.assertEqual(self.rows("SELECT COUNT(*), COUNT(a), SUM(a), AVG(b), MIN(c), MEDIAN(a) FROM data.csv WHERE a > 100"),
-                         [[0, 0, None, None, None, None]])
+        found = self.rows("SELECT COUNT(*), COUNT(a), SUM(a), AVG(b), MIN(c), MEDIAN(a) FROM data.csv WHERE a > 100")
+        self.assertEqual(found, [[0, 0, None, None, None, None]])
         self.assertEqual(self.output("SELECT COUNT(*), SUM(a) FROM data.csv WHERE a > 100"), b"COUNT(*),SUM(a)\n0,\n")
 
     def test_json_and_names(self):
@@ -183,6 +186,17 @@ class Answers(Query):
         for threads in ("1", "2", "5"):
             self.assertEqual(self.value("SELECT COUNT(a) FROM data.csv", "--threads", threads),
                              sum(row[0] is not None for row in self.table))
+
+
+    def test_engines_agree(self):
+        for condition in self.CONDITIONS[:8]:
+            query = f"SELECT COUNT(*), SUM(a), MIN(b), MEDIAN(c), KTH_LARGEST(d, 2) FROM data.csv WHERE {condition}"
+            expected = self.rows(query, "--engine", "cpu")
+            for engine in ("auto", "depth", "bitmap"):
+                self.assertEqual(self.rows(query, "--engine", engine), expected, engine)
+        result = run("query", "SELECT COUNT(*) FROM data.csv WHERE a > 3", "--engine", "bitmap", "--profile",
+                     cwd=self.folder)
+        self.assertIn(b"GPU ms", result.stderr)
 
 
 class Refusals(Query):
@@ -312,8 +326,8 @@ class Csv(Query):
     def test_random_texts_come_back(self):
         chance = random.Random(11)
         for _ in range(30):
-            rows = [[chance.choice([None, "", "x", "\n", "\r\n", '"', ",", " ", "a b", " c", "d ", "é", "'"]) for _ in range(3)]
-                    for _ in range(50)]
+            texts = [None, "", "x", "\n", "\r\n", '"', ",", " ", "a b", " c", "d ", "é", "'"]
+            rows = [[chance.choice(texts) for _ in range(3)] for _ in range(50)]
             rows[0] = ["q"] * 3
             content = csv_of(["a", "b", "c"], rows)
             self.path("r.csv", content)
@@ -369,6 +383,8 @@ class Batches(Query):
         self.assertEqual(self.batches(query, 2, b"a\n1\n2\n3000000000\n4\n"), [[[2, 3]], [[2, 3000000004]]])
         self.assertEqual(self.batches(query, 2, b"a,b\n,1\n,2\n1.5,3\n2,4\n"), [[[0, None]], [[2, 3.5]]])
         self.assertEqual(self.batches("SELECT MAX(t) FROM -", 1, b"t\nx\n7\n"), [[["x"]], [["7"]]])
+        result = run("query", query, "--batch", "1", stdin=b"a\n1\n2\n")
+        self.assertEqual(result.stdout, b"COUNT(a),SUM(a)\n1,1\n1,2\n")
         result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3,1\n2.5,1\n")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stdout, b"COUNT(a),SUM(a)\n2,3\n")
