@@ -10,9 +10,14 @@ using Work = std::function<void(std::size_t index)>;
 // Runs work(0) .. work(count - 1), in any order, perhaps at the same time.
 using Share = std::function<void(std::size_t count, const Work& work)>;
 
-inline void alone(std::size_t count, const Work& work) {
-    for (std::size_t i = 0; i < count; ++i) work(i);
-}
+// On the caller's thread. A type of its own: from a plain function, std::function would leave symbols in the library that
+// are not quadmill's.
+struct Alone {
+    void operator()(std::size_t count, const Work& work) const {
+        for (std::size_t i = 0; i < count; ++i) work(i);
+    }
+};
+inline constexpr Alone alone{};
 
 // The pieces that `size` items are cut into: few enough that threads are worth waking. The same for all threads, so
 // that no result depends on how many there are.
