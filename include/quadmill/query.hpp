@@ -152,8 +152,11 @@ class QUADMILL_API Table {
     /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels. Level
     /// 0 is read in each query, so the content may change between queries. It needs an engine of the GPU.
     /// Shape: 2-D; R32F for F32, R32I for I32, R32UI for U32. Format and size are checked when it is used.
-    /// Throws: InvalidArgument for other types and for texture 0.
+    /// Throws: InvalidArgument for other types, and for texture 0.
     Table& add_texture(std::string name, std::uint32_t texture, ColumnType type, std::size_t rows);
+    /// The same for more rows than a texture holds: they go on in the next texture. But for the last, each must have a
+    /// multiple of 32 texels.
+    Table& add_textures(std::string name, std::vector<std::uint32_t> textures, ColumnType type, std::size_t rows);
 
     [[nodiscard]] std::size_t rows() const noexcept;
     [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;

@@ -53,7 +53,7 @@ struct Spread {
 std::size_t bytes_of(const query::ColumnData& column) {
     return std::visit(
         []<class T>(const T& values) -> std::size_t {
-            if constexpr (std::is_same_v<T, query::HostTexture>)
+            if constexpr (std::is_same_v<T, query::HostTextures>)
                 return 0;
             else
                 return values.size() * sizeof(values[0]);

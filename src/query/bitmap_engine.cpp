@@ -11,6 +11,7 @@
 #include "quadmill_shaders.hpp"
 #include "query/key.hpp"
 #include "query/key_lines.hpp"
+#include "query/parted_columns.hpp"
 
 namespace quadmill::detail::query {
 
@@ -112,6 +113,13 @@ void remove_bias(Sum& sum, ColumnType type, std::uint64_t n) {
     sum.low -= low;
 }
 
+std::size_t Shape::most_rows(int max_texture_size, int texels_a_word) {
+    constexpr std::size_t most = std::size_t{1} << 30U;  // shaders count rows in 32 bits
+    int words = usual_words;
+    while (2 * words * texels_a_word <= max_texture_size) words *= 2;
+    return std::min(product(words * static_cast<int>(rows_a_word), max_texture_size), most);
+}
+
 Shape Shape::of(std::size_t rows, int max_texture_size) {
     const auto height_of = [rows](int words) {
         const auto in_row = product(words, static_cast<int>(rows_a_word));
@@ -119,11 +127,7 @@ Shape Shape::of(std::size_t rows, int max_texture_size) {
     };
     const auto most = static_cast<std::size_t>(max_texture_size);
     int words = usual_words;
-    while (height_of(words) > most && product(words, 32) <= most) words *= 2;  // 16 texels a word at most
-    if (height_of(words) > most || product(words, 16) > most)
-        throw InvalidArgument("query: " + std::to_string(rows) + " rows are more than textures of " +
-                              std::to_string(max_texture_size) + " x " + std::to_string(max_texture_size) +
-                              " texels hold; use the CPU engine, or batches");
+    while (height_of(words) > most) words *= 2;
     return {words, static_cast<int>(height_of(words)), rows};
 }
 
@@ -142,8 +146,17 @@ const gl::Program& Programs::get(const char* name, gl::Program::Shaders sources,
     return program;
 }
 
-BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads)
-    : device_(device), workers_(threads), programs_(device) {}
+BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows)
+    : BitmapEngine(device, threads, most_rows, texels_a_word(ColumnType::F64)) {}
+
+BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows, int widest)
+    : device_(device),
+      workers_(threads),
+      programs_(device),
+      most_rows_(
+          std::min(most_rows, Shape::most_rows(std::min({device.info.max_texture_size, device.info.max_viewport_width,
+                                                         device.info.max_viewport_height}),
+                                               widest))) {}
 
 BitmapEngine::Room& BitmapEngine::room(std::size_t rows) {
     const auto shape = Shape::of(rows, device_.info.max_texture_size);
@@ -153,46 +166,52 @@ BitmapEngine::Room& BitmapEngine::room(std::size_t rows) {
 }
 
 std::size_t BitmapEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
-    const auto shape = Shape::of(table.rows, device_.info.max_texture_size);
+    const auto shape = Shape::of(std::min(table.rows, most_rows_), device_.info.max_texture_size);
+    const auto parts = std::max<std::size_t>((table.rows + most_rows_ - 1) / most_rows_, 1);
     std::size_t bytes = 0;
     for (const auto i : columns) {
         const auto& data = table.columns[i];
-        if (columns_.contains(data.get())) continue;
-        bytes += product(shape.words * texels_a_word(data->type), shape.height) * 16;
+        if (columns_.contains({data.get(), 0})) continue;
+        bytes += parts * product(shape.words * texels_a_word(data->type), shape.height) * 16;
     }
     return bytes;
 }
 
-void BitmapEngine::upload(const ColumnData& data, const Shape& shape, GpuColumn& to) {
+void BitmapEngine::upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to) {
     send_lines(device_, to.keys, static_cast<std::size_t>(shape.height), uploaders_, workers_,
                [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
                    std::visit(
                        [&]<class V>(const V& values) {
-                           if constexpr (!std::is_same_v<V, HostTexture>)
-                               write_keys(std::span(values), shape, line, memory);
+                           if constexpr (!std::is_same_v<V, HostTextures>)
+                               write_keys(std::span(values).subspan(part.first, part.rows), shape, line, memory);
                        },
                        data.values);
                });
 }
 
-gl::Texture texture_of(gl::Device& device, const ColumnData& column, std::size_t rows) {
-    const auto& host = std::get<HostTexture>(column.values);
-    const auto format = host.type == ColumnType::F32   ? gl::Format::R32f
-                        : host.type == ColumnType::I32 ? gl::Format::R32i
-                                                       : gl::Format::R32ui;
-    auto texture =
-        gl::host_texture(device, host.id, {format}, "QueryProcessor", "the texture of column '" + column.name + "'");
-    const auto texels = product(texture.width(), texture.height());
-    if (texels < rows)
-        throw InvalidArgument("QueryProcessor: the texture of column '" + column.name + "' has " +
-                              std::to_string(texels) + " texels, fewer than the table's " + std::to_string(rows) +
-                              " rows");
-    return texture;
+std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows) {
+    constexpr const char* function = "QueryProcessor";
+    const auto what = "the texture of column '" + column.name + "'";
+    const auto format = column.type == ColumnType::F32   ? gl::Format::R32f
+                        : column.type == ColumnType::I32 ? gl::Format::R32i
+                                                         : gl::Format::R32ui;
+    std::vector<RowsTexture> all;
+    std::size_t first = 0;
+    for (const auto id : std::get<HostTextures>(column.values).ids) {
+        if (first % Shape::rows_a_word != 0)
+            throw InvalidArgument(std::string(function) + ": " + what +
+                                  " before the next one must have a multiple of " + std::to_string(Shape::rows_a_word) +
+                                  " texels, not " + std::to_string(all.back().texels()));
+        all.push_back({gl::host_texture(device, id, {format}, function, what), first});
+        first += all.back().texels();
+    }
+    if (first < rows)
+        throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(first) +
+                              " texels, fewer than the table's " + std::to_string(rows) + " rows");
+    return all;
 }
 
-void BitmapEngine::copy_from_host(const ColumnData& column, const Shape& shape, GpuColumn& to) {
-    const auto source = texture_of(device_, column, shape.rows);
-    const gl::LevelZeroAccess access(device_, source);
+void BitmapEngine::copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to) {
     const char* kind = column.type == ColumnType::F32   ? "#define SAMPLER sampler2D\n#define TEXEL vec4\n"
                        : column.type == ColumnType::I32 ? "#define SAMPLER isampler2D\n#define TEXEL ivec4\n"
                                                         : "#define SAMPLER usampler2D\n#define TEXEL uvec4\n";
@@ -201,22 +220,29 @@ void BitmapEngine::copy_from_host(const ColumnData& column, const Shape& shape, 
                       kind + define("TYPE", number_of(column.type)) + keys_prelude(column.type, shape.words));
     const gl::Framebuffer target(device_, to.keys);
     const gl::QuadList quads(device_, {gl::rectangle(0, 0, to.keys.width(), to.keys.height())});
-    draw(device_, {.name = "column from texture",
-                   .program = &program,
-                   .inputs = {&source},
-                   .uniforms = {{program.location("rows"), static_cast<GLint>(shape.rows)},
-                                {program.location("source_width"), source.width()}},
-                   .target = &target,
-                   .quads = &quads,
-                   .first = 0,
-                   .count = 1});
+    for (const auto& source : textures_of(device_, column, part.first + part.rows)) {
+        if (source.first >= part.first + part.rows || source.first + source.texels() <= part.first) continue;
+        const gl::LevelZeroAccess access(device_, source.texture);
+        const auto offset = static_cast<std::ptrdiff_t>(part.first) - static_cast<std::ptrdiff_t>(source.first);
+        draw(device_, {.name = "column from texture",
+                       .program = &program,
+                       .inputs = {&source.texture},
+                       .uniforms = {{program.location("offset"), static_cast<GLint>(offset)},
+                                    {program.location("rows"), static_cast<GLint>(shape.rows)}},
+                       .target = &target,
+                       .quads = &quads,
+                       .first = 0,
+                       .count = 1});
+    }
 }
 
-std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const std::shared_ptr<const ColumnData>& data) {
-    const bool host = std::holds_alternative<HostTexture>(data->values);
-    const auto known = columns_.find(data.get());
+std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const RowPart& part,
+                                                const std::shared_ptr<const ColumnData>& data) {
+    const bool host = std::holds_alternative<HostTextures>(data->values);
+    const std::pair key(data.get(), part.first);
+    const auto known = columns_.find(key);
     if (known != columns_.end()) {
-        if (host) copy_from_host(*data, room.shape, *known->second.column);  // it may have changed
+        if (host) copy_from_host(*data, part, room.shape, *known->second.column);  // it may have changed
         return known->second.column;
     }
     auto made = std::make_shared<GpuColumn>();
@@ -226,31 +252,47 @@ std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const std::shared_pt
     made->keys =
         gl::Texture(device_, gl::Format::Rgba32ui, room.shape.words * texels_a_word(data->type), room.shape.height);
     if (host) {
-        copy_from_host(*data, room.shape, *made);
+        copy_from_host(*data, part, room.shape, *made);
     } else {
-        upload(*data, room.shape, *made);
+        upload(*data, part, room.shape, *made);
     }
-    columns_[data.get()] = {data, made};
+    columns_[key] = {data, made};
     return made;
 }
 
 std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableData>& table,
                                             std::span<const std::size_t> columns) {
     std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
-    auto& room = this->room(table->rows);
-    auto opened = std::make_shared<BitmapColumns>(*this, room, table);
-    for (const auto i : columns) opened->add(i, column(room, table->columns[i]));
+    if (table->rows <= most_rows_) return open_part(*table, {0, table->rows}, columns);
+    std::vector<PartedColumns::Part> parts;
+    for (std::size_t first = 0; first < table->rows; first += most_rows_) {
+        const RowPart part{first, std::min(most_rows_, table->rows - first)};
+        parts.push_back({part.rows, open_part(*table, part, columns)});
+    }
+    return std::make_shared<PartedColumns>(std::move(parts));
+}
+
+std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part) {
+    const std::span all(column.valid);
+    if (all.empty()) return all;
+    return all.subspan(part.first / Shape::rows_a_word, (part.rows + Shape::rows_a_word - 1) / Shape::rows_a_word);
+}
+
+std::shared_ptr<Columns> BitmapEngine::open_part(const TableData& table, const RowPart& part,
+                                                 std::span<const std::size_t> columns) {
+    auto& room = this->room(part.rows);
+    auto opened = std::make_shared<BitmapColumns>(*this, room);
+    for (const auto i : columns)
+        opened->add(i, column(room, part, table.columns[i]), valid_words(*table.columns[i], part));
     return opened;
 }
 
-BitmapColumns::BitmapColumns(BitmapEngine& engine, Room& room, std::shared_ptr<const TableData> table)
-
-    : engine_(engine), device_(engine.device_), programs_(engine.programs_), room_(room), table_(std::move(table)) {
+BitmapColumns::BitmapColumns(BitmapEngine& engine, Room& room)
+    : engine_(engine), device_(engine.device_), programs_(engine.programs_), room_(room) {
     if (!room_.all) room_.all = bits_of(std::vector<std::uint32_t>(room_.shape.words_in_use(), ~std::uint32_t{0}));
 }
 
-void BitmapColumns::add(std::size_t column, std::shared_ptr<GpuColumn> gpu) {
-    const auto& valid = table_->columns[column]->valid;
+void BitmapColumns::add(std::size_t column, std::shared_ptr<GpuColumn> gpu, std::span<const std::uint32_t> valid) {
     if (!gpu->valid) gpu->valid = valid.empty() ? room_.all : bits_of(valid);
     columns_[column] = std::move(gpu);
 }

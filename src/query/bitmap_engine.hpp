@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "array/transfer.hpp"
@@ -24,7 +25,9 @@ struct Shape {
     std::size_t rows = 0;
 
     static constexpr std::size_t rows_a_word = 32;
-    // Throws InvalidArgument for more rows than textures of that size hold.
+    // Rows that fit into textures of that size, where a word takes so many texels of a line.
+    static std::size_t most_rows(int max_texture_size, int texels_a_word);
+    // Pre: at most most_rows().
     static Shape of(std::size_t rows, int max_texture_size);
     [[nodiscard]] std::size_t words_in_use() const { return (rows + rows_a_word - 1) / rows_a_word; }
     bool operator==(const Shape&) const = default;
@@ -52,8 +55,24 @@ class GpuBits final : public Bits {
     std::shared_ptr<Pool> pool_;
 };
 
-// The texture of the host that the column is. Throws InvalidArgument when it is no such texture, or has too few texels.
-[[nodiscard]] gl::Texture texture_of(gl::Device& device, const ColumnData& column, std::size_t rows);
+// Consecutive rows of a table; `first` is a multiple of 32.
+struct RowPart {
+    std::size_t first = 0, rows = 0;
+};
+
+// Of those rows; empty: all are valid.
+[[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
+
+// The textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one is no
+// such texture, or there are too few texels.
+struct RowsTexture {
+    gl::Texture texture;
+    std::size_t first = 0;
+    [[nodiscard]] std::size_t texels() const {
+        return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
+    }
+};
+[[nodiscard]] std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows);
 
 // A column's keys.
 struct GpuColumn {
@@ -85,13 +104,18 @@ void remove_bias(Sum& sum, ColumnType type, std::uint64_t n);
 
 class BitmapEngine : public Engine {
   public:
-    BitmapEngine(gl::Device& device, unsigned threads);
+    // Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
+    BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
-                                                std::span<const std::size_t> columns) override;
+                                                std::span<const std::size_t> columns) final;
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
 
   protected:
     friend class BitmapColumns;
+    // `widest`: texels of a word in the widest texture that the engine makes.
+    BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows, int widest);
+    [[nodiscard]] virtual std::shared_ptr<Columns> open_part(const TableData& table, const RowPart& part,
+                                                             std::span<const std::size_t> columns);
     // Of one table size.
     struct Room {
         Shape shape;
@@ -100,9 +124,11 @@ class BitmapEngine : public Engine {
         BitsPtr all;                                 // every row
     };
     [[nodiscard]] Room& room(std::size_t rows);
-    [[nodiscard]] std::shared_ptr<GpuColumn> column(Room& room, const std::shared_ptr<const ColumnData>& data);
-    void upload(const ColumnData& data, const Shape& shape, GpuColumn& to);
-    void copy_from_host(const ColumnData& column, const Shape& shape, GpuColumn& to);
+    [[nodiscard]] std::shared_ptr<GpuColumn> column(Room& room, const RowPart& part,
+                                                    const std::shared_ptr<const ColumnData>& data);
+    void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);
+    // What the host's textures hold now.
+    void copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
 
     gl::Device& device_;
     array::Workers workers_;
@@ -114,14 +140,16 @@ class BitmapEngine : public Engine {
         std::weak_ptr<const ColumnData> data;
         std::shared_ptr<GpuColumn> column;
     };
-    std::unordered_map<const ColumnData*, Cached> columns_;
+    std::map<std::pair<const ColumnData*, std::size_t>, Cached> columns_;  // by the part's first row, too
+    std::size_t most_rows_;
 };
 
 class BitmapColumns : public Columns {
   public:
     using Room = BitmapEngine::Room;
-    BitmapColumns(BitmapEngine& engine, Room& room, std::shared_ptr<const TableData> table);
-    void add(std::size_t column, std::shared_ptr<GpuColumn> gpu);
+    BitmapColumns(BitmapEngine& engine, Room& room);
+    // `valid`: of these rows, as ColumnData has it.
+    void add(std::size_t column, std::shared_ptr<GpuColumn> gpu, std::span<const std::uint32_t> valid);
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
     [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override;
@@ -159,7 +187,6 @@ class BitmapColumns : public Columns {
     gl::Device& device_;
     Programs& programs_;
     Room& room_;
-    std::shared_ptr<const TableData> table_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
 };
 

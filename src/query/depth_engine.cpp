@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
@@ -47,6 +48,10 @@ StencilTest flagged(int level, std::uint8_t flags, std::uint8_t compared, Stenci
             .written = written};
 }
 
+StencilOp on_pass(DepthColumns::Found found) {
+    return found == DepthColumns::Found::Count ? StencilOp::Keep : StencilOp::Increment;
+}
+
 StencilTest clear_flags(std::uint8_t flags) {
     return {.pass_if = Compare::Always, .on_pass = StencilOp::Zero, .written = flags};
 }
@@ -85,15 +90,16 @@ std::vector<gl::Quad> quads_over(const Shape& shape) {
 
 DepthPlanes DepthPlanes::of(Key least, Key most) {
     const auto range = most > least ? most - least : Key{0};
+    const auto width = static_cast<int>(std::bit_width(range));
     if (range + 1 < depth_codes && range < depth_codes)
         return {.base = least,
+                .width = width,
                 .planes = 1,
-                .bits = static_cast<int>(std::bit_width(range)),
+                .bits = width,
                 .null_code = static_cast<std::uint32_t>(range) + 1};
-    const auto width = static_cast<int>(std::bit_width(range));
     const int planes = std::max((width + most_plane_bits - 1) / most_plane_bits, 2);
     const int bits = (width + planes - 1) / planes;
-    return {.base = least, .planes = planes, .bits = bits, .null_code = 1U << bits};
+    return {.base = least, .width = width, .planes = planes, .bits = bits, .null_code = 1U << bits};
 }
 
 DepthEngine::Surface::Surface(gl::Device& device, const Shape& shape)
@@ -101,31 +107,31 @@ DepthEngine::Surface::Surface(gl::Device& device, const Shape& shape)
       target(device, gl::Framebuffer::NoColor{}, texture),
       rows(device, quads_over(shape)) {}
 
-std::shared_ptr<Columns> DepthEngine::open(const std::shared_ptr<const TableData>& table,
-                                           std::span<const std::size_t> columns) {
-    std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
-    auto& room = this->room(table->rows);
-    const auto width = room.shape.words * static_cast<int>(Shape::rows_a_word);
-    if (width > std::min(device_.info.max_texture_size, device_.info.max_viewport_width))
-        throw InvalidArgument("query: " + std::to_string(table->rows) +
-                              " rows are more than a depth buffer holds; use another engine, or batches");
-    auto& surface = surfaces_.try_emplace(table->rows, device_, room.shape).first->second;
-    auto opened = std::make_shared<DepthColumns>(*this, room, surface, table);
+std::shared_ptr<Columns> DepthEngine::open_part(const TableData& table, const RowPart& part,
+                                                std::span<const std::size_t> columns) {
+    auto& room = this->room(part.rows);
+    auto& surface = surfaces_.try_emplace(part.rows, device_, room.shape).first->second;
+    auto opened = std::make_shared<DepthColumns>(*this, room, surface);
     for (const auto i : columns) {
-        opened->add(i, column(room, table->columns[i]));
+        opened->add(i, column(room, part, table.columns[i]), valid_words(*table.columns[i], part));
         // What the host's texture holds may have changed since its copy to the depth buffer.
-        if (std::holds_alternative<HostTexture>(table->columns[i]->values)) surface.column.reset();
+        if (std::holds_alternative<HostTextures>(table.columns[i]->values)) surface.column.reset();
     }
     return opened;
 }
 
 std::size_t DepthEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
     constexpr std::size_t a_pixel = 8;
-    return BitmapEngine::bytes(table, columns) + (surfaces_.contains(table.rows) ? 0 : table.rows * a_pixel);
+    const auto rows = std::min(table.rows, most_rows_);
+    return BitmapEngine::bytes(table, columns) + (surfaces_.contains(rows) ? 0 : rows * a_pixel);
 }
 
 bool DepthColumns::has_nulls(std::size_t i) const {
     return column(i).valid != room_.all;
+}
+
+std::string DepthColumns::prelude(ColumnType type) const {
+    return keys_prelude(type, room_.shape.words) + shaders::query_shifted_glsl + shaders::query_depth_glsl;
 }
 
 DepthPlanes DepthColumns::planes_of(std::size_t i) const {
@@ -180,9 +186,8 @@ void DepthColumns::test(const char* name, const Test& test, bool count) {
 void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
     const auto& known = columns_.at(i);
     if (surface_.column == known && surface_.base == planes.base && surface_.plane == plane) return;
-    const auto& program =
-        programs_.get("query/to_depth.frag", {shaders::query_at_depth_vert, shaders::query_to_depth_frag},
-                      keys_prelude(known->type, room_.shape.words) + shaders::query_depth_glsl);
+    const auto& program = programs_.get(
+        "query/to_depth.frag", {shaders::query_at_depth_vert, shaders::query_to_depth_frag}, prelude(known->type));
     surface_.column.reset();  // should the pass fail
     issue({.name = "to depth",
            .program = &program,
@@ -204,14 +209,15 @@ void DepthColumns::copy_to_depth(std::size_t i) {
     for (int plane = 0; plane < planes.planes; ++plane) load(i, planes, plane);
 }
 
-void DepthColumns::range(const Range& asked, int level, bool count) {
+void DepthColumns::range(const Range& asked, int level, Found found) {
     const auto& of = column(asked.column);
     const Range range{asked.column, std::max(asked.low, of.least), std::min(asked.high, of.most)};
     if (range.low > range.high) return;
     const auto planes = planes_of(range.column);
-    if (planes.planes > 1) return range_in_planes(range, planes, level, count);
+    if (planes.planes > 1) return range_in_planes(range, planes, level, found);
     const bool from_below = range.low > of.least, from_above = range.high < of.most || has_nulls(range.column);
-    const auto stencil = level > 0 ? std::optional(at_level(level, StencilOp::Increment)) : std::nullopt;
+    const bool count = found != Found::Mark;
+    const auto stencil = level > 0 ? std::optional(at_level(level, on_pass(found))) : std::nullopt;
     if (!from_below && !from_above) return test("all", {.stencil = stencil}, count);
     load(range.column, planes, 0);
     const auto low = planes.code(range.low, 0), high = planes.code(range.high, 0);
@@ -220,8 +226,7 @@ void DepthColumns::range(const Range& asked, int level, bool count) {
     if (device_.gl.EXT_depth_bounds_test)
         return test("within", {.stencil = stencil, .bounds = {{depth_of(low), depth_of(high)}}}, count);
     test("at least", {low, at_least, flagged(level, decided, level_bits, StencilOp::Replace, decided)});
-    test("at most", {high, at_most, flagged(level, decided, level_bits | decided, StencilOp::Increment, level_bits)},
-         count);
+    test("at most", {high, at_most, flagged(level, decided, level_bits | decided, on_pass(found), level_bits)}, count);
     test("clear", {.stencil = clear_flags(decided)});
 }
 
@@ -237,55 +242,54 @@ void DepthColumns::compare_planes(std::size_t i, const DepthPlanes& planes, Key 
     test("clear", {.stencil = clear_flags(decided)});
 }
 
-void DepthColumns::range_in_planes(const Range& range, const DepthPlanes& planes, int level, bool count) {
+void DepthColumns::range_in_planes(const Range& range, const DepthPlanes& planes, int level, Found found) {
     const auto& of = column(range.column);
     test("undecided", {.stencil = flagged(level, undecided, level_bits, StencilOp::Replace, undecided)});
     if (range.low > of.least) compare_planes(range.column, planes, range.low, more, fewer, level);
     if (range.high < of.most || has_nulls(range.column))
         compare_planes(range.column, planes, range.high, fewer, more, level);
-    test("next", {.stencil = flagged(level, undecided, level_bits | undecided, StencilOp::Increment, level_bits)},
-         count);
+    test("next", {.stencil = flagged(level, undecided, level_bits | undecided, on_pass(found), level_bits)},
+         found != Found::Mark);
     test("clear", {.stencil = clear_flags(undecided)});
 }
 
-void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, bool count) {
+void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, Found found) {
     const auto& b = column(pair.b);
     const auto valid = all_valid(std::array{pair.a, pair.b});
     load(pair.a, planes, 0);
-    const auto& program =
-        programs_.get("query/at_column.frag", {shaders::query_at_depth_vert, shaders::query_at_column_frag},
-                      keys_prelude(b.type, room_.shape.words) + shaders::query_depth_glsl);
+    const auto& program = programs_.get("query/at_column.frag",
+                                        {shaders::query_at_depth_vert, shaders::query_at_column_frag}, prelude(b.type));
     issue({.name = "meet column",
            .program = &program,
            .inputs = {&b.keys, &texture(*valid)},
            .uniforms = {key_uniform(program, "base", b.type, planes.base)},
            .depth = gl::DepthTest{.pass_if = stored_op_drawn(pair.op, pair.negate)},
-           .stencil = at_level(level, StencilOp::Increment)},
-          count);
+           .stencil = at_level(level, on_pass(found))},
+          found != Found::Mark);
 }
 
-void DepthColumns::selected(const Bits& bits, int level, bool count) {
+void DepthColumns::selected(const Bits& bits, int level, Found found) {
     const auto& program =
         programs_.get("query/at_selected.frag", {shaders::query_at_depth_vert, shaders::query_at_selected_frag});
     issue({.name = "selected",
            .program = &program,
            .inputs = {&texture(bits)},
-           .stencil = at_level(level, StencilOp::Increment)},
-          count);
+           .stencil = at_level(level, on_pass(found))},
+          found != Found::Mark);
 }
 
-void DepthColumns::literal(const Leaf& leaf, int level, bool count) {
+void DepthColumns::literal(const Leaf& leaf, int level, Found found) {
     if (const auto* asked = std::get_if<Range>(&leaf)) {
-        if (!asked->negate) return range(*asked, level, count);
+        if (!asked->negate) return range(*asked, level, found);
         // Neither has a NULL, and no row has both.
-        if (asked->low > 0) range({asked->column, 0, asked->low - 1}, level, count);
-        if (asked->high < ~Key{0}) range({asked->column, asked->high + 1, ~Key{0}}, level, count);
+        if (asked->low > 0) range({asked->column, 0, asked->low - 1}, level, found);
+        if (asked->high < ~Key{0}) range({asked->column, asked->high + 1, ~Key{0}}, level, found);
         return;
     }
     if (const auto* both = std::get_if<Pair>(&leaf)) {
-        if (const auto planes = planes_of(*both)) return pair(*both, *planes, level, count);
+        if (const auto planes = planes_of(*both)) return pair(*both, *planes, level, found);
     }
-    selected(*BitmapColumns::leaf(leaf), level, count);
+    selected(*BitmapColumns::leaf(leaf), level, found);
 }
 
 bool DepthColumns::one_test(const Range& range) const {
@@ -309,8 +313,11 @@ void DepthColumns::run(std::span<const std::vector<Leaf>> clauses, bool count) {
     start(first_level);
     int level = first_level;
     for (const auto& clause : clauses) {
-        const bool last = &clause == &clauses.back();
-        for (const auto& leaf : clause) literal(leaf, level, count && last);
+        const bool counted = count && &clause == &clauses.back();
+        for (const auto& leaf : clause) {
+            // What the last one finds no other needs to know.
+            literal(leaf, level, !counted ? Found::Mark : &leaf == &clause.back() ? Found::Count : Found::MarkAndCount);
+        }
         ++level;
     }
 }
@@ -339,7 +346,7 @@ std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clau
     if (clauses.size() > most_clauses) return count(*conjunction(clauses));
     if (one_test(clauses)) {
         queries_used_ = 0;
-        literal(clauses[0][0], 0, true);
+        literal(clauses[0][0], 0, Found::Count);
     } else {
         run(clauses, true);
     }
@@ -352,61 +359,71 @@ BitsPtr DepthColumns::leaf(const Leaf& leaf) {
     return conjunction({{leaf}});
 }
 
-// 'Query Processing on GPUs', k-th largest: bit by bit from the top, counting the values that are at least as large.
+// 'Query Processing on GPUs', k-th largest, bit by bit from the top; here the k-th smallest, which needs no count of the
+// rows beforehand: a bit is set when at most k values are smaller than the one with it.
 Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     const auto planes = planes_of(i);
-    if (planes.bits == 0) return planes.base;
-    const auto largest = static_cast<std::uint32_t>(count(rows) - k);  // the k-th largest, from 1
-    start(first_level - 1);
-    selected(rows, first_level - 1, false);
-    const auto& program =
-        programs_.get("query/at_next_bit.vert", {shaders::query_at_next_bit_vert, shaders::query_nothing_frag});
-    const int plane_counts = planes.bits + 1;
-    const auto most_counts = static_cast<std::size_t>(planes.planes * plane_counts);
-    if (depth_.counts_.size() < most_counts) depth_.counts_ = gl::CountList(device_, most_counts);
-    for (int plane = 0; plane < planes.planes; ++plane) {
-        load(i, planes, plane);
-        const auto probe = [&](const char* name, int known, Compare op, StencilOp on_pass, bool count) {
-            issue({.name = name,
-                   .program = &program,
-                   .counts = &depth_.counts_,
-                   .uniforms = {{program.location("first"), plane * plane_counts},
-                                {program.location("bits"), planes.bits},
-                                {program.location("known"), known},
-                                {program.location("planes"), plane},
-                                {program.location("plane_counts"), plane_counts},
-                                {program.location("k"), GLuint{largest}}},
-                   .depth = gl::DepthTest{.pass_if = op},
-                   .stencil = at_level(first_level + plane, on_pass)},
-                  count);
-            if (count)
-                depth_.counts_.note(static_cast<std::size_t>(plane * plane_counts + known),
-                                    depth_.queries_[queries_used_ - 1]);
-        };
-        for (int known = 0; known < planes.bits; ++known) probe("next bit", known, at_least, StencilOp::Keep, true);
-        if (plane + 1 == planes.planes) break;
-        probe("greater", planes.bits, more, StencilOp::Keep, true);
-        probe("equal", planes.bits, Compare::Equal, StencilOp::Increment, false);
+    if (planes.width == 0) return planes.base;
+    const auto found = std::string(shaders::query_shifted_glsl) + shaders::query_found_bits_glsl;
+    const auto vertex = found + shaders::query_at_next_bit_vert;
+    const auto& program = programs_.get("query/at_next_bit.vert", {vertex.c_str(), shaders::query_nothing_frag});
+    const auto width = static_cast<std::size_t>(planes.width);
+    if (depth_.counts_.size() < width) depth_.counts_ = gl::CountList(device_, width);
+    queries_used_ = 0;
+    for (int known = 0, plane = -1; known < planes.width; ++known) {
+        const int next = planes.plane_of_bit(planes.width - 1 - known);
+        if (std::exchange(plane, next) != next) load_found(i, planes, plane, known, static_cast<GLuint>(k), rows);
+        issue({.name = "next bit",
+               .program = &program,
+               .counts = &depth_.counts_,
+               .uniforms = {{program.location("bits"), planes.width},
+                            {program.location("known"), known},
+                            {program.location("shift"), planes.shift(plane)},
+                            {program.location("mask"), GLuint{planes.mask()}},
+                            {program.location("k"), static_cast<GLuint>(k)}},
+               .depth = gl::DepthTest{.pass_if = fewer}},
+              true);
+        depth_.counts_.note(static_cast<std::size_t>(known), depth_.queries_[queries_used_ - 1]);
     }
     queries_used_ = 0;
     const auto counts = depth_.counts_.read();
     Key value = 0;
-    auto rank = largest;
-    for (int plane = 0; plane < planes.planes; ++plane) {
-        const auto at = [&](int j) { return counts[static_cast<std::size_t>(plane * plane_counts + j)]; };
-        for (int j = 0; j < planes.bits; ++j) value = value << 1U | Key{at(j) >= rank ? 1U : 0U};
-        rank -= at(planes.bits);  // of the last plane, nothing that is used
-    }
+    for (std::size_t bit = 0; bit < width; ++bit) value = value << 1U | Key{counts[bit] <= k ? 1U : 0U};
     return planes.base + value;
+}
+
+void DepthColumns::load_found(std::size_t i, const DepthPlanes& planes, int plane, int known, std::uint32_t k,
+                              const Bits& rows) {
+    if (planes.planes == 1 && &rows == room_.all.get()) return load(i, planes, 0);
+    const auto& of = columns_.at(i);
+    const auto vertex =
+        std::string(shaders::query_shifted_glsl) + shaders::query_found_bits_glsl + shaders::query_found_prefix_vert;
+    const auto& program =
+        programs_.get("query/found_plane.frag", {vertex.c_str(), shaders::query_found_plane_frag}, prelude(of->type));
+    forget_depth();
+    issue({.name = "plane to depth",
+           .program = &program,
+           .inputs = {&of->keys, &texture(rows)},
+           .counts = &depth_.counts_,
+           .uniforms = {{program.location("bits"), planes.width},
+                        {program.location("known"), known},
+                        {program.location("k"), GLuint{k}},
+                        key_uniform(program, "base", of->type, planes.base),
+                        {program.location("shift"), planes.shift(plane)},
+                        {program.location("above"), planes.shift(plane) + planes.bits},
+                        {program.location("mask"), GLuint{planes.mask()}},
+                        {program.location("null_code"), GLuint{planes.null_code}}},
+           .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}},
+          false);
 }
 
 Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     const auto& of = column(i);
     if (of.type == ColumnType::F32 || of.type == ColumnType::F64) return BitmapColumns::sum(i, rows);
     const auto& program = programs_.get("query/at_bit.frag", {shaders::query_at_depth_vert, shaders::query_at_bit_frag},
-                                        keys_prelude(of.type, room_.shape.words) + shaders::query_depth_glsl);
+                                        prelude(of.type));
     start(first_level - 1);
-    selected(rows, first_level - 1, true);  // how many there are
+    selected(rows, first_level - 1, Found::MarkAndCount);  // how many there are
     const int bits = of.most > of.least ? static_cast<int>(std::bit_width(of.most - of.least)) : 0;
     for (int bit = 0; bit < bits; ++bit) {
         issue({.name = "bit",

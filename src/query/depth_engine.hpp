@@ -8,6 +8,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "query/bitmap_engine.hpp"
@@ -20,11 +21,13 @@ inline constexpr std::uint32_t depth_codes = 0x3f800000U - 0x00800000U + 1;
 // A column's keys as codes of depths: so many planes, the highest bits first, of key - base.
 struct DepthPlanes {
     Key base = 0;
+    int width = 0;                // bits of the largest key - base
     int planes = 1, bits = 0;     // of each plane
     std::uint32_t null_code = 0;  // greater than all others, in the first plane
 
     static DepthPlanes of(Key least, Key most);
     [[nodiscard]] int shift(int plane) const { return bits * (planes - 1 - plane); }
+    [[nodiscard]] int plane_of_bit(int bit) const { return planes - 1 - (bits > 0 ? bit / bits : 0); }
     [[nodiscard]] std::uint32_t mask() const { return planes == 1 ? ~std::uint32_t{0} : (1U << bits) - 1; }
     [[nodiscard]] std::uint32_t code(Key key, int plane) const {
         return static_cast<std::uint32_t>((key - base) >> shift(plane)) & mask();
@@ -33,13 +36,15 @@ struct DepthPlanes {
 
 class DepthEngine final : public BitmapEngine {
   public:
-    DepthEngine(gl::Device& device, unsigned threads) : BitmapEngine(device, threads) {}
-    [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
-                                                std::span<const std::size_t> columns) override;
+    // A pixel a row.
+    DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
+        : BitmapEngine(device, threads, most_rows, static_cast<int>(Shape::rows_a_word)) {}
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
 
   private:
     friend class DepthColumns;
+    [[nodiscard]] std::shared_ptr<Columns> open_part(const TableData& table, const RowPart& part,
+                                                     std::span<const std::size_t> columns) override;
     // Depth and stencil of one table size, and what the depth holds.
     struct Surface {
         Surface(gl::Device& device, const Shape& shape);
@@ -58,8 +63,11 @@ class DepthEngine final : public BitmapEngine {
 class DepthColumns final : public BitmapColumns {
   public:
     using Surface = DepthEngine::Surface;
-    DepthColumns(DepthEngine& engine, Room& room, Surface& surface, std::shared_ptr<const TableData> table)
-        : BitmapColumns(engine, room, std::move(table)), depth_(engine), surface_(surface) {}
+    DepthColumns(DepthEngine& engine, Room& room, Surface& surface)
+        : BitmapColumns(engine, room), depth_(engine), surface_(surface) {}
+
+    // What becomes of the rows of which a literal holds: they go to the next level, are counted by queries, or both.
+    enum class Found { Mark, Count, MarkAndCount };
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
     [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
@@ -78,22 +86,27 @@ class DepthColumns final : public BitmapColumns {
     [[nodiscard]] DepthPlanes planes_of(std::size_t column) const;
     // For which a test of depths says it: what the depths of both columns are then, and the test.
     [[nodiscard]] std::optional<DepthPlanes> planes_of(const Pair& pair) const;
-    // Leaves the level of the last clause, where all hold, in the stencil; the queries count its rows if asked.
+    // What goes before programs with depth.glsl.
+    [[nodiscard]] std::string prelude(ColumnType type) const;
+    // Leaves the level of the last clause, where all hold, in the stencil, or the queries count its rows.
     void run(std::span<const std::vector<Leaf>> clauses, bool count);
-    void literal(const Leaf& leaf, int level, bool count);
-    // Rows at `level` of which this holds go to the next; level 0: the stencil is left alone.
-    void range(const Range& range, int level, bool count);
-    void range_in_planes(const Range& range, const DepthPlanes& planes, int level, bool count);
+    // Rows at `level` of which it holds; level 0: the stencil is left alone.
+    void literal(const Leaf& leaf, int level, Found found);
+    void range(const Range& range, int level, Found found);
+    void range_in_planes(const Range& range, const DepthPlanes& planes, int level, Found found);
     // Of the rows that are undecided, those that lose, in any plane, are none any more.
     void compare_planes(std::size_t column, const DepthPlanes& planes, Key key, gl::Compare wins, gl::Compare loses,
                         int level);
-    void pair(const Pair& pair, const DepthPlanes& planes, int level, bool count);
-    void selected(const Bits& bits, int level, bool count);
+    void pair(const Pair& pair, const DepthPlanes& planes, int level, Found found);
+    void selected(const Bits& bits, int level, Found found);
     [[nodiscard]] bool one_test(std::span<const std::vector<Leaf>> clauses) const;
     [[nodiscard]] bool one_test(const Range& range) const;
     [[nodiscard]] BitsPtr bits_at(int level);
 
     void load(std::size_t column, const DepthPlanes& planes, int plane);
+    // For the search of the k-th smallest of the selected rows, with what is found of it in the planes before.
+    void load_found(std::size_t column, const DepthPlanes& planes, int plane, int known, std::uint32_t k,
+                    const Bits& rows);
     void start(std::uint8_t level);
     struct Test {
         std::uint32_t code = 0;

@@ -22,8 +22,8 @@ using Key = std::uint64_t;
 // Leaves are false where a column is NULL, negated or not, but for IsNull. `negate` turns round the rest.
 //
 // low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for, so only negated ones hold for them. Pre: low <= high; neither is the key before +0's, which no value
-// has.
+// asks for, so only negated ones hold for them. Pre: low <= high; for the CPU's engine, which compares values, neither
+// is the key before +0's, which no value has.
 struct Range {
     std::size_t column;
     Key low, high;

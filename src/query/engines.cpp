@@ -22,7 +22,7 @@ std::unique_ptr<Engine> make_on_gpu(QueryEngine which, gl::Device& device, unsig
 }
 
 bool is_texture(const TableData& table, std::size_t column) {
-    return std::holds_alternative<HostTexture>(table.columns[column]->values);
+    return std::holds_alternative<HostTextures>(table.columns[column]->values);
 }
 
 }  // namespace
@@ -73,15 +73,18 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
 namespace {
 
 std::shared_ptr<const ColumnData> read(gl::Device& device, const ColumnData& column, std::size_t rows) {
-    const auto texture = texture_of(device, column, rows);
     auto copy = std::make_shared<ColumnData>(column);
-    const gl::LevelZeroAccess access(device, texture);
-    array::ReadBack back;
-    back.request(device, texture);
-    const auto memory = back.wait();
     visit_type(column.type, [&]<class T>(const T* /*type*/) {
         std::vector<T> values(rows);
-        if (rows > 0) std::memcpy(values.data(), memory.data(), rows * sizeof(T));
+        for (const auto& source : textures_of(device, column, rows)) {
+            if (source.first >= rows) break;
+            const gl::LevelZeroAccess access(device, source.texture);
+            array::ReadBack back;
+            back.request(device, source.texture);
+            const auto memory = back.wait();
+            const auto count = std::min(source.texels(), rows - source.first);
+            std::memcpy(values.data() + source.first, memory.data(), count * sizeof(T));
+        }
         copy->values = std::move(values);
     });
     return copy;

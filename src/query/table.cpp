@@ -15,7 +15,7 @@ namespace quadmill {
 namespace {
 
 using detail::query::ColumnData;
-using detail::query::HostTexture;
+using detail::query::HostTextures;
 using detail::query::KeyOf;
 using detail::query::TableData;
 using Dictionary = TableData::Dictionary;
@@ -179,18 +179,24 @@ Table& Table::add(std::string name, const std::vector<std::string>& values, std:
 }
 
 Table& Table::add_texture(std::string name, std::uint32_t texture, ColumnType type, std::size_t rows) {
-    require_fits(*data_, "Table::add_texture", name, rows);
-    if (texture == 0)
-        throw InvalidArgument("Table::add_texture: column '" + name + "' must be a texture, not number 0");
+    return add_textures(std::move(name), {texture}, type, rows);
+}
+
+Table& Table::add_textures(std::string name, std::vector<std::uint32_t> textures, ColumnType type, std::size_t rows) {
+    constexpr const char* function = "Table::add_texture";
+    require_fits(*data_, function, name, rows);
+    if (textures.empty() || std::find(textures.begin(), textures.end(), 0U) != textures.end())
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a texture, not " +
+                              (textures.empty() ? "none" : "number 0"));
     if (type != ColumnType::F32 && type != ColumnType::I32 && type != ColumnType::U32)
-        throw InvalidArgument("Table::add_texture: column '" + name + "' must be of type F32, I32 or U32, not " +
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be of type F32, I32 or U32, not " +
                               (type == ColumnType::F64   ? "F64"
                                : type == ColumnType::I64 ? "I64"
                                                          : "Text"));
     auto column = std::make_shared<ColumnData>();
     column->name = std::move(name);
     column->type = type;
-    column->values = HostTexture{.id = texture, .type = type};
+    column->values = HostTextures{std::move(textures)};
     column->most = std::numeric_limits<std::uint32_t>::max();
     data_ = with(*data_, column, rows);
     return *this;

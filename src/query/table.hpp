@@ -12,14 +12,13 @@
 
 namespace quadmill::detail::query {
 
-// Values of a column: in memory, or a texture of the host.
-struct HostTexture {
-    std::uint32_t id = 0;
-    ColumnType type = ColumnType::F32;
+// Values of a column: in memory, or textures of the host, one after the other.
+struct HostTextures {
+    std::vector<std::uint32_t> ids;
 };
 // Text: the place of each in the table's dictionary, as U32.
 using Values = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
-                            std::vector<std::uint32_t>, std::vector<std::int64_t>, HostTexture>;
+                            std::vector<std::uint32_t>, std::vector<std::int64_t>, HostTextures>;
 
 struct ColumnData {
     std::string name;

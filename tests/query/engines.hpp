@@ -12,11 +12,14 @@
 namespace quadmill::test {
 
 #ifdef QUADMILL_TEST_GL
-template <class Engine>
+// `most_rows`: of a part of a table.
+template <class Engine, std::size_t most_rows = ~std::size_t{0}>
 class InContext {
   public:
     explicit InContext(unsigned threads)
-        : context_(Context::headless()), scope_(*context_.device(), "test"), engine_(*context_.device(), threads) {}
+        : context_(Context::headless()),
+          scope_(*context_.device(), "test"),
+          engine_(*context_.device(), threads, most_rows) {}
     [[nodiscard]] auto open(const std::shared_ptr<const detail::query::TableData>& table,
                             std::span<const std::size_t> columns) {
         return engine_.open(table, columns);
@@ -28,9 +31,11 @@ class InContext {
     Engine engine_;
 };
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): a list of types, for TEST_CASE_TEMPLATE
-#define ENGINES                                                       \
-    quadmill::test::InContext<quadmill::detail::query::BitmapEngine>, \
-        quadmill::test::InContext<quadmill::detail::query::DepthEngine>
+#define ENGINES                                                                    \
+    quadmill::test::InContext<quadmill::detail::query::BitmapEngine>,              \
+        quadmill::test::InContext<quadmill::detail::query::DepthEngine>,           \
+        quadmill::test::InContext<quadmill::detail::query::BitmapEngine, 100'000>, \
+        quadmill::test::InContext<quadmill::detail::query::DepthEngine, 100'000>
 #else
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
 #define ENGINES quadmill::detail::query::CpuEngine
@@ -40,8 +45,8 @@ class InContext {
 template <class Engine>
 inline constexpr bool has_conjunction = false;
 #ifdef QUADMILL_TEST_GL
-template <>
-inline constexpr bool has_conjunction<InContext<detail::query::DepthEngine>> = true;
+template <std::size_t most_rows>
+inline constexpr bool has_conjunction<InContext<detail::query::DepthEngine, most_rows>> = true;
 #endif
 
 }  // namespace quadmill::test

@@ -1,6 +1,7 @@
 // Processors with a context: the host's textures as columns, joins by sorting in the context, SQLite's answers again.
 #include <doctest/doctest.h>
 
+#include <numeric>
 #include <random>
 #include <span>
 #include <vector>
@@ -69,6 +70,33 @@ TEST_CASE("a column may be a texture of the host, read in each query") {
     QueryProcessor processor(context);
     CHECK_THROWS_AS(static_cast<void>(processor.count(too_long, column("x") > 1)), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(QueryProcessor().count(table, column("x") > 1)), InvalidArgument);
+}
+
+TEST_CASE("rows go on in the next texture of the host") {
+    auto context = Context::headless();
+    const auto texels = [](float first, std::size_t count) {
+        std::vector<float> values(count);
+        std::iota(values.begin(), values.end(), first);
+        return values;
+    };
+    Texture one(context, texels(0, 64 * 3), 64), two(context, texels(64 * 3, 32), 8),
+        three(context, texels(224, 40), 5);
+    Table table;
+    table.add_textures("x", {one.id(), two.id(), three.id()}, ColumnType::F32, 230);
+    for (const auto engine : engines) {
+        QueryProcessor processor(context, {.engine = engine});
+        CHECK(processor.count(table, column("x") >= 0) == 230);
+        CHECK(processor.select(table, column("x").between(190, 225)).rows().size() == 36);
+        for (const float x : {0.0F, 191.0F, 192.0F, 223.0F, 224.0F, 229.0F})
+            CHECK(processor.select(table, column("x") == x).rows() == std::vector{static_cast<std::uint64_t>(x)});
+    }
+    Table too_long, uneven;
+    too_long.add_textures("x", {one.id(), two.id(), three.id()}, ColumnType::F32, 265);
+    uneven.add_textures("x", {three.id(), one.id()}, ColumnType::F32, 200);
+    QueryProcessor processor(context);
+    CHECK_THROWS_AS(static_cast<void>(processor.count(too_long, column("x") > 1)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(processor.count(uneven, column("x") > 1)), InvalidArgument);
+    CHECK_THROWS_AS(Table().add_textures("x", {}, ColumnType::F32, 0), InvalidArgument);
 }
 
 TEST_CASE("joins by sorting in the context") {

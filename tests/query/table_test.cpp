@@ -125,7 +125,7 @@ TEST_CASE("A texture is kept as it is said") {
     Table table;
     table.add_texture("x", 7, ColumnType::I32, 10);
     CHECK(table.rows() == 10);
-    CHECK(std::get<HostTexture>(data(table, "x").values).id == 7);
+    CHECK(std::get<HostTextures>(data(table, "x").values).ids == std::vector<std::uint32_t>{7});
     CHECK(data(table, "x").least == 0);
     CHECK(data(table, "x").most == 0xffffffff);
 }
