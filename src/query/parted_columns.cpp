@@ -94,26 +94,36 @@ std::pair<Key, Key> PartedColumns::extremes(std::size_t column, const Bits& rows
 }
 
 Key PartedColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
+    const auto within = [&](const Bits& some, Key low, Key high) {
+        return combine(BoolOp::And, some, *leaf(Range{.column = column, .low = low, .high = high}));
+    };
+    BitsPtr kept;  // the k-th of these it is
+    for (const Bits* among = &rows;; among = kept.get()) {
+        const auto [low, high] = around_kth(column, k, *among);
+        if (low == high) return low;
+        if (low > 0) k -= count(*within(*among, 0, low - 1));
+        const auto middle = low + (high - low) / 2;
+        auto lower = within(*among, low, middle);
+        if (const auto n = count(*lower); n > k) {
+            kept = std::move(lower);
+        } else {
+            k -= n;
+            kept = within(*among, middle + 1, high);
+        }
+    }
+}
+
+// At most k keys are below the first, and more than k are not above the second.
+std::pair<Key, Key> PartedColumns::around_kth(std::size_t column, std::uint64_t k, const Bits& rows) {
     const auto parts = used(rows);
     std::uint64_t n = 0;
     for (const auto& part : parts) n += part.count;
-    // At most k keys are below the least of these, and more than k are not above the largest.
     std::pair<Key, Key> between{~Key{0}, 0};
     for (const auto& [i, count] : parts) {
         const auto key = parts_[i].columns->kth(column, scaled(k, count, n), parted(rows)[i]);
         between = {std::min(between.first, key), std::max(between.second, key)};
     }
-    auto [low, high] = between;
-    while (low < high) {
-        const auto middle = low + (high - low) / 2;
-        const auto up_to = leaf(Range{.column = column, .low = 0, .high = middle});
-        if (count(*combine(BoolOp::And, rows, *up_to)) > k) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    return between;
 }
 
 Sum PartedColumns::sum(std::size_t column, const Bits& rows) {
