@@ -271,7 +271,7 @@ enum class QueryEngine {
 struct QueryOptions {
     QueryEngine engine = QueryEngine::Auto;
     unsigned threads = 0;        ///< of the CPU; 0: all
-    std::size_t gpu_memory = 0;  ///< at most so many bytes for columns; 0: what the driver says is free
+    std::size_t gpu_memory = 0;  ///< at most so many bytes for columns; 0: all that the driver says is free
     Statistics statistics = Statistics::Off;
 };
 

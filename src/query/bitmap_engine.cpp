@@ -158,23 +158,83 @@ BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads, std::size_t mos
                                                          device.info.max_viewport_height}),
                                                widest))) {}
 
-BitmapEngine::Room& BitmapEngine::room(std::size_t rows) {
-    const auto shape = Shape::of(rows, device_.info.max_texture_size);
+std::shared_ptr<BitmapEngine::Room> BitmapEngine::room(std::size_t rows) {
     auto& room = rooms_[rows];
-    room.shape = shape;
+    if (!room) {
+        room = std::make_shared<Room>();
+        room->shape = Shape::of(rows, device_.info.max_texture_size);
+    }
+    room->used = ++clock_;
     return room;
 }
 
-std::size_t BitmapEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
-    const auto shape = Shape::of(std::min(table.rows, most_rows_), device_.info.max_texture_size);
-    const auto parts = std::max<std::size_t>((table.rows + most_rows_ - 1) / most_rows_, 1);
+std::size_t BitmapEngine::column_bytes(std::size_t rows, ColumnType type) const {
+    const auto shape = Shape::of(std::min(rows, most_rows_), device_.info.max_texture_size);
+    const auto parts = std::max<std::size_t>((rows + most_rows_ - 1) / most_rows_, 1);
+    return parts * product(shape.words * texels_a_word(type), shape.height) * 16;
+}
+
+std::size_t BitmapEngine::room_bytes(std::size_t rows) const {
+    return rows / 8;
+}
+
+std::size_t BitmapEngine::held() const {
     std::size_t bytes = 0;
-    for (const auto i : columns) {
-        const auto& data = table.columns[i];
-        if (columns_.contains({data.get(), 0})) continue;
-        bytes += parts * product(shape.words * texels_a_word(data->type), shape.height) * 16;
+    for (const auto& [key, known] : columns_) bytes += known.column->keys.bytes();
+    for (const auto& [rows, room] : rooms_) {
+        bytes += room_bytes(rows);
+        for (const auto& texture : room->keys->kept()) bytes += texture.bytes();
     }
     return bytes;
+}
+
+void BitmapEngine::forget_dead_columns() {
+    std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
+}
+
+// Of those that nothing uses now, some stay for the next table of their size.
+void BitmapEngine::forget_old_rooms() {
+    constexpr std::size_t kept = 2;
+    std::vector<std::pair<std::uint64_t, std::size_t>> unused;
+    for (const auto& [rows, room] : rooms_) {
+        if (room.use_count() == 1) unused.emplace_back(room->used, rows);
+    }
+    std::ranges::sort(unused);
+    for (std::size_t i = 0; i + kept < unused.size(); ++i) rooms_.erase(unused[i].second);
+}
+
+std::size_t BitmapEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
+    const auto part = std::min(table.rows, most_rows_);
+    std::size_t bytes = rooms_.contains(part) ? 0 : room_bytes(part);
+    for (const auto i : columns) {
+        const auto& data = table.columns[i];
+        const auto known = columns_.lower_bound({data.get(), 0});
+        if (known == columns_.end() || known->first.first != data.get()) bytes += column_bytes(table.rows, data->type);
+    }
+    return bytes;
+}
+
+bool BitmapEngine::make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t limit) {
+    forget_dead_columns();
+    const auto needed = bytes(table, columns);
+    const auto fits = [&] { return held() + needed <= limit; };
+    if (fits()) return true;
+    std::erase_if(rooms_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    const auto drop_spare = [&] {
+        for (auto& [rows, room] : rooms_) room->keys->clear();
+    };
+    drop_spare();
+    std::vector<std::pair<std::uint64_t, std::pair<const ColumnData*, std::size_t>>> unused;
+    for (const auto& [key, known] : columns_) {
+        const auto asked = [&, data = key.first](std::size_t i) { return table.columns[i].get() == data; };
+        if (known.column.use_count() == 1 && std::ranges::none_of(columns, asked)) unused.emplace_back(known.used, key);
+    }
+    std::ranges::sort(unused);
+    for (std::size_t i = 0; i < unused.size() && !fits(); ++i) {
+        columns_.erase(unused[i].second);
+        drop_spare();
+    }
+    return fits();
 }
 
 void BitmapEngine::upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to) {
@@ -242,27 +302,30 @@ std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const RowPart& part,
     const std::pair key(data.get(), part.first);
     const auto known = columns_.find(key);
     if (known != columns_.end()) {
+        known->second.used = clock_;
         if (host) copy_from_host(*data, part, room.shape, *known->second.column);  // it may have changed
         return known->second.column;
     }
-    auto made = std::make_shared<GpuColumn>();
+    auto made = std::make_shared<GpuColumn>(room.keys);
     made->type = data->type;
     made->least = data->least;
     made->most = std::min(data->most, wide(data->type) ? ~Key{0} : Key{0xffffffffU});
-    made->keys =
-        gl::Texture(device_, gl::Format::Rgba32ui, room.shape.words * texels_a_word(data->type), room.shape.height);
+    const auto width = room.shape.words * texels_a_word(data->type);
+    auto spare = room.keys->take([&](const gl::Texture& texture) { return texture.width() == width; });
+    made->keys = spare ? std::move(*spare) : gl::Texture(device_, gl::Format::Rgba32ui, width, room.shape.height);
     if (host) {
         copy_from_host(*data, part, room.shape, *made);
     } else {
         upload(*data, part, room.shape, *made);
     }
-    columns_[key] = {data, made};
+    columns_[key] = {.data = data, .column = made, .used = clock_};
     return made;
 }
 
 std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableData>& table,
                                             std::span<const std::size_t> columns) {
-    std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
+    forget_dead_columns();
+    forget_old_rooms();
     if (table->rows <= most_rows_) return open_part(*table, {0, table->rows}, columns);
     std::vector<PartedColumns::Part> parts;
     for (std::size_t first = 0; first < table->rows; first += most_rows_) {
@@ -280,29 +343,31 @@ std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPa
 
 std::shared_ptr<Columns> BitmapEngine::open_part(const TableData& table, const RowPart& part,
                                                  std::span<const std::size_t> columns) {
-    auto& room = this->room(part.rows);
+    const auto room = this->room(part.rows);
     auto opened = std::make_shared<BitmapColumns>(*this, room);
     for (const auto i : columns)
-        opened->add(i, column(room, part, table.columns[i]), valid_words(*table.columns[i], part));
+        opened->add(i, column(*room, part, table.columns[i]), valid_words(*table.columns[i], part));
     return opened;
 }
 
-BitmapColumns::BitmapColumns(BitmapEngine& engine, Room& room)
-    : engine_(engine), device_(engine.device_), programs_(engine.programs_), room_(room) {
+BitmapColumns::BitmapColumns(BitmapEngine& engine, std::shared_ptr<Room> room)
+    : engine_(engine), device_(engine.device_), programs_(engine.programs_), held_(std::move(room)), room_(*held_) {
     if (!room_.all) room_.all = bits_of(std::vector<std::uint32_t>(room_.shape.words_in_use(), ~std::uint32_t{0}));
 }
 
 void BitmapColumns::add(std::size_t column, std::shared_ptr<GpuColumn> gpu, std::span<const std::uint32_t> valid) {
-    if (!gpu->valid) gpu->valid = valid.empty() ? room_.all : bits_of(valid);
+    if (valid.empty()) {
+        gpu->valid = room_.all;
+    } else if (!gpu->valid) {
+        gpu->valid = bits_of(valid);
+    }
     columns_[column] = std::move(gpu);
 }
 
 std::shared_ptr<GpuBits> BitmapColumns::make_bits() {
-    auto& pool = *room_.pool;
-    if (pool.empty()) pool.emplace_back(device_, gl::Format::R32ui, room_.shape.words, room_.shape.height);
-    auto canvas = std::move(pool.back());
-    pool.pop_back();
-    return std::make_shared<GpuBits>(std::move(canvas), room_.pool);
+    auto canvas = room_.bits->take([](const Canvas& /*any*/) { return true; });
+    if (!canvas) canvas.emplace(device_, gl::Format::R32ui, room_.shape.words, room_.shape.height);
+    return std::make_shared<GpuBits>(std::move(*canvas), room_.bits);
 }
 
 const GpuColumn& BitmapColumns::column(std::size_t i) const {

@@ -5,9 +5,11 @@
 // 'Query Processing on GPUs'.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -42,17 +44,40 @@ struct Canvas {
     gl::QuadList quads;  // one, over all
 };
 
-// A selection on the GPU; its texture goes back to the pool.
+// What was used and can be again; of more than `most`, the rest goes.
+template <class T>
+class Spare {
+  public:
+    explicit Spare(std::size_t most) { kept_.reserve(most); }
+    void give(T&& one) noexcept {
+        if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(one));
+    }
+    // The first for which `fits` holds.
+    template <class Fits>
+    [[nodiscard]] std::optional<T> take(Fits&& fits) {
+        const auto found = std::find_if(kept_.begin(), kept_.end(), fits);
+        if (found == kept_.end()) return {};
+        std::optional<T> one(std::move(*found));
+        kept_.erase(found);
+        return one;
+    }
+    [[nodiscard]] const std::vector<T>& kept() const { return kept_; }
+    void clear() { kept_.clear(); }
+
+  private:
+    std::vector<T> kept_;
+};
+
+// A selection on the GPU; its texture is for others afterwards.
 class GpuBits final : public Bits {
   public:
-    using Pool = std::vector<Canvas>;
-    GpuBits(Canvas canvas, std::shared_ptr<Pool> pool) : canvas_(std::move(canvas)), pool_(std::move(pool)) {}
-    ~GpuBits() override { pool_->push_back(std::move(canvas_)); }
+    GpuBits(Canvas canvas, std::shared_ptr<Spare<Canvas>> home) : canvas_(std::move(canvas)), home_(std::move(home)) {}
+    ~GpuBits() override { home_->give(std::move(canvas_)); }
     [[nodiscard]] const Canvas& canvas() const { return canvas_; }
 
   private:
     Canvas canvas_;
-    std::shared_ptr<Pool> pool_;
+    std::shared_ptr<Spare<Canvas>> home_;
 };
 
 // Consecutive rows of a table; `first` is a multiple of 32.
@@ -74,8 +99,15 @@ struct RowsTexture {
 };
 [[nodiscard]] std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows);
 
-// A column's keys.
+// A column's keys. Their texture is for others afterwards: drivers take long to find memory for a new one, on an H100
+// seven times as long as the upload.
 struct GpuColumn {
+    explicit GpuColumn(std::shared_ptr<Spare<gl::Texture>> spare) : home(std::move(spare)) {}
+    GpuColumn(const GpuColumn&) = delete;
+    GpuColumn& operator=(const GpuColumn&) = delete;
+    ~GpuColumn() { home->give(std::move(keys)); }
+
+    std::shared_ptr<Spare<gl::Texture>> home;
     gl::Texture keys;
     ColumnType type = ColumnType::F32;
     std::uint64_t least = 0, most = 0;
@@ -102,6 +134,8 @@ class Programs {
 // Keys of signed numbers are too large by half of their range, and so is a sum of n of them.
 void remove_bias(Sum& sum, ColumnType type, std::uint64_t n);
 
+struct DepthSurface;
+
 class BitmapEngine : public Engine {
   public:
     // Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
@@ -109,6 +143,9 @@ class BitmapEngine : public Engine {
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) final;
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
+    [[nodiscard]] bool make_room(const TableData& table, std::span<const std::size_t> columns,
+                                 std::size_t limit) override;
+    [[nodiscard]] std::size_t held() const override;
 
   protected:
     friend class BitmapColumns;
@@ -119,11 +156,19 @@ class BitmapEngine : public Engine {
     // Of one table size.
     struct Room {
         Shape shape;
-        std::shared_ptr<GpuBits::Pool> pool = std::make_shared<GpuBits::Pool>();
-        std::map<int, std::vector<Canvas>> partial;  // by width of the first, all sizes down to one texel
-        BitsPtr all;                                 // every row
+        std::shared_ptr<Spare<Canvas>> bits = std::make_shared<Spare<Canvas>>(16);
+        std::shared_ptr<Spare<gl::Texture>> keys = std::make_shared<Spare<gl::Texture>>(4);
+        std::map<int, std::vector<Canvas>> partial{};  // by width of the first, all sizes down to one texel
+        BitsPtr all{};                                 // every row
+        std::shared_ptr<DepthSurface> surface{};       // of the depth engine
+        std::uint64_t used = 0;                        // when, for the last time
     };
-    [[nodiscard]] Room& room(std::size_t rows);
+    [[nodiscard]] std::shared_ptr<Room> room(std::size_t rows);
+    // Bytes of what does not count as a column: of the rows of a part.
+    [[nodiscard]] virtual std::size_t room_bytes(std::size_t rows) const;
+    void forget_dead_columns();
+    void forget_old_rooms();
+    [[nodiscard]] std::size_t column_bytes(std::size_t rows, ColumnType type) const;
     [[nodiscard]] std::shared_ptr<GpuColumn> column(Room& room, const RowPart& part,
                                                     const std::shared_ptr<const ColumnData>& data);
     void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);
@@ -135,11 +180,13 @@ class BitmapEngine : public Engine {
     std::array<array::Uploader, 2> uploaders_;
     array::ReadBack readback_;
     Programs programs_;
-    std::map<std::size_t, Room> rooms_;  // by rows
+    std::map<std::size_t, std::shared_ptr<Room>> rooms_;  // by rows
     struct Cached {
         std::weak_ptr<const ColumnData> data;
         std::shared_ptr<GpuColumn> column;
+        std::uint64_t used = 0;
     };
+    std::uint64_t clock_ = 0;                                              // of uses
     std::map<std::pair<const ColumnData*, std::size_t>, Cached> columns_;  // by the part's first row, too
     std::size_t most_rows_;
 };
@@ -147,7 +194,7 @@ class BitmapEngine : public Engine {
 class BitmapColumns : public Columns {
   public:
     using Room = BitmapEngine::Room;
-    BitmapColumns(BitmapEngine& engine, Room& room);
+    BitmapColumns(BitmapEngine& engine, std::shared_ptr<Room> room);
     // `valid`: of these rows, as ColumnData has it.
     void add(std::size_t column, std::shared_ptr<GpuColumn> gpu, std::span<const std::uint32_t> valid);
 
@@ -186,6 +233,7 @@ class BitmapColumns : public Columns {
     BitmapEngine& engine_;
     gl::Device& device_;
     Programs& programs_;
+    std::shared_ptr<Room> held_;
     Room& room_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
 };

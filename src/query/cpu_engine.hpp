@@ -23,6 +23,11 @@ class CpuEngine : public Engine {
                                     std::span<const std::size_t> /*columns*/) const override {
         return 0;
     }
+    [[nodiscard]] bool make_room(const TableData& /*table*/, std::span<const std::size_t> /*columns*/,
+                                 std::size_t /*limit*/) override {
+        return true;
+    }
+    [[nodiscard]] std::size_t held() const override { return 0; }
 
   private:
     std::shared_ptr<array::Workers> workers_;

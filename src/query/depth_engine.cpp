@@ -102,28 +102,27 @@ DepthPlanes DepthPlanes::of(Key least, Key most) {
     return {.base = least, .width = width, .planes = planes, .bits = bits, .null_code = 1U << bits};
 }
 
-DepthEngine::Surface::Surface(gl::Device& device, const Shape& shape)
+DepthSurface::DepthSurface(gl::Device& device, const Shape& shape)
     : texture(device, gl::Format::Depth32fStencil8, shape.words * static_cast<int>(Shape::rows_a_word), shape.height),
       target(device, gl::Framebuffer::NoColor{}, texture),
       rows(device, quads_over(shape)) {}
 
 std::shared_ptr<Columns> DepthEngine::open_part(const TableData& table, const RowPart& part,
                                                 std::span<const std::size_t> columns) {
-    auto& room = this->room(part.rows);
-    auto& surface = surfaces_.try_emplace(part.rows, device_, room.shape).first->second;
-    auto opened = std::make_shared<DepthColumns>(*this, room, surface);
+    const auto room = this->room(part.rows);
+    if (!room->surface) room->surface = std::make_shared<DepthSurface>(device_, room->shape);
+    auto opened = std::make_shared<DepthColumns>(*this, room);
     for (const auto i : columns) {
-        opened->add(i, column(room, part, table.columns[i]), valid_words(*table.columns[i], part));
+        opened->add(i, column(*room, part, table.columns[i]), valid_words(*table.columns[i], part));
         // What the host's texture holds may have changed since its copy to the depth buffer.
-        if (std::holds_alternative<HostTextures>(table.columns[i]->values)) surface.column.reset();
+        if (std::holds_alternative<HostTextures>(table.columns[i]->values)) opened->forget_depth();
     }
     return opened;
 }
 
-std::size_t DepthEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
+std::size_t DepthEngine::room_bytes(std::size_t rows) const {
     constexpr std::size_t a_pixel = 8;
-    const auto rows = std::min(table.rows, most_rows_);
-    return BitmapEngine::bytes(table, columns) + (surfaces_.contains(rows) ? 0 : rows * a_pixel);
+    return BitmapEngine::room_bytes(rows) + rows * a_pixel;
 }
 
 bool DepthColumns::has_nulls(std::size_t i) const {
@@ -185,7 +184,7 @@ void DepthColumns::test(const char* name, const Test& test, bool count) {
 
 void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
     const auto& known = columns_.at(i);
-    if (surface_.column == known && surface_.base == planes.base && surface_.plane == plane) return;
+    if (surface_.column.lock() == known && surface_.base == planes.base && surface_.plane == plane) return;
     const auto& program = programs_.get(
         "query/to_depth.frag", {shaders::query_at_depth_vert, shaders::query_to_depth_frag}, prelude(known->type));
     surface_.column.reset();  // should the pass fail

@@ -34,37 +34,36 @@ struct DepthPlanes {
     }
 };
 
+// Depth and stencil of one table size, and what the depth holds.
+struct DepthSurface {
+    DepthSurface(gl::Device& device, const Shape& shape);
+    gl::Texture texture;
+    gl::Framebuffer target;
+    gl::QuadList rows;  // the pixels of all rows, and no others
+    std::weak_ptr<const GpuColumn> column{};
+    Key base = 0;
+    int plane = -1;
+};
+
 class DepthEngine final : public BitmapEngine {
   public:
     // A pixel a row.
     DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
         : BitmapEngine(device, threads, most_rows, static_cast<int>(Shape::rows_a_word)) {}
-    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
 
   private:
     friend class DepthColumns;
     [[nodiscard]] std::shared_ptr<Columns> open_part(const TableData& table, const RowPart& part,
                                                      std::span<const std::size_t> columns) override;
-    // Depth and stencil of one table size, and what the depth holds.
-    struct Surface {
-        Surface(gl::Device& device, const Shape& shape);
-        gl::Texture texture;
-        gl::Framebuffer target;
-        gl::QuadList rows;  // the pixels of all rows, and no others
-        std::shared_ptr<const GpuColumn> column{};
-        Key base = 0;
-        int plane = -1;
-    };
-    std::map<std::size_t, Surface> surfaces_;  // by rows
+    [[nodiscard]] std::size_t room_bytes(std::size_t rows) const override;
     std::vector<gl::Query> queries_;
     gl::CountList counts_;
 };
 
 class DepthColumns final : public BitmapColumns {
   public:
-    using Surface = DepthEngine::Surface;
-    DepthColumns(DepthEngine& engine, Room& room, Surface& surface)
-        : BitmapColumns(engine, room), depth_(engine), surface_(surface) {}
+    DepthColumns(DepthEngine& engine, const std::shared_ptr<Room>& room)
+        : BitmapColumns(engine, room), depth_(engine), surface_(*room->surface) {}
 
     // What becomes of the rows of which a literal holds: they go to the next level, are counted by queries, or both.
     enum class Found { Mark, Count, MarkAndCount };
@@ -119,7 +118,7 @@ class DepthColumns final : public BitmapColumns {
     [[nodiscard]] std::uint64_t counted();
 
     DepthEngine& depth_;
-    Surface& surface_;
+    DepthSurface& surface_;
     std::size_t queries_used_ = 0;
 };
 

@@ -117,6 +117,11 @@ class Engine {
                                                         std::span<const std::size_t> columns) = 0;
     // Bytes of GPU memory that those columns would take, beyond what is held already.
     [[nodiscard]] virtual std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const = 0;
+    // Makes room for those columns, so that the engine would hold at most so many bytes of GPU memory: what is not in use
+    // goes, the longest unused first. False when that is not enough.
+    [[nodiscard]] virtual bool make_room(const TableData& table, std::span<const std::size_t> columns,
+                                         std::size_t limit) = 0;
+    [[nodiscard]] virtual std::size_t held() const = 0;
 };
 
 }  // namespace quadmill::detail::query

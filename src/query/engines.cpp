@@ -47,12 +47,12 @@ Engine& Engines::get(QueryEngine which) {
 }
 
 bool Engines::has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns) {
+    auto& engine = get(which);
+    if (options_.gpu_memory > 0) return engine.make_room(table, columns, options_.gpu_memory);
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    const auto needed = get(which).bytes(table, columns);
-    if (options_.gpu_memory > 0) return needed <= options_.gpu_memory;
-    if (needed < worth_asking) return true;
+    if (engine.bytes(table, columns) < worth_asking) return true;
     const auto free = gl::free_bytes(*context_->device());
-    return !free || needed <= *free;
+    return !free || engine.make_room(table, columns, engine.held() + *free);
 }
 
 QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t> columns, const Tuning& tuning) {
@@ -60,8 +60,11 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
     if (asked == QueryEngine::Cpu) return asked;
     if (asked != QueryEngine::Auto) {
         if (has_room(asked, table, columns)) return asked;
-        throw InvalidArgument("QueryProcessor: the columns take " + std::to_string(get(asked).bytes(table, columns)) +
-                              " bytes of GPU memory, more than is free (QueryOptions::gpu_memory); use Auto or Cpu");
+        throw InvalidArgument(
+            "QueryProcessor: the columns of " + std::to_string(table.rows) + " rows take more GPU memory than " +
+            (options_.gpu_memory > 0 ? "QueryOptions::gpu_memory, " + std::to_string(options_.gpu_memory) + " bytes"
+                                     : "is free") +
+            "; use Auto or Cpu");
     }
     if (!context_) return QueryEngine::Cpu;
     const bool textures = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_texture(table, c); });

@@ -317,8 +317,9 @@ void Run::on_pairs() {
     for (std::size_t table = 0; table < 2; ++table) {
         const auto& data = *tables_.data.at(table);
         std::vector<Place> places;
+        const bool by_cpu = &tools_.engine == &tools_.cpu;  // which then reads all now, as cells point to this copy
         for (const auto& node : nodes_) {
-            if (node.kind == Kind::Rows) continue;
+            if (node.kind == Kind::Rows && !by_cpu) continue;
             for (const auto& known : places_of(plan_.schema, node)) {
                 if (known.table == table) places.push_back({table, column_in(data, plan_.schema[known])});
             }

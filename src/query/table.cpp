@@ -21,6 +21,7 @@ using detail::query::TableData;
 using Dictionary = TableData::Dictionary;
 
 void require_fits(const TableData& table, const char* function, const std::string& name, std::size_t rows) {
+    if (name.empty()) throw InvalidArgument(std::string(function) + ": a column must have a name");
     const auto same = [&](const ColumnInfo& info) { return info.name == name; };
     if (std::any_of(table.infos.begin(), table.infos.end(), same))
         throw InvalidArgument(std::string(function) + ": the table has a column '" + name + "' already");

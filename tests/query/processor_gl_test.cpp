@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "gl/device.hpp"
+#include "query/bitmap_engine.hpp"
+#include "query/depth_engine.hpp"
+#include "query/key.hpp"
 #include "query/random_queries.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -97,6 +100,49 @@ TEST_CASE("rows go on in the next texture of the host") {
     CHECK_THROWS_AS(static_cast<void>(processor.count(too_long, column("x") > 1)), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(processor.count(uneven, column("x") > 1)), InvalidArgument);
     CHECK_THROWS_AS(Table().add_textures("x", {}, ColumnType::F32, 0), InvalidArgument);
+}
+
+TEST_CASE("a join by the CPU whose condition and key are textures, and which gives out text") {
+    auto context = Context::headless();
+    Texture key(context, {1, 2, 3, 4}, 2), weight(context, {5, 6, 7, 8}, 2);
+    Table left, right;
+    left.add_texture("k", key.id(), ColumnType::F32, 4).add_texture("w", weight.id(), ColumnType::F32, 4);
+    left.add("s", std::vector<std::string>{"one, long enough to be elsewhere", "two", "three", "four"});
+    right.add("r", std::vector<float>{4, 3, 1});
+    QueryProcessor processor(context, {.engine = QueryEngine::Cpu});
+    const Query query{.outputs = {{std::string("s"), "s"}}, .where = column("w") != 8, .join = Join{"k", "r"}};
+    const auto result = processor.run(QueryPlan(query, left.columns(), right.columns()), left, right);
+    CHECK(result.rows ==
+          std::vector<std::vector<Value>>{{std::string("one, long enough to be elsewhere")}, {std::string("three")}});
+}
+
+TEST_CASE_TEMPLATE("columns that are not in use make room for others", Engine, detail::query::BitmapEngine,
+                   detail::query::DepthEngine) {
+    auto context = Context::headless();
+    const detail::gl::Scope scope(*context.device(), "test");
+    Engine engine(*context.device(), 2);
+    constexpr std::size_t rows = 1U << 18U, limit = 6'000'000;  // a column takes a megabyte
+    const std::array first{std::size_t{0}};
+    std::vector<Table> tables(8);
+    for (std::size_t i = 0; i < tables.size(); ++i) tables[i].add("a", std::vector<float>(rows, static_cast<float>(i)));
+    for (int round = 0; round < 2; ++round) {
+        for (const auto& table : tables) {
+            REQUIRE(engine.make_room(*table.data(), first, limit));
+            const auto columns = engine.open(table.data(), first);
+            CHECK(columns->count(*columns->leaf(detail::query::Range{0, 0, ~detail::query::Key{0}})) == rows);
+            CHECK(engine.held() <= limit);
+        }
+    }
+    const auto in_use = engine.open(tables[0].data(), first);
+    CHECK_FALSE(engine.make_room(*tables[1].data(), first, 1'500'000));
+    CHECK(in_use->kth(0, 7, *in_use->leaf(detail::query::Always{true})) == detail::query::KeyOf<float>::key(0));
+    tables.clear();
+    for (std::size_t n = 1000; n < 1100; ++n) {
+        Table table;
+        table.add("a", std::vector<float>(n * 1000));
+        static_cast<void>(engine.open(table.data(), first));
+    }
+    CHECK(engine.held() < 50'000'000);
 }
 
 TEST_CASE("joins by sorting in the context") {
