@@ -219,7 +219,8 @@ bool BitmapEngine::make_room(const TableData& table, std::span<const std::size_t
     const auto needed = bytes(table, columns);
     const auto fits = [&] { return held() + needed <= limit; };
     if (fits()) return true;
-    std::erase_if(rooms_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    const auto part = std::min(table.rows, most_rows_);
+    std::erase_if(rooms_, [part](const auto& entry) { return entry.first != part && entry.second.use_count() == 1; });
     const auto drop_spare = [&] {
         for (auto& [rows, room] : rooms_) room->keys->clear();
     };

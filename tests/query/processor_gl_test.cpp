@@ -1,9 +1,11 @@
 // Processors with a context: the host's textures as columns, joins by sorting in the context, SQLite's answers again.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <numeric>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gl/device.hpp"
