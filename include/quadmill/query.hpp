@@ -42,7 +42,7 @@ class QUADMILL_API Predicate {
     /// All rows, or none.
     [[nodiscard]] static Predicate always(bool value);
     /// Semi-linear: the sum of factor * column over the terms, computed in order and in double precision, compared with
-    /// `constant`. Numeric columns only; 64-bit integers are rounded to the nearest double first.
+    /// `constant`. Numeric columns only; at most 7 on the GPU (Auto goes to the CPU with more); 64-bit integers are rounded to the nearest double first.
     /// Throws: InvalidArgument when there are no terms.
     struct Term {
         double factor;
@@ -336,7 +336,8 @@ class QUADMILL_API Selection;
 /// in textures for as long as the tables live.
 ///
 /// Guarantee: the same answer from every engine, up to the last bits of Sum and Average of floats, which are within
-/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats.
+/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats. Drivers that flush denormal
+/// doubles (Mesa's llvmpipe; NVIDIA's does not) take those for 0 in linear conditions and in Sum and Average of F64.
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs' (Govindaraju, Manocha); SIGMOD'04 (Govindaraju, Lloyd, Wang, Lin, Manocha);
 /// Tsakalozos, Tsangaris, Delis, MDS'09, sections 3.2 and 3.3.
@@ -354,10 +355,16 @@ class QUADMILL_API QueryProcessor {
     QueryProcessor& operator=(QueryProcessor&&) noexcept;
     ~QueryProcessor();
 
-    [[nodiscard]] QueryResult run(const QueryPlan& plan, const Table& table);
+    /// Gets rows out, some at a time, in order; they are valid during the call. May call the library, but in the caller's
+    /// own context leaves OpenGL's state as it finds it.
+    using TakeRows = std::function<void(std::span<const std::vector<Value>>)>;
+
+    /// With `take` the rows go there, at most 4,096 at once, and the result has none: so a result may be larger than
+    /// memory.
+    QueryResult run(const QueryPlan& plan, const Table& table, const TakeRows& take = {});
     /// With a join. Pairs go through in chunks of 65,536, so memory is needed for what comes out only; but a quantile or
     /// k-th value of pairs needs all their values of that column, 8 bytes each, on the CPU.
-    [[nodiscard]] QueryResult run(const QueryPlan& plan, const Table& left, const Table& right);
+    QueryResult run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take = {});
     [[nodiscard]] QueryResult run(const Query& query, const Table& table);
 
     [[nodiscard]] std::uint64_t count(const Table& table, const Predicate& where);

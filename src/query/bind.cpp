@@ -333,22 +333,28 @@ class LeafMaker {
 
 // ---- The tree
 
-// An Always among the operands decides the whole, or adds nothing.
-Bound joined(Bound::Kind kind, std::vector<Bound> operands) {
-    const bool neutral = kind == Bound::Kind::And;
-    Bound result{.kind = kind};
+template <class B>
+auto* range_of(B& bound) {
+    return bound.kind == Bound::Kind::One ? std::get_if<Range>(&bound.leaf) : nullptr;
+}
+
+// Puts a range of a column that has one among the operands, both being asked for, into that one.
+bool narrowed(std::vector<Bound>& operands, const Bound& next) {
+    const auto* more = range_of(next);
+    if (!more || more->negate) return false;
     for (auto& operand : operands) {
-        if (operand.kind == kind) {
-            for (auto& inner : operand.operands) result.operands.push_back(std::move(inner));
-        } else if (operand.kind == Bound::Kind::One && std::holds_alternative<Always>(operand.leaf)) {
-            if (std::get<Always>(operand.leaf).value != neutral) return operand;
-        } else {
-            result.operands.push_back(std::move(operand));
-        }
+        auto* range = range_of(operand);
+        if (!range || range->negate || range->column != more->column) continue;
+        range->low = std::max(range->low, more->low);
+        range->high = std::min(range->high, more->high);
+        return true;
     }
-    if (result.operands.empty()) return {.leaf = Always{neutral}};
-    if (result.operands.size() == 1) return Bound(result.operands.front());
-    return result;
+    return false;
+}
+
+bool is_empty(const Bound& bound) {
+    const auto* range = range_of(bound);
+    return range && range->low > range->high;
 }
 
 // Negations go down to the leaves by De Morgan, which holds for SQL's three values too.
@@ -357,10 +363,10 @@ Bound bound(const LeafMaker& leaf, const Expression& expression, bool negate) {
     if (expression.kind != Kind::And && expression.kind != Kind::Or) return {.leaf = leaf(expression, negate)};
     std::vector<Bound> operands;
     for (const auto& operand : expression.operands) operands.push_back(bound(leaf, *operand, negate));
-    return joined((expression.kind == Kind::And) != negate ? Bound::Kind::And : Bound::Kind::Or, std::move(operands));
+    return junction((expression.kind == Kind::And) != negate ? Bound::Kind::And : Bound::Kind::Or, std::move(operands));
 }
 
-std::size_t leaves(const Columns::Clauses& all) {
+std::size_t leaves_of(const Columns::Clauses& all) {
     std::size_t n = 0;
     for (const auto& clause : all) n += clause.size();
     return n;
@@ -368,7 +374,7 @@ std::size_t leaves(const Columns::Clauses& all) {
 
 // Each clause of one with each of the other. Nothing when that has more than `most` leaves.
 std::optional<Columns::Clauses> product(const Columns::Clauses& a, const Columns::Clauses& b, std::size_t most) {
-    if (a.size() * leaves(b) + b.size() * leaves(a) > most) return {};
+    if (a.size() * leaves_of(b) + b.size() * leaves_of(a) > most) return {};
     Columns::Clauses result;
     for (const auto& x : a) {
         for (const auto& y : b) {
@@ -389,6 +395,34 @@ Bound bind(const char* function, const Expression& expression, const TableData& 
     return bound(LeafMaker(function, table), expression, false);
 }
 
+Bound junction(Bound::Kind kind, std::vector<Bound> operands) {
+    const bool neutral = kind == Bound::Kind::And;
+    Bound result{.kind = kind};
+    const auto add = [&](Bound operand) {
+        if (!neutral || !narrowed(result.operands, operand)) result.operands.push_back(std::move(operand));
+    };
+    for (auto& operand : operands) {
+        if (operand.kind == kind) {
+            for (auto& inner : operand.operands) add(std::move(inner));
+        } else if (operand.kind == Bound::Kind::One && std::holds_alternative<Always>(operand.leaf)) {
+            if (std::get<Always>(operand.leaf).value != neutral) return operand;
+        } else {
+            add(std::move(operand));
+        }
+    }
+    if (std::ranges::any_of(result.operands, is_empty)) return {.leaf = Always{false}};
+    if (result.operands.empty()) return {.leaf = Always{neutral}};
+    if (result.operands.size() == 1) return Bound(result.operands.front());
+    return result;
+}
+
+std::size_t leaves(const Bound& bound) {
+    if (bound.kind == Bound::Kind::One) return 1;
+    std::size_t n = 0;
+    for (const auto& operand : bound.operands) n += leaves(operand);
+    return n;
+}
+
 std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most) {
     if (bound.kind == Bound::Kind::One) {
         if (most < 1) return {};
@@ -405,7 +439,7 @@ std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most) {
         } else {
             result->insert(result->end(), next->begin(), next->end());
         }
-        if (!result || leaves(*result) > most) return {};
+        if (!result || leaves_of(*result) > most) return {};
     }
     return result;
 }

@@ -28,6 +28,12 @@ void check(const char* function, const Expression& expression, const std::vector
 // Throws InvalidArgument where a comparison of two columns is not exact as doubles (an integer beyond 2^53).
 [[nodiscard]] Bound bind(const char* function, const Expression& expression, const TableData& table);
 
+// An And or Or. An Always among the operands decides the whole, or adds nothing; ranges of a column that are all asked
+// for become one.
+[[nodiscard]] Bound junction(Bound::Kind kind, std::vector<Bound> operands);
+
+[[nodiscard]] std::size_t leaves(const Bound& bound);
+
 // The same in conjunctive normal form; nothing when that has more than `most` leaves.
 [[nodiscard]] std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most);
 

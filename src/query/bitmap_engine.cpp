@@ -457,24 +457,30 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
 
 BitsPtr BitmapColumns::linear(const Linear& leaf) {
     const auto terms = leaf.columns.size();
-    if (terms >= gl::texture_units)
-        throw InvalidArgument("query: a linear condition of " + std::to_string(terms) +
-                              " columns; on the GPU at most " + std::to_string(gl::texture_units - 1));
+    std::vector<std::size_t> columns;  // each once
     std::string samplers = "\n#define SAMPLERS", add_all = "\n#define ADD_ALL";
     gl::Pass pass{.name = "linear"};
     for (std::size_t i = 0; i < terms; ++i) {
+        const auto at = static_cast<std::size_t>(std::ranges::find(columns, leaf.columns[i]) - columns.begin());
         const auto& of = column(leaf.columns[i]);
-        const auto unit = std::to_string(i + 1);
-        samplers += " uniform highp usampler2D texture" + unit + ";";
+        const auto unit = std::to_string(at + 1);
+        if (at == columns.size()) {
+            columns.push_back(leaf.columns[i]);
+            if (columns.size() > most_linear_columns_on_gpu)
+                throw InvalidArgument("query: engines of the GPU take linear conditions of at most " +
+                                      std::to_string(most_linear_columns_on_gpu) +
+                                      " columns; use QueryEngine::Auto or Cpu");
+            samplers += " uniform highp usampler2D texture" + unit + ";";
+            pass.inputs.at(at + 1) = &of.keys;
+        }
         add_all += " add_column(sums, texture" + unit + ", " + std::to_string(number_of(of.type)) + ", " +
                    std::to_string(wide(of.type)) + ", at, group, factors[" + std::to_string(i) + "]);";
-        pass.inputs.at(i + 1) = &of.keys;
     }
     const auto& program =
         programs_.get("query/linear.frag", shaders::query_linear_frag,
                       define("TERMS", static_cast<int>(terms)) + keys_prelude(ColumnType::F64, room_.shape.words) +
                           shaders::query_values_glsl + samplers + add_all + "\n");
-    const auto valid = all_valid(leaf.columns);
+    const auto valid = all_valid(columns);
     auto bits = make_bits();
     pass.program = &program;
     pass.inputs[0] = &texture(*valid);

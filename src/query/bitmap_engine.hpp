@@ -129,6 +129,8 @@ class Programs {
 // What goes before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
 [[nodiscard]] gl::Uniform key_uniform(const gl::Program& program, const char* name, ColumnType type, Key key);
+inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
+
 // The key of +inf; of integers, the largest one.
 [[nodiscard]] Key most_number(ColumnType type);
 // Keys of signed numbers are too large by half of their range, and so is a sum of n of them.

@@ -55,7 +55,8 @@ bool Engines::has_room(QueryEngine which, const TableData& table, std::span<cons
     return !free || engine.make_room(table, columns, engine.held() + *free);
 }
 
-QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t> columns, const Tuning& tuning) {
+QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t> columns, std::size_t linear_columns,
+                            const Tuning& tuning) {
     const auto asked = options_.engine;
     if (asked == QueryEngine::Cpu) return asked;
     if (asked != QueryEngine::Auto) {
@@ -70,7 +71,8 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
     const bool textures = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_texture(table, c); });
     const bool large = table.rows >= tuning.gpu_rows && !context_->info().software;
     const auto which = QueryEngine::Bitmap;
-    return (textures || large) && has_room(which, table, columns) ? which : QueryEngine::Cpu;
+    const bool gpu = (textures || large) && linear_columns <= most_linear_columns_on_gpu;
+    return gpu && has_room(which, table, columns) ? which : QueryEngine::Cpu;
 }
 
 namespace {

@@ -18,10 +18,11 @@ class Engines {
     // Throws InvalidArgument for an engine of the GPU without a context.
     Engines(std::optional<Context> context, const QueryOptions& options);
 
-    // For a table and the columns of it that will be asked for; never Auto.
+    // For a table, the columns of it that will be asked for, and how many of them a linear condition has at most; never
+    // Auto.
     // Throws InvalidArgument where the engine that was asked for has no room.
     [[nodiscard]] QueryEngine choose(const TableData& table, std::span<const std::size_t> columns,
-                                     const Tuning& tuning);
+                                     std::size_t linear_columns, const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 

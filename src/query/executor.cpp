@@ -97,7 +97,8 @@ class Run {
         } else {
             on_rows();
         }
-        log_.add(nodes_.size() - 1, result_.rows.size(), total_.ms());
+        if (tools_.take && !result_.rows.empty()) give();
+        log_.add(nodes_.size() - 1, rows_out_, total_.ms());
         result_.nodes = log_.take();
         return std::move(result_);
     }
@@ -120,7 +121,17 @@ class Run {
         }
     }
 
-    [[nodiscard]] bool room() const { return result_.rows.size() < limit_; }
+    [[nodiscard]] bool room() const { return rows_out_ < limit_; }
+    void out(std::vector<Value> row) {
+        constexpr std::size_t at_once = 4096;
+        result_.rows.push_back(std::move(row));
+        ++rows_out_;
+        if (tools_.take && result_.rows.size() == at_once) give();
+    }
+    void give() {
+        tools_.take(result_.rows);
+        result_.rows.clear();
+    }
 
     // `by`: the values of the columns to group by.
     void group_out(const std::vector<Value>& by, Measures& measures) {
@@ -136,7 +147,7 @@ class Run {
                 cells.push_back(answer(*wanted++, tables_, measures));
             }
         }
-        result_.rows.push_back(std::move(cells));
+        out(std::move(cells));
     }
     void groups_out(Groups& groups) {
         const sort::Stopwatch time;
@@ -155,7 +166,7 @@ class Run {
         std::vector<Value> values;
         for (std::size_t i = 0; i < cells.size(); ++i)
             values.push_back(cells[i].value(static_cast<std::size_t>(columns_[i].table == 0 ? pair.left : pair.right)));
-        result_.rows.push_back(std::move(values));
+        out(std::move(values));
     }
 
     // Columns that are read one value at a time have to be in memory.
@@ -201,7 +212,7 @@ class Run {
     Log log_;
     sort::Stopwatch total_;
     QueryResult result_;
-    std::uint64_t limit_ = 0;
+    std::uint64_t limit_ = 0, rows_out_ = 0;
     std::size_t source_ = 0;  // of the first output
     std::optional<std::size_t> group_;
     std::vector<Place> by_;       // what it groups by
@@ -246,7 +257,7 @@ void Run::aggregates(RowsRun& run) {
         cells.push_back(answer(wanted_[cells.size()], tables_, measures.at(source_of(nodes_, output))));
         log_.add(output, 1, time.ms());
     }
-    result_.rows.push_back(std::move(cells));
+    out(std::move(cells));
 }
 
 void Run::groups(RowsRun& run) {

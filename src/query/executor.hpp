@@ -23,6 +23,8 @@ struct RunTools {
     std::function<std::shared_ptr<const TableData>(const std::shared_ptr<const TableData>& table,
                                                    std::span<const std::size_t> columns)>
         in_memory;
+    // Gets the rows out, some at a time, instead of the result.
+    std::function<void(std::span<const std::vector<Value>>)> take{};
 };
 
 // The columns of a table that the plan names, as they lie in it, for Engine::open: of the conditions and aggregates

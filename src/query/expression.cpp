@@ -1,5 +1,8 @@
 #include "query/expression.hpp"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "quadmill/error.hpp"
@@ -29,6 +32,14 @@ Predicate joined(Kind kind, const std::shared_ptr<const Expression>& a, const st
 }
 
 }  // namespace
+
+std::size_t detail::query::most_linear_columns(const Expression& expression) {
+    std::set<std::string_view> columns;
+    for (const auto& term : expression.terms) columns.insert(term.column);
+    auto most = columns.size();
+    for (const auto& operand : expression.operands) most = std::max(most, most_linear_columns(*operand));
+    return most;
+}
 
 Value detail::query::unsigned_constant(std::uint64_t value) {
     if (value >> 63U) {

@@ -1,6 +1,7 @@
 // The tree behind a Predicate.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,5 +21,8 @@ struct Expression {
     double constant = 0;  // Linear
     std::vector<std::shared_ptr<const Expression>> operands{};
 };
+
+// The most columns that one linear condition in it has.
+[[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
 
 }  // namespace quadmill::detail::query

@@ -36,15 +36,17 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
         return result;
     }
 
-    [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted) {
-        const auto which = engines.choose(*table, wanted, tuning);
+    [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted,
+                              std::size_t linear_columns = 0) {
+        const auto which = engines.choose(*table, wanted, linear_columns, tuning);
         if (which == QueryEngine::Cpu) table = in_memory(context, table, wanted);
         auto columns = engines.get(which).open(table, wanted);
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
     [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where);
     [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
-    [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables);
+    [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables,
+                                  const TakeRows& take);
     void check(const char* function, const Table& table, const Selection* selection) const;
     std::uint64_t join(const Table& left, const Table& right, const Join& on,
                        const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows,
@@ -72,7 +74,7 @@ Opened QueryProcessor::State::open(const char* function, const Table& table, con
     for (const auto& name : columns_of(where.expression())) columns.push_back(schema.find(function, name).column);
     std::sort(columns.begin(), columns.end());
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    return open(table.data(), columns);
+    return open(table.data(), columns, most_linear_columns(where.expression()));
 }
 
 JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
@@ -100,22 +102,30 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
 }
 
 QueryResult QueryProcessor::State::run(const QueryPlan& plan,
-                                       const std::array<std::shared_ptr<const TableData>, 2>& tables) {
+                                       const std::array<std::shared_ptr<const TableData>, 2>& tables,
+                                       const TakeRows& take) {
     const detail::sort::Stopwatch time;
     auto engine = QueryEngine::Cpu;
+    std::size_t linear_columns = 0;
+    for (const auto& node : plan.state().nodes) {
+        if (node.kind == PlanNode::Kind::Rows)
+            linear_columns = std::max(linear_columns, most_linear_columns(node.predicate->expression()));
+    }
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
         const auto columns = needed_columns(plan.state(), i, *tables.at(i));
         // One engine for both tables of a join: the GPU's when either is large.
-        if (const auto which = engines.choose(*tables.at(i), columns, tuning); which != QueryEngine::Cpu)
+        if (const auto which = engines.choose(*tables.at(i), columns, linear_columns, tuning);
+            which != QueryEngine::Cpu)
             engine = which;
     }
-    const RunTools tools{.engine = engines.get(engine),
-                         .cpu = engines.cpu(),
-                         .join = join_tools("QueryProcessor::run", engine),
-                         .statistics = options.statistics,
-                         .in_memory = [this](const auto& table, std::span<const std::size_t> columns) {
-                             return in_memory(context, table, columns);
-                         }};
+    const RunTools tools{
+        .engine = engines.get(engine),
+        .cpu = engines.cpu(),
+        .join = join_tools("QueryProcessor::run", engine),
+        .statistics = options.statistics,
+        .in_memory = [this](const auto& table,
+                            std::span<const std::size_t> columns) { return in_memory(context, table, columns); },
+        .take = take};
     auto result = execute(plan.state(), tables, tools);
     result.engine = engine;
     result.ms = time.ms();
@@ -142,18 +152,18 @@ QueryProcessor::QueryProcessor(QueryProcessor&&) noexcept = default;
 QueryProcessor& QueryProcessor::operator=(QueryProcessor&&) noexcept = default;
 QueryProcessor::~QueryProcessor() = default;
 
-QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& table) {
+QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& table, const TakeRows& take) {
     constexpr const char* function = "QueryProcessor::run";
     if (plan.state().schema.joined())
         throw InvalidArgument(std::string(function) + ": a plan with a join runs on two tables, not one");
-    return state_->within(function, [&] { return state_->run(plan, {table.data(), nullptr}); });
+    return state_->within(function, [&] { return state_->run(plan, {table.data(), nullptr}, take); });
 }
 
-QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& left, const Table& right) {
+QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take) {
     constexpr const char* function = "QueryProcessor::run";
     if (!plan.state().schema.joined())
         throw InvalidArgument(std::string(function) + ": a plan without a join runs on one table, not two");
-    return state_->within(function, [&] { return state_->run(plan, {left.data(), right.data()}); });
+    return state_->within(function, [&] { return state_->run(plan, {left.data(), right.data()}, take); });
 }
 
 QueryResult QueryProcessor::run(const Query& query, const Table& table) {

@@ -53,19 +53,34 @@ RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Col
     }
 }
 
-Predicate RowsRun::whole(std::size_t node) const {
-    const auto& n = nodes_[node];
-    if (n.kind == Kind::Rows) return *n.predicate;
-    auto all = whole(n.inputs.front());
-    for (std::size_t i = 1; i < n.inputs.size(); ++i) {
-        const auto next = whole(n.inputs[i]);
-        all = n.kind == Kind::And ? all && next : all || next;
-    }
-    return all;
+const Bound& RowsRun::bound(std::size_t node) {
+    auto& bound = states_[node].bound;
+    if (!bound) bound = bind(function, nodes_[node].predicate->expression(), table_);
+    return *bound;
 }
 
-Bound RowsRun::bound(std::size_t node) const {
-    return bind(function, whole(node).expression(), table_);
+std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& room) {
+    const auto& n = nodes_[node];
+    if (n.kind == Kind::Rows) {
+        const auto used = leaves(bound(node));
+        if (used > room) return {};
+        room -= used;
+        return bound(node);
+    }
+    std::vector<Bound> operands;
+    for (const auto input : n.inputs) {
+        auto operand = whole(input, room);
+        if (!operand) return {};
+        operands.push_back(std::move(*operand));
+    }
+    return junction(n.kind == Kind::And ? Bound::Kind::And : Bound::Kind::Or, std::move(operands));
+}
+
+std::optional<Columns::Clauses> RowsRun::at_once(std::size_t node) {
+    if (!stands_alone(node)) return {};
+    auto room = most_leaves;
+    const auto condition = whole(node, room);
+    return condition ? clauses(*condition, most_leaves) : std::nullopt;
 }
 
 // Whether no node below this one is needed elsewhere, or there already.
@@ -85,9 +100,8 @@ bool RowsRun::stands_alone(std::size_t node) const {
 BitsPtr RowsRun::make(std::size_t node) {
     const auto& n = nodes_[node];
     if (n.kind == Kind::Rows) return select_at_once(columns_, bound(node));
-    if (stands_alone(node)) {
-        const auto normal = clauses(bound(node), most_leaves);
-        if (auto at_once = normal ? columns_.conjunction(*normal) : nullptr) return at_once;
+    if (const auto normal = at_once(node)) {
+        if (auto all = columns_.conjunction(*normal)) return all;
     }
     BitsPtr all;
     for (const auto input : n.inputs) {
@@ -114,8 +128,8 @@ std::uint64_t RowsRun::count(std::size_t node) {
     auto& state = states_[node];
     if (state.count) return *state.count;
     const sort::Stopwatch time;
-    if (!state.bits && stands_alone(node)) {
-        if (const auto normal = clauses(bound(node), most_leaves)) state.count = columns_.count_conjunction(*normal);
+    if (const auto normal = state.bits ? std::nullopt : at_once(node)) {
+        state.count = columns_.count_conjunction(*normal);
         if (state.count) {
             log_.add(node, *state.count, time.ms());
             return *state.count;

@@ -57,11 +57,16 @@ class RowsRun {
     struct State {
         BitsPtr bits;
         std::optional<std::uint64_t> count;
+        std::optional<Bound> bound{};
         std::vector<std::size_t> users{};
         std::size_t needed = 0;  // so many times yet
     };
-    [[nodiscard]] Predicate whole(std::size_t node) const;
-    [[nodiscard]] Bound bound(std::size_t node) const;
+    // Of a node of kind Rows.
+    [[nodiscard]] const Bound& bound(std::size_t node);
+    // A node's whole condition, when it has at most `room` leaves, which it takes from it.
+    [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& room);
+    // For an engine that does a condition at once, where no part of it is needed elsewhere.
+    [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
     [[nodiscard]] bool stands_alone(std::size_t node) const;
     [[nodiscard]] BitsPtr make(std::size_t node);
 

@@ -206,6 +206,14 @@ TEST_CASE("Leaves are as small as they can be") {
     const auto member = bound_leaf<Member>(table, column("i").in({9, -5, 2.5, 9, 1000, std::nan("")}));
     CHECK(member.keys == std::vector<Key>{I::key(-5), I::key(9)});
     CHECK(!bound_leaf<Always>(table, !(column("i") > -6 || column("f") < 0)).value);
+    // Ranges of a column that are all asked for are one.
+    const auto narrow = bound_leaf<Range>(table, column("i") >= -3 && (column("i") <= 8 && column("i") > -2));
+    CHECK(narrow.low == I::key(-1));
+    CHECK(narrow.high == I::key(8));
+    CHECK(!bound_leaf<Always>(table, column("i") > 5 && column("f") > 0 && column("i") < 3).value);
+    const auto both =
+        bind("test", ((column("i") > 1 || column("f") > 2) && column("i") < 5).expression(), *table.data());
+    CHECK(leaves(both) == 3);
 }
 
 TEST_CASE("Trees and their conjunctive normal forms have the same truth tables") {

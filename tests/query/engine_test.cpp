@@ -335,6 +335,16 @@ TEST_CASE_TEMPLATE("Extremes and the k-th are those of the sorted keys", Engine,
     }
 }
 
+TEST_CASE_TEMPLATE("The 2nd largest of the course's example", Engine, ENGINES) {
+    Engine engine(1);
+    Table table;
+    table.add("v", std::vector<std::uint32_t>{0b0011, 0b1011, 0b1101, 0b0111, 0b0101, 0b0001, 0b0111, 0b1010, 0b0010});
+    const auto columns = engine.open(table.data(), std::array{std::size_t{0}});
+    CHECK(columns->kth(0, 9 - 2, *columns->leaf(Always{true})) == 0b1011);
+    for (const auto& [probe, count] : {std::pair{0b1000U, 3U}, {0b1100U, 1U}, {0b1010U, 3U}, {0b1011U, 2U}})
+        CHECK(columns->count(*columns->leaf(Range{0, probe, ~std::uint32_t{0}})) == count);
+}
+
 TEST_CASE_TEMPLATE("The k-th of many keys that are all the same, close together or far apart", Engine, ENGINES) {
     Engine engine(2);
     for (const std::uint64_t spread : {std::uint64_t{1}, std::uint64_t{3000}, ~std::uint64_t{0}}) {

@@ -220,6 +220,7 @@ TEST_CASE("joins that are left to the library go where they are quickest") {
                             [](auto /*pairs*/) { return Next::More; });
     };
     tools.tuning.gpu_comparisons_a_row = 1000;
+    tools.tuning.gpu_join_rows = 2000;
     go(3000, 1000);
     CHECK((loops == 1 && sorts == 0));
     go(3, 100000);

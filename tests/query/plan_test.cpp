@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -229,6 +231,53 @@ TEST_CASE("one plan runs on one window of a stream after the other") {
     CHECK_THROWS_AS(processor.run(plan, lacking), InvalidArgument);
     lacking.add("t", std::vector<float>{1});
     CHECK_THROWS_AS(processor.run(plan, lacking), InvalidArgument);
+}
+
+TEST_CASE("rows out are given away some at a time") {
+    QueryProcessor processor;
+    Table table;
+    std::vector<std::int32_t> numbers(10'000);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    table.add("a", numbers);
+    Query query{.outputs = {{std::string("a"), "a"}}, .where = column("a") >= 100};
+    const auto rows = [&](const QueryPlan& plan, const auto&... tables) {
+        std::vector<std::vector<Value>> all;
+        const auto result = processor.run(plan, tables..., [&](std::span<const std::vector<Value>> some) {
+            CHECK(some.size() <= 4096);
+            CHECK(!some.empty());
+            all.insert(all.end(), some.begin(), some.end());
+        });
+        CHECK(result.rows.empty());
+        CHECK(result.matched == 9900);
+        return all;
+    };
+    CHECK(rows(QueryPlan(query, table.columns()), table) == processor.run(query, table).rows);
+    query.limit = 5000;
+    CHECK(rows(QueryPlan(query, table.columns()), table).size() == 5000);
+    query.outputs = {{std::string("left.a"), "x"}};
+    query.where = column("left.a") >= 100;
+    query.join = Join{"a", "a"};
+    CHECK(rows(QueryPlan(query, table.columns(), table.columns()), table, table).size() == 5000);
+}
+
+TEST_CASE("nodes that many share, and very many nodes, take little time") {
+    QueryProcessor processor;
+    const auto table = small_table();
+    std::vector<PlanNode> nodes{{.kind = Kind::Rows, .predicate = column("a") > 2}};
+    for (int i = 0; i < 60; ++i) {
+        // Twice as many leaves each time, if it was a tree.
+        const auto last = nodes.size() - 1;
+        nodes.push_back({.kind = Kind::Rows, .predicate = column("k") != 100 + i});
+        nodes.push_back({.kind = Kind::And, .inputs = {last, last + 1}});
+        nodes.push_back({.kind = Kind::Or, .inputs = {last + 2, last}});
+    }
+    nodes.push_back({.kind = Kind::Aggregate, .inputs = {nodes.size() - 1}});
+    nodes.push_back({.kind = Kind::Result, .inputs = {nodes.size() - 1}, .names = {"n"}});
+    const auto plan = QueryPlan::from_nodes(nodes, table.columns());
+    CHECK(processor.run(plan, table).rows == std::vector<std::vector<Value>>{{std::int64_t{2}}});
+    auto any = column("a") == 1;
+    for (int i = 0; i < 3000; ++i) any = any || column("a") == 1000 + i;
+    CHECK(processor.run({.outputs = {rows_counted}, .where = any}, table).rows[0][0] == Value(std::int64_t{2}));
 }
 
 TEST_CASE("NaNs are one group, the last, and come last in every order") {

@@ -118,6 +118,30 @@ TEST_CASE("a join by the CPU whose condition and key are textures, and which giv
           std::vector<std::vector<Value>>{{std::string("one, long enough to be elsewhere")}, {std::string("three")}});
 }
 
+TEST_CASE("linear conditions of many columns") {
+    auto context = Context::headless();
+    Table table;
+    std::vector<Predicate::Term> seven, eight;
+    for (int i = 0; i < 8; ++i) {
+        const std::string name(1, static_cast<char>('a' + i));
+        table.add(name, std::vector<std::int32_t>{i, 10 * i, -i});
+        if (i < 7) seven.push_back({1, name});
+        eight.push_back({1, name});
+    }
+    for (int i = 0; i < 7; ++i) seven.push_back(seven[static_cast<std::size_t>(i)]);  // no column more
+    for (const auto engine : engines) {
+        QueryProcessor processor(context, {.engine = engine});
+        CHECK(processor.count(table, Predicate::linear(seven, Comparison::GreaterOrEqual, 42)) == 2);
+        const auto all = Predicate::linear(eight, Comparison::GreaterOrEqual, 28);
+        if (engine == QueryEngine::Cpu || engine == QueryEngine::Auto) {
+            CHECK(processor.count(table, all) == 2);
+        } else {
+            CHECK_THROWS_WITH_AS(static_cast<void>(processor.count(table, all)), doctest::Contains("Auto or Cpu"),
+                                 InvalidArgument);
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("columns that are not in use make room for others", Engine, detail::query::BitmapEngine,
                    detail::query::DepthEngine) {
     auto context = Context::headless();
