@@ -1,12 +1,32 @@
-// A leaf of a condition over 32 rows: RANGE, low <= key <= low + span, or MEMBER, the key is one of the `count` that
-// ascend in texture2. After keys.glsl.
+// A leaf of a condition over 32 rows: RANGE, low <= key <= low + span; or the key is one of a list: of the FEW in a
+// uniform, of those whose bits are set in TABLE, texture2, the first being that of `low`, 1024 words a line, or of the
+// `count` that ascend in texture2, 1024 a line. After keys.glsl.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // a word: the rows that have a value
 uniform uint negate;                // all bits: the rows for which it does not hold
-#ifdef RANGE
+#if defined(RANGE)
 uniform KEY low;
 uniform KEY span;
 bool holds(KEY key) { return !less(span, minus(key, low)); }
+#elif defined(FEW)
+uniform KEY list[FEW];
+bool holds(KEY key) {
+    bool any = false;
+    for (int i = 0; i < FEW; ++i) any = any || key == list[i];
+    return any;
+}
+#elif defined(TABLE)
+uniform highp usampler2D texture2;
+uniform KEY low;
+uniform KEY span;
+uint low_word(uint key) { return key; }
+uint low_word(uvec2 key) { return key.x; }
+bool holds(KEY key) {
+    KEY offset = minus(key, low);
+    if (less(span, offset)) return false;
+    int i = int(low_word(offset));
+    return (texelFetch(texture2, ivec2((i >> 5) & 1023, i >> 15), 0).x >> (i & 31) & 1u) != 0u;
+}
 #else
 uniform highp usampler2D texture2;
 uniform int count;

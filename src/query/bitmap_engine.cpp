@@ -19,6 +19,9 @@ namespace {
 
 constexpr int usual_words = 512;  // of a row of a selection's texture
 constexpr int words_a_partial = 4, fold = 16;
+// Lists to be member of: so few are compared one by one; others are a table of bits, if they lie within so many.
+constexpr std::size_t few_keys = 16;
+constexpr Key most_table_bits = Key{1} << 25U;
 
 std::size_t product(int a, int b) {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
@@ -402,37 +405,78 @@ BitsPtr BitmapColumns::all_valid(std::span<const std::size_t> columns) {
     return all;
 }
 
-BitsPtr BitmapColumns::range(const Range& leaf) {
-    const auto& of = column(leaf.column);
-    const auto& program = programs_.get("query/leaf.frag", shaders::query_leaf_frag,
-                                        "#define RANGE\n" + keys_prelude(of.type, room_.shape.words));
-    auto bits = make_bits();
-    fill("range", program, bits->canvas(), {&of.keys, &texture(*of.valid)},
-         {{program.location("negate"), leaf.negate ? ~GLuint{0} : GLuint{0}},
-          key_uniform(program, "low", of.type, leaf.low),
-          key_uniform(program, "span", of.type, leaf.high - leaf.low)});
-    return bits;
-}
-
 BitsPtr BitmapColumns::member(const Member& leaf) {
-    constexpr std::size_t width = 1024;
     const auto& of = column(leaf.column);
-    const auto& program =
-        programs_.get("query/leaf.frag", shaders::query_leaf_frag, keys_prelude(of.type, room_.shape.words));
     const auto end = std::ranges::upper_bound(leaf.keys, wide(of.type) ? ~Key{0} : Key{0xffffffffU});
     const std::span keys(leaf.keys.begin(), end);
     if (keys.empty()) return leaf.negate ? of.valid : combine(BoolOp::AndNot, *of.valid, *of.valid);
-    const auto height = (keys.size() + width - 1) / width;
-    const gl::Texture list(device_, gl::Format::Rg32ui, static_cast<int>(width), static_cast<int>(height));
-    engine_.uploaders_[0].send(device_, list, engine_.workers_, [&](std::size_t first, std::size_t, auto memory) {
-        const auto from = keys.subspan(std::min(first * width, keys.size()));
-        std::memcpy(memory.data(), from.data(), std::min(from.size_bytes(), memory.size()));
-    });
+    if (keys.size() <= few_keys) return member_of_few(of, keys, leaf.negate);
+    if (keys.back() - keys.front() < most_table_bits) return member_of_table(of, keys, leaf.negate);
+    return member_of_list(of, keys, leaf.negate);
+}
+
+BitsPtr BitmapColumns::leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
+                               const gl::Texture* list,
+                               const std::function<std::vector<gl::Uniform>(const gl::Program&)>& uniforms) {
+    const auto& program =
+        programs_.get("query/leaf.frag", shaders::query_leaf_frag, kind + keys_prelude(of.type, room_.shape.words));
+    auto all = uniforms(program);
+    all.push_back({program.location("negate"), negate ? ~GLuint{0} : GLuint{0}});
     auto bits = make_bits();
-    fill("member", program, bits->canvas(), {&of.keys, &texture(*of.valid), &list},
-         {{program.location("negate"), leaf.negate ? ~GLuint{0} : GLuint{0}},
-          {program.location("count"), static_cast<GLint>(keys.size())}});
+    fill(name, program, bits->canvas(), {&of.keys, &texture(*of.valid), list}, std::move(all));
     return bits;
+}
+
+BitsPtr BitmapColumns::range(const Range& leaf) {
+    const auto& of = column(leaf.column);
+    return leaf_of(of, "range", "#define RANGE\n", leaf.negate, nullptr, [&](const gl::Program& program) {
+        return std::vector{key_uniform(program, "low", of.type, leaf.low),
+                           key_uniform(program, "span", of.type, leaf.high - leaf.low)};
+    });
+}
+
+BitsPtr BitmapColumns::member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate) {
+    const auto places = std::bit_ceil(keys.size());  // few programs, not one for each number
+    return leaf_of(of, "member of few", define("FEW", static_cast<int>(places)), negate, nullptr,
+                   [&](const gl::Program& program) {
+                       std::vector<gl::Uniform> all;
+                       for (std::size_t i = 0; i < places; ++i)
+                           all.push_back(key_uniform(program, ("list[" + std::to_string(i) + "]").c_str(), of.type,
+                                                     keys[std::min(i, keys.size() - 1)]));
+                       return all;
+                   });
+}
+
+BitsPtr BitmapColumns::member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate) {
+    const auto span = keys.back() - keys.front();
+    std::vector<std::uint32_t> words(span / 32 + 1);
+    for (const auto key : keys) {
+        const auto bit = key - keys.front();
+        words[bit / 32] |= std::uint32_t{1} << (bit % 32);
+    }
+    const auto table = send_list(gl::Format::R32ui, std::as_bytes(std::span(words)));
+    return leaf_of(of, "member of table", "#define TABLE\n", negate, &table, [&](const gl::Program& program) {
+        return std::vector{key_uniform(program, "low", of.type, keys.front()),
+                           key_uniform(program, "span", of.type, span)};
+    });
+}
+
+BitsPtr BitmapColumns::member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate) {
+    const auto list = send_list(gl::Format::Rg32ui, std::as_bytes(keys));
+    return leaf_of(of, "member of list", "", negate, &list, [&](const gl::Program& program) {
+        return std::vector{gl::Uniform{program.location("count"), static_cast<GLint>(keys.size())}};
+    });
+}
+
+gl::Texture BitmapColumns::send_list(gl::Format format, std::span<const std::byte> bytes) {
+    constexpr std::size_t width = 1024;
+    const auto line = width * gl::info(format).bytes;
+    gl::Texture list(device_, format, static_cast<int>(width), static_cast<int>((bytes.size() + line - 1) / line));
+    engine_.uploaders_[0].send(device_, list, engine_.workers_, [&](std::size_t first, std::size_t, auto memory) {
+        const auto from = bytes.subspan(std::min(first * line, bytes.size()));
+        std::memcpy(memory.data(), from.data(), std::min(from.size(), memory.size()));
+    });
+    return list;
 }
 
 BitsPtr BitmapColumns::pair(const Pair& leaf) {

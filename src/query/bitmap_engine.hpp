@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -219,6 +220,14 @@ class BitmapColumns : public Columns {
     [[nodiscard]] BitsPtr all_valid(std::span<const std::size_t> columns);
     [[nodiscard]] BitsPtr range(const Range& leaf);
     [[nodiscard]] BitsPtr member(const Member& leaf);
+    [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);
+    [[nodiscard]] BitsPtr member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate);
+    [[nodiscard]] BitsPtr member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate);
+    [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
+    // By leaf.frag of that kind.
+    [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
+                                  const gl::Texture* list,
+                                  const std::function<std::vector<gl::Uniform>(const gl::Program&)>& uniforms);
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
     [[nodiscard]] BitsPtr linear(const Linear& leaf);
     // Draws over all of the target.

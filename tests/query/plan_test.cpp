@@ -263,16 +263,23 @@ TEST_CASE("rows out are given away some at a time") {
 TEST_CASE("nodes that many share, and very many nodes, take little time") {
     QueryProcessor processor;
     const auto table = small_table();
-    std::vector<PlanNode> nodes{{.kind = Kind::Rows, .predicate = column("a") > 2}};
+    std::vector<PlanNode> nodes;
+    const auto add = [&nodes](Kind kind, std::vector<std::size_t> inputs) -> PlanNode& {
+        auto& node = nodes.emplace_back();
+        node.kind = kind;
+        node.inputs = std::move(inputs);
+        return node;
+    };
+    add(Kind::Rows, {}).predicate = column("a") > 2;
     for (int i = 0; i < 60; ++i) {
         // Twice as many leaves each time, if it was a tree.
         const auto last = nodes.size() - 1;
-        nodes.push_back({.kind = Kind::Rows, .predicate = column("k") != 100 + i});
-        nodes.push_back({.kind = Kind::And, .inputs = {last, last + 1}});
-        nodes.push_back({.kind = Kind::Or, .inputs = {last + 2, last}});
+        add(Kind::Rows, {}).predicate = column("k") != 100 + i;
+        add(Kind::And, {last, last + 1});
+        add(Kind::Or, {last + 2, last});
     }
-    nodes.push_back({.kind = Kind::Aggregate, .inputs = {nodes.size() - 1}});
-    nodes.push_back({.kind = Kind::Result, .inputs = {nodes.size() - 1}, .names = {"n"}});
+    add(Kind::Aggregate, {nodes.size() - 1});
+    add(Kind::Result, {nodes.size() - 1}).names = {"n"};
     const auto plan = QueryPlan::from_nodes(nodes, table.columns());
     CHECK(processor.run(plan, table).rows == std::vector<std::vector<Value>>{{std::int64_t{2}}});
     auto any = column("a") == 1;
