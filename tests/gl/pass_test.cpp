@@ -399,6 +399,78 @@ TEST_CASE("a stencil test keeps and counts the fragments that the CPU emulation 
     }
 }
 
+TEST_CASE("a stencil test beside one of depths compares and writes the bits that it is told to, as the CPU emulation") {
+    Bench bench;
+    auto& device = bench.device;
+    const Program program(device, "depth from a texture",
+                          "uniform highp sampler2D texture0;\nin vec2 texel;\nvoid main() {\n"
+                          "    gl_FragDepth = texelFetch(texture0, ivec2(texel), 0).x;\n}");
+    struct Texel {
+        float depth;
+        std::uint32_t stencil;  // in the low 8 bits; the others are nothing
+    };
+    Random random(17);
+    const Canvas source(device, Format::R32f, test_width, test_height);
+    const Texture both(device, Format::Depth32fStencil8, test_width, test_height);
+    const Framebuffer target(device, Framebuffer::NoColor{}, both);
+    const QuadList quads(device, {test_quad});
+    const Query count(device, Query::Kind::Samples);
+    Pass pass{.name = "test",
+              .program = &program,
+              .inputs = {&source.texture},
+              .target = &target,
+              .color = ColorWrite::Off,
+              .quads = &quads,
+              .first = 0,
+              .count = 1,
+              .count_samples = &count};
+    const std::size_t texels = std::size_t{test_width} * test_height;
+    const std::vector<float> values{0, 0.25F, 0.5F, 1};
+    constexpr std::array ops{StencilOp::Keep,      StencilOp::Zero,      StencilOp::Replace,
+                             StencilOp::Increment, StencilOp::Decrement, StencilOp::Invert};
+    constexpr std::array<std::uint8_t, 4> masks{0xff, 0x3f, 0x80, 0xc1};
+    for (int round = 0; round < 200; ++round) {
+        CAPTURE(round);
+        const auto one_of = [&](const auto& list) { return list[random.index(static_cast<GLuint>(list.size()))]; };
+        const StencilTest test{.pass_if = one_of(all_comparisons),
+                               .reference = one_of(std::array<std::uint8_t, 4>{1, 2, 0x81, 0xff}),
+                               .on_fail = one_of(ops),
+                               .on_pass = one_of(ops),
+                               .on_depth_fail = one_of(ops),
+                               .compared = one_of(masks),
+                               .written = one_of(masks)};
+        const auto compare = one_of(all_comparisons);
+        const auto incoming = few_values(random, texels, values), depths = few_values(random, texels, values);
+        const auto stencils = few_values<std::uint8_t>(random, texels, {0, 1, 2, 3, 0x40, 0x81, 0xc1, 0xff});
+        std::vector<Texel> stored(texels);
+        for (std::size_t i = 0; i < texels; ++i) stored[i] = {depths[i], stencils[i]};
+        write_texels(device, source.texture, incoming);
+        write_texels(device, both, stored);
+        pass.stencil = test;
+        pass.depth = DepthTest{.pass_if = compare};
+        draw(device, pass);
+        std::uint64_t passed = 0;
+        for_each_in_test_quad([&](std::size_t i) {
+            const int old = stencils[i];
+            const bool stencil = passes(test.pass_if, static_cast<float>(test.reference & test.compared),
+                                        static_cast<float>(old & test.compared));
+            const bool depth = passes(compare, incoming[i], depths[i]);
+            passed += stencil && depth;
+            const int next = after(!stencil ? test.on_fail
+                                   : depth  ? test.on_pass
+                                            : test.on_depth_fail,
+                                   old, test.reference);
+            stored[i].stencil = static_cast<std::uint32_t>((old & ~test.written) | (next & test.written)) & 0xffU;
+        });
+        CHECK(count.result() == passed);
+        const auto found = read_texels<Texel>(device, both);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < texels; ++i)
+            wrong += found[i].depth != depths[i] || (found[i].stencil & 0xffU) != stored[i].stencil;
+        CHECK(wrong == 0);
+    }
+}
+
 TEST_CASE("points land where their vertex shader puts them and add up, between passes of quads") {
     Bench bench;
     auto& device = bench.device;
