@@ -308,9 +308,32 @@ bool DepthColumns::one_test(std::span<const std::vector<Leaf>> clauses) const {
            (range->high == ~Key{0} || one_test({range->column, range->high + 1, ~Key{0}}));
 }
 
+bool DepthColumns::start_with(const std::vector<Leaf>& clause) {
+    const auto* range = clause.size() == 1 ? std::get_if<Range>(&clause.front()) : nullptr;
+    if (!range || range->negate || planes_of(range->column).planes > 1) return false;
+    const auto& of = column(range->column);
+    const bool from_below = range->low > of.least, from_above = range->high < of.most || has_nulls(range->column);
+    if (from_below == from_above || range->low > of.most || range->high < of.least) return false;
+    const auto planes = planes_of(range->column);
+    load(range->column, planes, 0);
+    queries_used_ = 0;
+    test("first clause", {.code = planes.code(from_below ? range->low : std::min(range->high, of.most), 0),
+                          .depth = from_below ? at_least : at_most,
+                          .stencil = StencilTest{.pass_if = Compare::Always,
+                                                 .reference = first_level + 1,
+                                                 .on_pass = StencilOp::Replace,
+                                                 .on_depth_fail = StencilOp::Zero}});
+    return true;
+}
+
 void DepthColumns::run(std::span<const std::vector<Leaf>> clauses, bool count) {
-    start(first_level);
     int level = first_level;
+    if (count && start_with(clauses.front())) {
+        clauses = clauses.subspan(1);
+        ++level;
+    } else {
+        start(first_level);
+    }
     for (const auto& clause : clauses) {
         const bool counted = count && &clause == &clauses.back();
         for (const auto& leaf : clause) {

@@ -89,6 +89,9 @@ class DepthColumns final : public BitmapColumns {
     [[nodiscard]] std::string prelude(ColumnType type) const;
     // Leaves the level of the last clause, where all hold, in the stencil, or the queries count its rows.
     void run(std::span<const std::vector<Leaf>> clauses, bool count);
+    // Sets the stencil of all rows by a first clause of one test of depths, without clearing it; false for others. What
+    // is beyond the last row stays as it is, so this is for counting only.
+    [[nodiscard]] bool start_with(const std::vector<Leaf>& clause);
     // Rows at `level` of which it holds; level 0: the stencil is left alone.
     void literal(const Leaf& leaf, int level, Found found);
     void range(const Range& range, int level, Found found);
