@@ -14,9 +14,12 @@
 
 #include "array/banked.hpp"
 #include "array/layout.hpp"
+#include "array/transfer.hpp"
 #include "gl/device.hpp"
+#include "gl/pass.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
 #include "sort/bitonic_network.hpp"
 #include "sort/keys.hpp"
 
@@ -257,13 +260,55 @@ class Watcher : public PassObserver {
     std::vector<std::byte> last_texels_;
 };
 
-std::uint64_t out_of_order(const Stages& stages, const Step& step) {
-    std::uint64_t count = 0;
-    const auto size = stages.array_size();
-    for (std::size_t i = 1; i < stages.order.size(); ++i)
-        count += i % size != 0 && step.keys[stages.order[i - 1]] > step.keys[stages.order[i]];
-    return count;
-}
+// Counts, by an occlusion query, keys that are larger than the next one of their array.
+class OutOfOrder {
+  public:
+    // Pre: a session is open.
+    OutOfOrder(gl::Device& device, const Stages& stages)
+        : device_(device),
+          stages_(stages),
+          program_(device, "show/out_of_order.frag", shaders::show_out_of_order_frag),
+          keys_(device, gl::Format::R32f, width, height_of(stages)),
+          kept_(device, gl::Format::R32f, width, height_of(stages)),
+          target_(device, kept_),
+          quads_(device, {gl::rectangle(0, 0, width, height_of(stages))}),
+          count_(device, gl::Query::Kind::Samples) {}
+
+    [[nodiscard]] std::uint64_t operator()(const Step& step) {
+        std::vector<float> keys(static_cast<std::size_t>(width * keys_.height()));
+        for (std::size_t i = 0; i < stages_.order.size(); ++i) keys[i] = step.keys[stages_.order[i]];
+        uploader_.send(device_, keys_, workers_, [&](std::size_t first, std::size_t, std::span<std::byte> memory) {
+            std::memcpy(memory.data(), keys.data() + first * width, memory.size());
+        });
+        draw(device_, {.name = "out of order",
+                       .program = &program_,
+                       .inputs = {&keys_},
+                       .uniforms = {{program_.location("size"), static_cast<GLint>(stages_.array_size())},
+                                    {program_.location("count"), static_cast<GLint>(stages_.order.size())}},
+                       .target = &target_,
+                       .quads = &quads_,
+                       .first = 0,
+                       .count = 1,
+                       .count_samples = &count_});
+        return count_.result();
+    }
+
+  private:
+    static constexpr int width = 256;
+    static int height_of(const Stages& stages) {
+        return std::max((static_cast<int>(stages.order.size()) + width - 1) / width, 1);
+    }
+
+    gl::Device& device_;
+    const Stages& stages_;
+    gl::Program program_;
+    gl::Texture keys_, kept_;
+    gl::Framebuffer target_;
+    gl::QuadList quads_;
+    gl::Query count_;
+    array::Workers workers_{1};
+    array::Uploader uploader_;
+};
 
 // docs/design.md has the formulas.
 void expect(Stages& stages) {
@@ -357,11 +402,14 @@ Stages watch(Context& context, const Request& request) {
     expect(stages);
     stages.stages_run = request.engine == Watched::Pbsn ? stats.stages_run : stages.stages;
     std::erase_if(stages.steps, [&](const Step& step) { return step.stage > stages.stages_run; });
+    const gl::Scope scope(*context.device(), "show");
+    OutOfOrder out_of_order(*context.device(), stages);
     std::uint64_t comparisons = 0;
     for (auto& step : stages.steps) {
         step.comparisons = comparisons += step.comparators.size();
-        step.out_of_order = out_of_order(stages, step);
+        step.out_of_order = out_of_order(step);
     }
+    scope.check();
     return stages;
 }
 

@@ -51,7 +51,7 @@ struct Step {
     std::vector<Comparator> comparators;  // one after the other; of the merge engine none
     std::uint64_t comparisons = 0;        // so far
     std::uint64_t passes = 0;             // so far, all kinds
-    std::uint64_t out_of_order = 0;       // keys that are larger than the next one of their array
+    std::uint64_t out_of_order = 0;       // keys larger than the next one of their array, by an occlusion query
     std::map<std::string, double> ms;     // by name of pass: from issue to the GPU being done
 };
 

@@ -53,6 +53,14 @@ TEST_CASE("watching keeps every step of the engine, from the input to the sorted
                 CHECK(stages.steps.size() - 1 == stages.expected_steps);
                 CHECK(stages.steps.back().out_of_order == 0);
                 CHECK(stages.steps.front().out_of_order > 0);
+                for (const auto& step : stages.steps) {
+                    std::uint64_t larger = 0;
+                    for (std::size_t i = 0; i < stages.arrays; ++i) {
+                        const auto keys = array(stages, step, i);
+                        for (std::size_t j = 1; j < keys.size(); ++j) larger += keys[j - 1] > keys[j];
+                    }
+                    REQUIRE(step.out_of_order == larger);
+                }
                 for (std::size_t i = 0; i < stages.arrays; ++i) {
                     const auto last = array(stages, stages.steps.back(), i);
                     CHECK(std::ranges::is_sorted(last));
