@@ -19,6 +19,10 @@ struct Expression {
     std::vector<Predicate::Term> terms{};
     double constant = 0;  // Linear
     std::vector<std::shared_ptr<const Expression>> operands{};
+    int depth = 1;  // in levels
 };
+
+// Sets the depth. Throws InvalidArgument when it is more than those who walk the tree have stack for.
+[[nodiscard]] Predicate predicate(Expression expression);
 
 }  // namespace quadmill::detail::query
