@@ -30,7 +30,8 @@ struct Expression;
 struct TableData;
 }  // namespace detail::query
 
-/// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !.
+/// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !,
+/// which throw InvalidArgument past 1,000 levels; a chain of one operator is one level, however long.
 ///
 /// Guarantee: comparisons are exact for every value of a column's type, also with a constant of another type (an
 /// integer column with 2.5, a float32 column with 0.1): both sides count as real numbers, never as rounded ones. Floats
@@ -42,7 +43,8 @@ class QUADMILL_API Predicate {
     /// All rows, or none.
     [[nodiscard]] static Predicate always(bool value);
     /// Semi-linear: the sum of factor * column over the terms, computed in order and in double precision, compared with
-    /// `constant`. Numeric columns only; at most 7 on the GPU (Auto goes to the CPU with more); 64-bit integers are rounded to the nearest double first.
+    /// `constant`. Numeric columns only; where it runs, one with integers beyond 2^53, which doubles do not have, is
+    /// refused. The GPU takes at most 7 columns; Auto goes to the CPU with more.
     /// Throws: InvalidArgument when there are no terms.
     struct Term {
         double factor;

@@ -85,7 +85,7 @@ std::string to_text(const Answer& answer, Format format) {
 }
 
 Json json_of(double value) {
-    return std::isinf(value) ? Json(value < 0 ? "-inf" : "inf") : Json(value);
+    return std::isfinite(value) ? Json(value) : Json(format_number(value));
 }
 
 std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation) {

@@ -28,7 +28,7 @@ struct Answer {
 // With a newline at the end.
 [[nodiscard]] std::string to_text(const Answer& answer, Format format);
 
-// JSON has no infinite numbers.
+// JSON has no infinite numbers and no NaN: they are the texts "inf", "-inf" and "nan".
 [[nodiscard]] Json json_of(double value);
 // A float by its shortest text, not by the digits of the same value as a double.
 template <class T>

@@ -123,8 +123,18 @@ void parse_lines(std::string_view text, const std::string& path, std::vector<Key
 template <class Key>
 std::string format_number(Key key) {
     std::array<char, 32> word{};
-    const auto [end, error] = std::to_chars(word.data(), word.data() + word.size(), number_of(key));
-    return {word.data(), end};
+    const auto write = [&](auto... how) {
+        return std::string(word.data(), std::to_chars(word.data(), word.data() + word.size(), how...).ptr);
+    };
+    const auto number = number_of(key);
+    if constexpr (std::is_integral_v<Number<Key>>) {
+        return write(number);
+    } else {
+        if (std::isnan(number)) return "nan";
+        const auto size = std::abs(static_cast<double>(number));
+        const bool plain = size == 0 || (size >= 1e-5 && size <= 1e15) || std::isinf(size);
+        return write(number, plain ? std::chars_format::fixed : std::chars_format::scientific);
+    }
 }
 
 template <class Key>

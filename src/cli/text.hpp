@@ -58,7 +58,8 @@ class Lines {
 template <class Key>
 void parse_lines(std::string_view text, const std::string& path, std::vector<Key>& keys);
 
-// The shortest text that reads back as the same value.
+// The shortest text that reads back as the same value, without an exponent from 1e-5 to 1e15, so that `sort -n` takes
+// it. A NaN has no sign.
 template <class Key>
 [[nodiscard]] std::string format_number(Key key);
 // Each on a line.

@@ -9,6 +9,7 @@
 
 #include "quadmill/error.hpp"
 #include "query/key.hpp"
+#include "query/order.hpp"
 
 namespace quadmill::detail::query {
 namespace {
@@ -99,25 +100,6 @@ class Checker {
 };
 
 // ---- Constants and keys
-
-// The sign of a - b as real numbers.
-template <class T>
-int order(T a, T b) {
-    return a < b ? -1 : a > b ? 1 : 0;
-}
-
-// Pre: a is no NaN.
-int order(double a, std::int64_t b) {
-    constexpr double end = 0x1p63;
-    if (a >= end) return 1;
-    if (a < -end) return -1;
-    const auto whole = static_cast<std::int64_t>(a);  // towards 0
-    return whole != b ? order(whole, b) : order(a, static_cast<double>(whole));
-}
-
-int order(std::int64_t a, double b) {
-    return -order(b, a);
-}
 
 // The keys of a column's values that satisfy a comparison, from low to high; nothing when there are none.
 struct Segment {
@@ -301,19 +283,17 @@ class LeafMaker {
             result.as = Pair::As::Integers;
             return result;
         }
-        require_exact_doubles(a, b);
-        require_exact_doubles(b, a);
+        require_exact_doubles(a, "compared with column '" + b.name + "' of type " + name_of(b.type));
+        require_exact_doubles(b, "compared with column '" + a.name + "' of type " + name_of(a.type));
         result.as = Pair::As::Doubles;
         return result;
     }
 
-    void require_exact_doubles(const ColumnData& column, const ColumnData& other) const {
+    void require_exact_doubles(const ColumnData& column, const std::string& use) const {
         if (column.type != ColumnType::I64) return;
-        constexpr std::int64_t end = std::int64_t{1} << 53U;
         const auto least = KeyOf<std::int64_t>::value(column.least), most = KeyOf<std::int64_t>::value(column.most);
-        if (least >= -end && most <= end) return;
-        throw InvalidArgument(std::string(function_) + ": column '" + column.name + "' can be compared with column '" +
-                              other.name + "' of type " + name_of(other.type) +
+        if (least >= -exact_doubles && most <= exact_doubles) return;
+        throw InvalidArgument(std::string(function_) + ": column '" + column.name + "' can be " + use +
                               " only where doubles are exact, from -2^53 to 2^53, but has values from " +
                               std::to_string(least) + " to " + std::to_string(most));
     }
@@ -323,6 +303,8 @@ class LeafMaker {
         for (const auto& term : e.terms) {
             result.factors.push_back(term.factor);
             result.columns.push_back(index(term.column));
+            require_exact_doubles(data(term.column),
+                                  "part of a sum of columns (compared alone, with a constant or column, it is exact)");
         }
         return result;
     }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 
 namespace quadmill::detail::query {
@@ -27,6 +28,7 @@ std::string quoted(std::string_view text, char quote) {
 
 // So many digits that two doubles never look the same.
 std::string number(double value) {
+    if (std::isnan(value)) return "nan";
     std::array<char, 40> text{};
     std::snprintf(text.data(), text.size(), "%.17g", value);
     std::array<char, 40> shorter{};
@@ -88,7 +90,9 @@ std::string name_list(const std::vector<std::string>& names) {
 }  // namespace
 
 std::string describe_name(std::string_view name) {
-    bool plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+    // A column may be called as a number is written.
+    bool plain =
+        !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && name != "nan" && name != "inf";
     for (const char c : name)
         plain = plain && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.');
     return plain ? std::string(name) : quoted(name, '"');

@@ -11,11 +11,8 @@ namespace quadmill {
 namespace {
 
 using detail::query::Expression;
+using detail::query::predicate;
 using Kind = Expression::Kind;
-
-Predicate predicate(Expression expression) {
-    return Predicate(std::make_shared<const Expression>(std::move(expression)));
-}
 
 // Operands of one kind lie side by side: a condition grown in a loop would otherwise be as deep as it is long, and so
 // the stack of whoever walks it.
@@ -39,6 +36,15 @@ std::size_t detail::query::most_linear_columns(const Expression& expression) {
     auto most = columns.size();
     for (const auto& operand : expression.operands) most = std::max(most, most_linear_columns(*operand));
     return most;
+}
+
+Predicate detail::query::predicate(Expression expression) {
+    constexpr int deepest = 1000;
+    for (const auto& operand : expression.operands) expression.depth = std::max(expression.depth, operand->depth + 1);
+    if (expression.depth > deepest)
+        throw InvalidArgument("Predicate: a condition may be " + std::to_string(deepest) +
+                              " levels deep, where && and || or ! take turns, and this one is deeper");
+    return Predicate(std::make_shared<const Expression>(std::move(expression)));
 }
 
 Value detail::query::unsigned_constant(std::uint64_t value) {

@@ -20,9 +20,13 @@ struct Expression {
     std::vector<Predicate::Term> terms{};
     double constant = 0;  // Linear
     std::vector<std::shared_ptr<const Expression>> operands{};
+    int depth = 1;  // in levels
 };
 
 // The most columns that one linear condition in it has.
 [[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
+
+// Sets the depth. Throws InvalidArgument when it is more than those who walk the tree have stack for.
+[[nodiscard]] Predicate predicate(Expression expression);
 
 }  // namespace quadmill::detail::query

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "query/expression.hpp"
+#include "query/order.hpp"
 
 namespace quadmill::detail::query {
 
@@ -65,6 +66,20 @@ Value product_of(const Value& a, const Value& b) {
         a, b,
         [](std::int64_t x, std::int64_t y, std::int64_t& product) { return !__builtin_mul_overflow(x, y, &product); },
         [](double x, double y) { return x * y; });
+}
+
+// a - b; nothing where it is an integer that neither type of a constant has.
+std::optional<Value> difference_of(const Value& a, const Value& b) {
+    __extension__ using Wide = __int128;
+    const auto* left = std::get_if<std::int64_t>(&a);
+    const auto* right = std::get_if<std::int64_t>(&b);
+    if (right && *right == 0) return a;
+    if (!left || !right) return as_double(a) - as_double(b);
+    const auto exact = static_cast<Wide>(*left) - *right;
+    if (exact == static_cast<std::int64_t>(exact)) return static_cast<std::int64_t>(exact);
+    const auto rounded = static_cast<double>(exact);
+    if (static_cast<Wide>(rounded) == exact) return rounded;
+    return {};
 }
 
 Linear scaled(Linear sum, const Value& factor) {
@@ -125,12 +140,22 @@ constexpr std::array<Symbol, 8> comparisons{{{"=", Comparison::Equal},
                                              {"<", Comparison::Less},
                                              {">", Comparison::Greater}}};
 
+// The same of two constants that are numbers; with a NaN, only != holds.
+bool holds(Comparison op, const Value& a, const Value& b) {
+    const auto against = [&](auto x) {
+        const auto* integer = std::get_if<std::int64_t>(&b);
+        return holds(op, integer ? order(x, *integer) : order(x, std::get<double>(b)), 0);
+    };
+    if (std::isnan(as_double(a)) || std::isnan(as_double(b))) return op == Comparison::NotEqual;
+    const auto* integer = std::get_if<std::int64_t>(&a);
+    return integer ? against(*integer) : against(std::get<double>(a));
+}
+
 // One node for a whole chain: a thousand ORs are no deeper than one.
 Predicate chain_of(Expression::Kind kind, const std::vector<Predicate>& parts) {
-    auto all = std::make_shared<Expression>();
-    all->kind = kind;
-    for (const auto& part : parts) all->operands.push_back(std::make_shared<const Expression>(part.expression()));
-    return Predicate(std::move(all));
+    Expression all{.kind = kind};
+    for (const auto& part : parts) all.operands.push_back(std::make_shared<const Expression>(part.expression()));
+    return predicate(std::move(all));
 }
 
 class Parser {
@@ -156,6 +181,8 @@ class Parser {
     Predicate is_null(const Operand& what);
     Predicate compare(const Operand& a, Comparison op, const Operand& b);
     Predicate compare_constants(const Operand& a, Comparison op, const Operand& b);
+    Predicate compare_sums(const Operand& a, Comparison op, const Operand& b);
+    double exact_double(const Value& number, std::size_t offset);
     std::optional<Comparison> accept_comparison();
 
     Predicate as_condition(const Operand& operand);
@@ -262,10 +289,38 @@ Predicate Parser::in(const Operand& what) {
 Predicate Parser::compare_constants(const Operand& a, Comparison op, const Operand& b) {
     if (a.text() && b.text()) return Predicate::always(holds(op, *a.text(), *b.text()));
     if (a.text() || b.text()) at_.fail("a number and a text cannot be compared", a.offset);
-    const auto left = *a.constant(), right = *b.constant();
-    const auto* x = std::get_if<std::int64_t>(&left);
-    const auto* y = std::get_if<std::int64_t>(&right);
-    return Predicate::always(x && y ? holds(op, *x, *y) : holds(op, as_double(left), as_double(right)));
+    return Predicate::always(holds(op, *a.constant(), *b.constant()));
+}
+
+// Sums are computed in doubles.
+double Parser::exact_double(const Value& number, std::size_t offset) {
+    const auto* integer = std::get_if<std::int64_t>(&number);
+    if (integer && order(static_cast<double>(*integer), *integer) != 0)
+        at_.fail("a sum of columns is computed in double precision, which does not have " + std::to_string(*integer) +
+                     "; write " + std::to_string(*integer) + ".0 where it may be rounded",
+                 offset);
+    return as_double(number);
+}
+
+// What compares one column with a constant or another column is exact as such, so it becomes that: a + 1 > 3, -a > -2,
+// a - b = 0.
+Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b) {
+    const auto &x = as_sum(a), &y = as_sum(b);
+    auto terms = added(x, scaled(y, std::int64_t{-1})).terms;
+    if (terms.empty()) at_.fail("this compares no column", a.offset);
+    const auto difference = [&](const Linear& from, const Linear& less) {
+        if (auto found = difference_of(from.constant, less.constant)) return *found;
+        at_.fail("the numbers of this comparison come to an integer beyond 64 bits", a.offset);
+    };
+    const auto first = column(terms[0].column);
+    const auto factor = terms[0].factor;
+    const auto turns = factor < 0 ? turned(op) : op;
+    if (terms.size() == 1 && std::abs(factor) == 1)
+        return first.compare(turns, factor < 0 ? difference(x, y) : difference(y, x));
+    const auto rest = difference(y, x);
+    if (terms.size() == 2 && std::abs(factor) == 1 && terms[1].factor == -factor && as_double(rest) == 0)
+        return first.compare(turns, column(terms[1].column));
+    return Predicate::linear(std::move(terms), op, exact_double(rest, b.offset));
 }
 
 Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
@@ -273,12 +328,7 @@ Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
     if (left && right) return compare_constants(a, op, b);
     if (left) return compare(b, turned(op), a);
     if (b.text()) return as_column(a, "text").compare(op, *b.text());
-    const auto &x = as_sum(a), &y = as_sum(b);
-    if (x.is_column && right) return as_column(a, "").compare(op, *right);
-    if (x.is_column && y.is_column) return as_column(a, "").compare(op, as_column(b, ""));
-    auto difference = added(x, scaled(y, std::int64_t{-1}));
-    if (difference.is_constant()) at_.fail("this compares no column", a.offset);
-    return Predicate::linear(std::move(difference.terms), op, 0 - as_double(difference.constant));
+    return compare_sums(a, op, b);
 }
 
 Operand Parser::sum() {
@@ -296,9 +346,11 @@ Operand Parser::product() {
     auto total = factor();
     while (at_.accept_symbol("*")) {
         const auto next = factor();
-        const auto &x = as_sum(total), &y = as_sum(next);
-        if (!x.is_constant() && !y.is_constant()) at_.fail("columns can be multiplied by constants only", next.offset);
-        total.what = x.is_constant() ? scaled(y, x.constant) : scaled(x, y.constant);
+        const bool left = as_sum(total).is_constant(), right = as_sum(next).is_constant();
+        if (!left && !right) at_.fail("columns can be multiplied by constants only", next.offset);
+        const auto &factor = left ? total : next, &sum = left ? next : total;
+        if (left != right) static_cast<void>(exact_double(as_sum(factor).constant, factor.offset));
+        total.what = scaled(as_sum(sum), as_sum(factor).constant);
     }
     return total;
 }

@@ -122,7 +122,7 @@ class Sorting(Command):
 
     def test_text(self):
         text = b"3\n-1e5\r\n+2.5\n  7 \ninf\n-inf\n0.1"
-        expected = b"-inf\n-1e+05\n0.1\n2.5\n3\n7\ninf\n"
+        expected = b"-inf\n-100000\n0.1\n2.5\n3\n7\ninf\n"
         for engine in ("pbsn", "cpu"):
             self.assertEqual(self.sort(text, "--text", "--engine", engine), expected)
         self.assertEqual(self.sort(b"nan\n1\n", "--text"), b"1\nnan\n")

@@ -152,6 +152,12 @@ class Answers(Query):
         read = list(csv.reader(io.StringIO(out.decode(), newline="")))
         self.assertEqual(read, [self.NAMES] + [["" if value is None else str(value) for value in row] for row in table])
 
+    def test_numbers_out(self):
+        self.path("x.csv", b"a,t\n1e5,x\n-nan,x\n0.00001,x\n1e15,x\n9.5e-6,x\n1.5e15,x\n-0,x\n,x\n0.1,x\n")
+        self.assertEqual(self.output("SELECT a FROM x.csv").split(),
+                         b"a 100000 nan 0.00001 1000000000000000 9.5e-06 1.5e+15 -0 0.1".split())
+        self.assertEqual(self.rows("SELECT a FROM x.csv WHERE t = 'x'")[1::6], [["nan"], [None]])
+
     def test_null_of_no_rows(self):
         found = self.rows("SELECT COUNT(*), COUNT(a), SUM(a), AVG(b), MIN(c), MEDIAN(a) FROM data.csv WHERE a > 100")
         self.assertEqual(found, [[0, 0, None, None, None, None]])
@@ -266,7 +272,7 @@ class Csv(Query):
         self.assertEqual(self.types(b"a\n1\nx\n02\n"), [["1"], ["x"], ["02"]])
         self.assertEqual(self.types(b"a,b\n 1 , x\n\" 2\",y \n"), [[1, " x"], [2, "y "]])
         self.assertEqual(self.types(b"a,b,c\n1,\"\",\"\"\n\"\",x,\"\"\n"), [[1, "", ""], [None, "x", ""]])
-        self.assertEqual(self.types(b"a,b\ninf,nan\n-Infinity,1\n"), [["inf", None], ["-inf", 1]])
+        self.assertEqual(self.types(b"a,b\ninf,nan\n-Infinity,1\n"), [["inf", "nan"], ["-inf", 1]])
         self.assertEqual(self.types(b"a\n0x10\n"), [["0x10"]])
         for numbers in ([2147483647, -2147483648], [2147483648, 0], [4294967295], [4294967296], [-1, 4294967295],
                         [9223372036854775807, -9223372036854775808], [0.1, 16777217.0], [0.5, 1e300, 5e-324]):

@@ -168,14 +168,15 @@ TEST_CASE("Columns compare with columns exactly or not at all") {
     edges.add("above", std::vector<std::int64_t>{0, end + 1}).add("below", std::vector<std::int64_t>{0, -end - 1});
     right(*edges.data(), column("both") < column("d"));
     for (const auto* name : {"above", "below"})
-        CHECK_THROWS_AS(static_cast<void>(first_wrong(*edges.data(), column(name) < column("d"))), InvalidArgument);
+        for (const auto& inexact : {column(name) < column("d"), Predicate::linear({{2, name}}, Comparison::Less, 1)})
+            CHECK_THROWS_AS(static_cast<void>(first_wrong(*edges.data(), inexact)), InvalidArgument);
 }
 
 TEST_CASE("Semi-linear conditions, NULLs and constants") {
     const auto table = hard_table(1000, 4);
     for (const auto op : comparisons) {
         right(*table.data(), Predicate::linear({{.factor = 0.5, .column = "i"}, {.factor = -2, .column = "g"}}, op, 1));
-        right(*table.data(), Predicate::linear({{.factor = 1, .column = "l"}}, op, 0x1p63));
+        right(*table.data(), Predicate::linear({{.factor = 1, .column = "k"}}, op, 0x1p53));
         right(*table.data(), Predicate::linear({{.factor = 1, .column = "u"}, {.factor = 1, .column = "e"}}, op,
                                                std::numeric_limits<double>::quiet_NaN()));
     }
@@ -281,7 +282,14 @@ TEST_CASE("A condition grown in a loop is not deep") {
     Table table;
     table.add("i", std::vector<std::int32_t>{4000, 9000});
     auto any = column("i") == 0;
-    for (int i = 2; i < 10000; i += 2) any = any || column("i") == i;
-    CHECK(any.expression().operands.size() == 5000);
+    for (int i = 2; i < 40000; i += 2) any = any || column("i") == i;
+    CHECK(any.expression().operands.size() == 20000);
     CHECK(first_wrong(*table.data(), any && !(column("i") == 9000)) == 2);
+    const auto grow = [](int levels) {
+        auto mixed = column("i") == 0;
+        for (int i = 1; i < levels; ++i) mixed = i % 2 == 0 ? mixed || column("i") == i : mixed && column("i") == i;
+        return mixed;
+    };
+    CHECK(first_wrong(*table.data(), grow(1000)) == 2);
+    CHECK_THROWS_WITH_AS(grow(20000), doctest::Contains("1000 levels"), InvalidArgument);
 }

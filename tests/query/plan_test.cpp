@@ -89,6 +89,20 @@ TEST_CASE("text and graphviz") {
     has(dot, "n3 -> n4;");
 }
 
+TEST_CASE("constants and columns that are called like them are two things") {
+    const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+    const auto a = column("a");
+    const Query query{.outputs = {rows_counted},
+                      .where = a == nan || a == column("nan") || a == inf || a == column("inf") || a == -nan};
+    const std::vector<ColumnInfo> named{{"a", ColumnType::F64}, {"nan", ColumnType::F64}, {"inf", ColumnType::F64}};
+    has(QueryPlan(query, named).text(),
+        "0: rows where a = nan\n"
+        "1: rows where a = \"nan\"\n"
+        "2: rows where a = inf\n"
+        "3: rows where a = \"inf\"\n"
+        "4: or of 0, 1, 2, 3\n");
+}
+
 TEST_CASE("in a join, conditions of one table come before it") {
     const Query query{.outputs = {{std::string("name"), ""}, {std::string("left.k"), ""}},
                       .where = column("a") > 1 && !(column("c") < 2.0 || column("b") > column("c")),

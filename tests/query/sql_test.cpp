@@ -247,10 +247,24 @@ TEST_CASE("numbers") {
 TEST_CASE("sums") {
     CHECK(where("2*a + 3*b - c > 4") == "+2*a+3*b-1*c>4");
     CHECK(where("a + b > c + 1") == "+1*a+1*b-1*c>1");
-    CHECK(where("-a <= 3") == "-1*a<=3");
+    CHECK(where("-a + b + c <= 3") == "-1*a+1*b+1*c<=3");
     CHECK(where("4 < 2 * (a - b * 0.5) - 1") == "+2*a-1*b>5");
     CHECK(where("(a + b) * 2 BETWEEN 1 AND 2") == "(+2*a+2*b>=1 & +2*a+2*b<=2)");
-    CHECK(where("a + 0 = 3") == "+1*a=3");
+    CHECK(where("a - b < 1") == "+1*a-1*b<1");
+    fails("SELECT a FROM t WHERE @9007199254740993 * a > b", "a sum of columns is computed in double precision");
+    fails("SELECT a FROM t WHERE a + b > @9007199254740993", "a sum of columns is computed in double precision");
+}
+
+TEST_CASE("what compares one column is exact") {
+    CHECK(where("a + 0 = 9007199254740992 AND 1 - a <= 3 AND a + 0.5 > 2") ==
+          "(a=9007199254740992 & a>=-2 & a>double 1.5)");
+    CHECK(where("-a < -9007199254740992") == "a>9007199254740992");
+    CHECK(where("-a = -9223372036854775808 AND a - 1 < -9223372036854775807") ==
+          "(a=double 9.2233720368547758e+18 & a<-9223372036854775806)");
+    CHECK(where("a - b = 0 AND b - a < 0 AND -a >= -b AND 2*a - a > 0") == "(a=b & b<a & a<=b & +2*a-1*a>0)");
+    fails("SELECT a FROM t WHERE @a + 9223372036854775807 < -9223372036854775808", "the numbers of this comparison");
+    CHECK(where("9007199254740993 = 9007199254740992.0 OR 9007199254740993 > 9007199254740992.0 OR 0 != 1e308 * 0") ==
+          "(FALSE | TRUE | FALSE)");
 }
 
 TEST_CASE("errors point at the character") {

@@ -1,0 +1,30 @@
+// The order of numbers of several types as real numbers, none of them rounded.
+#pragma once
+
+#include <cstdint>
+
+namespace quadmill::detail::query {
+
+// The sign of a - b.
+template <class T>
+[[nodiscard]] int order(T a, T b) {
+    return a < b ? -1 : a > b ? 1 : 0;
+}
+
+// Pre: a is no NaN.
+[[nodiscard]] inline int order(double a, std::int64_t b) {
+    constexpr double end = 0x1p63;
+    if (a >= end) return 1;
+    if (a < -end) return -1;
+    const auto whole = static_cast<std::int64_t>(a);  // towards 0
+    return whole != b ? order(whole, b) : order(a, static_cast<double>(whole));
+}
+
+[[nodiscard]] inline int order(std::int64_t a, double b) {
+    return -order(b, a);
+}
+
+// Where doubles begin to leave integers out.
+constexpr std::int64_t exact_doubles = std::int64_t{1} << 53U;
+
+}  // namespace quadmill::detail::query
