@@ -39,14 +39,12 @@ class QueryScene final : public Scene {
         using Button = Mouse::Button;
         if (mouse.button == Button::Pressed) press_at(picture, mouse);
         if (!corner_ || (mouse.x == last_.x && mouse.y == last_.y && mouse.button == last_.button)) return;
-        last_ = mouse;
         const bool moved = std::abs(mouse.x - corner_->x) > 2 || std::abs(mouse.y - corner_->y) > 2;
-        if (mouse.button == Button::Up) {
-            corner_.reset();
-            if (!moved) ask({});
-        } else if (moved) {
-            ask(rectangle(picture, *corner_, mouse));
-        }
+        const bool elsewhere = mouse.x != last_.x || mouse.y != last_.y;
+        if (moved && elsewhere) ask(rectangle(picture, *corner_, mouse));
+        if (!moved && mouse.button == Button::Up) ask({});
+        if (mouse.button == Button::Up) corner_.reset();
+        last_ = mouse;
     }
 
     [[nodiscard]] std::optional<Picture> draw(show::Size size) override {

@@ -56,7 +56,7 @@ class Window(demo.Window):
         self.mouse(20, 400, "click", "1")  # the first of the strip
         self.wait_for("the rows, COUNT 70", "after a click on the strip")
         middle = (140, 230)
-        for corner, count in (((215, 125), 6), ((60, 345), 18 + 70), ((20, 100), 3), ((300, 470), 2)):
+        for corner, count in (((260, 60), 6), ((20, 400), 18 + 70), ((20, 60), 3), ((300, 470), 2)):
             self.mouse(*middle, "mousedown", "1")
             self.mouse(*corner, "mouseup", "1")
             self.wait_for(f"COUNT {count}", f"after a drag to {corner}")
