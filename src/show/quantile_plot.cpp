@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "show/parts.hpp"
+
 namespace quadmill::detail::show {
 
 namespace {
@@ -23,13 +25,9 @@ class Scale {
             for (double tick = low_; tick <= high_ * 1.01; tick *= 10) ticks_.push_back(tick);
             return;
         }
-        if (high_ <= low_) high_ = low_ + std::max(std::abs(low_), 1.0) * 1e-3;
-        const double power = std::pow(10, std::floor(std::log10((high_ - low_) / 5)));
-        double step = 10 * power;
-        for (const double part : {5, 2, 1}) step = part * power >= (high_ - low_) / 8 ? part * power : step;
-        low_ = std::floor(low_ / step) * step;
-        high_ = std::ceil(high_ / step) * step;
-        for (int i = 0; low_ + i * step <= high_ + step / 2; ++i) ticks_.push_back(low_ + i * step);
+        ticks_ = round_ticks(low_, high_);
+        low_ = ticks_.front();
+        high_ = ticks_.back();
     }
     [[nodiscard]] float y(double value) const {
         const double part =
@@ -49,8 +47,7 @@ void axes(Canvas& canvas, const Box& box, const Scale& scale, const Font& font) 
     for (const double tick : scale.ticks()) {
         const int y = static_cast<int>(scale.y(tick));
         canvas.fill({box.x, y, box.width, 1}, rule);
-        canvas.text(box.x - 8, y - font.line() / 2, fmt::format("{:.6g}", std::abs(tick) < 1e-12 ? 0 : tick), font,
-                    faint, Canvas::Align::Right);
+        canvas.text(box.x - 8, y - font.line() / 2, fmt::format("{:.6g}", tick), font, faint, Canvas::Align::Right);
     }
     for (int i = 0; i <= 10; ++i) {
         const int x = box.x + i * box.width / 10;
