@@ -7,6 +7,7 @@
 #include <string>
 
 #include "renderer.hpp"
+#include "show/film.hpp"
 
 namespace {
 
@@ -42,14 +43,14 @@ int record(const Options& options) {
     const show::Size half{size.width / 2, size.height};
     demo::Renderer renderer(options.sprites, half, options.seed);
     demo::FrameTimes sum;
-    show::record(options.record, options.frames, [&](std::size_t i) {
+    const auto recorded = show::record({.directory = options.record, .frames = options.frames}, [&](std::size_t i) {
         auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(options.frames), sum);
         if (options.check && !renderer.order_holds()) throw std::runtime_error("the order is not from back to front");
         return picture;
     });
     const auto n = static_cast<double>(options.frames);
-    std::printf("%zu frames in %s; of a sorted frame: distances %.2f ms, sort %.2f ms, draw %.2f ms\n", options.frames,
-                options.record.c_str(), sum.distances / n / 2, sum.sort / n, sum.draw / n);
+    std::printf("%s\nOf a sorted frame: distances %.2f ms, sort %.2f ms, draw %.2f ms\n", recorded.c_str(),
+                sum.distances / n / 2, sum.sort / n, sum.draw / n);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/show_words.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
+#include "show/film.hpp"
 #include "window.hpp"
 
 namespace {
@@ -53,13 +54,12 @@ int record(const Options& options, demo::show::Size size) {
     for (const auto& request : requests(options)) sorts.push_back(demo::show::watch(context, request));
     demo::Player player(std::move(sorts));
     const auto frames = options.frames > 0 ? options.frames : player.places();
-    demo::show::record(options.record, frames, [&](std::size_t frame) {
+    const auto outcome = demo::show::record({.directory = options.record, .frames = frames}, [&](std::size_t frame) {
         const auto last = player.places() - 1;
         player.go_to(static_cast<std::ptrdiff_t>(frames > 1 ? frame * last / (frames - 1) : last));
         return player.draw(size, demo::show::Times::Hidden);
     });
-    std::printf("%zu frames in %s; a film of them: ffmpeg -framerate 8 -i %s/%%04d.png -pix_fmt yuv420p sort.mp4\n",
-                frames, options.record.c_str(), options.record.c_str());
+    std::puts(outcome.c_str());
     return 0;
 }
 

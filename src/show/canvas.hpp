@@ -14,7 +14,8 @@ using Color = std::array<std::uint8_t, 3>;
 
 // Readable for the colour-blind (Okabe and Ito; the paper's grey and orange for MIN and MAX).
 inline constexpr Color white{255, 255, 255}, ink{34, 34, 34}, faint{110, 110, 110}, rule{205, 205, 205},
-    shade{243, 243, 243}, min_color{140, 140, 140}, max_color{230, 159, 0}, accent{0, 114, 178}, alarm{213, 94, 0};
+    shade{243, 243, 243}, min_color{140, 140, 140}, max_color{230, 159, 0}, accent{0, 114, 178}, alarm{213, 94, 0},
+    sky{86, 180, 233}, leaf{0, 158, 115};
 
 // Dark blue over green to yellow, rising in lightness, so it reads in grey as well; t from 0 to 1.
 [[nodiscard]] Color heat(float t);

@@ -19,7 +19,7 @@ class Particles(unittest.TestCase):
                                  "--check", *args], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("sort", result.stdout)
-        return [png.read(os.path.join(folder, name)) for name in sorted(os.listdir(folder))]
+        return [png.read(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if name.endswith(".png")]
 
     def test_frames(self):
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:

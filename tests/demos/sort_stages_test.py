@@ -31,7 +31,7 @@ class Folder(unittest.TestCase):
         folder = os.path.join(self.folder, name)
         result = run("--record", folder, "--size", "640x480", *args)
         self.assertEqual(result.returncode, 0, result.stderr)
-        return [os.path.join(folder, file) for file in sorted(os.listdir(folder))]
+        return [os.path.join(folder, file) for file in sorted(os.listdir(folder)) if file.endswith(".png")]
 
     def bytes_of(self, path):
         with open(path, "rb") as file:
