@@ -1,24 +1,20 @@
 // A million transparent sprites, sorted from back to front each frame by the library, texture to texture, in a program
 // that has its own loader and renderer: frames in a folder, unsorted on the left, sorted on the right.
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
 #include <stdexcept>
-#include <string>
 
 #include "renderer.hpp"
 #include "show/film.hpp"
+#include "window/program.hpp"
 
 namespace {
 
 namespace show = quadmill::detail::show;
 
-constexpr int failed = 1, wrong_call = 2;
-
 struct Options {
-    std::size_t sprites = 1000000, frames = 24;
+    std::size_t sprites = 1000000;
     std::uint32_t seed = 1;
-    std::string size = "1280x800", record;
+    demo::Pictures pictures{.frames = 24};
     bool check = false;
 };
 
@@ -38,48 +34,31 @@ show::Canvas frame(demo::Renderer& renderer, show::Size half, double turn, demo:
     return both;
 }
 
-int record(const Options& options) {
-    const auto size = show::parse_size(options.size);
+void record(const Options& options) {
+    const auto size = options.pictures.parsed_size();
+    const auto frames = options.pictures.frames;
     const show::Size half{size.width / 2, size.height};
     demo::Renderer renderer(options.sprites, half, options.seed);
     demo::FrameTimes sum;
-    const auto recorded = show::record({.directory = options.record, .frames = options.frames}, [&](std::size_t i) {
-        auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(options.frames), sum);
+    const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
+        auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames), sum);
         if (options.check && !renderer.order_holds()) throw std::runtime_error("the order is not from back to front");
         return picture;
     });
-    const auto n = static_cast<double>(options.frames);
-    std::printf("%s\nOf a sorted frame: distances %.2f ms, sort %.2f ms, draw %.2f ms\n", recorded.c_str(),
+    const auto n = static_cast<double>(frames);
+    std::printf("%s\nOf a sorted frame: distances %.2f ms, sort %.2f ms, draw %.2f ms\n", said.c_str(),
                 sum.distances / n / 2, sum.sort / n, sum.draw / n);
-    return 0;
-}
-
-int run(int argc, char** argv) {
-    CLI::App app{"Transparent sprites, sorted each frame by the graphics pipeline without read-back.", "particles"};
-    Options options;
-    app.add_option("--record", options.record, "Write frames to this folder as PNG")->required();
-    app.add_option("--frames", options.frames, "Of a turn round the spiral")
-        ->check(CLI::Range(1, 10000))
-        ->capture_default_str();
-    app.add_option("--size", options.size, "Of the frames")->capture_default_str();
-    app.add_option("--sprites", options.sprites, "How many")->check(CLI::Range(1, 1 << 24))->capture_default_str();
-    app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
-    app.add_flag("--check", options.check, "Read each order back and check it");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : wrong_call;
-    }
-    return record(options);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "particles: %s\n", error.what());
-        return failed;
-    }
+    CLI::App app{"Transparent sprites, sorted each frame by the graphics pipeline without read-back.", "particles"};
+    Options options;
+    demo::add_picture_options(app, options.pictures, "Of a turn round the spiral");
+    app.get_option("--record")->required();
+    app.add_option("--sprites", options.sprites, "How many")->check(CLI::Range(1, 1 << 24))->capture_default_str();
+    app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
+    app.add_flag("--check", options.check, "Read each order back and check it");
+    return demo::run_program(app, argc, argv, [&] { record(options); });
 }

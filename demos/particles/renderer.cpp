@@ -211,12 +211,7 @@ show::Canvas Renderer::picture() const {
     std::vector<show::Color> pixels(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glGetTextureImage(image_, 0, GL_RGB, GL_UNSIGNED_BYTE, static_cast<GLsizei>(3 * pixels.size()), pixels.data());
-    show::Canvas picture(size_.width, size_.height);
-    for (int y = 0; y < size_.height; ++y) {
-        for (int x = 0; x < size_.width; ++x)
-            picture.set(x, size_.height - 1 - y, pixels[static_cast<std::size_t>(y * size_.width + x)]);
-    }
-    return picture;
+    return show::from_lowest_row(pixels, size_.width, size_.height);
 }
 
 bool Renderer::order_holds() const {

@@ -8,39 +8,17 @@ std::size_t Player::leader_index() const {
     return sorts_.size() == 2 && sorts_[1].passes > sorts_[0].passes ? 1 : 0;
 }
 
-void Player::go_to(std::ptrdiff_t place) {
-    at_ = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(place, 0, static_cast<std::ptrdiff_t>(places()) - 1));
-    pause();
-}
-
-void Player::play() {
-    if (at_end()) at_ = 0;
-    playing_ = true;
-    waited_ = 0;
-}
-
-void Player::set_speed(double speed) {
-    speed_ = std::clamp(speed, slowest, fastest);
-}
-
-void Player::tick(double seconds) {
-    if (!playing_) return;
-    waited_ += seconds * speed_;
-    for (; waited_ >= 1 && !at_end(); --waited_) ++at_;
-    if (at_end()) pause();
-}
-
 std::size_t Player::step_of(std::size_t i) const {
-    if (i == leader_index()) return at_;
-    const auto passes = leader().steps[at_].passes;
+    if (i == leader_index()) return at();
+    const auto passes = leader().steps[at()].passes;
     const auto& steps = sorts_[i].steps;
     const auto past = std::ranges::upper_bound(steps, passes, {}, &show::Step::passes);
     const auto reached = std::max<std::ptrdiff_t>(past - steps.begin() - 1, 0);
-    return at_ == 0 ? 0 : at_end() ? steps.size() - 1 : static_cast<std::size_t>(reached);
+    return at() == 0 ? 0 : at_end() ? steps.size() - 1 : static_cast<std::size_t>(reached);
 }
 
 show::Canvas Player::draw(show::Size size, show::Times times) const {
-    if (sorts_.size() == 1) return show::draw_step(sorts_[0], {.step = at_, .times = times}, size);
+    if (sorts_.size() == 1) return show::draw_step(sorts_[0], {.step = at(), .times = times}, size);
     show::Canvas both(size.width, size.height);
     const auto each = part(size);
     for (std::size_t i = 0; i < 2; ++i)
@@ -59,7 +37,7 @@ std::ptrdiff_t Player::place_at(show::Size size, int x, int y) const {
 }
 
 std::string Player::title() const {
-    auto words = show::title_of(leader(), at_);
+    auto words = show::title_of(leader(), at());
     if (sorts_.size() == 2)
         return std::string("race: ") + show::name_of(sorts_[0].request.engine) + " against " +
                show::name_of(sorts_[1].request.engine) + ": " + words;

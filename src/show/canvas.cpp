@@ -194,6 +194,14 @@ void Canvas::paste(const Canvas& other, int x, int y) {
     }
 }
 
+Canvas from_lowest_row(const std::vector<Color>& pixels, int width, int height) {
+    Canvas picture(width, height);
+    for (int y = 0; y < height; ++y) {
+        for (int x = 0; x < width; ++x) picture.set(x, height - 1 - y, pixels[static_cast<std::size_t>(y * width + x)]);
+    }
+    return picture;
+}
+
 std::string with_commas(std::uint64_t number) {
     auto digits = std::to_string(number);
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)

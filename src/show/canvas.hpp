@@ -88,6 +88,9 @@ class Canvas {
     bool clipped_ = false;
 };
 
+// Of pixels as OpenGL reads them, row after row from the bottom.
+[[nodiscard]] Canvas from_lowest_row(const std::vector<Color>& pixels, int width, int height);
+
 // 12,345
 [[nodiscard]] std::string with_commas(std::uint64_t number);
 

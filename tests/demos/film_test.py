@@ -1,15 +1,13 @@
-"""Films of recorded frames, with ffmpeg and without: what stands in for it here says how it was called.
-
-usage: film_test.py SORT_STAGES [unittest arguments]
-"""
+"""Films of recorded frames, with ffmpeg and without: what stands in for it here says how it was called. Called as
+demo.py says, with sort_stages."""
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+import demo
+
 FFMPEG = """#!{python}
 import json, os, sys
 with open({calls!r}, "a") as file:
@@ -20,14 +18,13 @@ with open(sys.argv[-1], "w") as file:
 """
 
 
-class Films(unittest.TestCase):
+class Films(demo.Demo):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.programs = os.path.join(folder.name, "programs")
+        super().setUp()
+        self.programs = os.path.join(self.folder, "programs")
         os.mkdir(self.programs)
-        self.calls = os.path.join(folder.name, "calls")
-        self.frames = os.path.join(folder.name, "50 % of 'frames'; $HOME")  # no shell, no pattern
+        self.calls = os.path.join(self.folder, "calls")
+        self.frames = os.path.join(self.folder, "50 % of 'frames'; $HOME")  # no shell, no pattern
 
     def install(self, more=""):
         path = os.path.join(self.programs, "ffmpeg")
@@ -35,9 +32,9 @@ class Films(unittest.TestCase):
             file.write(FFMPEG.format(python=sys.executable, calls=self.calls, more=more))
         os.chmod(path, 0o755)
 
-    def record(self, status=0):
-        result = subprocess.run([PROGRAM, "--n", "16", "--frames", "3", "--size", "640x480", "--record", self.frames],
-                                capture_output=True, text=True, env={**os.environ, "PATH": self.programs})
+    def film(self, status=0):
+        result = subprocess.run([demo.PROGRAM, "--n", "16", "--frames", "3", "--size", "640x480", "--record", self.frames],
+                                capture_output=True, text=True, env={**demo.WITHOUT_DISPLAY, "PATH": self.programs})
         self.assertEqual(result.returncode, status, result.stderr)
         said = result.stdout if status == 0 else result.stderr
         self.assertEqual(len(said.splitlines()), 1, said)
@@ -46,14 +43,14 @@ class Films(unittest.TestCase):
         return said, names[3:]
 
     def test_without_ffmpeg(self):
-        said, more = self.record()
+        said, more = self.film()
         self.assertEqual(more, [])
         self.assertIn("apt-get install ffmpeg", said)
         self.assertIn("ffmpeg -framerate 8", said)
 
     def test_with_ffmpeg(self):
         self.install()
-        said, more = self.record()
+        said, more = self.film()
         self.assertEqual(more, ["film.gif", "film.mp4"])
         self.assertIn("film.mp4", said)
         with open(self.calls) as file:
@@ -69,17 +66,17 @@ class Films(unittest.TestCase):
 
     def test_failing_ffmpeg(self):
         self.install("print('first\\nno such encoder', file=sys.stderr); open(sys.argv[-1], 'w'); sys.exit(3)")
-        said, more = self.record(status=1)
+        said, more = self.film(status=1)
         self.assertEqual(more, [])
         self.assertIn("no such encoder; the 3 frames are there", said)
         self.install("os.kill(os.getpid(), 9)")
-        self.assertIn("signal 9", self.record(status=1)[0])
+        self.assertIn("signal 9", self.film(status=1)[0])
 
     def test_no_film_of_other_frames_is_left(self):
         self.install()
-        self.record()
+        self.film()
         os.remove(os.path.join(self.programs, "ffmpeg"))
-        self.assertEqual(self.record()[1], [])
+        self.assertEqual(self.film()[1], [])
 
 
 if __name__ == "__main__":

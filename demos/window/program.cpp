@@ -1,0 +1,41 @@
+#include "window/program.hpp"
+
+#include <cstdio>
+#include <exception>
+
+#include "quadmill/error.hpp"
+
+namespace demo {
+
+namespace {
+constexpr int failed = 1, wrong_call = 2;
+}
+
+void add_picture_options(CLI::App& app, Pictures& pictures, const std::string& about_frames) {
+    app.add_option("--size", pictures.size, "Of the frames, or of the window")->capture_default_str();
+    app.add_option("--record", pictures.record, "Write frames to this folder as PNG, without a window or display");
+    auto* frames = app.add_option("--frames", pictures.frames, about_frames)->check(CLI::Range(1, 10000));
+    if (pictures.frames > 0) frames->capture_default_str();
+}
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& work) {
+    const auto say = [&](const std::exception& error, int status) {
+        std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+        return status;
+    };
+    try {
+        app.parse(argc, argv);
+        work();
+        return 0;
+    } catch (const CLI::RuntimeError& stop) {
+        return stop.get_exit_code();  // all is said
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : wrong_call;
+    } catch (const quadmill::InvalidArgument& error) {
+        return say(error, wrong_call);
+    } catch (const std::exception& error) {
+        return say(error, failed);
+    }
+}
+
+}  // namespace demo

@@ -1,0 +1,31 @@
+// What is common to all demos that draw: how they are called, and what they answer to the shell.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "show/png.hpp"
+
+namespace demo {
+
+namespace show = quadmill::detail::show;
+
+struct Pictures {
+    std::string size = "1280x800", record{};
+    std::size_t frames = 0;
+
+    [[nodiscard]] bool recorded() const { return !record.empty(); }
+    [[nodiscard]] show::Size parsed_size() const { return show::parse_size(size); }
+};
+
+// --size, --record and --frames, of which the demo says what it means. Without a number of frames, `frames` has the
+// default; 0 is shown as none.
+void add_picture_options(CLI::App& app, Pictures& pictures, const std::string& about_frames);
+
+// Parses the call and does the work. Returns the exit status: 2 for a wrong call, 1 when the work failed, each with a
+// line on standard error; or that of a CLI::RuntimeError.
+int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& work);
+
+}  // namespace demo
