@@ -8,7 +8,7 @@ namespace demo {
 
 namespace {
 
-constexpr std::array<float, 5> always{4, 12, 30, 75, 250};  // milliseconds that some answers always take
+constexpr std::array<float, 5> always{8, 15, 22, 35, 60};  // milliseconds that some answers always take
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void Drift::move_on() {
     shares[0] = 1;
     for (std::size_t i = 0; i < always.size(); ++i)
         shares.at(i + 1) =
-            0.12 * std::pow(std::sin(turn * (1 + 0.5 * static_cast<double>(i % 3)) + 1.9 * static_cast<double>(i)), 2);
+            0.06 * std::pow(std::sin(turn * (1 + 0.5 * static_cast<double>(i % 3)) + 1.9 * static_cast<double>(i)), 2);
     kind_ = std::discrete_distribution<int>(shares.begin(), shares.end());
 }
 

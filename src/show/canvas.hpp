@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ struct Box {
     Box take_right(int pixels);
 };
 
+struct Point {
+    float x, y;
+};
+
 enum class Weight { Regular, Bold };
 
 // One of the sizes that there are, the largest of at most so many pixels.
@@ -65,6 +70,8 @@ class Canvas {
     void fill(const Box& box, Color color, float opacity = 1);
     void frame(const Box& box, Color color, int thickness = 1);
     void line(float x0, float y0, float x1, float y1, Color color, float thickness = 1, float opacity = 1);
+    // Lines from each point to the next one, with no darker places where they meet.
+    void polyline(std::span<const Point> points, Color color, float thickness);
     void arrow(float x0, float y0, float x1, float y1, Color color, float thickness = 1.5F);
 
     enum class Align { Left, Middle, Right };

@@ -16,7 +16,7 @@ namespace quadmill::detail::show {
 
 struct MonitorOptions {
     std::uint64_t window = 1000000;
-    double eps = 0.002;         // as in SlidingOptions
+    double eps = 0.01;          // as in SlidingOptions
     double support = 0.01;      // the least part of the window that is frequent; eps where that is more
     std::uint64_t every = 0;    // values between moments of the time axis; 0 takes a fortieth of the window
     std::size_t moments = 120;  // that the time axis is long

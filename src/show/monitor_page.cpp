@@ -88,7 +88,7 @@ Scale scale_of(const MonitorModel& model, const Box& box) {
         }
     }
     if (low > high) low = high = 0;
-    return {low, high, box.y, box.bottom(), 50};
+    return {low, high, box.y, box.bottom(), 8};
 }
 
 class Page {
@@ -216,12 +216,12 @@ class Page {
     void lines() {
         const float thickness = at_.large ? 2 : 1.5F;
         for (std::size_t i = 0; i < curves; ++i) {
-            const auto y_at = [&](std::size_t m) { return scale_.y(model_.history[m].bands.at(i).value); };
-            const auto x_at = [&](std::size_t m) { return x_of(model_.history[m].read); };
-            for (std::size_t m = 1; m < model_.history.size(); ++m)
-                canvas_.line(x_at(m - 1), y_at(m - 1), x_at(m), y_at(m), colors.at(i), thickness);
-            const auto last = model_.history.size() - 1;
-            canvas_.line(x_at(last), y_at(last), x_at(last), y_at(last), colors.at(i), 2.5F * thickness);
+            std::vector<Point> line;
+            for (const auto& moment : model_.history)
+                line.push_back({x_of(moment.read), scale_.y(moment.bands.at(i).value)});
+            canvas_.polyline(line, colors.at(i), thickness);
+            const auto& now = line.back();
+            canvas_.line(now.x, now.y, now.x, now.y, colors.at(i), 2.5F * thickness);
         }
     }
 

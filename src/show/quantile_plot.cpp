@@ -45,9 +45,9 @@ Canvas draw_quantiles(const QuantileCurve& curve, Size size) {
                    low = static_cast<int>(scale.y(points[i - 1].lower));
         canvas.fill({from, high, std::max(to - from, 1), std::max(low - high, 1)}, max_color, 0.5F);
     }
-    for (std::size_t i = 1; i < points.size(); ++i)
-        canvas.line(x_of(points[i - 1].phi), scale.y(points[i - 1].value), x_of(points[i].phi),
-                    scale.y(points[i].value), accent, 2);
+    std::vector<Point> line;
+    for (const auto& point : points) line.push_back({x_of(point.phi), scale.y(point.value)});
+    canvas.polyline(line, accent, 2);
     return canvas;
 }
 

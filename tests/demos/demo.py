@@ -48,10 +48,10 @@ class Demo(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def record(self, name, *args, size="640x480"):
+    def record(self, name, *args, size="640x480", **more):
         """The paths of the frames, in order."""
         folder = os.path.join(self.folder, name)
-        result = run("--record", folder, "--size", size, *args)
+        result = run("--record", folder, "--size", size, *args, **more)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.said = result.stdout
         return [os.path.join(folder, file) for file in sorted(os.listdir(folder))]
