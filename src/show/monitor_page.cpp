@@ -219,10 +219,19 @@ class Page {
             std::vector<Point> line;
             for (const auto& moment : model_.history)
                 line.push_back({x_of(moment.read), scale_.y(moment.bands.at(i).value)});
+            cut_left(line);
             canvas_.polyline(line, colors.at(i), thickness);
             const auto& now = line.back();
             canvas_.line(now.x, now.y, now.x, now.y, colors.at(i), 2.5F * thickness);
         }
+    }
+
+    // The oldest moment may be just off the axis.
+    void cut_left(std::vector<Point>& line) const {
+        const auto edge = static_cast<float>(at_.plot.x);
+        if (line.size() < 2 || line[0].x >= edge) return;
+        const float part = (edge - line[0].x) / (line[1].x - line[0].x);
+        line[0] = {edge, std::lerp(line[0].y, line[1].y, part)};
     }
 
     // At the curves' ends, one below the other where these meet.

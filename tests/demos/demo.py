@@ -91,8 +91,9 @@ class Window(Demo):
         for program in ("Xvfb", "xdotool"):
             assert shutil.which(program), f"{program} is missing: tests/setup.sh"
         read, write = os.pipe()
-        server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"],
-                                  pass_fds=[write], stderr=subprocess.DEVNULL)
+        # It would begin anew when its last client, maybe xdotool, goes, and refuse who comes at that moment.
+        server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1400x1000x24", "-nolisten", "tcp",
+                                   "-noreset"], pass_fds=[write], stderr=subprocess.DEVNULL)
         cls.addClassCleanup(lambda: (server.terminate(), server.wait()))
         os.close(write)
         with os.fdopen(read) as display:

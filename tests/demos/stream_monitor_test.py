@@ -88,7 +88,7 @@ class Record(demo.AnyDemo, Stream):
 class Window(Stream, demo.Window):
     def test_a_pipe(self):
         content = raw(values(30000))
-        last = self.record("frames", *SMALL, self.file(content))[-1]
+        last = self.record("frames", *SMALL, "--engine", "merge", self.file(content))[-1]
         pipe = os.path.join(self.folder, "pipe")
         os.mkfifo(pipe)
         all_of_it = threading.Event()
@@ -105,6 +105,9 @@ class Window(Stream, demo.Window):
         self.addCleanup(lambda: (all_of_it.set(), writer.join()))
         self.open("25,000 values", pipe, *SMALL, "--hide-times")  # and waits for more, without standing still
         self.key("space", "25,000 values, paused")
+        for y in (45, 99):  # who sorts, and in the list, merge
+            self.press_for_long(310, y - demo.BAR)
+            time.sleep(0.2)  # the list opens over some frames
         all_of_it.set()
         time.sleep(0.2)
         self.key("Right", "25,500 values, paused")
