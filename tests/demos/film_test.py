@@ -46,7 +46,7 @@ class Films(demo.Demo):
         said, more = self.film()
         self.assertEqual(more, [])
         self.assertIn("apt-get install ffmpeg", said)
-        self.assertIn("ffmpeg -framerate 8", said)
+        self.assertIn("ffmpeg -framerate 1", said)
 
     def test_with_ffmpeg(self):
         self.install()
@@ -59,7 +59,7 @@ class Films(demo.Demo):
             self.assertEqual(place, self.frames)
             self.assertEqual(arguments[arguments.index("-i") + 1], "%04d.png")
             self.assertEqual(arguments[arguments.index("-frames:v") + 1], "3")
-            self.assertEqual(arguments[arguments.index("-framerate") + 1], "8")
+            self.assertEqual(arguments[arguments.index("-framerate") + 1], "1")
         mp4, gif = calls
         self.assertEqual(mp4[mp4.index("-pix_fmt") + 1], "yuv420p")
         self.assertTrue(any("paletteuse" in word for word in gif))
