@@ -168,7 +168,16 @@ class Window {
         glfwSetWindowUserPointer(window_.get(), this);
         // Keys wait for the frame: nothing may be thrown through GLFW.
         glfwSetKeyCallback(window_.get(), [](GLFWwindow* window, int key, int, int action, int) {
-            if (action != GLFW_RELEASE) static_cast<Window*>(glfwGetWindowUserPointer(window))->keys_.push_back(key);
+            if (action != GLFW_RELEASE) self(window).keys_.push_back(key);
+        });
+        // Where the mouse was when its button went down or up, which a frame may notice late.
+        glfwSetCursorPosCallback(window_.get(), [](GLFWwindow* window, double x, double y) {
+            self(window).cursor_ = {static_cast<float>(x), static_cast<float>(y)};
+        });
+        glfwSetMouseButtonCallback(window_.get(), [](GLFWwindow* window, int button, int action, int) {
+            if (button != GLFW_MOUSE_BUTTON_LEFT) return;
+            auto& place = action == GLFW_PRESS ? self(window).pressed_ : self(window).released_;
+            place = self(window).cursor_;
         });
         gui_.emplace(window_.get(), scale_);
         glGenTextures(1, &canvas_);
@@ -189,6 +198,8 @@ class Window {
     }
 
   private:
+    static Window& self(GLFWwindow* window) { return *static_cast<Window*>(glfwGetWindowUserPointer(window)); }
+
     void press(int key) {
         if (ImGui::GetIO().WantTextInput) return;
         if (key == GLFW_KEY_ESCAPE) return glfwSetWindowShouldClose(window_.get(), GLFW_TRUE);
@@ -250,9 +261,8 @@ class Window {
     // A press that began on the picture goes on wherever the mouse is.
     Mouse mouse(show::Size size, ImVec2 corner) {
         const auto& io = ImGui::GetIO();
-        const float x = (io.MousePos.x - corner.x) / (io.DisplaySize.x - corner.x) * static_cast<float>(size.width);
-        const float y = (io.MousePos.y - corner.y) / (io.DisplaySize.y - corner.y) * static_cast<float>(size.height);
         using Button = Mouse::Button;
+        const auto before = held_;
         if (!io.MouseDown[0]) {
             held_ = Button::Up;
         } else if (held_ == Button::Pressed) {
@@ -260,8 +270,13 @@ class Window {
         } else if (ImGui::IsMouseClicked(0) && !io.WantCaptureMouse) {
             held_ = Button::Pressed;
         }
-        const auto inside = [](float at) { return static_cast<int>(std::clamp(at, -1e6F, 1e6F)); };
-        return {inside(x), inside(y), held_};
+        const bool released = held_ == Button::Up && before != Button::Up;
+        const auto at = held_ == Button::Pressed ? pressed_ : released ? released_ : io.MousePos;
+        const auto pixel = [](float from, float low, float end, int pixels) {
+            return static_cast<int>(std::clamp((from - low) / (end - low) * static_cast<float>(pixels), -1e6F, 1e6F));
+        };
+        return {pixel(at.x, corner.x, io.DisplaySize.x, size.width),
+                pixel(at.y, corner.y, io.DisplaySize.y, size.height), held_};
     }
 
     void upload(const show::Canvas& picture) const {
@@ -292,6 +307,7 @@ class Window {
     GLuint canvas_ = 0, shown_ = 0;
     bool flipped_ = false, save_ = false;
     Mouse::Button held_ = Mouse::Button::Up;
+    ImVec2 cursor_, pressed_, released_;
     std::string title_;
 };
 

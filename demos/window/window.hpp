@@ -22,7 +22,7 @@ enum class Key : int { None = 0, Space = ' ', Plus = '+', Minus = '-', Left = 25
 
 // In pixels of the picture, also beyond its sides while a button is down.
 struct Mouse {
-    int x = 0, y = 0;
+    int x = 0, y = 0;  // where it was pressed or released, if that was just now
     enum class Button { Up, Pressed, Held } button = Button::Up;  // Pressed: just now, and over the picture
 };
 

@@ -15,7 +15,8 @@ namespace quadmill {
 
 namespace detail::gl {
 class Device;
-}
+struct Pass;
+}  // namespace detail::gl
 
 /// How Context::headless opens its context.
 struct HeadlessOptions {
@@ -75,6 +76,7 @@ struct PassEvent {
     int quads = 0;                           ///< 0 for a copy from texture to texture, and for points
     std::uint64_t texels = 0;                ///< covered by the quads or points, in each target
     std::span<const PassQuad> rectangles{};  ///< the quads themselves
+    const detail::gl::Pass* pass = nullptr;  ///< for the library's own use; null for a copy from texture to texture
 };
 
 /// Sees every pass as it is issued, in the order of issue, on the calling thread. A pass that the GPU skips because the

@@ -175,7 +175,8 @@ void draw(Device& device, const Pass& pass) {
                           .targets = pass.target->targets(),
                           .format = info(pass.target->format()).name,
                           .write = pass.blend == Blend::None ? PassEvent::Write::Replace : PassEvent::Write::Blend,
-                          .texels = pass.quads ? 0 : pass.count};
+                          .texels = pass.quads ? 0 : pass.count,
+                          .pass = &pass};
     const auto quads = pass.quads ? pass.quads->quads().subspan(pass.first, pass.count) : std::span<const Quad>{};
     observed(device, event, quads, [&] {
         const auto& gl = device.gl;

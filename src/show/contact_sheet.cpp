@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "show/parts.hpp"
 #include "show/stage_view.hpp"
 
 namespace quadmill::detail::show {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "show/parts.hpp"
 #include "show/scale.hpp"
 
 namespace quadmill::detail::show {
@@ -333,17 +334,12 @@ class Page {
 
     void legend() {
         Box box = at_.legend;
-        const auto swatch = [&](Color color, const std::string& words) {
-            canvas_.fill({box.x, box.y + 2, 12, box.height - 4}, color);
-            box.take_left(16);
-            canvas_.text(box.x, box.y, words, at_.small);
-            box.take_left(at_.small.width(words) + (at_.large ? 22 : 10));
-        };
-        swatch(mix(white, leaf, 0.3F), "surely holds the exact quantile");
-        swatch(accent, "at least");
-        swatch(mix(white, accent, 0.35F), "at most so many");
-        swatch(window_color, "the window");
-        swatch(ink, "bar cut off");
+        const int gap = at_.large ? 22 : 10;
+        const std::array meanings{std::pair{mix(white, leaf, 0.3F), "surely holds the exact quantile"},
+                                  std::pair{accent, "at least"},
+                                  std::pair{mix(white, accent, 0.35F), "at most so many"},
+                                  std::pair{window_color, "the window"}, std::pair{ink, "bar cut off"}};
+        for (const auto& [color, words] : meanings) swatch(canvas_, box, color, words, at_.small, gap);
     }
 
     const MonitorModel& model_;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "show/parts.hpp"
+
 namespace quadmill::detail::show {
 
 namespace {
@@ -44,13 +46,9 @@ void Scale::set_logarithmic() {
 }
 
 void Scale::set_linear() {
-    if (high_ <= low_) high_ = low_ + std::max(std::abs(low_), 1.0) * 1e-3;
-    const double power = power_of_ten((high_ - low_) / 5);
-    double step = 10 * power;
-    for (const double part : {5, 2, 1}) step = part * power >= (high_ - low_) / 8 ? part * power : step;
-    low_ = std::floor(low_ / step) * step;
-    high_ = std::ceil(high_ / step) * step;
-    for (int i = 0; low_ + i * step <= high_ + step / 2; ++i) ticks_.push_back(low_ + i * step);
+    ticks_ = round_ticks(low_, high_);
+    low_ = ticks_.front();
+    high_ = ticks_.back();
 }
 
 double Scale::place(double value) const {
@@ -71,8 +69,7 @@ void Scale::draw(Canvas& canvas, const Box& box, const Font& font) const {
         canvas.fill({box.x, at, box.width, 1}, rule);
         if (last - at < font.line()) continue;  // no room for its words
         last = at;
-        canvas.text(box.x - 8, at - font.line() / 2, fmt::format("{:.6g}", std::abs(tick) < 1e-12 ? 0 : tick), font,
-                    faint, Canvas::Align::Right);
+        canvas.text(box.x - 8, at - font.line() / 2, fmt::format("{:.6g}", tick), font, faint, Canvas::Align::Right);
     }
 }
 

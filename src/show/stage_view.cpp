@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "show/parts.hpp"
+
 namespace quadmill::detail::show {
 
 namespace {
@@ -47,39 +49,13 @@ Layout::Layout(Size size)
     channels = top;
 }
 
-// Rows as they are in memory from below, as OpenGL shows them.
-struct Grid {
-    Grid(const Box& box, int width, int height);
-    [[nodiscard]] Box cells(float x0, float y0, float x1, float y1) const {
-        const auto left = static_cast<int>(std::lround(x0 * scale)), right = static_cast<int>(std::lround(x1 * scale));
-        const auto low = static_cast<int>(std::lround(y0 * scale)), high = static_cast<int>(std::lround(y1 * scale));
-        return {area.x + left, area.bottom() - high, right - left, high - low};
-    }
-    Box area;
-    float scale;  // pixels a texel: whole, or one over a whole number
-};
-
-Grid::Grid(const Box& box, int width, int height) {
-    const int enlarged = std::min(box.width / width, box.height / height);
-    const int reduced = std::max((width + box.width - 1) / box.width, (height + box.height - 1) / box.height);
-    scale = enlarged > 0 ? static_cast<float>(enlarged) : 1.0F / static_cast<float>(reduced);
-    const auto wide = static_cast<int>(static_cast<float>(width) * scale);
-    const auto high = static_cast<int>(static_cast<float>(height) * scale);
-    area = {box.x + (box.width - wide) / 2, box.y, wide, high};
-}
-
-// Paints each pixel of the texels by color(place), or each texel once where they are larger.
+// Paints the texels by color(place).
 template <class ColorOf>
 Grid paint_texels(Canvas& canvas, const Box& box, const Stages& stages, int channel, ColorOf&& color_of) {
     const Grid grid(box, stages.width, stages.height);
-    for (int y = 0; y < grid.area.height; ++y) {
-        for (int x = 0; x < grid.area.width; ++x) {
-            const auto column = static_cast<int>((static_cast<float>(x) + 0.5F) / grid.scale);
-            const auto row = static_cast<int>((static_cast<float>(y) + 0.5F) / grid.scale);
-            const auto place = static_cast<Place>(4 * (row * stages.width + column) + channel);
-            canvas.set(grid.area.x + x, grid.area.bottom() - 1 - y, color_of(place));
-        }
-    }
+    grid.paint(canvas, [&](std::size_t texel) {
+        return color_of(static_cast<Place>(4 * texel + static_cast<std::size_t>(channel)));
+    });
     return grid;
 }
 
@@ -137,11 +113,7 @@ class Drawing {
         canvas_.paragraph(at_.explanation, explain(stages_, view_.step), at_.body, faint);
     }
 
-    // A heading over a box, which loses that line.
-    void heading(Box& box, const std::string& words) {
-        auto line = box.take_top(at_.small.line() + 2);
-        canvas_.label(line, words, at_.small);
-    }
+    void heading(Box& box, const std::string& words) { show::heading(canvas_, box, words, at_.small); }
 
     void quads() {
         Box box = at_.quads;
@@ -159,7 +131,7 @@ class Drawing {
         });
         outlines(grid, merge ? stages_.layers : 1);
         arrows(grid);
-        canvas_.frame({grid.area.x - 1, grid.area.y - 1, grid.area.width + 2, grid.area.height + 2}, faint);
+        grid.frame(canvas_, faint);
     }
 
     void outlines(const Grid& grid, int layers) {
@@ -233,11 +205,9 @@ class Drawing {
         draw_elements(canvas_, box, stages_, step_);
     }
 
-    // One line of the panel at the side: words on the left, a value on the right.
+    // One line of the panel at the side.
     void row(Box& box, const std::string& words, const std::string& value, const Font& font) {
-        canvas_.text(box.x, box.y, words, font, faint);
-        canvas_.text(box.right(), box.y, value, font, ink, Canvas::Align::Right);
-        box.take_top(font.line() + (at_.large ? 3 : 1));
+        fact(canvas_, box, words, value, font, at_.large ? 3 : 1);
     }
 
     void side() {
@@ -345,17 +315,12 @@ class Drawing {
 
     void legend() {
         Box box = at_.legend;
-        const auto swatch = [&](Color color, const std::string& words) {
-            canvas_.fill({box.x, box.y + 2, 12, box.height - 4}, color);
-            box.take_left(16);
-            canvas_.text(box.x, box.y, words, at_.small);
-            box.take_left(at_.small.width(words) + (at_.large ? 22 : 10));
-        };
-        box.take_left(draw_scale(canvas_, box, at_.small) + (at_.large ? 22 : 10));
+        const int gap = at_.large ? 22 : 10;
+        box.take_left(draw_scale(canvas_, box, at_.small) + gap);
         const bool merge = stages_.request.engine == Watched::Merge;
-        swatch(min_color, merge ? "even blocks" : "keeps the smaller (MIN)");
-        swatch(max_color, merge ? "odd blocks" : "keeps the larger (MAX)");
-        swatch(padding_color, "padding");
+        swatch(canvas_, box, min_color, merge ? "even blocks" : "keeps the smaller (MIN)", at_.small, gap);
+        swatch(canvas_, box, max_color, merge ? "odd blocks" : "keeps the larger (MAX)", at_.small, gap);
+        swatch(canvas_, box, padding_color, "padding", at_.small, gap);
     }
 
     const Stages& stages_;
@@ -370,7 +335,7 @@ class Drawing {
 void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel) {
     const auto grid =
         paint_texels(canvas, box, stages, channel, [&](Place place) { return color_of(stages, step.keys[place]); });
-    canvas.frame({grid.area.x - 1, grid.area.y - 1, grid.area.width + 2, grid.area.height + 2}, rule);
+    grid.frame(canvas, rule);
 }
 
 void draw_elements(Canvas& canvas, const Box& box, const Stages& stages, const Step& step) {
@@ -388,15 +353,6 @@ void draw_elements(Canvas& canvas, const Box& box, const Stages& stages, const S
     }
     for (std::size_t a = 1; a < stages.arrays; ++a)
         canvas.fill({box.x + static_cast<int>(a * width / stages.arrays), box.y, 1, box.height}, faint);
-}
-
-int draw_scale(Canvas& canvas, const Box& box, const Font& font) {
-    canvas.text(box.x, box.y, "small", font);
-    const int from = box.x + font.width("small") + 5;
-    for (int i = 0; i < 80; ++i)
-        canvas.fill({from + i, box.y + 2, 1, box.height - 4}, heat(static_cast<float>(i) / 79));
-    canvas.text(from + 85, box.y, "large", font);
-    return from + 85 + font.width("large") - box.x;
 }
 
 Canvas draw_step(const Stages& stages, const View& view, Size size) {

@@ -33,7 +33,5 @@ struct View {
 // Parts of pictures, for other pages: the texels of one channel, and all arrays' elements by index.
 void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel);
 void draw_elements(Canvas& canvas, const Box& box, const Stages& stages, const Step& step);
-// Small values dark, large ones light; returns the width.
-int draw_scale(Canvas& canvas, const Box& box, const Font& font);
 
 }  // namespace quadmill::detail::show

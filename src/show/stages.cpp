@@ -17,6 +17,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
+#include "show/parts.hpp"
 #include "sort/bitonic_network.hpp"
 #include "sort/keys.hpp"
 
@@ -334,15 +335,11 @@ Stages watch(Context& context, const Request& request) {
     bench::KeyBuffer buffer(request.type, request.distribution, request.n, request.seed);
     const auto input = floats_of(buffer.keys());
     Watcher watcher(context, stages);
-    auto* before = context.observe(&watcher);
     SortStats stats;
-    try {
+    {
+        const Observing observing(context, watcher);
         stats = quadmill::sort(context, buffer.keys(), options_of(request));
-    } catch (...) {
-        context.observe(before);
-        throw;
     }
-    context.observe(before);
     watcher.finish();
     stages.sorted = floats_of(buffer.keys());
     if (request.engine == Watched::Pbsn) stages.arrays = 4;

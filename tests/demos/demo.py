@@ -91,7 +91,7 @@ class Window(Demo):
         for program in ("Xvfb", "xdotool"):
             assert shutil.which(program), f"{program} is missing: tests/setup.sh"
         read, write = os.pipe()
-        # It would begin anew when its last client, maybe xdotool, goes, and refuse who comes at that moment.
+        # Without -noreset it starts anew whenever its last client leaves, and refuses others meanwhile.
         server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1400x1000x24", "-nolisten", "tcp",
                                    "-noreset"], pass_fds=[write], stderr=subprocess.DEVNULL)
         cls.addClassCleanup(lambda: (server.terminate(), server.wait()))
@@ -104,7 +104,10 @@ class Window(Demo):
         self.program = subprocess.Popen([PROGRAM, "--size", f"640x{480 + BAR}", *args],
                                         cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (self.program.kill(), self.program.wait()))
-        self.window = until(lambda: self.xdotool("search", "--name", f"^{NAME}: ").split("\n")[0], "the window")
+        def window():
+            self.assertIsNone(self.program.poll(), "the program has ended")
+            return self.xdotool("search", "--name", f"^{NAME}: ").split("\n")[0]
+        self.window = until(window, "the window")
         self.wait_for(words, "when it opened")
 
     def close(self):

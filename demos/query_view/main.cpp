@@ -1,0 +1,83 @@
+// Watches a query: its passes over the depth and stencil buffers, while a rectangle of the rows is dragged. In a window,
+// or as frames in a folder (--record DIR).
+#include <cstdio>
+#include <utility>
+
+#include "cli/csv.hpp"
+#include "cli/words.hpp"
+#include "scene.hpp"
+#include "show/film.hpp"
+#include "window/program.hpp"
+
+namespace {
+
+struct Options {
+    std::string file;
+    std::size_t rows = 4096;
+    std::uint32_t seed = 1;
+    demo::Explorer::Axes axes;
+    quadmill::QueryEngine engine = quadmill::QueryEngine::Depth;
+    demo::Pictures pictures{.frames = 48};
+};
+
+const quadmill::cli::Words<quadmill::QueryEngine> engine_words{{"depth", quadmill::QueryEngine::Depth},
+                                                               {"bitmap", quadmill::QueryEngine::Bitmap}};
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("FILE", options.file, "CSV with a line of names (default: make-believe houses)")->type_name("");
+    app.add_option("--rows", options.rows, "How many houses")->check(CLI::Range(1, 1 << 16))->capture_default_str();
+    app.add_option("--seed", options.seed, "Of the houses")->capture_default_str();
+    app.add_option("--x", options.axes.x, "The column to the right")->type_name("NAME");
+    app.add_option("--y", options.axes.y, "The column up")->type_name("NAME");
+    app.add_option("--engine", options.engine, "What counts (default: depth)")
+        ->transform(quadmill::cli::one_of(engine_words));
+    demo::add_picture_options(app, options.pictures, "The passes of a query, then as many of a sweep");
+}
+
+quadmill::Table table_of(const Options& options) {
+    if (options.file.empty()) return demo::make_houses(options.rows, options.seed);
+    const quadmill::cli::CsvFile file(options.file, ',');
+    quadmill::cli::CsvColumns all(file.names().size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    return file.table(all, 0);
+}
+
+demo::Explorer explorer(quadmill::Context context, const Options& options) {
+    return {std::move(context), table_of(options), options.axes, options.engine};
+}
+
+// The passes of the first query, one after the other; then the answer, while the rectangle crosses the rows.
+void record(const Options& options, demo::show::Size size) {
+    auto explored = explorer(quadmill::Context::headless(), options);
+    const auto frames = options.pictures.frames, swept = frames / 2, stepped = frames - swept;
+    const demo::show::Recording recording{.directory = options.pictures.record, .frames = frames, .rate = 4};
+    const auto said = demo::show::record(recording, [&](std::size_t frame) {
+        if (frame < stepped) {
+            explored.go_to(static_cast<std::ptrdiff_t>(frame * explored.places() / stepped));
+        } else {
+            const double way = static_cast<double>(frame - stepped + 1) / static_cast<double>(swept);
+            explored.sweep_rectangle(0.05 + 0.5 * way, 0.05 + 0.35 * way, 0.4 - 0.2 * way);
+            explored.go_to(static_cast<std::ptrdiff_t>(explored.places()));
+        }
+        return explored.draw(size);
+    });
+    std::puts(said.c_str());
+}
+
+void run(const Options& options) {
+    const auto size = options.pictures.parsed_size();
+    if (options.pictures.recorded()) return record(options, size);
+    demo::run_window({.name = "query_view", .size = size}, [&](auto get_proc_address) {
+        return demo::make_query_scene(explorer(quadmill::Context::adopt(get_proc_address), options));
+    });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Watch a query by the graphics pipeline: what each pass leaves in the depth and stencil buffers.",
+                 "query_view"};
+    Options options;
+    add_options(app, options);
+    return demo::run_program(app, argc, argv, [&] { run(options); });
+}

@@ -1,0 +1,130 @@
+#include "scene.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace demo {
+
+namespace {
+
+using quadmill::QueryEngine;
+
+class QueryScene final : public Scene {
+  public:
+    explicit QueryScene(Explorer explorer)
+        : explorer_(std::move(explorer)), columns_(number_columns(explorer_.table())) {}
+
+    [[nodiscard]] std::string title() const override { return explorer_.title(); }
+    [[nodiscard]] bool moving() const override { return explorer_.playing(); }
+    void tick(double seconds) override { explorer_.tick(seconds); }
+
+    void press(Key key) override {
+        if (key == Key{'E'}) return set_engine(explorer_.engine() == QueryEngine::Depth ? 1 : 0);
+        explorer_.press(key);
+    }
+
+    void bar(Bar& bar) override {
+        explorer_.bar(bar);
+        static const std::array<std::string, 2> engines{"depth", "bitmap"};
+        std::size_t engine = explorer_.engine() == QueryEngine::Depth ? 0 : 1;
+        if (bar.choose("The engine (E)", engine, engines, 80)) set_engine(engine);
+        bar.next_row();
+        axes(bar);
+        for (std::size_t i = 0; i < explorer_.thresholds().size(); ++i) threshold(bar, i);
+    }
+
+    void mouse(show::Size picture, const Mouse& mouse) override {
+        using Button = Mouse::Button;
+        if (mouse.button == Button::Pressed) press_at(picture, mouse);
+        if (!corner_ || (mouse.x == last_.x && mouse.y == last_.y && mouse.button == last_.button)) return;
+        const bool moved = std::abs(mouse.x - corner_->x) > 2 || std::abs(mouse.y - corner_->y) > 2;
+        const bool elsewhere = mouse.x != last_.x || mouse.y != last_.y;
+        if (moved && elsewhere) ask(rectangle(picture, *corner_, mouse));
+        if (!moved && mouse.button == Button::Up) ask({});
+        if (mouse.button == Button::Up) corner_.reset();
+        last_ = mouse;
+    }
+
+    [[nodiscard]] std::optional<Picture> draw(show::Size size) override {
+        const Drawn now{asked_, explorer_.at(), size.width, size.height};
+        if (std::exchange(drawn_, now) == now) return {};
+        return explorer_.draw(size);
+    }
+
+  private:
+    struct Drawn {
+        std::size_t query, place;
+        int width, height;
+        bool operator==(const Drawn&) const = default;
+    };
+
+    void set_engine(std::size_t i) {
+        explorer_.set_engine(i == 0 ? QueryEngine::Depth : QueryEngine::Bitmap);
+        ++asked_;
+    }
+
+    void ask(const std::optional<show::Rectangle>& rectangle) {
+        explorer_.set_rectangle(rectangle);
+        ++asked_;
+    }
+
+    void axes(Bar& bar) {
+        const auto view = explorer_.view();
+        const auto place = [&](const std::string& name) {
+            return static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin());
+        };
+        auto x = place(view.x), y = place(view.y);
+        bool anew = bar.choose("To the right", x, columns_, 84);
+        anew |= bar.choose("Up", y, columns_, 84);
+        if (!anew) return;
+        explorer_.set_axes({columns_[x], columns_[y]});
+        ++asked_;
+    }
+
+    void threshold(Bar& bar, std::size_t i) {
+        const auto& of = explorer_.thresholds()[i];
+        const bool least = of.keeps == Explorer::Threshold::Keeps::AtLeast;
+        const auto format = of.column + (least ? " >= %.6g" : " <= %.6g");
+        auto value = static_cast<float>(of.value);
+        const Bar::Slider slider{static_cast<float>(of.range.low), static_cast<float>(of.range.high), format.c_str(),
+                                 190};
+        if (!bar.slide("Only rows whose " + of.column + " is at " + (least ? "least" : "most") + " that", value,
+                       slider))
+            return;
+        explorer_.set_threshold(i, value);
+        ++asked_;
+    }
+
+    void press_at(show::Size picture, const Mouse& mouse) {
+        if (show::scatter_box(picture).holds(mouse.x, mouse.y)) {
+            corner_ = last_ = mouse;
+        } else if (const auto step = show::step_at(explorer_.query(), explorer_.view(), picture, mouse.x, mouse.y)) {
+            explorer_.go_to(static_cast<std::ptrdiff_t>(*step));
+        }
+    }
+
+    [[nodiscard]] show::Rectangle rectangle(show::Size picture, const Mouse& from, const Mouse& to) const {
+        const auto values = [&](const Mouse& at) {
+            return show::scatter_values(explorer_.table(), explorer_.view(), picture, at.x, at.y);
+        };
+        const auto a = values(from), b = values(to);
+        return {std::min(a[0], b[0]), std::min(a[1], b[1]), std::max(a[0], b[0]), std::max(a[1], b[1])};
+    }
+
+    Explorer explorer_;
+    std::vector<std::string> columns_;
+    std::size_t asked_ = 0;  // queries
+    std::optional<Drawn> drawn_;
+    std::optional<Mouse> corner_;  // of a rectangle that is being dragged
+    Mouse last_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> make_query_scene(Explorer explorer) {
+    return std::make_unique<QueryScene>(std::move(explorer));
+}
+
+}  // namespace demo

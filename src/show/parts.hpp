@@ -1,0 +1,69 @@
+// Parts that pages have in common.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "quadmill/context.hpp"
+#include "show/canvas.hpp"
+
+namespace quadmill::detail::show {
+
+// Watches a context's passes for as long as it lives.
+class Observing {
+  public:
+    Observing(Context& context, PassObserver& observer) : context_(context), before_(context.observe(&observer)) {}
+    Observing(const Observing&) = delete;
+    Observing& operator=(const Observing&) = delete;
+    ~Observing() { context_.observe(before_); }
+
+  private:
+    Context& context_;
+    PassObserver* before_;
+};
+
+// Texels in a box, each some whole pixels, or some whole texels a pixel. The first row is the lowest, as OpenGL shows
+// it.
+struct Grid {
+    Grid(const Box& box, int texels_wide, int texels_high);
+    [[nodiscard]] Box cells(float x0, float y0, float x1, float y1) const;
+    // By color_of(texel), counted row after row from below.
+    template <class ColorOf>
+    void paint(Canvas& canvas, ColorOf&& color_of) const;
+    // Around it.
+    void frame(Canvas& canvas, Color color) const {
+        canvas.frame({area.x - 1, area.y - 1, area.width + 2, area.height + 2}, color);
+    }
+
+    Box area;
+    float scale;  // pixels a texel: whole, or one over a whole number
+    int width;    // in texels
+};
+
+template <class ColorOf>
+void Grid::paint(Canvas& canvas, ColorOf&& color_of) const {
+    for (int y = 0; y < area.height; ++y) {
+        for (int x = 0; x < area.width; ++x) {
+            const auto column = static_cast<int>((static_cast<float>(x) + 0.5F) / scale);
+            const auto row = static_cast<int>((static_cast<float>(y) + 0.5F) / scale);
+            canvas.set(area.x + x, area.bottom() - 1 - y, color_of(static_cast<std::size_t>(row * width + column)));
+        }
+    }
+}
+
+// A line of words over a box, which loses it.
+void heading(Canvas& canvas, Box& box, const std::string& words, const Font& font, Color color = ink);
+// Words on the left of a box and a value on the right, in a line that it loses, with `gap` below.
+void fact(Canvas& canvas, Box& box, const std::string& words, const std::string& value, const Font& font, int gap);
+// A color and what it means, at the left of a box, which loses them with `gap`.
+void swatch(Canvas& canvas, Box& box, Color color, const std::string& words, const Font& font, int gap);
+// Small values dark, large ones light; returns the width.
+int draw_scale(Canvas& canvas, const Box& box, const Font& font);
+
+// Round numbers, equally far apart, from `low` or below to `high` or above.
+[[nodiscard]] std::vector<double> round_ticks(double low, double high);
+
+}  // namespace quadmill::detail::show

@@ -1,0 +1,85 @@
+// What counting the rows of a condition looked like after each of its passes: the real engine, watched through a
+// PassObserver that reads back what the pass left in the depth and stencil buffers or among the selections, and what its
+// occlusion query counted.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gl/pass.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/query.hpp"
+
+namespace quadmill::detail::show {
+
+// The content of the depth buffer: bits of a column's keys.
+struct DepthContent {
+    std::size_t column = 0;   // of the table
+    std::uint64_t base = 0;   // its smallest key
+    int shift = 0;            // of the bits that are there
+    std::uint32_t mask = 0;   // and how many of them: all ones for whole keys
+    std::uint32_t codes = 1;  // there are less than so many, NULLs apart
+    [[nodiscard]] bool whole() const { return mask == ~std::uint32_t{0}; }
+};
+
+struct QueryStep {
+    std::string name;  // of the pass; "rows" before any
+    // The rest is by row, of what is there after the pass; empty where the engine has no such thing (yet).
+    std::vector<std::uint32_t> depth;  // as codes, which count the depths that there are
+    std::vector<std::uint8_t> stencil;
+    std::vector<bool> selected;  // the bits that it wrote, or those that it counts
+    std::vector<bool> passed;    // the tests of this pass, or that bit
+    std::optional<DepthContent> content;
+
+    // The tests, and the depth of the quad that was drawn, as a code.
+    std::optional<gl::DepthTest> depth_test;
+    std::optional<gl::StencilTest> stencil_test;
+    std::optional<std::array<std::uint32_t, 2>> bounds;
+    std::optional<std::uint32_t> drawn;
+    std::optional<std::uint64_t> counted;
+    int level = 0;  // that the stencil of a row counts to at least, unless the row has lost; 0: no stencil
+
+    [[nodiscard]] bool is_load() const { return depth_test && depth_test->write == gl::DepthWrite::On; }
+};
+
+// The first step is the table before any pass.
+struct WatchedQuery {
+    Table table;
+    std::string condition, renderer;
+    QueryEngine engine = QueryEngine::Depth;
+    std::vector<QueryStep> steps;
+    std::uint64_t count = 0;  // the answer
+    int levels = 1;           // that the stencil counts to
+    int texture_width = 0;    // of the depth buffer, or bits of a line of a selection
+
+    [[nodiscard]] std::size_t rows() const { return table.rows(); }
+};
+
+// The value that a depth stands for; nothing where it is a part of the keys only, or beyond them.
+[[nodiscard]] std::optional<Value> value_at(const WatchedQuery& query, const DepthContent& content, std::uint32_t code);
+
+class QueryWatcher {
+  public:
+    static constexpr std::size_t most_rows = std::size_t{1} << 16U;  // all steps are kept
+    // Throws InvalidArgument for too many rows, and for none.
+    QueryWatcher(Context context, Table table);
+
+    [[nodiscard]] const Table& table() const { return table_; }
+    // COUNT(*) of the rows. Engines keep the last column in the depth buffer, so the same call may take a pass less the
+    // second time. Throws InvalidArgument for engines other than Depth and Bitmap.
+    [[nodiscard]] WatchedQuery watch(const Predicate& where, QueryEngine engine);
+
+  private:
+    [[nodiscard]] QueryProcessor& processor(QueryEngine engine);
+
+    Context context_;
+    Table table_;
+    std::optional<QueryProcessor> depth_, bitmap_;
+    std::optional<DepthContent> content_;
+};
+
+}  // namespace quadmill::detail::show

@@ -1,0 +1,70 @@
+#include <fmt/core.h>
+
+#include "show/parts.hpp"
+#include "show/query_page.hpp"
+
+namespace quadmill::detail::show {
+
+namespace {
+
+constexpr int page_width = 1240, margin = 28, gap = 18, columns = 5, between = 6;
+constexpr int tile_width = (page_width - 2 * margin - (columns - 1) * gap) / columns;
+constexpr int square = (tile_width - between) / 2;
+
+void draw_tile(Canvas& canvas, Box box, const WatchedQuery& query, std::size_t index) {
+    const Font bold(12, Weight::Bold), small(11);
+    const auto& step = query.steps[index];
+    const bool depth = query.engine == QueryEngine::Depth;
+    const auto line = [&](const Font& font, const std::string& words, Color color) {
+        canvas.label(box.take_top(font.line() + 1), words, font, color);
+    };
+    line(bold, index == 0 ? title_of(query, 0) : fmt::format("{}. {}", index, step.name), ink);
+    line(small, depth && index > 0 ? "depth: " + depth_words(query, index) : "", faint);
+    line(small, depth && index > 0 ? "stencil: " + stencil_words(step) : "", faint);
+    Box grids = box.take_top(square + 4);
+    grids.height = square;
+    if (depth) draw_depth(canvas, grids.take_left(square), query, step);
+    if (depth) grids.take_left(between);
+    draw_result(canvas, grids.take_left(square), query, step);
+    if (step.counted) line(bold, "counted: " + with_commas(*step.counted), accent);
+}
+
+std::string summary(const WatchedQuery& query) {
+    const auto rows = with_commas(query.rows());
+    if (query.engine == QueryEngine::Bitmap)
+        return fmt::format(
+            "{} rows, {} passes of the bitmap engine. Each tile shows the selection that the pass wrote or counted, a "
+            "cell a row, the first row at the lower left.",
+            rows, query.steps.size() - 1);
+    return fmt::format(
+        "{} rows, {} passes of the depth engine. Each tile shows the depth buffer on the left and, on the right, the "
+        "stencil buffer after the pass, or the fragments that passed; a cell a row, the first row at the lower left.",
+        rows, query.steps.size() - 1);
+}
+
+}  // namespace
+
+Canvas query_sheet(const WatchedQuery& query) {
+    const Font title(24, Weight::Bold), body(13), bold(13, Weight::Bold), small(12);
+    const int tile_height = 4 * Font(12).line() + square + gap;
+    const int rows = (static_cast<int>(query.steps.size()) + columns - 1) / columns;
+    const int head = margin + title.line() + 2 * bold.line() + 2 * body.line() + gap;
+    Canvas canvas(page_width, head + rows * tile_height + small.line() + margin);
+    Box page{margin, margin, page_width - 2 * margin, canvas.height() - 2 * margin};
+    Box top = page.take_top(title.line());
+    canvas.text(top.x, top.y, "A query, pass by pass", title);
+    canvas.text(top.right(), top.y, "COUNT = " + with_commas(query.count), title, accent, Canvas::Align::Right);
+    canvas.paragraph(page.take_top(2 * bold.line()), sql_of(query), bold);
+    canvas.paragraph(page.take_top(2 * body.line()), summary(query), body, faint);
+    page.take_top(gap);
+    for (std::size_t i = 0; i < query.steps.size(); ++i) {
+        const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
+        draw_tile(canvas, {page.x + column * (tile_width + gap), page.y + row * tile_height, tile_width, tile_height},
+                  query, i);
+    }
+    page.take_top(rows * tile_height);
+    draw_query_legend(canvas, page.take_top(small.line()), query, small, gap);
+    return canvas;
+}
+
+}  // namespace quadmill::detail::show
