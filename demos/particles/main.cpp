@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "renderer.hpp"
+#include "show/film.hpp"
 #include "window/program.hpp"
 
 namespace {
@@ -39,14 +40,14 @@ void record(const Options& options) {
     const show::Size half{size.width / 2, size.height};
     demo::Renderer renderer(options.sprites, half, options.seed);
     demo::FrameTimes sum;
-    show::record(options.pictures.record, frames, [&](std::size_t i) {
+    const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
         auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames), sum);
         if (options.check && !renderer.order_holds()) throw std::runtime_error("the order is not from back to front");
         return picture;
     });
     const auto n = static_cast<double>(frames);
-    std::printf("%zu frames in %s; of a sorted frame: distances %.2f ms, sort %.2f ms, draw %.2f ms\n", frames,
-                options.pictures.record.c_str(), sum.distances / n / 2, sum.sort / n, sum.draw / n);
+    std::printf("%s\nOf a sorted frame: distances %.2f ms, sort %.2f ms, draw %.2f ms\n", said.c_str(),
+                sum.distances / n / 2, sum.sort / n, sum.draw / n);
 }
 
 }  // namespace

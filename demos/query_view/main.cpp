@@ -6,6 +6,7 @@
 #include "cli/csv.hpp"
 #include "cli/words.hpp"
 #include "scene.hpp"
+#include "show/film.hpp"
 #include "window/program.hpp"
 
 namespace {
@@ -49,7 +50,8 @@ demo::Explorer explorer(quadmill::Context context, const Options& options) {
 void record(const Options& options, demo::show::Size size) {
     auto explored = explorer(quadmill::Context::headless(), options);
     const auto frames = options.pictures.frames, swept = frames / 2, stepped = frames - swept;
-    demo::show::record(options.pictures.record, frames, [&](std::size_t frame) {
+    const demo::show::Recording recording{.directory = options.pictures.record, .frames = frames, .rate = 4};
+    const auto said = demo::show::record(recording, [&](std::size_t frame) {
         if (frame < stepped) {
             explored.go_to(static_cast<std::ptrdiff_t>(frame * explored.places() / stepped));
         } else {
@@ -59,9 +61,7 @@ void record(const Options& options, demo::show::Size size) {
         }
         return explored.draw(size);
     });
-    const auto* folder = options.pictures.record.c_str();
-    std::printf("%zu frames in %s; a film of them: ffmpeg -framerate 4 -i %s/%%04d.png -pix_fmt yuv420p query.mp4\n",
-                frames, folder, folder);
+    std::puts(said.c_str());
 }
 
 void run(const Options& options) {

@@ -1,4 +1,5 @@
 // Watches a sort, stage by stage, forward and back: in a window, or as frames in a folder (--record DIR).
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -6,6 +7,7 @@
 
 #include "cli/show_words.hpp"
 #include "scene.hpp"
+#include "show/film.hpp"
 #include "window/program.hpp"
 
 namespace {
@@ -43,14 +45,17 @@ void record(const Options& options, demo::show::Size size) {
     for (const auto& request : requests(options)) sorts.push_back(demo::show::watch(context, request));
     demo::Player player(std::move(sorts));
     const auto frames = options.pictures.frames > 0 ? options.pictures.frames : player.places();
-    const auto* folder = options.pictures.record.c_str();
-    demo::show::record(folder, frames, [&](std::size_t frame) {
+    constexpr std::size_t least_seconds = 12;  // of the film, so that few steps can be read
+    const demo::show::Recording recording{
+        .directory = options.pictures.record,
+        .frames = frames,
+        .rate = static_cast<int>(std::clamp<std::size_t>(frames / least_seconds, 1, 12))};
+    const auto said = demo::show::record(recording, [&](std::size_t frame) {
         const auto last = player.places() - 1;
         player.go_to(static_cast<std::ptrdiff_t>(frames > 1 ? frame * last / (frames - 1) : last));
         return player.draw(size, demo::show::Times::Hidden);
     });
-    std::printf("%zu frames in %s; a film of them: ffmpeg -framerate 8 -i %s/%%04d.png -pix_fmt yuv420p sort.mp4\n",
-                frames, folder, folder);
+    std::puts(said.c_str());
 }
 
 void run(const Options& options) {

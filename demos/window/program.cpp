@@ -27,6 +27,8 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
         app.parse(argc, argv);
         work();
         return 0;
+    } catch (const CLI::RuntimeError& stop) {
+        return stop.get_exit_code();  // all is said
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : wrong_call;
     } catch (const quadmill::InvalidArgument& error) {

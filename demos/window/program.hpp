@@ -25,7 +25,7 @@ struct Pictures {
 void add_picture_options(CLI::App& app, Pictures& pictures, const std::string& about_frames);
 
 // Parses the call and does the work. Returns the exit status: 2 for a wrong call, 1 when the work failed, each with a
-// line on standard error.
+// line on standard error; or that of a CLI::RuntimeError.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& work);
 
 }  // namespace demo

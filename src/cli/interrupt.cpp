@@ -1,6 +1,7 @@
 #include "cli/interrupt.hpp"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ sigset_t only_sigint() {
 }  // namespace
 
 // A descriptor and not a handler: a signal that comes just before a read would be noticed only after it.
-Interrupt::Interrupt() {
+Interrupt::Interrupt() : stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     struct sigaction before {};
     if (sigaction(SIGINT, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
     const auto set = only_sigint();
@@ -33,10 +34,11 @@ Interrupt::Interrupt() {
 
 Interrupt::~Interrupt() {
     release();
+    if (stop_ >= 0) close(stop_);
 }
 
 void Interrupt::wait_for(int descriptor) {
-    std::array<pollfd, 2> ready{pollfd{descriptor, POLLIN, 0}, pollfd{signals_, POLLIN, 0}};
+    std::array<pollfd, 3> ready{pollfd{descriptor, POLLIN, 0}, pollfd{signals_, POLLIN, 0}, pollfd{stop_, POLLIN, 0}};
     if (came()) return;
     while (poll(ready.data(), ready.size(), -1) < 0 && errno == EINTR) {
     }
@@ -44,8 +46,13 @@ void Interrupt::wait_for(int descriptor) {
 
 bool Interrupt::came() {
     signalfd_siginfo signal{};
-    came_ = came_ || (signals_ >= 0 && read(signals_, &signal, sizeof signal) == sizeof signal);
+    if (signals_ >= 0 && read(signals_, &signal, sizeof signal) == sizeof signal) came_ = true;
     return came_;
+}
+
+void Interrupt::stop() {
+    came_ = true;
+    static_cast<void>(eventfd_write(stop_, 1));
 }
 
 void Interrupt::release() {

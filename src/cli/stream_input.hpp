@@ -25,6 +25,8 @@ class StreamInput {
     // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C.
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
+    // The same from any thread: more() waits no longer.
+    void stop() { interrupt_.stop(); }
     // Ctrl-C stops the program again.
     void release_interrupt() { interrupt_.release(); }
     // What has come and is left; aligned as any value.

@@ -15,9 +15,6 @@ namespace quadmill::cli {
 
 namespace {
 
-const Words<Engine> sorter_words{
-    {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"hybrid", Engine::Hybrid}};
-
 constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
 
 }  // namespace

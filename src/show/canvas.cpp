@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace quadmill::detail::show {
 
@@ -116,9 +118,12 @@ void Canvas::frame(const Box& box, Color color, int thickness) {
     fill({box.right() - thickness, box.y, thickness, box.height}, color);
 }
 
-// By the distance of each pixel's centre.
-void Canvas::line(float x0, float y0, float x1, float y1, Color color, float thickness, float opacity) {
-    const float dx = x1 - x0, dy = y1 - y0, length = std::max(dx * dx + dy * dy, 1e-6F), half = thickness / 2;
+namespace {
+
+// Calls `each` with every pixel of a line and how much of it is covered, by the distance of its centre.
+template <class Each>
+void for_covered(float x0, float y0, float x1, float y1, float half, Each&& each) {
+    const float dx = x1 - x0, dy = y1 - y0, length = std::max(dx * dx + dy * dy, 1e-6F);
     const auto low = [&](float a, float b) { return static_cast<int>(std::floor(std::min(a, b) - half - 1)); };
     const auto high = [&](float a, float b) { return static_cast<int>(std::ceil(std::max(a, b) + half + 1)); };
     for (int y = low(y0, y1); y <= high(y0, y1); ++y) {
@@ -127,9 +132,26 @@ void Canvas::line(float x0, float y0, float x1, float y1, Color color, float thi
             const float along = std::clamp((px * dx + py * dy) / length, 0.0F, 1.0F);
             const float away = std::hypot(px - along * dx, py - along * dy);
             const float cover = std::clamp(half + 0.5F - away, 0.0F, 1.0F);
-            if (cover > 0) set(x, y, color, std::min(cover * opacity, 0.999F));
+            if (cover > 0) each(x, y, cover);
         }
     }
+}
+
+}  // namespace
+
+void Canvas::line(float x0, float y0, float x1, float y1, Color color, float thickness, float opacity) {
+    for_covered(x0, y0, x1, y1, thickness / 2,
+                [&](int x, int y, float cover) { set(x, y, color, std::min(cover * opacity, 0.999F)); });
+}
+
+void Canvas::polyline(std::span<const Point> points, Color color, float thickness) {
+    std::map<std::pair<int, int>, float> covers;  // a pixel near a joint is covered by two lines, and drawn once
+    for (std::size_t i = 1; i < points.size(); ++i)
+        for_covered(points[i - 1].x, points[i - 1].y, points[i].x, points[i].y, thickness / 2,
+                    [&](int x, int y, float cover) {
+                        covers[{y, x}] = std::max(covers[{y, x}], cover);
+                    });
+    for (const auto& [at, cover] : covers) set(at.second, at.first, color, cover);
 }
 
 void Canvas::arrow(float x0, float y0, float x1, float y1, Color color, float thickness) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@ using Color = std::array<std::uint8_t, 3>;
 
 // Readable for the colour-blind (Okabe and Ito; the paper's grey and orange for MIN and MAX).
 inline constexpr Color white{255, 255, 255}, ink{34, 34, 34}, faint{110, 110, 110}, rule{205, 205, 205},
-    shade{243, 243, 243}, min_color{140, 140, 140}, max_color{230, 159, 0}, accent{0, 114, 178}, alarm{213, 94, 0};
+    shade{243, 243, 243}, min_color{140, 140, 140}, max_color{230, 159, 0}, accent{0, 114, 178}, alarm{213, 94, 0},
+    sky{86, 180, 233}, leaf{0, 158, 115};
 
 // Dark blue over green to yellow, rising in lightness, so it reads in grey as well; t from 0 to 1.
 [[nodiscard]] Color heat(float t);
@@ -33,6 +35,10 @@ struct Box {
     Box take_bottom(int pixels);
     Box take_left(int pixels);
     Box take_right(int pixels);
+};
+
+struct Point {
+    float x, y;
 };
 
 enum class Weight { Regular, Bold };
@@ -64,6 +70,8 @@ class Canvas {
     void fill(const Box& box, Color color, float opacity = 1);
     void frame(const Box& box, Color color, int thickness = 1);
     void line(float x0, float y0, float x1, float y1, Color color, float thickness = 1, float opacity = 1);
+    // Lines from each point to the next one, with no darker places where they meet.
+    void polyline(std::span<const Point> points, Color color, float thickness);
     void arrow(float x0, float y0, float x1, float y1, Color color, float thickness = 1.5F);
 
     enum class Align { Left, Middle, Right };

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "quadmill/error.hpp"
@@ -55,17 +54,6 @@ Size parse_size(const std::string& text) {
         throw InvalidArgument("'" + text + "' is no size from 640x480 to 7680x4320");
     }
     return size;
-}
-
-void record(const std::string& directory, std::size_t frames, const std::function<Canvas(std::size_t)>& draw) {
-    std::error_code failed;
-    std::filesystem::create_directories(directory, failed);
-    if (failed) throw IoError(directory + ": cannot be made: " + failed.message(), directory, 0);
-    for (std::size_t frame = 0; frame < frames; ++frame) {
-        auto name = std::to_string(frame);
-        name.insert(0, name.size() < 4 ? 4 - name.size() : 0, '0');
-        write_png(draw(frame), (std::filesystem::path(directory) / (name + ".png")).string());
-    }
 }
 
 }  // namespace quadmill::detail::show

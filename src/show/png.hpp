@@ -1,8 +1,7 @@
-// PNG files, and runs of them.
+// PNG files.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,5 @@ struct Size {
     int width, height;
 };
 [[nodiscard]] Size parse_size(const std::string& text);
-
-// What `--record` means to all demos: frames 0 to frames - 1 as DIR/0000.png and so on, making DIR where needed.
-void record(const std::string& directory, std::size_t frames, const std::function<Canvas(std::size_t)>& draw);
 
 }  // namespace quadmill::detail::show

@@ -3,52 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
-#include "show/parts.hpp"
+#include "show/scale.hpp"
 
 namespace quadmill::detail::show {
 
 namespace {
 
-// The axis of values.
-class Scale {
-  public:
-    Scale(const QuantileCurve& curve, int top, int bottom) : top_(top), bottom_(bottom) {
-        low_ = curve.points.front().lower;
-        high_ = curve.points.back().upper;
-        logarithmic_ = low_ > 0 && high_ > 1000 * low_;
-        if (logarithmic_) {
-            low_ = std::pow(10, std::floor(std::log10(low_)));
-            high_ = std::pow(10, std::ceil(std::log10(high_)));
-            for (double tick = low_; tick <= high_ * 1.01; tick *= 10) ticks_.push_back(tick);
-            return;
-        }
-        ticks_ = round_ticks(low_, high_);
-        low_ = ticks_.front();
-        high_ = ticks_.back();
-    }
-    [[nodiscard]] float y(double value) const {
-        const double part =
-            logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
-        return static_cast<float>(bottom_ - part * (bottom_ - top_));
-    }
-    [[nodiscard]] const std::vector<double>& ticks() const { return ticks_; }
-
-  private:
-    int top_, bottom_;
-    double low_ = 0, high_ = 0;
-    bool logarithmic_ = false;
-    std::vector<double> ticks_;
-};
-
 void axes(Canvas& canvas, const Box& box, const Scale& scale, const Font& font) {
-    for (const double tick : scale.ticks()) {
-        const int y = static_cast<int>(scale.y(tick));
-        canvas.fill({box.x, y, box.width, 1}, rule);
-        canvas.text(box.x - 8, y - font.line() / 2, fmt::format("{:.6g}", tick), font, faint, Canvas::Align::Right);
-    }
+    scale.draw(canvas, box, font);
     for (int i = 0; i <= 10; ++i) {
         const int x = box.x + i * box.width / 10;
         canvas.fill({x, box.y, 1, box.height}, shade);
@@ -72,7 +35,7 @@ Canvas draw_quantiles(const QuantileCurve& curve, Size size) {
     page.take_right(20);
     page.take_bottom(small.line() + 10);
     page.take_top(8);
-    const Scale scale(curve, page.y, page.bottom());
+    const Scale scale(curve.points.front().lower, curve.points.back().upper, page.y, page.bottom());
     axes(canvas, page, scale, small);
     const auto x_of = [&](double phi) { return static_cast<float>(page.x + phi * page.width); };
     const auto& points = curve.points;
@@ -82,9 +45,9 @@ Canvas draw_quantiles(const QuantileCurve& curve, Size size) {
                    low = static_cast<int>(scale.y(points[i - 1].lower));
         canvas.fill({from, high, std::max(to - from, 1), std::max(low - high, 1)}, max_color, 0.5F);
     }
-    for (std::size_t i = 1; i < points.size(); ++i)
-        canvas.line(x_of(points[i - 1].phi), scale.y(points[i - 1].value), x_of(points[i].phi),
-                    scale.y(points[i].value), accent, 2);
+    std::vector<Point> line;
+    for (const auto& point : points) line.push_back({x_of(point.phi), scale.y(point.value)});
+    canvas.polyline(line, accent, 2);
     return canvas;
 }
 

@@ -19,8 +19,10 @@ BAR = 64  # pixels of controls above the picture
 PATIENCE = 30  # seconds
 
 
-def run(*args):
-    return subprocess.run([PROGRAM, *args], capture_output=True, text=True, env=WITHOUT_DISPLAY)
+def run(*args, **more):
+    """Without ffmpeg, which takes its time."""
+    environment = {**WITHOUT_DISPLAY, "PATH": "/nowhere"}
+    return subprocess.run([PROGRAM, *args], capture_output=True, text=True, env=environment, **more)
 
 
 def bytes_of(paths):
@@ -46,10 +48,10 @@ class Demo(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def record(self, name, *args, size="640x480"):
+    def record(self, name, *args, size="640x480", **more):
         """The paths of the frames, in order."""
         folder = os.path.join(self.folder, name)
-        result = run("--record", folder, "--size", size, *args)
+        result = run("--record", folder, "--size", size, *args, **more)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.said = result.stdout
         return [os.path.join(folder, file) for file in sorted(os.listdir(folder))]

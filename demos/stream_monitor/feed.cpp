@@ -1,0 +1,82 @@
+#include "feed.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace demo {
+
+std::span<const float> MadeUp::take(std::size_t most, Wait /*wait*/) {
+    values_.resize(most);
+    drift_.make(values_);
+    return values_;
+}
+
+// The thread begins last, when SIGINT is held back already.
+Reader::Reader(const std::string& path, Form form) : input_(path), thread_([this, form] { read(form); }) {}
+
+Reader::~Reader() {
+    {
+        const std::scoped_lock lock(mutex_);
+        state_ = State::Closed;
+    }
+    less_.notify_all();
+    input_.stop();
+    thread_.join();
+}
+
+void Reader::read(Form form) {
+    std::exception_ptr failure;
+    try {
+        const auto take = [this](std::span<const float> values) { put(values); };
+        if (form == Form::Raw) {
+            quadmill::cli::read_raw<float>(input_, "32-bit float", take);
+        } else {
+            quadmill::cli::read_text<float>(input_, quadmill::cli::parse_number<float>, take);
+        }
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    {
+        const std::scoped_lock lock(mutex_);
+        failure_ = failure;
+        if (state_ == State::Reading) state_ = State::Ended;
+    }
+    more_.notify_all();
+}
+
+void Reader::put(std::span<const float> values) {
+    while (!values.empty()) {
+        std::unique_lock lock(mutex_);
+        less_.wait(lock, [this] { return waiting_.size() < room || state_ == State::Closed; });
+        if (state_ == State::Closed) return;
+        const auto part = values.first(std::min(values.size(), room - waiting_.size()));
+        waiting_.insert(waiting_.end(), part.begin(), part.end());
+        values = values.subspan(part.size());
+        lock.unlock();
+        more_.notify_all();
+    }
+}
+
+std::span<const float> Reader::take(std::size_t most, Wait wait) {
+    std::unique_lock lock(mutex_);
+    taken_.clear();
+    for (;;) {
+        if (wait == Wait::Yes) more_.wait(lock, [this] { return !waiting_.empty() || state_ != State::Reading; });
+        const auto count = static_cast<std::ptrdiff_t>(std::min(waiting_.size(), most - taken_.size()));
+        taken_.insert(taken_.end(), waiting_.begin(), waiting_.begin() + count);
+        waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+        less_.notify_all();
+        if (wait == Wait::No || taken_.size() == most || (state_ != State::Reading && waiting_.empty())) break;
+    }
+    // So that ended() is the same each time.
+    if (wait == Wait::Yes) more_.wait(lock, [this] { return !waiting_.empty() || state_ != State::Reading; });
+    if (taken_.empty() && waiting_.empty() && failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    return taken_;
+}
+
+bool Reader::ended() {
+    const std::scoped_lock lock(mutex_);
+    return state_ != State::Reading && waiting_.empty() && !failure_;
+}
+
+}  // namespace demo

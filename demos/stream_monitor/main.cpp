@@ -1,0 +1,135 @@
+// Watches the last values of a stream while it comes: their quantiles over time, their histogram and the frequent ones,
+// each with its error; in a window, or as frames in a folder (--record DIR).
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/checks.hpp"
+#include "cli/words.hpp"
+#include "feed.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
+#include "scene.hpp"
+#include "show/film.hpp"
+#include "show/monitor.hpp"
+#include "window/program.hpp"
+
+namespace {
+
+namespace show = demo::show;
+using demo::Feed;
+using quadmill::cli::count_up_to;
+using quadmill::cli::number_from;
+
+struct Options {
+    std::string input;
+    demo::Form form = demo::Form::Raw;
+    demo::Watching watching;
+    std::uint64_t seed = 1;
+    demo::Pictures pictures;
+
+    [[nodiscard]] bool made_up() const { return input.empty(); }
+};
+
+void add_options(CLI::App& app, Options& options) {
+    auto* file =
+        app.add_option("FILE", options.input,
+                       "32-bit floats, raw and little-endian; - is standard input. Without it, a stream is made up");
+    app.add_flag(
+           "--text", [&options](std::int64_t) { options.form = demo::Form::Text; }, "Input is text, one number a line")
+        ->needs(file);
+    auto& monitor = options.watching.monitor;
+    app.add_option("--window", monitor.window, "Only the last N values count")
+        ->transform(count_up_to(std::uint64_t{1} << 30U))
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--eps", monitor.eps, "The error allowed, as a part of the window, from 1e-6 to 0.5")
+        ->check(number_from(1e-6, 0.5))
+        ->capture_default_str();
+    app.add_option("--support", monitor.support, "The least part of the window that is frequent")
+        ->check(number_from(1e-6, 1))
+        ->capture_default_str();
+    app.add_option("--every", monitor.every, "Values between moments of the time axis (default: a 40th of the window)")
+        ->transform(count_up_to(std::uint64_t{1} << 30U))
+        ->type_name("K");
+    app.add_option("--engine", options.watching.engine, "Who sorts (default: auto)")
+        ->transform(quadmill::cli::one_of(quadmill::cli::sorter_words));
+    app.add_option("--seed", options.seed, "Of the stream that is made up")->capture_default_str();
+    app.add_option("--speed", options.watching.speed,
+                   "In the window, values a second at most (default: 200,000 of a made-up stream, else as they come)")
+        ->check(number_from(demo::Watching::slowest, demo::Watching::fastest));
+    demo::add_picture_options(app, options.pictures,
+                              "At most so many, one a moment (default: 120 of a made-up stream, else to its end)");
+    app.add_flag(
+        "--hide-times", [&options](std::int64_t) { options.watching.times = demo::Watching::Times::Hidden; },
+        "Leave measured times out of the window");
+}
+
+std::unique_ptr<Feed> open(const Options& options) {
+    constexpr std::uint64_t windows = 3;  // until a made-up stream comes round again
+    if (!options.made_up()) return std::make_unique<demo::Reader>(options.input, options.form);
+    return std::make_unique<demo::MadeUp>(options.seed, windows * options.watching.monitor.window);
+}
+
+// Of a context of its own, where there is one.
+show::Monitor::MakeSorter sorters(quadmill::Engine engine) {
+    using quadmill::Engine;
+    try {
+        if (engine != Engine::Cpu) {
+            return [context = quadmill::Context::headless(), engine] {
+                return quadmill::window_sorter(context, {.engine = engine});
+            };
+        }
+    } catch (const quadmill::ContextError&) {
+        if (engine != Engine::Auto) throw;
+    }
+    return [] { return quadmill::cpu_window_sorter(); };
+}
+
+void record(const Options& options, Feed& feed) {
+    const auto size = options.pictures.parsed_size();
+    show::Monitor monitor(options.watching.monitor, sorters(options.watching.engine));
+    show::Recording recording{.directory = options.pictures.record, .rate = 12};
+    if (options.pictures.frames > 0 || options.made_up())
+        recording.frames = options.pictures.frames > 0 ? options.pictures.frames : 120;
+    auto state = show::MonitorModel::State::Running;
+    const auto said = show::record(recording, [&](std::size_t) -> std::optional<show::Canvas> {
+        if (state == show::MonitorModel::State::Ended) return {};
+        monitor.add(feed.take(monitor.options().step(), Feed::Wait::Yes));
+        if (feed.interrupted()) return {};
+        if (feed.ended()) state = show::MonitorModel::State::Ended;
+        auto model = monitor.model();
+        model.state = state;
+        return show::draw_monitor(model, size);
+    });
+    std::puts(said.c_str());
+    if (feed.interrupted()) throw demo::Interrupted();
+}
+
+// The feed comes first: it holds SIGINT back for all threads that are made after it.
+void run(const Options& options) {
+    const auto size = options.pictures.parsed_size();
+    const auto feed = open(options);
+    try {
+        if (options.pictures.recorded()) return record(options, *feed);
+        auto watching = options.watching;
+        if (watching.speed == 0) watching.speed = options.made_up() ? 2e5 : demo::Watching::fastest;
+        demo::run_window({.name = "stream_monitor", .size = size}, [&](auto get_proc_address) {
+            return demo::make_monitor_scene(get_proc_address, *feed, watching);
+        });
+    } catch (const demo::Interrupted&) {
+        throw CLI::RuntimeError(128 + SIGINT);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Watch the last values of a stream: quantiles, histogram and frequent values, with their errors.",
+                 "stream_monitor"};
+    Options options;
+    add_options(app, options);
+    return demo::run_program(app, argc, argv, [&] { run(options); });
+}

@@ -1,0 +1,210 @@
+#include "scene.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/words.hpp"
+#include "sort/clock.hpp"
+
+namespace demo {
+
+namespace {
+
+using State = show::MonitorModel::State;
+using quadmill::cli::sorter_words;
+
+// What can be chosen of a number, in order, and the one that is so far.
+template <class T>
+class Numbers {
+  public:
+    Numbers(std::vector<T> values, T now, std::string (*name)(T)) : values_(std::move(values)) {
+        values_.push_back(now);
+        std::ranges::sort(values_);
+        values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+        for (const auto value : values_) names_.push_back(name(value));
+    }
+    bool choose(Bar& bar, const std::string& help, T& now, float width) const {
+        auto chosen = static_cast<std::size_t>(std::ranges::find(values_, now) - values_.begin());
+        const bool changed = bar.choose(help, chosen, names_, width);
+        if (changed) now = values_[chosen];
+        return changed;
+    }
+
+  private:
+    std::vector<T> values_;
+    std::vector<std::string> names_;
+};
+
+std::string name_of_window(std::uint64_t values) {
+    return show::with_commas(values) + " values";
+}
+
+std::string name_of_eps(double eps) {
+    auto name = std::to_string(eps);
+    name.erase(name.find_last_not_of('0') + 1);
+    return "eps " + name;
+}
+
+std::vector<std::string> sorter_names() {
+    std::vector<std::string> names;
+    for (const auto& [word, engine] : sorter_words) names.push_back(word);
+    return names;
+}
+
+class MonitorScene final : public Scene {
+  public:
+    MonitorScene(quadmill::Context context, Feed& feed, const Watching& watching)
+        : context_(std::move(context)),
+          feed_(feed),
+          watching_(watching),
+          windows_({10000, 100000, 1000000, 10000000}, watching.monitor.window, name_of_window),
+          errors_({0.05, 0.02, 0.01, 0.005, 0.002, 0.001}, watching.monitor.eps, name_of_eps),
+          monitor_(watching.monitor, sorters()) {}
+
+    [[nodiscard]] std::string title() const override {
+        const auto state = state_ == State::Ended ? ", end of stream" : state_ == State::Paused ? ", paused" : "";
+        return show::with_commas(monitor_.read()) + " values" + state;
+    }
+
+    [[nodiscard]] bool moving() const override { return state_ == State::Running && flowing_; }
+
+    void tick(double seconds) override {
+        if (feed_.interrupted()) throw Interrupted();
+        since_drawn_ += seconds;
+        if (state_ == State::Running) {
+            due_ = std::min(due_ + seconds * watching_.speed, longest_tick * watching_.speed);
+            take();
+            measure(seconds);
+        }
+        if (state_ != State::Ended && feed_.ended()) change(State::Ended);
+    }
+
+    void press(Key key) override {
+        switch (key) {
+            case Key::Space:
+                if (state_ != State::Ended) change(state_ == State::Paused ? State::Running : State::Paused);
+                return;
+            case Key::Right:  // a moment of the time axis
+                if (state_ != State::Running) monitor_.add(feed_.take(monitor_.options().step(), Feed::Wait::No));
+                return;
+            case Key::Plus:
+                return set_speed(2 * watching_.speed);
+            case Key::Minus:
+                return set_speed(watching_.speed / 2);
+            default:
+                return;
+        }
+    }
+
+    void bar(Bar& bar) override {
+        if (bar.button(state_ == State::Paused ? "Go on" : "Pause", "Pause or go on (space)")) press(Key::Space);
+        if (bar.button(">", "A moment on, when paused (right arrow)")) press(Key::Right);
+        auto speed = static_cast<float>(watching_.speed);
+        if (bar.slide("Values a second, at most (+ and -)", speed,
+                      {Watching::slowest, Watching::fastest, "%.0f values/s", 180, Bar::Scale::Logarithmic})) {
+            set_speed(speed);
+        }
+        bar.text(show::with_commas(monitor_.read()) + " values");
+        bar.next_row();
+        auto options = monitor_.options();
+        bool anew = windows_.choose(bar, "The window: it fills anew", options.window, 150);
+        anew |= errors_.choose(bar, "The error allowed: the window fills anew", options.eps, 100);
+        if (anew) monitor_.restart(options);
+        static const auto names = sorter_names();
+        auto sorter = static_cast<std::size_t>(
+            std::ranges::find(sorter_words, watching_.engine, [](const auto& word) { return word.second; }) -
+            sorter_words.begin());
+        if (bar.choose("Who sorts: nothing is forgotten", sorter, names, 80)) {
+            watching_.engine = sorter_words[sorter].second;
+            monitor_.use(sorters());
+            anew = true;
+        }
+        if (anew) drawn_ = {};
+    }
+
+    [[nodiscard]] std::optional<Picture> draw(show::Size size) override {
+        constexpr double least_seconds = 0.05;  // more pictures would leave less time for the stream
+        const Drawn now{monitor_.read(), state_, size.width, size.height};
+        const bool only_more =
+            drawn_ && drawn_->state == now.state && drawn_->width == now.width && drawn_->height == now.height;
+        if (drawn_ == now || (only_more && since_drawn_ < least_seconds)) return {};
+        drawn_ = now;
+        since_drawn_ = 0;
+        auto model = monitor_.model();
+        model.state = state_;
+        if (watching_.times == Watching::Times::Shown) model.values_per_s = speed_;
+        return show::draw_monitor(model, size);
+    }
+
+  private:
+    static constexpr double longest_tick = 0.25;  // seconds: what is due after more is let go
+
+    struct Drawn {
+        std::uint64_t read;
+        State state;
+        int width, height;
+        bool operator==(const Drawn&) const = default;
+    };
+
+    [[nodiscard]] show::Monitor::MakeSorter sorters() const {
+        return [context = context_, engine = watching_.engine] {
+            return quadmill::window_sorter(context, {.engine = engine});
+        };
+    }
+
+    void change(State state) {
+        state_ = state;
+        due_ = 0;
+    }
+    void set_speed(double speed) { watching_.speed = std::clamp(speed, Watching::slowest, Watching::fastest); }
+
+    // What is due and there, as far as it can be done without the window standing still.
+    void take() {
+        constexpr double most_ms = 30;
+        constexpr double at_once = 1 << 16;
+        const quadmill::detail::sort::Stopwatch time;
+        flowing_ = false;
+        while (due_ >= 1) {
+            const auto values = feed_.take(static_cast<std::size_t>(std::min(due_, at_once)), Feed::Wait::No);
+            if (values.empty()) return;
+            flowing_ = true;
+            monitor_.add(values);
+            taken_ += values.size();
+            due_ -= static_cast<double>(values.size());
+            if (time.ms() < most_ms) continue;
+            due_ = 0;
+        }
+    }
+
+    void measure(double seconds) {
+        measured_ += seconds;
+        if (measured_ < 0.5) return;
+        speed_ = static_cast<double>(std::exchange(taken_, 0)) / std::exchange(measured_, 0);
+    }
+
+    quadmill::Context context_;  // the window's own: the library is a guest here
+    Feed& feed_;
+    Watching watching_;
+    Numbers<std::uint64_t> windows_;
+    Numbers<double> errors_;
+    show::Monitor monitor_;
+    State state_ = State::Running;
+    double due_ = 0;       // values that speed allows by now
+    bool flowing_ = true;  // values came in the last tick
+    std::uint64_t taken_ = 0;
+    double measured_ = 0, speed_ = 0;  // seconds since the speed was measured; values a second
+    double since_drawn_ = 0;
+    std::optional<Drawn> drawn_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scene> make_monitor_scene(quadmill::Context::GetProcAddress get_proc_address, Feed& feed,
+                                          const Watching& watching) {
+    return std::make_unique<MonitorScene>(quadmill::Context::adopt(get_proc_address), feed, watching);
+}
+
+}  // namespace demo

@@ -1,0 +1,63 @@
+// What a stream's last values are like, as they come: the model of monitor_page.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "quadmill/stream.hpp"
+#include "show/monitor_page.hpp"
+
+namespace quadmill::detail::show {
+
+struct MonitorOptions {
+    std::uint64_t window = 1000000;
+    double eps = 0.01;          // as in SlidingOptions
+    double support = 0.01;      // the least part of the window that is frequent; eps where that is more
+    std::uint64_t every = 0;    // values between moments of the time axis; 0 takes a fortieth of the window
+    std::size_t moments = 120;  // that the time axis is long
+    std::size_t bars = 24;
+
+    [[nodiscard]] std::uint64_t step() const { return every > 0 ? every : window > 40 ? window / 40 : 1; }
+};
+
+class Monitor {
+  public:
+    // Each summary has a sorter of its own.
+    using MakeSorter = std::function<std::unique_ptr<WindowSorter>()>;
+
+    // Throws InvalidArgument for options out of range.
+    Monitor(const MonitorOptions& options, MakeSorter make_sorter);
+
+    void add(std::span<const float> values);
+    // Another sorter from here on; no value is forgotten.
+    void use(MakeSorter make_sorter);
+    // Other options from here on: the window fills anew, and the time axis begins anew.
+    void restart(const MonitorOptions& options);
+
+    [[nodiscard]] const MonitorOptions& options() const { return options_; }
+    [[nodiscard]] std::uint64_t read() const { return read_; }
+    // As it is now; state and speed are the caller's to say.
+    [[nodiscard]] MonitorModel model() const;
+
+  private:
+    [[nodiscard]] SlidingOptions sliding() const;
+    [[nodiscard]] std::unique_ptr<WindowSorter> sorter();
+    [[nodiscard]] MonitorModel::Moment moment() const;
+    enum class Side { Below, Above };
+    [[nodiscard]] float bound(const Quantile<float>& quantile, Side side) const;
+
+    MonitorOptions options_;
+    MakeSorter make_sorter_;
+    std::string sorter_;
+    SlidingQuantiles<float> quantiles_;
+    SlidingFrequencies<float> frequencies_;
+    std::uint64_t read_ = 0;
+    std::deque<MonitorModel::Moment> history_;
+};
+
+}  // namespace quadmill::detail::show
