@@ -2,34 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <span>
-#include <string_view>
+#include <utility>
 
 #include "cli/text.hpp"
 
 namespace quadmill::cli {
 
 namespace {
-
-// Collects text, and writes it when there is enough.
-class Writer {
-  public:
-    explicit Writer(OutputFile& out) : out_(out) {}
-    Writer& operator<<(std::string_view text) {
-        constexpr std::size_t most = std::size_t{1} << 16U;
-        text_ += text;
-        if (text_.size() >= most) flush();
-        return *this;
-    }
-    void flush() {
-        out_.write(std::as_bytes(std::span(text_)));
-        text_.clear();
-    }
-
-  private:
-    OutputFile& out_;
-    std::string text_;
-};
 
 std::string csv_text(std::string_view text, char delimiter) {
     const char special[] = {'"', '\n', '\r', delimiter, '\0'};
@@ -63,30 +42,84 @@ std::string dumped(const Json& json) {
 
 }  // namespace
 
-void write_csv(OutputFile& out, const QueryResult& result, char delimiter, Names names) {
-    Writer writer(out);
-    const std::string_view between(&delimiter, 1);
-    const auto line = [&](const auto& cells, const auto& text_of) {
-        for (std::size_t i = 0; i < cells.size(); ++i) writer << (i > 0 ? between : "") << text_of(cells[i], delimiter);
-        writer << "\n";
-    };
-    if (names == Names::Write) line(result.columns, csv_text);
-    for (const auto& row : result.rows) line(row, csv_of);
-    writer.flush();
+AnswerWriter::AnswerWriter(OutputFile& out) : out_(out) {}
+
+void AnswerWriter::begin(const std::vector<std::string>& columns) {
+    if (std::exchange(begun_, true)) return;
+    names(columns);
 }
 
-void write_json(OutputFile& out, const QueryResult& result) {
-    Writer writer(out);
-    writer << "{\"columns\":" << dumped(result.columns) << ",\"rows\":[";
-    std::string_view between;
-    for (const auto& row : result.rows) {
-        auto cells = Json::array();
-        for (const auto& value : row) cells.push_back(json_of(value));
-        writer << between << dumped(cells);
-        between = ",";
+void AnswerWriter::add(std::span<const std::vector<Value>> rows) {
+    for (const auto& cells : rows) row(cells);
+}
+
+void AnswerWriter::write(std::string_view text) {
+    constexpr std::size_t most = std::size_t{1} << 16U;
+    text_ += text;
+    if (text_.size() >= most) flush();
+}
+
+void AnswerWriter::flush() {
+    out_.write(std::as_bytes(std::span(text_)));
+    text_.clear();
+}
+
+namespace {
+
+class CsvWriter final : public AnswerWriter {
+  public:
+    CsvWriter(OutputFile& out, char delimiter, Names names) : AnswerWriter(out), delimiter_(delimiter), names_(names) {}
+    void end(const QueryResult& /*result*/) override { flush(); }
+
+  private:
+    void names(const std::vector<std::string>& columns) override {
+        if (names_ == Names::Write) line(columns, csv_text);
     }
-    writer << fmt::format("],\"matched\":{},\"ms\":{}}}\n", result.matched, result.ms);
-    writer.flush();
+    void row(const std::vector<Value>& cells) override { line(cells, csv_of); }
+
+    template <class Cells, class TextOf>
+    void line(const Cells& cells, const TextOf& text_of) {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (i > 0) write({&delimiter_, 1});
+            write(text_of(cells[i], delimiter_));
+        }
+        write("\n");
+    }
+
+    char delimiter_;
+    Names names_;
+};
+
+class JsonWriter final : public AnswerWriter {
+  public:
+    using AnswerWriter::AnswerWriter;
+    void end(const QueryResult& result) override {
+        write(fmt::format("],\"matched\":{},\"ms\":{}}}\n", result.matched, result.ms));
+        flush();
+    }
+
+  private:
+    void names(const std::vector<std::string>& columns) override {
+        write("{\"columns\":" + dumped(columns) + ",\"rows\":[");
+    }
+    void row(const std::vector<Value>& cells) override {
+        auto values = Json::array();
+        for (const auto& value : cells) values.push_back(json_of(value));
+        write(std::exchange(between_, ","));
+        write(dumped(values));
+    }
+
+    std::string_view between_;
+};
+
+}  // namespace
+
+std::unique_ptr<AnswerWriter> csv_writer(OutputFile& out, char delimiter, Names names) {
+    return std::make_unique<CsvWriter>(out, delimiter, names);
+}
+
+std::unique_ptr<AnswerWriter> json_writer(OutputFile& out) {
+    return std::make_unique<JsonWriter>(out);
 }
 
 }  // namespace quadmill::cli

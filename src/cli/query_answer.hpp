@@ -1,7 +1,11 @@
-// Answers of queries as CSV or JSON, written as they are made.
+// Answers of queries as CSV or JSON, written as their rows come out.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/answer.hpp"
 #include "cli/files.hpp"
@@ -9,11 +13,38 @@
 
 namespace quadmill::cli {
 
+// Of one answer: begin(), add() any number of times, end().
+class AnswerWriter {
+  public:
+    explicit AnswerWriter(OutputFile& out);
+    AnswerWriter(const AnswerWriter&) = delete;
+    AnswerWriter& operator=(const AnswerWriter&) = delete;
+    virtual ~AnswerWriter() = default;
+
+    // Nothing when called again.
+    void begin(const std::vector<std::string>& columns);
+    void add(std::span<const std::vector<Value>> rows);
+    virtual void end(const QueryResult& result) = 0;
+
+  protected:
+    // Collects text, and writes it when there is enough.
+    void write(std::string_view text);
+    void flush();
+
+  private:
+    virtual void names(const std::vector<std::string>& columns) = 0;
+    virtual void row(const std::vector<Value>& cells) = 0;
+
+    OutputFile& out_;
+    std::string text_;
+    bool begun_ = false;
+};
+
 // A line of names, unless they stand there from the answer before, then a line a row: NULL is an empty field, "" an
 // empty text.
 enum class Names { Write, Omit };
-void write_csv(OutputFile& out, const QueryResult& result, char delimiter, Names names);
+[[nodiscard]] std::unique_ptr<AnswerWriter> csv_writer(OutputFile& out, char delimiter, Names names);
 // {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line.
-void write_json(OutputFile& out, const QueryResult& result);
+[[nodiscard]] std::unique_ptr<AnswerWriter> json_writer(OutputFile& out);
 
 }  // namespace quadmill::cli

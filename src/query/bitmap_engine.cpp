@@ -692,7 +692,7 @@ BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
         device_, to, engine_.workers_, [&](std::size_t first, std::size_t, std::span<std::byte> memory) {
             const auto from = std::as_bytes(words.subspan(std::min(first * in_line, words.size())));
             const auto n = std::min(from.size(), memory.size());
-            std::memcpy(memory.data(), from.data(), n);
+            std::copy_n(from.begin(), n, memory.begin());
             std::memset(memory.data() + n, 0, memory.size() - n);
             // Of the last word, rows that there are.
             const auto used = room_.shape.rows % Shape::rows_a_word, last = room_.shape.rows / Shape::rows_a_word;
