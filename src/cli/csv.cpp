@@ -52,13 +52,17 @@ std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
                                       in_quotes(word), in_quotes(name), word)};
 }
 
-// Columns, those without values apart; `parts[i]`: of columns[i].
+// Columns, those without values apart; `parts[i]`: of columns[i]. `lines`: those before each part.
 CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
-                  Widths widths) {
+                  const std::vector<std::uint64_t>& lines, Widths widths) {
     CsvTable all;
     for (const auto& part : parts.front()) all.rows += part.rows();
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& name = names.unique[columns[i].place];
+        for (std::size_t k = 0; k < parts[i].size(); ++k) {
+            const auto& [line, word] = parts[i][k].text();
+            if (line > 0) all.why_text.emplace(name, fmt::format("line {} has {}", lines[k] + line, in_quotes(word)));
+        }
         if (Cells::common_kind(parts[i]) == Cells::Kind::Nothing) {
             all.empty.push_back(name);
         } else {
@@ -200,12 +204,12 @@ class PartReader {
     std::optional<CsvFault> fault_;
 };
 
-// The lines where parts begin, unless there is a fault in the file: the first one is thrown.
+// The numbers of lines before each part, unless there is a fault in the file: the first one is thrown.
 std::vector<std::uint64_t> checked_lines(std::vector<PartReader>& parts, const std::string& path, std::uint64_t line) {
     std::vector<std::uint64_t> lines;
     std::optional<std::uint64_t> blank;
     for (auto& part : parts) {
-        lines.push_back(line);
+        lines.push_back(line - 1);
         const auto& rows = part.rows();
         if (blank && (rows.rows() > 0 || part.fault())) refuse(path, *blank, {1, "is blank"});
         if (part.fault()) refuse(path, line, *part.fault());
@@ -245,7 +249,7 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
             if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
             if (kind != Cells::Kind::Floats) continue;
             if (const auto fault = rounding(cells[i][k], names_.written[columns[i].place]))
-                refuse(path_, lines[k], *fault);
+                refuse(path_, lines[k] + 1, *fault);
         }
     }
     workers.for_each(parts.size(), [&](std::size_t k) {
@@ -255,16 +259,17 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
         auto texts = parts[k].texts(places);
         for (std::size_t j = 0; j < texts.size(); ++j) cells[again[k][j]][k] = std::move(texts[j]);
     });
-    return table_of(names_, columns, cells, Widths::Narrow);
+    return table_of(names_, columns, cells, lines, Widths::Narrow);
 }
 
 // Rows as they come; each time that there are enough, they go into a table.
 class BatchRows {
   public:
-    BatchRows(SqlNames names, CsvColumns columns, std::uint64_t batch)
+    BatchRows(SqlNames names, CsvColumns columns, std::uint64_t batch, std::uint64_t first_line)
         : names_(std::move(names)),
           columns_(std::move(columns)),
           batch_(batch),
+          first_line_(first_line),
           kinds_(first_kinds(columns_)),
           rows_(names_.written, places_of(columns_), fresh()) {}
 
@@ -306,7 +311,7 @@ class BatchRows {
             if (fault && kinds_[i] == Cells::Kind::Floats) throw CsvFault(*fault);
             parts.push_back({std::move(cells)});
         }
-        tables_.push_back(table_of(names_, columns_, parts, Widths::Wide));
+        tables_.push_back(table_of(names_, columns_, parts, {first_line_ - 1}, Widths::Wide));
         any_ = true;
         rows_.restart(fresh());
         lines_.clear();
@@ -314,7 +319,7 @@ class BatchRows {
 
     SqlNames names_;
     CsvColumns columns_;
-    std::uint64_t batch_;
+    std::uint64_t batch_, first_line_;
     std::vector<Cells::Kind> kinds_;
     CsvRows rows_;
     std::vector<std::uint64_t> lines_;  // where its rows end
@@ -384,7 +389,7 @@ bool CsvStream::interrupted() {
 std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t rows) {
     auto& state = *state_;
     if (!state.rows) {
-        state.rows.emplace(state.names, columns, rows);
+        state.rows.emplace(state.names, columns, rows, state.line);
         state.parser.emplace(*state.rows, state.delimiter, CsvParser<BatchRows>::Blanks::Some);
     }
     auto& tables = state.rows->tables();

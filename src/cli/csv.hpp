@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,7 @@ struct CsvTable {
     Table table{};
     std::vector<std::string> empty{};
     std::size_t rows = 0;
+    std::map<std::string, std::string> why_text{};  // a column is of text: "line 3 has 'x'"
 };
 
 // A whole file, or all of standard input, in memory.

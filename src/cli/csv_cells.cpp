@@ -108,6 +108,7 @@ bool Cells::add(std::string_view field, std::uint64_t line) {
     }
     if (add_number(word, line)) return true;
     if (is_fixed_) return false;
+    text_ = {line, std::string(word)};
     forgot_ = has_blanks_ || values_ > 0;
     widen(Kind::Texts);
     return add(field, line);
@@ -177,7 +178,10 @@ Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
             found.add_null();
         }
     }
-    return common_kind({&found, 1}) == Kind::Texts ? *this : found;
+    if (common_kind({&found, 1}) != Kind::Texts) return found;
+    auto texts = *this;
+    texts.text_ = found.text_;
+    return texts;
 }
 
 void Cells::add_to(Table& table, std::string name, std::span<Cells> parts, Widths widths) {

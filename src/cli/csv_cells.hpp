@@ -29,12 +29,13 @@ class Cells {
     void add_null();
     // Any field that is not empty, or is in quotes; false when the kind does not take it.
     [[nodiscard]] bool add(std::string_view field, std::uint64_t line);
-    // The first integer beyond 2^53, which doubles may not have.
     struct Mark {
         std::uint64_t line = 0;  // 0: there is none
         std::string word{};
     };
+    // The first integer beyond 2^53, which doubles may not have; the first value that made the column one of texts.
     [[nodiscard]] const Mark& long_integer() const { return long_integer_; }
+    [[nodiscard]] const Mark& text() const { return text_; }
 
     // What takes all of them.
     [[nodiscard]] static Kind common_kind(std::span<const Cells> parts);
@@ -58,7 +59,7 @@ class Cells {
     std::vector<double> floats_{};
     std::vector<std::string> texts_{};
     std::vector<bool> valid_{};  // empty: all are
-    Mark long_integer_{};
+    Mark long_integer_{}, text_{};
 };
 
 }  // namespace quadmill::cli

@@ -5,7 +5,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,9 +24,9 @@ namespace quadmill::cli {
 
 namespace {
 
-using detail::query::SqlColumn;
 using detail::query::SqlNames;
 using detail::query::SqlQuery;
+using detail::query::SqlTypes;
 using detail::query::SqlUse;
 
 // One of the tables of a query: a file, or a stream in batches.
@@ -60,6 +59,7 @@ struct QueryCommand {
     void choose_columns();
     [[nodiscard]] bool is_stream(std::size_t source) const;
     void open_processor(std::size_t rows);
+    [[nodiscard]] SqlTypes types_in(const std::vector<CsvTable>& from) const;
     [[nodiscard]] std::vector<Table> completed(const std::vector<CsvTable>& from) const;
     [[nodiscard]] QueryPlan plan(const std::vector<Table>& tables) const;
     void answer(const std::vector<CsvTable>& from);
@@ -122,13 +122,17 @@ void QueryCommand::choose_columns() {
     std::vector<SqlNames> names;
     for (const auto& source : sources_) names.push_back(source.names());
     query_ = checked([&] { return detail::query::parse_sql(sql, names); });
-    for (const auto& column : query_.columns) {
+    std::vector<bool> text;
+    for (const auto& column : query_.columns) text.push_back(column.use == SqlUse::WithText);
+    spread_text(query_, std::vector<bool>(text.size(), true), text);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto& column = query_.columns[i];
         const auto& unique = names[*column.source].unique;
         const auto place = static_cast<std::size_t>(std::ranges::find(unique, column.name) - unique.begin());
         auto& columns = sources_[*column.source].columns;
         auto known = std::ranges::find(columns, place, &CsvColumn::place);
         if (known == columns.end()) known = columns.insert(columns.end(), {.place = place});
-        if (column.use == SqlUse::WithText) known->as = CsvColumn::As::Text;
+        if (text[i]) known->as = CsvColumn::As::Text;
     }
     for (auto& source : sources_) {
         if (source.columns.empty()) source.columns.emplace_back();  // for COUNT(*), which needs the number of rows
@@ -162,45 +166,48 @@ QueryPlan QueryCommand::plan(const std::vector<Table>& tables) const {
     });
 }
 
-// With the columns that have no value: of texts where they are compared with texts, directly or by way of others.
-std::vector<Table> QueryCommand::completed(const std::vector<CsvTable>& from) const {
-    const auto& columns = query_.columns;
-    const auto is_empty = [&](const SqlColumn& column) {
-        return std::ranges::count(from[*column.source].empty, column.name) > 0;
-    };
-    std::set<std::pair<std::size_t, std::string>> texts;
-    for (const auto& column : columns) {
-        const auto& infos = from[*column.source].table.columns();
+// Of the columns that the query names. One that has no value is of text where it is compared with text.
+SqlTypes QueryCommand::types_in(const std::vector<CsvTable>& from) const {
+    SqlTypes known;
+    std::vector<bool> empty, text;
+    for (const auto& column : query_.columns) {
+        const auto& table = from[*column.source];
+        const auto& infos = table.table.columns();
         const auto info = std::ranges::find(infos, column.name, &ColumnInfo::name);
-        if (info != infos.end() && info->type == ColumnType::Text) texts.emplace(*column.source, column.name);
+        empty.push_back(info == infos.end());
+        known.types.push_back(empty.back() ? ColumnType::I32 : info->type);
+        text.push_back(known.types.back() == ColumnType::Text);
+        const auto why = table.why_text.find(column.name);
+        known.why.push_back(why == table.why_text.end() ? "" : why->second);
     }
-    const auto spread = [&](const SqlColumn& to, const SqlColumn& text) {
-        return is_empty(to) && texts.contains({*text.source, text.name}) && texts.emplace(*to.source, to.name).second;
-    };
-    for (bool more = true; more;) {
-        more = false;
-        for (const auto& column : columns) {
-            if (!column.beside) continue;
-            const auto& other = columns[*column.beside];
-            more = spread(column, other) || spread(other, column) || more;
-        }
+    spread_text(query_, empty, text);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i]) known.types[i] = ColumnType::Text;
     }
+    return known;
+}
+
+// With the columns that have no value.
+std::vector<Table> QueryCommand::completed(const std::vector<CsvTable>& from) const {
+    const auto known = types_in(from);
+    checked([&] { check_types(sql, query_, known); });
     std::vector<Table> tables;
     for (std::size_t i = 0; i < from.size(); ++i) {
         auto& table = tables.emplace_back(from[i].table);
         for (const auto& name : from[i].empty) {
+            bool text = false;
+            for (std::size_t k = 0; k < known.types.size(); ++k) {
+                const auto& column = query_.columns[k];
+                text |= column.source == i && column.name == name && known.types[k] == ColumnType::Text;
+            }
             std::vector<bool> valid(from[i].rows, false);
-            if (texts.contains({i, name})) {
+            if (text) {
                 table.add(name, std::vector<std::string>(from[i].rows), std::move(valid));
             } else {
                 table.add(name, std::vector<std::int32_t>(from[i].rows), std::move(valid));
             }
         }
     }
-    std::vector<ColumnType> types;
-    for (const auto& column : columns)
-        types.push_back(std::ranges::find(tables[*column.source].columns(), column.name, &ColumnInfo::name)->type);
-    checked([&] { detail::query::check_types(sql, query_, types); });
     return tables;
 }
 

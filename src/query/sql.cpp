@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "query/sql_condition.hpp"
@@ -444,24 +445,53 @@ SqlQuery parse_sql(std::string_view text, const std::vector<SqlNames>& tables) {
     return SqlParser(text, &tables).run();
 }
 
-void check_types(std::string_view text, const SqlQuery& query, const std::vector<ColumnType>& types) {
+static bool same_column(const SqlColumn& a, const SqlColumn& b) {
+    return a.name == b.name && a.source == b.source;
+}
+
+void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text) {
     const auto& columns = query.columns;
+    std::map<std::pair<std::size_t, std::string>, std::size_t> places;
+    std::vector<std::size_t> first;  // of those that name the same column
+    for (const auto& column : columns)
+        first.push_back(places.emplace(std::pair(column.source.value_or(0), column.name), first.size()).first->second);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (is_text[i]) is_text[first[i]] = true;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (!columns[i].beside) continue;
+            const auto a = first[i], b = first[*columns[i].beside];
+            const auto other = is_text[a] ? b : a;
+            if (is_text[a] == is_text[b] || !may[other]) continue;
+            is_text[other] = more = true;
+        }
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) is_text[i] = is_text[first[i]];
+}
+
+void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& known) {
+    const auto& columns = query.columns;
+    const auto is_text = [&](std::size_t i) { return known.types[i] == ColumnType::Text; };
+    // "a is text, as line 3 has 'x'"
+    const auto has_type = [&](std::size_t i) {
+        const auto chosen = [&](const SqlColumn& c) { return same_column(c, columns[i]) && c.use == SqlUse::WithText; };
+        auto words = columns[i].name + " is " + words_of(known.types[i]);
+        if (!is_text(i)) return words;
+        if (std::ranges::any_of(columns, chosen)) return words + ", as it is compared with one, too";
+        return known.why[i].empty() ? words : words + ", as " + known.why[i];
+    };
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& [name, source, offset, use, beside] = columns[i];
-        const bool is_text = types[i] == ColumnType::Text;
-        if (is_text && (use == SqlUse::WithNumber || use == SqlUse::Sum)) {
-            const auto same = [&](const SqlColumn& other) {
-                return other.name == name && other.source == source && other.use == SqlUse::WithText;
-            };
-            const bool chosen = std::ranges::any_of(columns, same);
-            throw SqlError("column " + name + " is text" + (chosen ? ", as it is compared with one, too" : "") +
-                               (use == SqlUse::Sum ? "; sums are of numbers" : " and cannot be compared with a number"),
-                           text, offset);
-        }
-        if (beside && is_text != (types[*beside] == ColumnType::Text))
-            throw SqlError("column " + name + " is " + words_of(types[i]) + " and cannot be compared with " +
-                               columns[*beside].name + ", which is " + words_of(types[*beside]),
-                           text, offset);
+        if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums are of numbers, and " + has_type(i), text, offset);
+        if (is_text(i) && use == SqlUse::WithNumber)
+            throw SqlError("text is not compared with a number, and " + has_type(i), text, offset);
+        if (!beside || is_text(i) == is_text(*beside)) continue;
+        const auto number = is_text(i) ? *beside : i;
+        throw SqlError("text is not compared with numbers, and " + has_type(*beside) + "; " + has_type(i) +
+                           ". To compare both as text, say " + columns[number].name + " != '', too",
+                       text, offset);
     }
 }
 

@@ -60,7 +60,14 @@ struct SqlQuery {
 // With those of each of its sources: a name is that of a column with the same letters, else of the one that has them in
 // another case.
 [[nodiscard]] SqlQuery parse_sql(std::string_view text, const std::vector<SqlNames>& tables);
-// Types of `columns`, in that order.
-void check_types(std::string_view text, const SqlQuery& query, const std::vector<ColumnType>& types);
+// What is known of the columns of a query, each in the order of `columns`.
+struct SqlTypes {
+    std::vector<ColumnType> types{};
+    std::vector<std::string> why{};  // it is of text; empty: that is not known
+};
+void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& known);
+
+// Makes those of `columns` text that are compared with text, directly or by way of others, and `may` be text.
+void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text);
 
 }  // namespace quadmill::detail::query

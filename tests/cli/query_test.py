@@ -227,14 +227,16 @@ class Refusals(Query):
         self.refuses(2, "a may be x.a (column 1) or y.a (column 1); say which",
                      "SELECT a FROM x.csv JOIN y.csv ON x.a = y.a")
         self.refuses(2, "A text is written in single quotes: 'one'", 'SELECT a FROM x.csv WHERE b = "one"')
-        text = self.refuses(2, "column b is text and cannot be compared with a number",
+        text = self.refuses(2, "text is not compared with a number, and b is text, as line 2 has 'one'",
                             "SELECT a FROM x.csv WHERE b > 1.5e-9")
         self.assertIn("\n  SELECT a FROM x.csv WHERE b > 1.5e-9\n                            ^\n", text)
-        self.refuses(2, "column a is text, as it is compared with one, too; sums are of numbers",
+        self.refuses(2, "sums are of numbers, and a is text, as it is compared with one, too",
                      "SELECT SUM(a) FROM x.csv WHERE a = '1'")
-        self.refuses(2, "column b is text and cannot be compared with a, which is integer",
+        self.refuses(2, "a is integer; b is text, as line 2 has 'one'. To compare both as text, say a != '', too",
                      "SELECT a FROM x.csv WHERE a = b")
-        self.refuses(2, "column b is text; sums are of numbers", "SELECT SUM(b) FROM x.csv")
+        self.assertEqual(self.rows("SELECT a FROM x.csv WHERE a = b AND a != ''"), [])
+        self.refuses(2, "sums are of numbers, and b is text, as line 2 has 'one'", "SELECT SUM(b) FROM x.csv")
+        self.refuses(2, "b is text, as line 3 has 'y'", "SELECT SUM(b) FROM -", "--batch", "2", stdin=b"b\n1\ny\n")
         self.refuses(2, "GROUP BY a", "SELECT a, COUNT(*) FROM x.csv")
 
     def test_files_and_options(self):
