@@ -474,10 +474,15 @@ void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vecto
 void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& known) {
     const auto& columns = query.columns;
     const auto is_text = [&](std::size_t i) { return known.types[i] == ColumnType::Text; };
+    const auto whole_name = [&](std::size_t i) {
+        const auto& sources = query.sources;
+        const auto& source = columns[i].source;
+        return (source && sources.size() > 1 ? sources[*source].name + "." : "") + columns[i].name;
+    };
     // "a is text, as line 3 has 'x'"
     const auto has_type = [&](std::size_t i) {
         const auto chosen = [&](const SqlColumn& c) { return same_column(c, columns[i]) && c.use == SqlUse::WithText; };
-        auto words = columns[i].name + " is " + words_of(known.types[i]);
+        auto words = whole_name(i) + " is " + words_of(known.types[i]);
         if (!is_text(i)) return words;
         if (std::ranges::any_of(columns, chosen)) return words + ", as it is compared with one, too";
         return known.why[i].empty() ? words : words + ", as " + known.why[i];
@@ -490,7 +495,7 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
         if (!beside || is_text(i) == is_text(*beside)) continue;
         const auto number = is_text(i) ? *beside : i;
         throw SqlError("text is not compared with numbers, and " + has_type(*beside) + "; " + has_type(i) +
-                           ". To compare both as text, say " + columns[number].name + " != '', too",
+                           ". To compare both as text, say " + whole_name(number) + " != '', too",
                        text, offset);
     }
 }

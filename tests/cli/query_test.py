@@ -235,6 +235,7 @@ class Refusals(Query):
         self.refuses(2, "a is integer; b is text, as line 2 has 'one'. To compare both as text, say a != '', too",
                      "SELECT a FROM x.csv WHERE a = b")
         self.assertEqual(self.rows("SELECT a FROM x.csv WHERE a = b AND a != ''"), [])
+        self.refuses(2, "say y.a != '', too", "SELECT b FROM x.csv JOIN y.csv ON x.b = y.a")
         self.refuses(2, "sums are of numbers, and b is text, as line 2 has 'one'", "SELECT SUM(b) FROM x.csv")
         self.refuses(2, "b is text, as line 3 has 'y'", "SELECT SUM(b) FROM -", "--batch", "2", stdin=b"b\n1\ny\n")
         self.refuses(2, "GROUP BY a", "SELECT a, COUNT(*) FROM x.csv")

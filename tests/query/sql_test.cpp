@@ -447,8 +447,10 @@ TEST_CASE("mutated texts parse or throw SqlError, with an offset in the text") {
             }
         }
         try {
-            static_cast<void>(parse_sql(text));
+            const auto free = parse_sql(text);
             ++parsed;
+            const detail::query::SqlNames names{.written = {"a", "k", "B", "a"}, .unique = {"a", "k", "B", "a 2"}};
+            static_cast<void>(parse_sql(text, std::vector(free.sources.size(), names)));
         } catch (const SqlError& error) {
             REQUIRE(error.offset() <= text.size());
         }
