@@ -1,5 +1,8 @@
 #include "cli/csv.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <utility>
@@ -15,10 +18,59 @@ namespace quadmill::cli {
 namespace {
 
 using detail::array::Workers;
+using detail::query::SqlNames;
 using Blanks = CsvParser<CsvRows>::Blanks;
 
 [[noreturn]] void refuse(const std::string& path, std::uint64_t line, const CsvFault& fault) {
     throw InvalidArgument(line_of(path, line - 1 + fault.line) + fault.what);
+}
+
+// A name that is there already gets its place, too.
+SqlNames with_unique(std::vector<std::string> written) {
+    SqlNames names{.written = std::move(written)};
+    for (const auto& name : names.written) {
+        auto own = name;
+        while (std::ranges::find(names.unique, own) != names.unique.end())
+            own = fmt::format("{} (column {})", own, names.unique.size() + 1);
+        names.unique.push_back(std::move(own));
+    }
+    return names;
+}
+
+std::vector<std::size_t> places_of(const CsvColumns& columns) {
+    std::vector<std::size_t> places;
+    for (const auto& column : columns) places.push_back(column.place);
+    return places;
+}
+
+// What to say of a column of floats that has an integer which they do not have.
+std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
+    const auto& [line, word] = cells.long_integer();
+    if (line == 0) return {};
+    return CsvFault{line, fmt::format("{} is an integer beyond 2^53, which column {} would round, as not all of its "
+                                      "numbers are integers; write {}.0 where it may be rounded",
+                                      in_quotes(word), in_quotes(name), word)};
+}
+
+// Columns, those without values apart; `parts[i]`: of columns[i]. `lines`: those before each part.
+CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
+                  const std::vector<std::uint64_t>& lines, Widths widths) {
+    CsvTable all;
+    for (const auto& part : parts.front()) all.rows += part.rows();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto& name = names.unique[columns[i].place];
+        for (std::size_t k = 0; k < parts[i].size(); ++k) {
+            const auto& [line, word] = parts[i][k].text();
+            if (line > 0) all.why_text.emplace(name, fmt::format("line {} has {}", lines[k] + line, in_quotes(word)));
+        }
+        if (Cells::common_kind(parts[i]) == Cells::Kind::Nothing) {
+            all.empty.push_back(name);
+        } else {
+            Cells::add_to(all.table, name, parts[i], widths);
+        }
+        parts[i].clear();
+    }
+    return all;
 }
 
 std::size_t length_of_mark(const std::string& path, std::string_view text) {
@@ -119,17 +171,22 @@ class PartReader {
     PartReader(const std::vector<std::string>& names, char delimiter, std::string_view text)
         : names_(names), delimiter_(delimiter), text_(text) {}
 
-    void read(const CsvColumns& columns) { rows_.emplace(parsed(columns, std::vector<Cells>(columns.size()))); }
+    void read(const CsvColumns& columns) {
+        std::vector<Cells> cells;
+        for (const auto& [place, as] : columns)
+            cells.push_back(as == CsvColumn::As::Text ? Cells(Cells::Kind::Texts) : Cells());
+        rows_.emplace(parsed(places_of(columns), std::move(cells)));
+    }
     // Of columns that have turned out to be of texts. Pre: read() found no fault.
-    [[nodiscard]] std::vector<Cells> texts(const CsvColumns& columns) {
-        return std::move(parsed(columns, std::vector(columns.size(), Cells(Cells::Kind::Texts))).cells());
+    [[nodiscard]] std::vector<Cells> texts(const std::vector<std::size_t>& places) {
+        return std::move(parsed(places, std::vector(places.size(), Cells(Cells::Kind::Texts))).cells());
     }
     [[nodiscard]] CsvRows& rows() { return *rows_; }
     [[nodiscard]] const std::optional<CsvFault>& fault() const { return fault_; }
 
   private:
-    CsvRows parsed(const CsvColumns& columns, std::vector<Cells> cells) {
-        CsvRows rows(names_, columns, std::move(cells));
+    CsvRows parsed(const std::vector<std::size_t>& places, std::vector<Cells> cells) {
+        CsvRows rows(names_, places, std::move(cells));
         CsvParser<CsvRows> parser(rows, delimiter_, blanks_in(text_, delimiter_));
         try {
             parser.parse(text_);
@@ -147,16 +204,19 @@ class PartReader {
     std::optional<CsvFault> fault_;
 };
 
-// The first fault in the file, if there is any: the lines of parts before it are known now.
-void check(std::vector<PartReader>& parts, const std::string& path, std::uint64_t line) {
+// The numbers of lines before each part, unless there is a fault in the file: the first one is thrown.
+std::vector<std::uint64_t> checked_lines(std::vector<PartReader>& parts, const std::string& path, std::uint64_t line) {
+    std::vector<std::uint64_t> lines;
     std::optional<std::uint64_t> blank;
     for (auto& part : parts) {
+        lines.push_back(line - 1);
         const auto& rows = part.rows();
         if (blank && (rows.rows() > 0 || part.fault())) refuse(path, *blank, {1, "is blank"});
         if (part.fault()) refuse(path, line, *part.fault());
         if (rows.blank() && !blank) blank = line - 1 + *rows.blank();
         line += rows.line() - 1;
     }
+    return lines;
 }
 
 }  // namespace
@@ -168,55 +228,56 @@ CsvFile::CsvFile(const std::string& path, char delimiter)
     data_ = length_of_mark(path, text);
     data_ += header.read(text.substr(data_));
     if (header.ends_with_cr() && text.substr(data_).starts_with('\n')) ++data_;
-    names_ = header.names();
+    names_ = with_unique(header.names());
     line_ = header.next_line();
 }
 
-Table CsvFile::table(const CsvColumns& columns, unsigned threads) const {
+CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
     const std::string_view text(bytes_.as<const char>().data(), bytes_.size());
     Workers workers(threads);
     std::vector<PartReader> parts;
-    for (const auto part : parts_of(text.substr(data_), workers)) parts.emplace_back(names_, delimiter_, part);
+    for (const auto part : parts_of(text.substr(data_), workers)) parts.emplace_back(names_.written, delimiter_, part);
     workers.for_each(parts.size(), [&](std::size_t i) { parts[i].read(columns); });
-    check(parts, path_, line_);
+    const auto lines = checked_lines(parts, path_, line_);
 
     std::vector<std::vector<Cells>> cells(columns.size());
     std::vector<std::vector<std::size_t>> again(parts.size());  // which of the columns
     for (std::size_t i = 0; i < columns.size(); ++i) {
         for (auto& part : parts) cells[i].push_back(std::move(part.rows().cells()[i]));
-        if (Cells::common_kind(cells[i]) != Cells::Kind::Texts) continue;
+        const auto kind = Cells::common_kind(cells[i]);
         for (std::size_t k = 0; k < parts.size(); ++k) {
-            if (cells[i][k].forgets_texts()) again[k].push_back(i);
+            if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
+            if (kind != Cells::Kind::Floats) continue;
+            if (const auto fault = rounding(cells[i][k], names_.written[columns[i].place]))
+                refuse(path_, lines[k] + 1, *fault);
         }
     }
     workers.for_each(parts.size(), [&](std::size_t k) {
         if (again[k].empty()) return;
-        CsvColumns places;
-        for (const auto i : again[k]) places.push_back(columns[i]);
+        std::vector<std::size_t> places;
+        for (const auto i : again[k]) places.push_back(columns[i].place);
         auto texts = parts[k].texts(places);
         for (std::size_t j = 0; j < texts.size(); ++j) cells[again[k][j]][k] = std::move(texts[j]);
     });
-    Table table;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        Cells::add_to(table, names_[columns[i]], cells[i], Widths::Narrow);
-        cells[i].clear();
-    }
-    return table;
+    return table_of(names_, columns, cells, lines, Widths::Narrow);
 }
 
 // Rows as they come; each time that there are enough, they go into a table.
 class BatchRows {
   public:
-    BatchRows(std::vector<std::string> names, CsvColumns columns, std::uint64_t batch)
+    BatchRows(SqlNames names, CsvColumns columns, std::uint64_t batch, std::uint64_t first_line)
         : names_(std::move(names)),
           columns_(std::move(columns)),
           batch_(batch),
-          kinds_(columns_.size(), Cells::Kind::Nothing),
-          rows_(names_, columns_, fresh()) {}
+          first_line_(first_line),
+          kinds_(first_kinds(columns_)),
+          rows_(names_.written, places_of(columns_), fresh()) {}
 
     void field(std::optional<std::string_view> field) { rows_.field(field); }
     void line_end() {
+        const auto line = rows_.line(), before = rows_.rows();
         rows_.line_end();
+        if (rows_.rows() > before) lines_.push_back(line);
         if (rows_.rows() == batch_) finish_batch();
     }
     [[nodiscard]] std::uint64_t line() const { return rows_.line(); }
@@ -225,9 +286,15 @@ class BatchRows {
     void finish() {
         if (rows_.rows() > 0 || !any_) finish_batch();
     }
-    [[nodiscard]] std::deque<Table>& tables() { return tables_; }
+    [[nodiscard]] std::deque<CsvTable>& tables() { return tables_; }
 
   private:
+    static std::vector<Cells::Kind> first_kinds(const CsvColumns& columns) {
+        std::vector<Cells::Kind> kinds;
+        for (const auto& [place, as] : columns)
+            kinds.push_back(as == CsvColumn::As::Text ? Cells::Kind::Texts : Cells::Kind::Nothing);
+        return kinds;
+    }
     // As long as a column has no kind, texts, of which it takes one in the end of the batch.
     std::vector<Cells> fresh() const {
         std::vector<Cells> cells;
@@ -235,24 +302,28 @@ class BatchRows {
         return cells;
     }
     void finish_batch() {
-        Table table;
-        auto& cells = rows_.cells();
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (kinds_[i] == Cells::Kind::Nothing) cells[i] = cells[i].narrowed();
-            kinds_[i] = cells[i].kind();
-            Cells::add_to(table, names_[columns_[i]], {&cells[i], 1}, Widths::Wide);
+        std::vector<std::vector<Cells>> parts;
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            auto& cells = rows_.cells()[i];
+            if (kinds_[i] == Cells::Kind::Nothing) cells = cells.narrowed(lines_);
+            kinds_[i] = cells.kind();
+            const auto fault = rounding(cells, names_.written[columns_[i].place]);
+            if (fault && kinds_[i] == Cells::Kind::Floats) throw CsvFault(*fault);
+            parts.push_back({std::move(cells)});
         }
-        tables_.push_back(std::move(table));
+        tables_.push_back(table_of(names_, columns_, parts, {first_line_ - 1}, Widths::Wide));
         any_ = true;
         rows_.restart(fresh());
+        lines_.clear();
     }
 
-    std::vector<std::string> names_;
+    SqlNames names_;
     CsvColumns columns_;
-    std::uint64_t batch_;
+    std::uint64_t batch_, first_line_;
     std::vector<Cells::Kind> kinds_;
     CsvRows rows_;
-    std::deque<Table> tables_;
+    std::vector<std::uint64_t> lines_;  // where its rows end
+    std::deque<CsvTable> tables_;
     bool any_ = false;
 };
 
@@ -264,7 +335,7 @@ struct CsvStream::State {
 
     char delimiter;
     StreamInput input;
-    std::vector<std::string> names{};
+    SqlNames names{};
     std::uint64_t line = 1;  // of the first row
     std::optional<BatchRows> rows{};
     std::optional<CsvParser<BatchRows>> parser{};
@@ -281,7 +352,7 @@ void CsvStream::State::read_header() {
     do {
         input.drop(header.read(input.text()));
     } while (!header.complete() && input.more());
-    names = header.names();
+    names = with_unique(header.names());
     line = header.next_line();
     if (!header.ends_with_cr() || (input.text().empty() && !input.more())) return;
     if (input.text().starts_with('\n')) input.drop(1);
@@ -307,7 +378,7 @@ CsvStream::CsvStream(const std::string& path, char delimiter) : state_(std::make
 
 CsvStream::~CsvStream() = default;
 
-const std::vector<std::string>& CsvStream::names() const {
+const SqlNames& CsvStream::names() const {
     return state_->names;
 }
 
@@ -315,10 +386,10 @@ bool CsvStream::interrupted() {
     return state_->input.interrupted();
 }
 
-std::optional<Table> CsvStream::next(const CsvColumns& columns, std::uint64_t rows) {
+std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t rows) {
     auto& state = *state_;
     if (!state.rows) {
-        state.rows.emplace(state.names, columns, rows);
+        state.rows.emplace(state.names, columns, rows, state.line);
         state.parser.emplace(*state.rows, state.delimiter, CsvParser<BatchRows>::Blanks::Some);
     }
     auto& tables = state.rows->tables();

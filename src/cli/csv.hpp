@@ -2,16 +2,18 @@
 // have commas, line ends and quotes (written twice) in them; lines end with LF, CR LF or CR, the last one or not.
 //
 // A column's type is the narrowest that takes all its values: I32, U32, I64, F32 (where it has each value exactly),
-// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. An empty field is
-// NULL, "" is an empty text, and among numbers NULL. A column of NULLs alone is of I32. A blank line is refused, but
-// for those at the end; in CSV of one column, it is a NULL. Blanks around names are dropped, and so is a byte order
-// mark.
+// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. Nothing that is written
+// is lost: a zero before a digit (01234) and an integer beyond 64 bits make the column one of Text, and an integer
+// beyond 2^53 is refused where the column is of floats. An empty field is NULL, "" is an empty text, and among numbers
+// NULL. A blank line is refused, but for those at the end; in CSV of one column, it is a NULL. Blanks around names are
+// dropped, and so is a byte order mark; a column without a name, as the second, is column2.
 //
 // Errors are InvalidArgument with the line.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,26 +21,40 @@
 
 #include "cli/files.hpp"
 #include "quadmill/query.hpp"
+#include "query/sql.hpp"
 
 namespace quadmill::cli {
 
-// Places of columns that are wanted, ascending; others are checked, but not kept.
-using CsvColumns = std::vector<std::size_t>;
+// A column that is wanted; others are checked, but not kept.
+struct CsvColumn {
+    enum class As { Found, Text };
+    std::size_t place = 0;
+    As as = As::Found;  // the type of its values, or Text whatever they are
+};
+using CsvColumns = std::vector<CsvColumn>;  // by place, ascending
+
+// Rows as a table, but for the columns that have no value yet: they go with numbers and with texts.
+struct CsvTable {
+    Table table{};
+    std::vector<std::string> empty{};
+    std::size_t rows = 0;
+    std::map<std::string, std::string> why_text{};  // a column is of text: "line 3 has 'x'"
+};
 
 // A whole file, or all of standard input, in memory.
 class CsvFile {
   public:
     CsvFile(const std::string& path, char delimiter);
 
-    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+    [[nodiscard]] const detail::query::SqlNames& names() const { return names_; }
     // On so many threads; 0: all.
-    [[nodiscard]] Table table(const CsvColumns& columns, unsigned threads) const;
+    [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads) const;
 
   private:
     std::string path_;
     char delimiter_;
     Bytes bytes_;
-    std::vector<std::string> names_;
+    detail::query::SqlNames names_;
     std::size_t data_ = 0;    // where the rows begin
     std::uint64_t line_ = 1;  // of that
 };
@@ -53,10 +69,10 @@ class CsvStream {
     CsvStream& operator=(const CsvStream&) = delete;
     ~CsvStream();
 
-    [[nodiscard]] const std::vector<std::string>& names() const;
+    [[nodiscard]] const detail::query::SqlNames& names() const;
     // The next rows; in the end as many as there are, but nothing instead of no rows, unless there were none at all.
     // Pre: the same arguments each time.
-    [[nodiscard]] std::optional<Table> next(const CsvColumns& columns, std::uint64_t rows);
+    [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
     [[nodiscard]] bool interrupted();
 
   private:

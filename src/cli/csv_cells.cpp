@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/text.hpp"
+#include "query/order.hpp"
 
 namespace quadmill::cli {
 
@@ -17,6 +18,21 @@ namespace {
 std::string_view without_blanks(std::string_view text) {
     const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
     return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+// Of a number that may have a sign.
+std::string_view digits_of(std::string_view word) {
+    return word.starts_with('+') || word.starts_with('-') ? word.substr(1) : word;
+}
+
+// 01234 is a code, as of a place, and 0 and 0.5 are numbers.
+bool has_leading_zero(std::string_view word) {
+    const auto digits = digits_of(word);
+    return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
 }
 
 std::optional<double> number_of(std::string_view word) {
@@ -78,7 +94,7 @@ void Cells::add_null() {
     if (kind_ == Kind::Texts && !forgot_) texts_.emplace_back();
 }
 
-bool Cells::add(std::string_view field) {
+bool Cells::add(std::string_view field, std::uint64_t line) {
     if (kind_ == Kind::Texts) {
         if (!forgot_) texts_.emplace_back(field);
         count(true);
@@ -90,23 +106,31 @@ bool Cells::add(std::string_view field) {
         add_null();
         return true;
     }
-    if (add_number(word)) return true;
+    if (add_number(word, line)) return true;
     if (is_fixed_) return false;
+    text_ = {line, std::string(word)};
     forgot_ = has_blanks_ || values_ > 0;
     widen(Kind::Texts);
-    return add(field);
+    return add(field, line);
 }
 
-bool Cells::add_number(std::string_view word) {
-    if (kind_ != Kind::Floats) {
-        if (std::int64_t value = 0; parse_number(word, value) == nullptr) {
-            widen(Kind::Integers);
-            integers_.push_back(value);
-            count(true);
-            return true;
-        }
-        if (is_fixed_) return false;
+bool Cells::add_number(std::string_view word, std::uint64_t line) {
+    if (has_leading_zero(word)) return false;
+    std::int64_t integer = 0;
+    const bool is_integer = parse_number(word, integer) == nullptr;
+    if (is_integer && (integer > detail::query::exact_doubles || integer < -detail::query::exact_doubles)) {
+        if (is_fixed_ && kind_ == Kind::Floats) return false;
+        if (long_integer_.line == 0) long_integer_ = {line, std::string(word)};
     }
+    if (is_integer && kind_ != Kind::Floats) {
+        widen(Kind::Integers);
+        integers_.push_back(integer);
+        count(true);
+        return true;
+    }
+    // An integer that is too long for a number is a code, too.
+    const bool is_code = !is_integer && std::ranges::all_of(digits_of(word), is_digit);
+    if (is_code || (is_fixed_ && kind_ == Kind::Integers)) return false;
     const auto value = number_of(word);
     if (!value) return false;
     widen(Kind::Floats);
@@ -120,7 +144,7 @@ void Cells::widen(Kind kind) {
     kind_ = kind;
     if (kind == Kind::Integers) integers_.resize(rows_);
     if (kind == Kind::Floats) {
-        floats_.assign(integers_.begin(), integers_.end());  // each rounded as its digits would be
+        floats_.assign(integers_.begin(), integers_.end());  // exact, but for a long integer
         floats_.resize(rows_);
         integers_ = {};
     }
@@ -145,16 +169,19 @@ bool Cells::forgets_texts() const {
     return forgot_ || has_blanks_ || (kind_ != Kind::Texts && values_ > 0);
 }
 
-Cells Cells::narrowed() const {
+Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
     Cells found;
     for (std::size_t i = 0; i < texts_.size(); ++i) {
         if (valid_.empty() || valid_[i]) {
-            static_cast<void>(found.add(texts_[i]));
+            static_cast<void>(found.add(texts_[i], lines[i]));
         } else {
             found.add_null();
         }
     }
-    return common_kind({&found, 1}) == Kind::Texts ? *this : found;
+    if (common_kind({&found, 1}) != Kind::Texts) return found;
+    auto texts = *this;
+    texts.text_ = found.text_;
+    return texts;
 }
 
 void Cells::add_to(Table& table, std::string name, std::span<Cells> parts, Widths widths) {
@@ -186,8 +213,6 @@ void Cells::add_to(Table& table, std::string name, std::span<Cells> parts, Width
         } else {
             add_as<float>(table, std::move(name), all.floats_, std::move(valid));
         }
-    } else if (kind == Kind::Nothing) {
-        table.add(std::move(name), std::vector<std::int32_t>(rows), std::move(valid));
     } else if (widths == Widths::Narrow && fit<std::int32_t>(all.integers_)) {
         add_as<std::int32_t>(table, std::move(name), all.integers_, std::move(valid));
     } else if (widths == Widths::Narrow && fit<std::uint32_t>(all.integers_)) {

@@ -28,19 +28,26 @@ class Cells {
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
     void add_null();
     // Any field that is not empty, or is in quotes; false when the kind does not take it.
-    [[nodiscard]] bool add(std::string_view field);
+    [[nodiscard]] bool add(std::string_view field, std::uint64_t line);
+    struct Mark {
+        std::uint64_t line = 0;  // 0: there is none
+        std::string word{};
+    };
+    // The first integer beyond 2^53, which doubles may not have; the first value that made the column one of texts.
+    [[nodiscard]] const Mark& long_integer() const { return long_integer_; }
+    [[nodiscard]] const Mark& text() const { return text_; }
 
     // What takes all of them.
     [[nodiscard]] static Kind common_kind(std::span<const Cells> parts);
     // Whether they must be read again when the column turns out to be of texts: numbers forget how they were written.
     [[nodiscard]] bool forgets_texts() const;
-    // Texts as the narrowest kind that takes them all. Pre: of Texts.
-    [[nodiscard]] Cells narrowed() const;
-    // A column of them all, which are used up. Pre: where one is of Texts, none forgets them.
+    // Texts as the narrowest kind that takes them all. Pre: of Texts. `lines`: of each.
+    [[nodiscard]] Cells narrowed(std::span<const std::uint64_t> lines) const;
+    // A column of them all, which are used up. Pre: there are values; where one is of Texts, none forgets them.
     static void add_to(Table& table, std::string name, std::span<Cells> parts, Widths widths);
 
   private:
-    [[nodiscard]] bool add_number(std::string_view field);
+    [[nodiscard]] bool add_number(std::string_view field, std::uint64_t line);
     void widen(Kind kind);
     void count(bool valid);
 
@@ -52,6 +59,7 @@ class Cells {
     std::vector<double> floats_{};
     std::vector<std::string> texts_{};
     std::vector<bool> valid_{};  // empty: all are
+    Mark long_integer_{}, text_{};
 };
 
 }  // namespace quadmill::cli

@@ -23,10 +23,7 @@ void CsvHeader::field(std::optional<std::string_view> field) {
     lines_.pass(name);
     const auto begin = std::min(name.find_first_not_of(" \t"), name.size());
     name = name.substr(begin, name.find_last_not_of(" \t") + 1 - begin);
-    if (name.empty()) throw CsvFault{line(), fmt::format("column {} has no name", names_.size() + 1)};
-    if (std::ranges::find(names_, name) != names_.end())
-        throw CsvFault{line(), fmt::format("two columns are called {}", in_quotes(name))};
-    names_.emplace_back(name);
+    names_.push_back(name.empty() ? fmt::format("column{}", names_.size() + 1) : std::string(name));
 }
 
 void CsvHeader::line_end() {
@@ -51,7 +48,7 @@ void CsvRows::field(std::optional<std::string_view> field) {
         auto& cells = cells_[*place];
         if (!field) {
             cells.add_null();
-        } else if (!cells.add(*field)) {
+        } else if (!cells.add(*field, line())) {
             refuse_field(*field, cells.kind());
         }
     }
@@ -60,8 +57,10 @@ void CsvRows::field(std::optional<std::string_view> field) {
 }
 
 void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
-    throw CsvFault{line(), fmt::format("{} is not {}, which the values of column {} have been", in_quotes(field),
-                                       words_of(kind), in_quotes(names_[field_]))};
+    // A number's text may be none of the column's numbers: 01234, 9007199254740993 among fractions.
+    throw CsvFault{
+        line(), fmt::format("{} is not {}{}, which the values of column {} have been", in_quotes(field), words_of(kind),
+                            kind == Cells::Kind::Floats ? " that a double has" : "", in_quotes(names_[field_]))};
 }
 
 void CsvRows::line_end() {

@@ -22,8 +22,9 @@ std::string csv_text(std::string_view text, char delimiter) {
 }
 
 std::string csv_of(const Value& value, char delimiter) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return format_number(*integer);
-    if (const auto* number = std::get_if<double>(&value)) return format_number(*number);
+    // Numbers, too, may have the delimiter in them.
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return csv_text(format_number(*integer), delimiter);
+    if (const auto* number = std::get_if<double>(&value)) return csv_text(format_number(*number), delimiter);
     if (const auto* text = std::get_if<std::string>(&value)) return csv_text(*text, delimiter);
     return {};
 }

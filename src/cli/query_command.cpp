@@ -26,8 +26,10 @@ namespace quadmill::cli {
 
 namespace {
 
-using detail::query::SqlError;
+using detail::query::SqlNames;
 using detail::query::SqlQuery;
+using detail::query::SqlTypes;
+using detail::query::SqlUse;
 
 // One of the tables of a query: a file, or a stream in batches.
 struct Source {
@@ -35,7 +37,7 @@ struct Source {
     std::optional<CsvStream> stream{};
     CsvColumns columns{};
 
-    [[nodiscard]] const std::vector<std::string>& names() const { return file ? file->names() : stream->names(); }
+    [[nodiscard]] const SqlNames& names() const { return file ? file->names() : stream->names(); }
 };
 
 enum class Explain { No, Text, Dot };
@@ -57,12 +59,13 @@ struct QueryCommand {
     void parse();
     void open_sources();
     void choose_columns();
-    void add_stars();
     [[nodiscard]] bool is_stream(std::size_t source) const;
     void open_processor();
+    [[nodiscard]] SqlTypes types_in(const std::vector<CsvTable>& from) const;
+    [[nodiscard]] std::vector<Table> completed(const std::vector<CsvTable>& from) const;
     [[nodiscard]] QueryPlan plan(const std::vector<Table>& tables) const;
-    void answer(const std::vector<Table>& tables);
-    void answer_batches(std::vector<Table> tables, std::size_t stream);
+    void answer(const std::vector<CsvTable>& from);
+    void answer_batches(std::vector<CsvTable> tables, std::size_t stream);
     void print_profile();
 
     SqlQuery query_;
@@ -116,60 +119,27 @@ void QueryCommand::open_sources() {
     }
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-    constexpr std::size_t most = 20;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) list += (i > 0 ? ", " : "") + names[i];
-    return list + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
-}
-
 // What the query names; all columns that are not are checked only, and take neither time nor memory.
 void QueryCommand::choose_columns() {
-    const auto place_in = [&](std::size_t source, const std::string& name) -> std::optional<std::size_t> {
-        const auto& names = sources_[source].names();
-        const auto found = std::ranges::find(names, name);
-        if (found == names.end()) return {};
-        return static_cast<std::size_t>(found - names.begin());
-    };
-    for (const auto& column : query_.columns) {
-        bool known = false;
-        std::string there;
-        for (std::size_t i = 0; i < sources_.size(); ++i) {
-            if (column.source && *column.source != i) continue;
-            const auto place = place_in(i, column.name);
-            if (place) sources_[i].columns.push_back(*place);
-            known |= place.has_value();
-            there += fmt::format("{}{} has {}", there.empty() ? "" : "; ", query_.sources[i].name,
-                                 list_of(sources_[i].names()));
-        }
-        if (!known) throw SqlError(fmt::format("there is no column {}: {}", column.name, there), sql, column.offset);
+    std::vector<SqlNames> names;
+    for (const auto& source : sources_) names.push_back(source.names());
+    query_ = checked([&] { return detail::query::parse_sql(sql, names); });
+    std::vector<bool> text;
+    for (const auto& column : query_.columns) text.push_back(column.use == SqlUse::WithText);
+    spread_text(query_, std::vector<bool>(text.size(), true), text);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto& column = query_.columns[i];
+        const auto& unique = names[*column.source].unique;
+        const auto place = static_cast<std::size_t>(std::ranges::find(unique, column.name) - unique.begin());
+        auto& columns = sources_[*column.source].columns;
+        auto known = std::ranges::find(columns, place, &CsvColumn::place);
+        if (known == columns.end()) known = columns.insert(columns.end(), {.place = place});
+        if (text[i]) known->as = CsvColumn::As::Text;
     }
     for (auto& source : sources_) {
-        auto& columns = source.columns;
-        if (!query_.stars.empty()) {
-            columns.clear();
-            for (std::size_t i = 0; i < source.names().size(); ++i) columns.push_back(i);
-        }
-        if (columns.empty()) columns.push_back(0);  // for COUNT(*), which needs the number of rows
-        std::ranges::sort(columns);
-        columns.erase(std::ranges::unique(columns).begin(), columns.end());
+        if (source.columns.empty()) source.columns.emplace_back();  // for COUNT(*), which needs the number of rows
+        std::ranges::sort(source.columns, {}, &CsvColumn::place);
     }
-}
-
-// All columns for each *; of a join, with the table's name where both have one of that name.
-void QueryCommand::add_stars() {
-    std::vector<Output> all;
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-        const auto* other = sources_.size() > 1 ? &sources_[1 - i].names() : nullptr;
-        for (const auto& name : sources_[i].names()) {
-            const bool both = other && std::ranges::find(*other, name) != other->end();
-            const auto whole = query_.sources[i].name + "." + name;
-            all.push_back({other ? whole : name, both ? whole : name});
-        }
-    }
-    auto& outputs = query_.query.outputs;
-    for (auto star = query_.stars.rbegin(); star != query_.stars.rend(); ++star)
-        outputs.insert(outputs.begin() + static_cast<std::ptrdiff_t>(*star), all.begin(), all.end());
 }
 
 // Auto is the CPU: the columns of a file are asked once, and to open a context, compile programs and load columns takes
@@ -195,7 +165,53 @@ QueryPlan QueryCommand::plan(const std::vector<Table>& tables) const {
     });
 }
 
-void QueryCommand::answer(const std::vector<Table>& tables) {
+// Of the columns that the query names. One that has no value is of text where it is compared with text.
+SqlTypes QueryCommand::types_in(const std::vector<CsvTable>& from) const {
+    SqlTypes known;
+    std::vector<bool> empty, text;
+    for (const auto& column : query_.columns) {
+        const auto& table = from[*column.source];
+        const auto& infos = table.table.columns();
+        const auto info = std::ranges::find(infos, column.name, &ColumnInfo::name);
+        empty.push_back(info == infos.end());
+        known.types.push_back(empty.back() ? ColumnType::I32 : info->type);
+        text.push_back(known.types.back() == ColumnType::Text);
+        const auto why = table.why_text.find(column.name);
+        known.why.push_back(why == table.why_text.end() ? "" : why->second);
+    }
+    spread_text(query_, empty, text);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i]) known.types[i] = ColumnType::Text;
+    }
+    return known;
+}
+
+// With the columns that have no value.
+std::vector<Table> QueryCommand::completed(const std::vector<CsvTable>& from) const {
+    const auto known = types_in(from);
+    checked([&] { check_types(sql, query_, known); });
+    std::vector<Table> tables;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        auto& table = tables.emplace_back(from[i].table);
+        for (const auto& name : from[i].empty) {
+            bool text = false;
+            for (std::size_t k = 0; k < known.types.size(); ++k) {
+                const auto& column = query_.columns[k];
+                text |= column.source == i && column.name == name && known.types[k] == ColumnType::Text;
+            }
+            std::vector<bool> valid(from[i].rows, false);
+            if (text) {
+                table.add(name, std::vector<std::string>(from[i].rows), std::move(valid));
+            } else {
+                table.add(name, std::vector<std::int32_t>(from[i].rows), std::move(valid));
+            }
+        }
+    }
+    return tables;
+}
+
+void QueryCommand::answer(const std::vector<CsvTable>& from) {
+    const auto tables = completed(from);
     const auto planned = plan(tables);
     if (explain != Explain::No) {
         const auto text = explain == Explain::Dot ? planned.graphviz() : planned.text();
@@ -220,7 +236,7 @@ void QueryCommand::answer(const std::vector<Table>& tables) {
     }
 }
 
-void QueryCommand::answer_batches(std::vector<Table> tables, std::size_t stream) {
+void QueryCommand::answer_batches(std::vector<CsvTable> tables, std::size_t stream) {
     auto& source = sources_[stream];
     while (auto table = source.stream->next(source.columns, batch)) {
         tables[stream] = std::move(*table);
@@ -231,9 +247,8 @@ void QueryCommand::answer_batches(std::vector<Table> tables, std::size_t stream)
 void QueryCommand::run() {
     parse();
     open_sources();
-    checked([this] { choose_columns(); });
-    add_stars();
-    std::vector<Table> tables(sources_.size());
+    choose_columns();
+    std::vector<CsvTable> tables(sources_.size());
     std::optional<std::size_t> stream;
     for (std::size_t i = 0; i < tables.size(); ++i) {
         if (sources_[i].stream) {
@@ -304,8 +319,13 @@ void add_query_command(CLI::App& app) {
         "KTH_SMALLEST(c, k), each with AS name; FROM a path, in quotes where it has blanks, or - for standard input;\n"
         "JOIN path ON x.k = y.k, or ABS(x.k - y.k) <= d; WHERE with AND OR NOT = != < <= > >= BETWEEN IN IS NULL and\n"
         "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n. A table is called as its file without folder and\n"
-        "extension, or AS name. Texts go in '...', unusual names in \"...\".\n"
-        "CSV has a line of names; types are found from all values; an empty field is NULL, in answers, too.\n"
+        "extension, or AS name. Texts go in '...', unusual names in \"...\"; letters of names may be in another case.\n"
+        "CSV has a line of names; types are found from all values; an empty field is NULL, in answers, too. A column "
+        "is\n"
+        "text where a value is none of a number, has a zero before a digit (01234) or is an integer beyond 64 bits, "
+        "or\n"
+        "where the query compares it with a text: a = '7'. Integers beyond 2^53 are not rounded but refused where the\n"
+        "column has fractions. A constant is the nearest double: 1e400 is inf, 1e-400 is 0.\n"
         "Examples:\n"
         "  quadmill query \"SELECT COUNT(*), SUM(a), MEDIAN(c) FROM data.csv WHERE (a > 3 OR b <= 2.5) AND NOT d IN "
         "(1,2)\"\n"

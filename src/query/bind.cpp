@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "quadmill/error.hpp"
+#include "query/describe.hpp"
 #include "query/key.hpp"
 #include "query/order.hpp"
 
@@ -28,10 +29,7 @@ bool is_integer(ColumnType type) {
 }
 
 std::string text_of(const Value& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return "the text '" + *text + "'";
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return "the number " + std::to_string(*integer);
-    if (const auto* real = std::get_if<double>(&value)) return "the number " + std::to_string(*real);
-    return "NULL";
+    return (std::holds_alternative<std::string>(value) ? "the text " : "the number ") + describe(value);
 }
 
 class Checker {

@@ -36,13 +36,6 @@ std::string number(double value) {
     return std::strtod(shorter.data(), nullptr) == value ? shorter.data() : text.data();
 }
 
-std::string describe(const Value& value) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
-    if (const auto* real = std::get_if<double>(&value)) return number(*real);
-    if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text, '\'');
-    return "NULL";
-}
-
 const char* describe(Comparison op) {
     constexpr std::array<const char*, 6> words{"<", "<=", "=", "<>", ">=", ">"};
     return words.at(static_cast<std::size_t>(op));
@@ -88,6 +81,13 @@ std::string name_list(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+std::string describe(const Value& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return number(*real);
+    if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text, '\'');
+    return "NULL";
+}
 
 std::string describe_name(std::string_view name) {
     // A column may be called as a number is written.

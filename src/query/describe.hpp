@@ -10,6 +10,7 @@ namespace quadmill::detail::query {
 
 // A name as it is where it is a plain one, else in double quotes.
 [[nodiscard]] std::string describe_name(std::string_view name);
+[[nodiscard]] std::string describe(const Value& value);
 [[nodiscard]] std::string describe(const Expression& expression);
 [[nodiscard]] std::string describe(const QueryAggregate& aggregate);
 // Without its inputs.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "query/sql_condition.hpp"
@@ -38,12 +39,21 @@ std::string pointed_at(std::string_view text, std::size_t offset) {
     return left + line + (cut_right ? "..." : "") + "\n" + std::string(width, ' ') + "^";
 }
 
-// a column, or an aggregate of one, before it is known which tables there are.
+// a column, an aggregate of one or *, before it is known which tables there are.
 struct Item {
     std::optional<SqlReference> column{};
     std::optional<QueryAggregate> aggregate{};
-    std::string name{};
+    std::string name{};  // empty: the column's own
+    std::size_t offset = 0;
 };
+
+// A few of them, for a message.
+std::string list_of(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 20;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) list += (i > 0 ? ", " : "") + names[i];
+    return list + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
+}
 
 struct Function {
     std::string_view name;
@@ -61,7 +71,7 @@ constexpr std::array<Function, 9> functions{{{"COUNT", QueryAggregate::Kind::Cou
 
 class SqlParser {
   public:
-    explicit SqlParser(std::string_view text) : at_(text) {}
+    SqlParser(std::string_view text, const std::vector<SqlNames>* tables) : at_(text), tables_(tables) {}
     SqlQuery run();
 
   private:
@@ -75,13 +85,21 @@ class SqlParser {
     void join();
     void join_condition();
     void band(const SqlReference& left);
-    void on_columns(SqlReference left, SqlReference right);
+    void on_columns(const SqlReference& left, const SqlReference& right, SqlUse use);
     void outputs();
+    void star(std::size_t offset);
     void group_by();
+    [[nodiscard]] const Item* named_item(const SqlReference& name);
+    void check_groups();
+    // Adds to `columns`.
     [[nodiscard]] std::string resolve(const SqlReference& column);
+    [[nodiscard]] std::string name_in_query(const SqlColumn& column) const;
+    void find(const SqlReference& column, SqlColumn& found);
+    [[noreturn]] void refuse_unknown(const SqlReference& column);
     [[nodiscard]] std::size_t source_of(const SqlReference& column);
 
     SqlCursor at_;
+    const std::vector<SqlNames>* tables_;
     std::vector<Item> items_;
     SqlQuery out_;
 };
@@ -96,11 +114,21 @@ SqlQuery SqlParser::run() {
     outputs();
     auto& query = out_.query;
     if (at_.accept_word("WHERE"))
-        query.where = parse_condition(at_, [this](const SqlReference& column) { return resolve(column); });
+        query.where = parse_condition(
+            at_, [this](const SqlReference& column) { return resolve(column); }, out_.columns);
     group_by();
-    if (at_.accept_word("LIMIT")) query.limit = whole_number(0, "LIMIT takes a whole number from 0");
-    at_.accept_symbol(";");
-    if (at_.token().kind == SqlToken::Kind::End) return std::move(out_);
+    if (at_.accept_word("LIMIT")) {
+        query.limit = whole_number(0, "LIMIT takes a whole number from 0");
+        if (at_.token().is_symbol(","))
+            at_.fail("LIMIT takes one number, how many rows from the first; to skip some is not offered",
+                     at_.token().begin);
+    }
+    while (at_.accept_symbol(";")) {
+    }
+    if (at_.token().kind == SqlToken::Kind::End) {
+        if (tables_) check_groups();
+        return std::move(out_);
+    }
     if (at_.token().is_word("JOIN")) at_.fail("only one JOIN is offered, before WHERE", at_.token().begin);
     if (at_.token().is_symbol(",") && out_.sources.size() == 1)
         at_.fail("two tables are FROM x.csv JOIN y.csv ON x.k = y.k", at_.token().begin);
@@ -109,24 +137,19 @@ SqlQuery SqlParser::run() {
 
 void SqlParser::select_list() {
     do {
-        if (at_.accept_symbol("*")) {
-            out_.stars.push_back(items_.size());
-        } else {
-            items_.push_back(item());
-        }
+        const auto offset = at_.token().begin;
+        items_.push_back(at_.accept_symbol("*") ? Item{.offset = offset} : item());
     } while (at_.accept_symbol(","));
 }
 
 Item SqlParser::item() {
-    if (!at_.at_name()) at_.refuse("a column or an aggregate");
+    if (!at_.at_name()) at_.refuse_name("a column or an aggregate");
     const auto first = at_.take();
     const bool calls = first.kind == SqlToken::Kind::Word && at_.token().is_symbol("(");
-    auto found = calls ? call(first) : Item{at_.reference_from(first), {}, {}};
+    auto found = calls ? call(first) : Item{.column = at_.reference_from(first)};
     check_no_expression("expressions are for WHERE; here go columns and aggregates of one column");
-    const auto written = at_.text().substr(first.begin, at_.taken() - first.begin);
-    found.name = found.aggregate                   ? written
-                 : found.column->qualifier.empty() ? found.column->name
-                                                   : found.column->qualifier + "." + found.column->name;
+    found.offset = first.begin;
+    if (found.aggregate) found.name = at_.text().substr(first.begin, at_.taken() - first.begin);
     if (at_.accept_word("AS") || at_.at_name()) found.name = at_.name("a name");
     return found;
 }
@@ -139,8 +162,10 @@ Item SqlParser::call(const SqlToken& function) {
         at_.fail("there is no " + function.text + "(); there are " + all, function.begin);
     }
     at_.expect_symbol("(");
-    Item found{{}, QueryAggregate{.kind = known->kind}, {}};
-    if (known->kind == QueryAggregate::Kind::Count && at_.accept_symbol("*")) {
+    Item found{.aggregate = QueryAggregate{.kind = known->kind}};
+    const bool counts = known->kind == QueryAggregate::Kind::Count;
+    if (counts && (at_.token().is_symbol("*") || at_.token().kind == SqlToken::Kind::Number)) {
+        at_.take();  // COUNT(1) is COUNT(*)
         found.aggregate->kind = QueryAggregate::Kind::CountRows;
     } else {
         found.column = at_.reference();
@@ -217,28 +242,34 @@ void SqlParser::join() {
 }
 
 void SqlParser::join_condition() {
+    std::size_t open = 0;
+    while (at_.accept_symbol("(")) ++open;
     const auto first = at_.token();
-    if (!at_.at_name()) at_.refuse("x.k = y.k, or ABS(x.k - y.k) <= d");
+    if (!at_.at_name()) at_.refuse_name("x.k = y.k, or ABS(x.k - y.k) <= d");
     at_.take();
-    if (first.is_word("ABS") && at_.accept_symbol("(")) return band(at_.reference());
-    auto left = at_.reference_from(first);
-    if (!at_.accept_symbol("=") && !at_.accept_symbol("==")) at_.refuse("=");
-    on_columns(std::move(left), at_.reference());
+    if (first.is_word("ABS") && at_.accept_symbol("(")) {
+        band(at_.reference());
+    } else {
+        const auto left = at_.reference_from(first);
+        if (!at_.accept_symbol("=") && !at_.accept_symbol("==")) at_.refuse("=");
+        on_columns(left, at_.reference(), SqlUse::Any);
+    }
+    for (; open > 0; --open) at_.expect_symbol(")");
 }
 
 // ABS(x.k - y.k) <= d, from the minus on.
 void SqlParser::band(const SqlReference& left) {
     at_.expect_symbol("-");
-    auto right = at_.reference();
+    const auto right = at_.reference();
     at_.expect_symbol(")");
     at_.expect_symbol("<=");
     const auto value = at_.number();
-    on_columns(left, std::move(right));
+    on_columns(left, right, SqlUse::WithNumber);
     const auto* d = std::get_if<double>(&value);
     out_.query.join->band = d ? *d : static_cast<double>(std::get<std::int64_t>(value));
 }
 
-void SqlParser::on_columns(SqlReference left, SqlReference right) {
+void SqlParser::on_columns(const SqlReference& left, const SqlReference& right, SqlUse use) {
     for (const auto* side : {&left, &right}) {
         if (side->qualifier.empty())
             at_.fail("say of which table it is: " + out_.sources[0].name + "." + side->name + " or " +
@@ -246,45 +277,158 @@ void SqlParser::on_columns(SqlReference left, SqlReference right) {
                      side->offset);
         static_cast<void>(resolve(*side));
     }
-    if (source_of(left) == source_of(right)) at_.fail("a join compares columns of two tables", right.offset);
-    if (source_of(left) == 1) std::swap(left, right);
-    out_.query.join = Join{
-        .left = left.name, .right = right.name, .left_name = out_.sources[0].name, .right_name = out_.sources[1].name};
+    auto& columns = out_.columns;
+    const auto last = columns.size() - 1;
+    columns[last].beside = last - 1;
+    columns[last - 1].use = columns[last].use = use;
+    auto a = columns[last - 1], b = columns[last];
+    if (a.source == b.source) at_.fail("a join compares columns of two tables", right.offset);
+    if (a.source == 1) std::swap(a, b);
+    out_.query.join =
+        Join{.left = a.name, .right = b.name, .left_name = out_.sources[0].name, .right_name = out_.sources[1].name};
 }
 
 void SqlParser::outputs() {
-    for (auto& [column, aggregate, name] : items_) {
-        if (!aggregate) {
-            out_.query.outputs.push_back({resolve(*column), std::move(name)});
-            continue;
+    for (auto& [column, aggregate, name, offset] : items_) {
+        if (!column && !aggregate) {
+            star(offset);
+        } else if (aggregate) {
+            using Kind = QueryAggregate::Kind;
+            if (column) aggregate->column = resolve(*column);
+            if (aggregate->kind == Kind::Sum || aggregate->kind == Kind::Average) out_.columns.back().use = SqlUse::Sum;
+            out_.query.outputs.push_back({*aggregate, name});
+        } else {
+            auto known = resolve(*column);
+            const auto& own = out_.columns.back();
+            const auto plain = column->qualifier.empty() ? own.name : out_.sources[*own.source].name + "." + own.name;
+            out_.query.outputs.push_back({std::move(known), name.empty() ? plain : name});
         }
-        if (column) aggregate->column = resolve(*column);
-        out_.query.outputs.push_back({std::move(*aggregate), std::move(name)});
     }
+}
+
+// All columns; of a join, with the table's name where both have one of that name.
+void SqlParser::star(std::size_t offset) {
+    if (!tables_) return out_.stars.push_back(out_.query.outputs.size());
+    for (std::size_t i = 0; i < tables_->size(); ++i) {
+        const auto& [written, unique] = (*tables_)[i];
+        for (std::size_t k = 0; k < written.size(); ++k) {
+            out_.columns.push_back({.name = unique[k], .source = i, .offset = offset});
+            const bool both = tables_->size() > 1 && std::ranges::count((*tables_)[1 - i].written, written[k]) > 0;
+            out_.query.outputs.push_back(
+                {name_in_query(out_.columns.back()), both ? out_.sources[i].name + "." + written[k] : written[k]});
+        }
+    }
+}
+
+// The output that a name after AS stands for; none where a table has a column of that name.
+const Item* SqlParser::named_item(const SqlReference& name) {
+    if (!name.qualifier.empty()) return nullptr;
+    for (const auto& table : tables_ ? *tables_ : std::vector<SqlNames>()) {
+        for (const auto& column : table.written) {
+            if (same_but_for_case(column, name.name)) return nullptr;
+        }
+    }
+    const auto found =
+        std::ranges::find_if(items_, [&](const Item& item) { return same_but_for_case(item.name, name.name); });
+    return found == items_.end() ? nullptr : &*found;
 }
 
 void SqlParser::group_by() {
     if (!at_.accept_word("GROUP")) return;
     at_.expect_word("BY");
     do {
-        out_.query.group_by.push_back(resolve(at_.reference()));
+        const auto column = at_.reference();
+        const auto* item = named_item(column);
+        if (item && item->aggregate)
+            at_.fail(item->name + " is an aggregate of a group, and no column to group by", column.offset);
+        out_.query.group_by.push_back(resolve(item ? *item->column : column));
     } while (at_.accept_symbol(","));
 }
 
+// What an output must be, where rows come together in groups.
+void SqlParser::check_groups() {
+    const auto& by = out_.query.group_by;
+    const bool all = std::ranges::none_of(items_, [](const Item& item) { return item.aggregate.has_value(); });
+    if (all && by.empty()) return;
+    for (const auto& output : out_.query.outputs) {
+        const auto* name = std::get_if<std::string>(&output.what);
+        if (!name || std::ranges::find(by, *name) != by.end()) continue;
+        const auto own = std::ranges::find_if(out_.columns, [&](const auto& c) { return name_in_query(c) == *name; });
+        at_.fail("a column beside an aggregate must be one to group by: GROUP BY " + *name, own->offset);
+    }
+}
+
 std::size_t SqlParser::source_of(const SqlReference& column) {
-    const auto found = std::ranges::find(out_.sources, column.qualifier, &SqlSource::name);
-    if (found != out_.sources.end()) return static_cast<std::size_t>(found - out_.sources.begin());
-    std::string all = out_.sources[0].name;
-    if (out_.sources.size() > 1) all += " and " + out_.sources[1].name;
+    const auto& sources = out_.sources;
+    auto found = std::ranges::find(sources, column.qualifier, &SqlSource::name);
+    const auto same = [&](const SqlSource& source) { return same_but_for_case(source.name, column.qualifier); };
+    if (found == sources.end() && std::ranges::count_if(sources, same) == 1)
+        found = std::ranges::find_if(sources, same);
+    if (found != sources.end()) return static_cast<std::size_t>(found - sources.begin());
+    std::string all = sources[0].name;
+    if (sources.size() > 1) all += " and " + sources[1].name;
     at_.fail("there is no table " + column.qualifier + " in this query, only " + all, column.offset);
 }
 
 std::string SqlParser::resolve(const SqlReference& column) {
-    SqlColumn named{column.name, {}, column.offset};
+    SqlColumn named{.name = column.name, .offset = column.offset};
     if (!column.qualifier.empty()) named.source = source_of(column);
-    out_.columns.push_back(std::move(named));
-    const bool whole = !column.qualifier.empty() && out_.sources.size() > 1;
-    return whole ? column.qualifier + "." + column.name : column.name;
+    if (tables_) find(column, named);
+    out_.columns.push_back(named);
+    return name_in_query(named);
+}
+
+std::string SqlParser::name_in_query(const SqlColumn& column) const {
+    return column.source && out_.sources.size() > 1 ? out_.sources[*column.source].name + "." + column.name
+                                                    : column.name;
+}
+
+// Which column it is. Letters as they are written go before letters in another case.
+void SqlParser::find(const SqlReference& column, SqlColumn& found) {
+    struct Match {
+        std::size_t source, place;
+    };
+    std::vector<Match> exact, all;
+    for (std::size_t i = 0; i < tables_->size(); ++i) {
+        const auto& names = (*tables_)[i].written;
+        for (std::size_t k = 0; k < names.size(); ++k) {
+            if (found.source.value_or(i) != i || !same_but_for_case(names[k], column.name)) continue;
+            all.push_back({i, k});
+            if (names[k] == column.name) exact.push_back({i, k});
+        }
+    }
+    const auto& matches = exact.empty() ? all : exact;
+    if (matches.empty()) refuse_unknown(column);
+    const auto words = [&](const Match& match) {
+        const auto& [source, place] = match;
+        return out_.sources[source].name + "." + (*tables_)[source].written[place] + " (column " +
+               std::to_string(place + 1) + ")";
+    };
+    if (matches.size() > 1)
+        at_.fail(
+            column.name + " may be " + words(matches[0]) + " or " + words(matches[1]) +
+                (matches[0].source == matches[1].source ? "; give one another name in the first line" : "; say which"),
+            column.offset);
+    found.source = matches[0].source;
+    found.name = (*tables_)[*found.source].unique[matches[0].place];
+}
+
+void SqlParser::refuse_unknown(const SqlReference& column) {
+    std::string there;
+    for (std::size_t i = 0; i < tables_->size(); ++i) {
+        if (!column.qualifier.empty() && source_of(column) != i) continue;
+        there += (there.empty() ? "" : "; ") + out_.sources[i].name + " has " + list_of((*tables_)[i].written);
+    }
+    at_.fail("there is no column " + column.name + ": " + there +
+                 (column.in_double_quotes ? ". A text is written in single quotes: '" + column.name + "'" : ""),
+             column.offset);
+}
+
+// ---- Types
+
+const char* words_of(ColumnType type) {
+    constexpr std::array words{"real", "real", "integer", "integer", "integer", "text"};
+    return words.at(static_cast<std::size_t>(type));
 }
 
 }  // namespace
@@ -294,7 +438,66 @@ SqlError::SqlError(const std::string& what, std::string_view text, std::size_t o
 SqlError::~SqlError() = default;
 
 SqlQuery parse_sql(std::string_view text) {
-    return SqlParser(text).run();
+    return SqlParser(text, nullptr).run();
+}
+
+SqlQuery parse_sql(std::string_view text, const std::vector<SqlNames>& tables) {
+    return SqlParser(text, &tables).run();
+}
+
+static bool same_column(const SqlColumn& a, const SqlColumn& b) {
+    return a.name == b.name && a.source == b.source;
+}
+
+void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text) {
+    const auto& columns = query.columns;
+    std::map<std::pair<std::size_t, std::string>, std::size_t> places;
+    std::vector<std::size_t> first;  // of those that name the same column
+    for (const auto& column : columns)
+        first.push_back(places.emplace(std::pair(column.source.value_or(0), column.name), first.size()).first->second);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (is_text[i]) is_text[first[i]] = true;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (!columns[i].beside) continue;
+            const auto a = first[i], b = first[*columns[i].beside];
+            const auto other = is_text[a] ? b : a;
+            if (is_text[a] == is_text[b] || !may[other]) continue;
+            is_text[other] = more = true;
+        }
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) is_text[i] = is_text[first[i]];
+}
+
+void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& known) {
+    const auto& columns = query.columns;
+    const auto is_text = [&](std::size_t i) { return known.types[i] == ColumnType::Text; };
+    const auto whole_name = [&](std::size_t i) {
+        const auto& sources = query.sources;
+        const auto& source = columns[i].source;
+        return (source && sources.size() > 1 ? sources[*source].name + "." : "") + columns[i].name;
+    };
+    // "a is text, as line 3 has 'x'"
+    const auto has_type = [&](std::size_t i) {
+        const auto chosen = [&](const SqlColumn& c) { return same_column(c, columns[i]) && c.use == SqlUse::WithText; };
+        auto words = whole_name(i) + " is " + words_of(known.types[i]);
+        if (!is_text(i)) return words;
+        if (std::ranges::any_of(columns, chosen)) return words + ", as it is compared with one, too";
+        return known.why[i].empty() ? words : words + ", as " + known.why[i];
+    };
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto& [name, source, offset, use, beside] = columns[i];
+        if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums are of numbers, and " + has_type(i), text, offset);
+        if (is_text(i) && use == SqlUse::WithNumber)
+            throw SqlError("text is not compared with a number, and " + has_type(i), text, offset);
+        if (!beside || is_text(i) == is_text(*beside)) continue;
+        const auto number = is_text(i) ? *beside : i;
+        throw SqlError("text is not compared with numbers, and " + has_type(*beside) + "; " + has_type(i) +
+                           ". To compare both as text, say " + whole_name(number) + " != '', too",
+                       text, offset);
+    }
 }
 
 }  // namespace quadmill::detail::query

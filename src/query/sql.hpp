@@ -1,7 +1,7 @@
 // SQL text to a Query: the part of SQL that the library does, and errors that point at the character for the rest.
 //
 // SELECT (* | column | aggregate) [AS name], ... FROM path [AS alias] [JOIN path [AS alias] ON x.k = y.k]
-// [WHERE condition] [GROUP BY column, ...] [LIMIT n] [;]
+// [WHERE condition] [GROUP BY column or name, ...] [LIMIT n] [;]
 #pragma once
 
 #include <cstddef>
@@ -31,21 +31,43 @@ struct SqlSource {
     std::string name;  // the alias, else the file's name without folder and extension; "stdin" for "-"
 };
 
-// A column that the text names, and where.
+// Names of a table's columns: as its file has them, and as the table does, of which no two are the same.
+struct SqlNames {
+    std::vector<std::string> written{}, unique{};
+};
+
+// What a column is used with, which says what type it must have, or may be read as.
+enum class SqlUse { Any, WithText, WithNumber, Sum };
+
+// A column that the text names, and where; of a *, each.
 struct SqlColumn {
     std::string name;
-    std::optional<std::size_t> source{};  // the place in `sources` of the one that qualifies it
+    std::optional<std::size_t> source{};  // the place in `sources` of its table, if that is known
     std::size_t offset = 0;
+    SqlUse use = SqlUse::Any;
+    std::optional<std::size_t> beside{};  // the place in `columns` of one that it is compared with
 };
 
 struct SqlQuery {
     Query query{};
     std::vector<SqlSource> sources{};  // one, or the two of a join
-    std::vector<std::size_t> stars{};  // SELECT *: all columns come before those outputs, which may be the end
+    std::vector<std::size_t> stars{};  // SELECT * of tables that are not known: before which outputs, or at the end
     std::vector<SqlColumn> columns{};  // so that no others need be read
 };
 
-// Throws SqlError.
+// All throw SqlError. Without names of columns, those in the text are taken as they are.
 [[nodiscard]] SqlQuery parse_sql(std::string_view text);
+// With those of each of its sources: a name is that of a column with the same letters, else of the one that has them in
+// another case.
+[[nodiscard]] SqlQuery parse_sql(std::string_view text, const std::vector<SqlNames>& tables);
+// What is known of the columns of a query, each in the order of `columns`.
+struct SqlTypes {
+    std::vector<ColumnType> types{};
+    std::vector<std::string> why{};  // it is of text; empty: that is not known
+};
+void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& known);
+
+// Makes those of `columns` text that are compared with text, directly or by way of others, and `may` be text.
+void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text);
 
 }  // namespace quadmill::detail::query

@@ -1,5 +1,6 @@
 #include "query/sql_condition.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -20,7 +21,8 @@ namespace {
 struct Linear {
     std::vector<Predicate::Term> terms{};
     Value constant = std::int64_t{0};
-    bool is_column = false;  // a column as it is
+    std::vector<std::size_t> uses{};  // by term: its place in the list of columns
+    bool is_column = false;           // a column as it is
 
     [[nodiscard]] bool is_constant() const { return terms.empty(); }
 };
@@ -84,12 +86,13 @@ std::optional<Value> difference_of(const Value& a, const Value& b) {
 
 Linear scaled(Linear sum, const Value& factor) {
     for (auto& term : sum.terms) term.factor *= as_double(factor);
-    return {std::move(sum.terms), product_of(sum.constant, factor)};
+    return {std::move(sum.terms), product_of(sum.constant, factor), std::move(sum.uses)};
 }
 
 Linear added(Linear sum, const Linear& more) {
     sum.terms.insert(sum.terms.end(), more.terms.begin(), more.terms.end());
-    return {std::move(sum.terms), sum_of(sum.constant, more.constant)};
+    sum.uses.insert(sum.uses.end(), more.uses.begin(), more.uses.end());
+    return {std::move(sum.terms), sum_of(sum.constant, more.constant), std::move(sum.uses)};
 }
 
 template <class T>
@@ -160,7 +163,8 @@ Predicate chain_of(Expression::Kind kind, const std::vector<Predicate>& parts) {
 
 class Parser {
   public:
-    Parser(SqlCursor& at, const ResolveColumn& resolve) : at_(at), resolve_(resolve) {}
+    Parser(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns)
+        : at_(at), resolve_(resolve), columns_(columns) {}
 
     Predicate condition() { return as_condition(disjunction()); }
 
@@ -188,9 +192,12 @@ class Parser {
     Predicate as_condition(const Operand& operand);
     const Linear& as_sum(const Operand& operand);
     ColumnName as_column(const Operand& operand, const char* what);
+    void uses(const Linear& sum, SqlUse use);
+    void uses(const Linear& sum, const std::vector<Value>& constants, std::size_t offset);
 
     SqlCursor& at_;
     const ResolveColumn& resolve_;
+    std::vector<SqlColumn>& columns_;
     int depth_ = 0;
 };
 
@@ -208,6 +215,17 @@ const Linear& Parser::as_sum(const Operand& operand) {
 ColumnName Parser::as_column(const Operand& operand, const char* what) {
     if (const auto* sum = operand.linear(); sum && sum->is_column) return column(sum->terms.front().column);
     at_.fail(std::string(what) + " goes with a column", operand.offset);
+}
+
+void Parser::uses(const Linear& sum, SqlUse use) {
+    for (const auto i : sum.uses) columns_[i].use = use;
+}
+
+void Parser::uses(const Linear& sum, const std::vector<Value>& constants, std::size_t offset) {
+    const auto is_text = [](const Value& value) { return std::holds_alternative<std::string>(value); };
+    const auto texts = static_cast<std::size_t>(std::count_if(constants.begin(), constants.end(), is_text));
+    if (texts > 0 && texts < constants.size()) at_.fail("these must be numbers only, or texts only", offset);
+    uses(sum, texts > 0 ? SqlUse::WithText : SqlUse::WithNumber);
 }
 
 Operand Parser::chain(const char* word, Expression::Kind kind, Operand (Parser::*part)()) {
@@ -266,15 +284,18 @@ Predicate Parser::between(const Operand& what) {
     at_.expect_word("AND");
     const auto high = sum();
     const auto least = low.constant(), most = high.constant();
-    if (what.linear() && what.linear()->is_column && least && most)
+    if (what.linear() && what.linear()->is_column && least && most) {
+        uses(*what.linear(), {*least, *most}, low.offset);
         return as_column(what, "BETWEEN").between(*least, *most);
+    }
     return compare(what, Comparison::GreaterOrEqual, low) && compare(what, Comparison::LessOrEqual, high);
 }
 
 Predicate Parser::in(const Operand& what) {
     const auto tested = as_column(what, "IN");
     at_.expect_symbol("(");
-    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not offered; use a JOIN", at_.token().begin);
+    const auto first = at_.token().begin;
+    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not offered; use a JOIN", first);
     std::vector<Value> list;
     do {
         const auto item = sum();
@@ -283,6 +304,7 @@ Predicate Parser::in(const Operand& what) {
         list.push_back(*value);
     } while (at_.accept_symbol(","));
     at_.expect_symbol(")");
+    uses(*what.linear(), list, first);
     return tested.in(std::move(list));
 }
 
@@ -306,8 +328,14 @@ double Parser::exact_double(const Value& number, std::size_t offset) {
 // a - b = 0.
 Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b) {
     const auto &x = as_sum(a), &y = as_sum(b);
-    auto terms = added(x, scaled(y, std::int64_t{-1})).terms;
+    auto all = added(x, scaled(y, std::int64_t{-1}));
+    auto& terms = all.terms;
     if (terms.empty()) at_.fail("this compares no column", a.offset);
+    if (x.is_column && y.is_column) {
+        columns_[all.uses[1]].beside = all.uses[0];
+    } else {
+        uses(all, terms.size() > 1 ? SqlUse::Sum : SqlUse::WithNumber);
+    }
     const auto difference = [&](const Linear& from, const Linear& less) {
         if (auto found = difference_of(from.constant, less.constant)) return *found;
         at_.fail("the numbers of this comparison come to an integer beyond 64 bits", a.offset);
@@ -327,7 +355,11 @@ Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
     const auto left = a.constant(), right = b.constant();
     if (left && right) return compare_constants(a, op, b);
     if (left) return compare(b, turned(op), a);
-    if (b.text()) return as_column(a, "text").compare(op, *b.text());
+    if (b.text()) {
+        const auto name = as_column(a, "text");
+        uses(*a.linear(), SqlUse::WithText);
+        return name.compare(op, *b.text());
+    }
     return compare_sums(a, op, b);
 }
 
@@ -382,17 +414,18 @@ Operand Parser::word() {
     if (at_.accept_word("TRUE")) return {offset, Predicate::always(true)};
     if (at_.accept_word("FALSE")) return {offset, Predicate::always(false)};
     if (at_.token().is_word("NULL")) at_.fail("NULL satisfies no comparison; write a IS NULL", offset);
-    if (!at_.at_name()) at_.refuse("a column or a constant");
+    if (!at_.at_name()) at_.refuse_name("a column or a constant");
     const auto first = at_.take();
     if (at_.token().is_symbol("("))
         at_.fail("conditions have no functions; aggregates go between SELECT and FROM", offset);
-    return {offset, Linear{{{1, resolve_(at_.reference_from(first))}}, std::int64_t{0}, true}};
+    auto name = resolve_(at_.reference_from(first));
+    return {offset, Linear{{{1, std::move(name)}}, std::int64_t{0}, {columns_.size() - 1}, true}};
 }
 
 }  // namespace
 
-Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve) {
-    return Parser(at, resolve).condition();
+Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns) {
+    return Parser(at, resolve, columns).condition();
 }
 
 }  // namespace quadmill::detail::query

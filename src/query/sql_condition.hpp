@@ -3,15 +3,18 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "query/sql.hpp"
 #include "query/sql_cursor.hpp"
 
 namespace quadmill::detail::query {
 
-// The name of a column in the query, for one that is written; throws when it cannot be.
+// The name of a column in the query, for one that is written, which goes to the end of the list of columns; throws when
+// it cannot be.
 using ResolveColumn = std::function<std::string(const SqlReference&)>;
 
-// Throws SqlError.
-[[nodiscard]] Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve);
+// Says in the list of columns what each is compared with. Throws SqlError.
+[[nodiscard]] Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns);
 
 }  // namespace quadmill::detail::query

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 
 #include "query/sql.hpp"
 
@@ -99,23 +100,22 @@ bool SqlCursor::at_name() {
 }
 
 std::string SqlCursor::name(const char* what) {
-    if (!at_name()) refuse(what);
+    if (!at_name()) refuse_name(what);
     return take().text;
 }
 
 SqlReference SqlCursor::reference() {
-    if (!at_name()) refuse("a column");
+    if (!at_name()) refuse_name("a column");
     return reference_from(take());
 }
 
 SqlReference SqlCursor::reference_from(const SqlToken& first) {
-    if (!accept_symbol(".")) return {{}, first.text, first.begin};
+    if (!accept_symbol(".")) return {{}, first.text, first.begin, text()[first.begin] == '"'};
     return {first.text, name("a column"), first.begin};
 }
 
 Value SqlCursor::number(Sign sign) {
     if (token().kind != SqlToken::Kind::Number) refuse("a number");
-    const auto begin = token().begin;
     std::string text(sign == Sign::Minus ? "-" : "");
     text += take().text;
     std::int64_t integer = 0;
@@ -123,7 +123,7 @@ Value SqlCursor::number(Sign sign) {
     if (const auto [rest, error] = std::from_chars(text.data(), end, integer); rest == end && error == std::errc())
         return integer;
     double value = 0;
-    if (std::from_chars(text.data(), end, value).ec != std::errc()) fail("this number is out of range", begin);
+    if (std::from_chars(text.data(), end, value).ec != std::errc()) return std::strtod(text.c_str(), nullptr);
     return value;
 }
 
@@ -135,17 +135,26 @@ SqlToken SqlCursor::path() {
     refuse("the path of a file");
 }
 
-void SqlCursor::check_offered() {
+void SqlCursor::check_offered(const std::string& hint) {
     if (const auto* advice = advice_for(token()))
-        fail(std::string(advice->word) + " " + std::string(advice->advice), token().begin);
+        fail(std::string(advice->word) + " " + std::string(advice->advice) + hint, token().begin);
 }
 
 void SqlCursor::refuse(const std::string& expected) {
-    check_offered();
+    refuse(expected, "");
+}
+
+void SqlCursor::refuse_name(const std::string& expected) {
+    const bool word = token().kind == SqlToken::Kind::Word;
+    refuse(expected, word ? "; a column of that name goes in double quotes: \"" + token().text + "\"" : "");
+}
+
+void SqlCursor::refuse(const std::string& expected, const std::string& hint) {
+    check_offered(hint);
     const auto& here = token();
     const bool end = here.kind == SqlToken::Kind::End;
     const auto written = std::string(text().substr(here.begin, here.end - here.begin));
-    fail(expected + " is expected here, " + (end ? "where the query ends" : "not " + written),
+    fail(expected + " is expected here, " + (end ? "where the query ends" : "not " + written + hint),
          end ? taken_ : here.begin);
 }
 

@@ -14,6 +14,7 @@ namespace quadmill::detail::query {
 struct SqlReference {
     std::string qualifier{}, name{};
     std::size_t offset = 0;
+    bool in_double_quotes = false;  // which texts are not
 };
 
 // All throw SqlError.
@@ -38,19 +39,23 @@ class SqlCursor {
     [[nodiscard]] SqlReference reference();
     // The rest of a reference whose first word is taken already.
     [[nodiscard]] SqlReference reference_from(const SqlToken& first);
-    // The number here, or what is 0 less it: an integer where that is one of 64 bits, else a double.
+    // The number here, or what is 0 less it: an integer where that is one of 64 bits, else the nearest double, which
+    // for 1e400 is infinity and for 1e-400 is 0.
     enum class Sign { Plus, Minus };
     [[nodiscard]] Value number(Sign sign = Sign::Plus);
     // Pre: nobody has looked at the next token, as which a path may be none.
     [[nodiscard]] SqlToken path();
 
     // Fails if the next token is SQL that is not offered.
-    void check_offered();
-    // The next token is not what is expected here.
+    void check_offered(const std::string& hint = {});
+    // The next token is not what is expected here; or not the name that is, as which a keyword needs quotes.
     [[noreturn]] void refuse(const std::string& expected);
+    [[noreturn]] void refuse_name(const std::string& expected);
     [[noreturn]] void fail(const std::string& what, std::size_t offset) const;
 
   private:
+    [[noreturn]] void refuse(const std::string& expected, const std::string& hint);
+
     SqlLexer lexer_;
     std::optional<SqlToken> token_{};
     std::size_t taken_ = 0;

@@ -29,8 +29,12 @@ char upper(char c) {
 
 }  // namespace
 
+bool same_but_for_case(std::string_view a, std::string_view b) {
+    return std::ranges::equal(a, b, {}, upper, upper);
+}
+
 bool SqlToken::is_word(std::string_view word) const {
-    return kind == Kind::Word && std::ranges::equal(text, word, {}, upper);
+    return kind == Kind::Word && same_but_for_case(text, word);
 }
 
 void SqlLexer::skip_blanks() {
@@ -39,6 +43,10 @@ void SqlLexer::skip_blanks() {
             ++at_;
         } else if (text_.substr(at_).starts_with("--")) {
             at_ = std::min(text_.find('\n', at_), text_.size());
+        } else if (text_.substr(at_).starts_with("/*")) {
+            const auto end = text_.find("*/", at_ + 2);
+            if (end == std::string_view::npos) throw SqlError("this comment is not closed", text_, at_);
+            at_ = end + 2;
         } else {
             return;
         }
@@ -56,7 +64,7 @@ SqlToken SqlLexer::next() {
     if (at_ == text_.size()) return up_to(SqlToken::Kind::End, at_);
     const char c = text_[at_];
     if (c == '\'') return quoted(SqlToken::Kind::Text);
-    if (c == '"') return quoted(SqlToken::Kind::Name);
+    if (c == '"' || c == '`' || c == '[') return quoted(SqlToken::Kind::Name);
     if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) return number();
     if (!is_name_start(c)) return symbol();
     auto end = at_;
@@ -65,7 +73,7 @@ SqlToken SqlLexer::next() {
 }
 
 SqlToken SqlLexer::quoted(SqlToken::Kind kind) {
-    const char quote = text_[at_];
+    const char open = text_[at_], quote = open == '[' ? ']' : open;
     SqlToken token{kind, at_, at_};
     for (auto i = at_ + 1; i < text_.size(); ++i) {
         if (text_[i] == quote) {
@@ -79,7 +87,7 @@ SqlToken SqlLexer::quoted(SqlToken::Kind kind) {
         }
         token.text += text_[i];
     }
-    throw SqlError(std::string("this ") + quote + " is not closed", text_, at_);
+    throw SqlError(std::string("this ") + open + " is not closed", text_, at_);
 }
 
 SqlToken SqlLexer::number() {
@@ -116,7 +124,8 @@ SqlToken SqlLexer::symbol() {
 SqlToken SqlLexer::path(std::size_t begin) {
     at_ = begin;
     skip_blanks();
-    if (at_ < text_.size() && (text_[at_] == '\'' || text_[at_] == '"')) return quoted(SqlToken::Kind::Text);
+    if (at_ < text_.size() && std::string_view("'\"`").find(text_[at_]) != std::string_view::npos)
+        return quoted(SqlToken::Kind::Text);
     constexpr std::string_view ends = ",;()'\"";
     auto end = at_;
     while (end < text_.size() && !is_blank(text_[end]) && ends.find(text_[end]) == std::string_view::npos) ++end;

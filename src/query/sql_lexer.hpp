@@ -11,7 +11,7 @@ struct SqlToken {
     enum class Kind {
         End,
         Word,    // a keyword or a name
-        Name,    // "a name"
+        Name,    // "a name", `a name` or [a name]
         Text,    // 'a constant'
         Number,  // without a sign
         Symbol
@@ -24,6 +24,9 @@ struct SqlToken {
     [[nodiscard]] bool is_word(std::string_view upper) const;
     [[nodiscard]] bool is_symbol(std::string_view symbol) const { return kind == Kind::Symbol && text == symbol; }
 };
+
+// Whether they differ in the case of letters of ASCII at most.
+[[nodiscard]] bool same_but_for_case(std::string_view a, std::string_view b);
 
 // All throw SqlError.
 class SqlLexer {

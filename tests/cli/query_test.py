@@ -126,6 +126,10 @@ class Answers(Query):
         self.assertEqual(found, [values[math.ceil(n / 2) - 1], values[0], values[math.ceil(0.9 * n) - 1], values[-1],
                                  values[-3], values[2], None])
 
+    def test_groups_by_names(self):
+        self.same(self.rows("SELECT d AS kind, COUNT(1) FROM data.csv GROUP BY KIND"),
+                  self.database.execute("SELECT d, COUNT(*) FROM data GROUP BY d ORDER BY d").fetchall())
+
     def test_joins(self):
         chance = random.Random(7)
         other = [[chance.randrange(-25, 25), chance.choice("pqr")] for _ in range(60)]
@@ -220,9 +224,21 @@ class Refusals(Query):
         self.assertIn("\n  SELECT a FROM x.csv WHERE z > 1\n                            ^\n", text)
         self.refuses(2, "there is no column c: x has a, b", "SELECT x.c FROM x.csv JOIN y.csv ON x.a = y.a")
         self.refuses(2, "a", "SELECT a FROM x.csv JOIN y.csv ON x.a = y.a")
-        self.refuses(2, "text", "SELECT a FROM x.csv WHERE b > 1")
-        self.refuses(2, "text", "SELECT SUM(b) FROM x.csv")
-        self.refuses(2, "group by", "SELECT a, COUNT(*) FROM x.csv")
+        self.refuses(2, "a may be x.a (column 1) or y.a (column 1); say which",
+                     "SELECT a FROM x.csv JOIN y.csv ON x.a = y.a")
+        self.refuses(2, "A text is written in single quotes: 'one'", 'SELECT a FROM x.csv WHERE b = "one"')
+        text = self.refuses(2, "text is not compared with a number, and b is text, as line 2 has 'one'",
+                            "SELECT a FROM x.csv WHERE b > 1.5e-9")
+        self.assertIn("\n  SELECT a FROM x.csv WHERE b > 1.5e-9\n                            ^\n", text)
+        self.refuses(2, "sums are of numbers, and a is text, as it is compared with one, too",
+                     "SELECT SUM(a) FROM x.csv WHERE a = '1'")
+        self.refuses(2, "a is integer; b is text, as line 2 has 'one'. To compare both as text, say a != '', too",
+                     "SELECT a FROM x.csv WHERE a = b")
+        self.assertEqual(self.rows("SELECT a FROM x.csv WHERE a = b AND a != ''"), [])
+        self.refuses(2, "say y.a != '', too", "SELECT b FROM x.csv JOIN y.csv ON x.b = y.a")
+        self.refuses(2, "sums are of numbers, and b is text, as line 2 has 'one'", "SELECT SUM(b) FROM x.csv")
+        self.refuses(2, "b is text, as line 3 has 'y'", "SELECT SUM(b) FROM -", "--batch", "2", stdin=b"b\n1\ny\n")
+        self.refuses(2, "GROUP BY a", "SELECT a, COUNT(*) FROM x.csv")
 
     def test_files_and_options(self):
         self.refuses(1, "nothing.csv", "SELECT a FROM nothing.csv")
@@ -268,7 +284,7 @@ class Csv(Query):
 
     def test_types(self):
         self.assertEqual(self.types(b"a,b,c,d,e\n1,1.5,x,,007\n-2,2e3,1,,+8\n"),
-                         [[1, 1.5, "x", None, 7], [-2, 2000, "1", None, 8]])
+                         [[1, 1.5, "x", None, "007"], [-2, 2000, "1", None, "+8"]])
         self.assertEqual(self.types(b"a\n1\nx\n02\n"), [["1"], ["x"], ["02"]])
         self.assertEqual(self.types(b"a,b\n 1 , x\n\" 2\",y \n"), [[1, " x"], [2, "y "]])
         self.assertEqual(self.types(b"a,b,c\n1,\"\",\"\"\n\"\",x,\"\"\n"), [[1, "", ""], [None, "x", ""]])
@@ -278,7 +294,8 @@ class Csv(Query):
                         [9223372036854775807, -9223372036854775808], [0.1, 16777217.0], [0.5, 1e300, 5e-324]):
             self.assertEqual(self.types(csv_of(["a"], [[n] for n in numbers])), [[n] for n in numbers])
             self.assertEqual(self.value("SELECT MAX(a) FROM t.csv"), max(numbers))
-        self.assertEqual(self.types(b"a\n18446744073709551615\n1\n"), [[18446744073709551616.0], [1.0]])
+        self.assertEqual(self.types(b"a,b,c,d\n-9223372036854775809,01234,-0.5,-01\n1,1234,0,2\n"),
+                         [["-9223372036854775809", "01234", -0.5, "-01"], ["1", "1234", 0, "2"]])
         self.assertEqual(self.types(b"a\n1e-999\n-1e999\n"), [[0], ["-inf"]])
 
     def test_exact_comparisons(self):
@@ -298,8 +315,9 @@ class Csv(Query):
     def test_bad_lines(self):
         self.refuses_file(1, "must have the names", b"")
         self.refuses_file(1, "must have the names", b"\n1,2\n")
-        self.refuses_file(1, "column 2 has no name", b"a,,c\n1,2,3\n")
-        self.refuses_file(1, "two columns are called 'a'", b"a,b,a\n1,2,3\n")
+        self.refuses_file(3, "'-9007199254740993' is an integer beyond 2^53, which column 'a' would round",
+                          b"a,b\n1,2\n-9007199254740993,3\n0.5,3\n")
+        self.refuses(1, "line 3: '9007199254740993'", "SELECT a FROM -", "--batch", "5", stdin=b"a\n0.5\n9007199254740993\n")
         self.refuses_file(3, "has 1 field, and the first line 2", b"a,b\n1,2\n3\n4,5\n")
         self.refuses_file(5, "has 3 fields, and the first line 2", b"a,b\n1,\"x\ny\nz\"\n4,5,6\n")
         self.refuses_file(3, "is blank", b"a,b\n1,2\n\n\n4,5\n")
@@ -308,6 +326,31 @@ class Csv(Query):
         self.refuses_file(4, "has a quote that is not closed", b"a,b\r\n1,2\r\n5,6\r\n3,\"x\r\ny\r\nz")
         self.refuses_file(1, "begins as UTF-16", "a,b\n1,2\n".encode("utf-16"))
         self.refuses(1, "standard input, line 3: has 1 field", "SELECT * FROM -", stdin=b"a,b\n1,2\n3\n")
+
+    def test_texts_that_look_like_numbers(self):
+        self.path("z.csv", b"zip,n,none\n01234,1,\n1234,2,\n")
+        self.assertEqual(self.output("SELECT zip FROM z.csv WHERE zip = '01234'"), b"zip\n01234\n")
+        self.path("y.csv", b"k,zip,none\n1.0,1234,\n1,5678,\n")
+        self.assertEqual(self.rows("SELECT k FROM y.csv WHERE k IN ('1.0') OR zip BETWEEN '1' AND '3'"), [["1.0"]])
+        for condition in ("none = 'x' OR none = zip", "none = n", "none < 1"):
+            self.assertEqual(self.value(f"SELECT COUNT(*) FROM z.csv WHERE {condition}"), 0)
+        for on in ("z.none = y.zip", "y.zip = z.none", "z.none = y.none AND", "z.zip = y.none"):
+            query = f"SELECT n FROM z.csv JOIN y.csv ON {on}".replace(" AND", " WHERE z.none = z.zip")
+            self.assertEqual(self.rows(query), [], on)
+
+    def test_names_of_columns(self):
+        self.path("n.csv", b"a,,a,Size\n1,2,3,4\n")
+        self.assertEqual(self.output("SELECT * FROM n.csv"), b"a,column2,a,Size\n1,2,3,4\n")
+        self.assertEqual(self.output("SELECT column2, N.SIZE FROM n.csv WHERE size = 4"), b"column2,n.Size\n2,4\n")
+        self.refuses(2, "A may be n.a (column 1) or n.a (column 3); give one another name in the first line",
+                     "SELECT SUM(A) FROM n.csv")
+
+    def test_delimiters_in_numbers(self):
+        self.path("d.csv", b"a;b\n-1;0.5\n")
+        for delimiter in "-.":
+            out = self.output("SELECT a, b FROM -", "--delimiter", delimiter,
+                              stdin=f'a{delimiter}b\n"-1"{delimiter}"0.5"\n'.encode())
+            self.assertEqual(self.rows("SELECT * FROM -", "--delimiter", delimiter, stdin=out), [[-1, 0.5]])
 
     def test_parts(self):
         """Files large enough to be read in parts: types, texts found late, line numbers, quotes across the cuts."""
@@ -405,6 +448,13 @@ class Batches(Query):
         for source in ("- AS s JOIN names.csv ON s.k = names.k", "names.csv JOIN - AS s ON s.k = names.k"):
             self.assertEqual(self.batches(f"SELECT name, v FROM {source}", 2, b"k,v\n1,10\n2,20\n2,30\n3,40\n"),
                              [[["one", 10], ["two", 20]], [["two", 30]]])
+
+    def test_a_column_without_a_value_yet(self):
+        self.assertEqual(self.batches("SELECT COUNT(*) FROM - WHERE t = 'x' OR t = u", 1, b"t,u\n,y\nx,y\nz,z\n"),
+                         [[[0]], [[1]], [[1]]])
+        self.path("names.csv", b"k,none\none,\n")
+        self.assertEqual(self.batches("SELECT v FROM - AS s JOIN names.csv AS n ON s.k = n.k WHERE v = none OR v = 'x'",
+                                      1, b"k,v\n,\none,x\n"), [[], [["x"]]])
 
     def test_closed_pipe(self):
         self.path("x.csv", csv_of(["a"], [[i] for i in range(200000)]))

@@ -267,6 +267,7 @@ TEST_CASE("What does not go together is refused, saying why") {
     CHECK(message(column("i").in({1, "one"})) ==
           "QueryPlan: column 'i' of type I32 cannot be compared with the text 'one'");
     CHECK(message(column("t") < 3) == "QueryPlan: column 't' of type text cannot be compared with the number 3");
+    CHECK(message(column("t") > 1.5e-9).ends_with("with the number 1.5e-09"));
     CHECK(message(column("t") == column("i")).find("cannot be compared with column 'i'") != std::string::npos);
     CHECK(message(column("i") == Value()).find("is_null()") != std::string::npos);
     CHECK(message(column("t").between("a", Value())).find("is_null()") != std::string::npos);
