@@ -1,9 +1,11 @@
 // A million transparent sprites, sorted from back to front each frame by the library, texture to texture, in a program
-// that has its own loader and renderer: frames in a folder, unsorted on the left, sorted on the right.
+// that has its own loader and renderer: live in a window, or as frames in a folder, unsorted on the left, sorted on the
+// right (--record DIR).
 #include <cstdio>
 #include <stdexcept>
 
 #include "renderer.hpp"
+#include "scene.hpp"
 #include "show/film.hpp"
 #include "window/program.hpp"
 
@@ -34,11 +36,13 @@ show::Canvas frame(demo::Renderer& renderer, show::Size half, double turn, demo:
     return both;
 }
 
-void record(const Options& options) {
-    const auto size = options.pictures.parsed_size();
+void record(const Options& options, show::Size size) {
     const auto frames = options.pictures.frames;
     const show::Size half{size.width / 2, size.height};
-    demo::Renderer renderer(options.sprites, half, options.seed);
+    auto context = quadmill::Context::headless();
+    context.make_current();
+    const auto load = [&](const char* name) { return context.proc_address(name); };
+    demo::Renderer renderer(context, load, options.sprites, half, options.seed);
     demo::FrameTimes sum;
     const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
         auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames), sum);
@@ -50,15 +54,22 @@ void record(const Options& options) {
                 sum.distances / n / 2, sum.sort / n, sum.draw / n);
 }
 
+void run(const Options& options) {
+    const auto size = options.pictures.parsed_size();
+    if (options.pictures.recorded()) return record(options, size);
+    demo::run_window({.name = "particles", .size = size}, [&](auto get_proc_address) {
+        return demo::make_particles_scene(get_proc_address, options.sprites, options.seed);
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     CLI::App app{"Transparent sprites, sorted each frame by the graphics pipeline without read-back.", "particles"};
     Options options;
     demo::add_picture_options(app, options.pictures, "Of a turn round the spiral");
-    app.get_option("--record")->required();
     app.add_option("--sprites", options.sprites, "How many")->check(CLI::Range(1, 1 << 24))->capture_default_str();
     app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
-    app.add_flag("--check", options.check, "Read each order back and check it");
-    return demo::run_program(app, argc, argv, [&] { record(options); });
+    app.add_flag("--check", options.check, "Read each recorded order back and check it")->needs("--record");
+    return demo::run_program(app, argc, argv, [&] { run(options); });
 }

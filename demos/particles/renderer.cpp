@@ -10,6 +10,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace demo {
 
@@ -92,11 +93,15 @@ GLuint target_of(GLuint texture) {
     return target;
 }
 
+double ms_since(std::chrono::steady_clock::time_point begun) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+}
+
 double ms_of(const auto& work) {
     const auto begun = std::chrono::steady_clock::now();
     work();
     glFinish();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+    return ms_since(begun);
 }
 
 // A rotation about the vertical axis, the spiral tilted towards the camera; column after column.
@@ -109,17 +114,17 @@ std::array<float, 9> camera_at(double turn) {
 
 }  // namespace
 
-Renderer::Renderer(std::size_t sprites, show::Size size, std::uint32_t seed)
-    : context_(quadmill::Context::headless()), sprites_(sprites), size_(size) {
-    context_.make_current();
-    const auto load = [](void* context, const char* name) {
-        return static_cast<const quadmill::Context*>(context)->proc_address(name);
-    };
-    if (!gladLoadGLUserPtr(load, &context_)) throw std::runtime_error("the driver has no OpenGL functions");
+Renderer::Renderer(const quadmill::Context& context, const Load& load, std::size_t sprites, show::Size size,
+                   std::uint32_t seed)
+    : context_(context), sprites_(sprites), size_(size) {
+    const auto load_by = [](void* by, const char* name) { return (*static_cast<const Load*>(by))(name); };
+    auto by = load;
+    if (!gladLoadGLUserPtr(load_by, &by)) throw std::runtime_error("the driver has no OpenGL functions");
     while (static_cast<std::size_t>(side_) * static_cast<std::size_t>(side_) < sprites) ++side_;
     sorter_.emplace(context_, quadmill::SortOptions{.order = quadmill::Order::Descending});
     make_programs();
     make_textures(seed);
+    make_image();
 }
 
 Renderer::~Renderer() {
@@ -128,6 +133,7 @@ Renderer::~Renderer() {
     glDeleteTextures(static_cast<GLsizei>(textures.size()), textures.data());
     glDeleteFramebuffers(static_cast<GLsizei>(targets.size()), targets.data());
     glDeleteVertexArrays(1, &no_vertices_);
+    glUseProgram(0);  // a current program would stay, flagged for deletion
     glDeleteProgram(distance_program_);
     glDeleteProgram(sprite_program_);
 }
@@ -160,10 +166,27 @@ void Renderer::make_textures(std::uint32_t seed) {
     glTextureSubImage2D(places_, 0, 0, 0, side_, side_, GL_RGBA, GL_FLOAT, places.data());
     distances_ = make_texture(GL_R32F, side_, side_);
     order_ = make_texture(GL_R32UI, side_, side_);
-    image_ = make_texture(GL_RGBA8, size_.width, size_.height);
     distance_target_ = target_of(distances_);
-    image_target_ = target_of(image_);
     glCreateVertexArrays(1, &no_vertices_);
+}
+
+void Renderer::make_image() {
+    image_ = make_texture(GL_RGBA8, size_.width, size_.height);
+    glTextureParameteri(image_, GL_TEXTURE_SWIZZLE_A, GL_ONE);  // for those who draw it as it is
+    image_target_ = target_of(image_);
+}
+
+void Renderer::resize(show::Size size) {
+    size_ = size;
+    glDeleteFramebuffers(1, &image_target_);
+    glDeleteTextures(1, &image_);
+    make_image();
+}
+
+double Renderer::empty_session() {
+    const auto begun = std::chrono::steady_clock::now();
+    { const quadmill::Session session(context_); }
+    return ms_since(begun);
 }
 
 FrameTimes Renderer::draw(double turn, Sorting sorting) {

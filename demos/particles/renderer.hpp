@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <vector>
 
 #include "quadmill/context.hpp"
 #include "quadmill/sort.hpp"
@@ -22,14 +22,23 @@ struct FrameTimes {
 
 class Renderer {
   public:
-    // Takes a context of its own and keeps it current; loads OpenGL with its own loader.
-    Renderer(std::size_t sprites, quadmill::detail::show::Size size, std::uint32_t seed);
+    using Load = std::function<void (*(const char* name))()>;
+    // `context` is current and stays so; OpenGL is loaded by a loader of its own, through `load`.
+    Renderer(const quadmill::Context& context, const Load& load, std::size_t sprites, quadmill::detail::show::Size size,
+             std::uint32_t seed);
     Renderer(const Renderer&) = delete;
     Renderer& operator=(const Renderer&) = delete;
     ~Renderer();
 
     // `turn`: of the camera round the spiral, from 0 to 1.
     FrameTimes draw(double turn, Sorting sorting);
+    // What the library costs a host beside its work: milliseconds to save and restore all state in an empty session.
+    double empty_session();
+    void resize(quadmill::detail::show::Size size);
+    // What was drawn, on the GPU.
+    [[nodiscard]] unsigned image() const { return image_; }
+    [[nodiscard]] quadmill::detail::show::Size size() const { return size_; }
+    [[nodiscard]] std::size_t sprites() const { return sprites_; }
     [[nodiscard]] quadmill::detail::show::Canvas picture() const;
     // Whether the order of the last sorted frame is from back to front, and has every sprite. For tests: reads back.
     [[nodiscard]] bool order_holds() const;
@@ -37,6 +46,7 @@ class Renderer {
   private:
     void make_programs();
     void make_textures(std::uint32_t seed);
+    void make_image();
     [[nodiscard]] unsigned make_texture(unsigned format, int width, int height) const;
 
     quadmill::Context context_;

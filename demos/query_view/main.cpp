@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cli/csv.hpp"
-#include "cli/words.hpp"
+#include "cli/show_words.hpp"
 #include "scene.hpp"
 #include "show/film.hpp"
 #include "window/program.hpp"
@@ -20,9 +20,6 @@ struct Options {
     demo::Pictures pictures{.frames = 48};
 };
 
-const quadmill::cli::Words<quadmill::QueryEngine> engine_words{{"depth", quadmill::QueryEngine::Depth},
-                                                               {"bitmap", quadmill::QueryEngine::Bitmap}};
-
 void add_options(CLI::App& app, Options& options) {
     app.add_option("FILE", options.file, "CSV with a line of names (default: make-believe houses)")->type_name("");
     app.add_option("--rows", options.rows, "How many houses")->check(CLI::Range(1, 1 << 16))->capture_default_str();
@@ -30,7 +27,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--x", options.axes.x, "The column to the right")->type_name("NAME");
     app.add_option("--y", options.axes.y, "The column up")->type_name("NAME");
     app.add_option("--engine", options.engine, "What counts (default: depth)")
-        ->transform(quadmill::cli::one_of(engine_words));
+        ->transform(quadmill::cli::one_of(quadmill::cli::watched_query_words));
     demo::add_picture_options(app, options.pictures, "The passes of a query, then as many of a sweep");
 }
 

@@ -1,16 +1,20 @@
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/csv.hpp"
 #include "cli/files.hpp"
 #include "cli/show_words.hpp"
 #include "cli/stream_run.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
+#include "query/sql.hpp"
 #include "show/contact_sheet.hpp"
 #include "show/png.hpp"
 #include "show/quantile_plot.hpp"
+#include "show/query_page.hpp"
 
 namespace quadmill::cli {
 
@@ -89,6 +93,42 @@ void ShowQuantiles::run() const {
     detail::sort::visit_type(type, [this]<class T>(const T*) { run_as<T>(); });
 }
 
+struct ShowQuery {
+    std::string sql, output;
+    QueryEngine engine = QueryEngine::Depth;
+    int device = -1;
+
+    void run() const;
+    [[nodiscard]] detail::query::SqlQuery parsed() const;
+};
+
+// What is counted is rows of one file.
+detail::query::SqlQuery ShowQuery::parsed() const {
+    try {
+        auto query = detail::query::parse_sql(sql);
+        if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
+    } catch (const InvalidArgument& error) {
+        throw CLI::ValidationError(error.what());
+    }
+    throw CLI::ValidationError("QUERY",
+                               "the passes shown are those of a WHERE on one table, without JOIN and GROUP BY");
+}
+
+void ShowQuery::run() const {
+    const auto query = parsed();
+    OutputFile file(output);
+    const CsvFile csv(query.sources[0].path, ',');
+    CsvColumns columns;
+    for (std::size_t i = 0; i < csv.names().size(); ++i) {
+        const auto named = [&](const auto& column) { return column.name == csv.names()[i]; };
+        if (std::ranges::any_of(query.columns, named)) columns.push_back(i);
+    }
+    if (columns.empty()) columns.push_back(0);  // for the number of rows
+    auto context = Context::headless({.device = device});
+    detail::show::QueryWatcher watcher(context, csv.table(columns, 0));
+    write(file, detail::show::query_sheet(watcher.watch(query.query.where.value_or(Predicate::always(true)), engine)));
+}
+
 void add_output_option(CLI::App& verb, std::string& output) {
     verb.add_option("-o,--output", output, "The picture, a PNG file; - is standard output")
         ->required()
@@ -101,6 +141,19 @@ void add_show_sort(CLI::App& show) {
     auto* verb =
         show.add_subcommand("sort", "The stages of a sort, as the engine has them in its texture, on one page");
     add_watch_options(*verb, command->request);
+    add_output_option(*verb, command->output);
+    add_device_option(*verb, command->device);
+    verb->callback([command] { command->run(); });
+}
+
+void add_show_query(CLI::App& show) {
+    auto command = std::make_shared<ShowQuery>();
+    auto* verb = show.add_subcommand("query", "The passes of a count of a CSV file's rows, on one page");
+    verb->add_option("QUERY", command->sql, "SQL as `quadmill query` has it; its WHERE is what counts")
+        ->required()
+        ->type_name("");
+    verb->add_option("--engine", command->engine, "What counts (default: depth)")
+        ->transform(one_of(watched_query_words));
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
     verb->callback([command] { command->run(); });
@@ -121,13 +174,16 @@ void add_show_quantiles(CLI::App& show) {
 }  // namespace
 
 void add_show_command(CLI::App& app) {
-    auto* show = app.add_subcommand("show", "Pictures: the stages of a sort, the quantiles of a stream");
+    auto* show =
+        app.add_subcommand("show", "Pictures: the stages of a sort, the passes of a query, the quantiles of a stream");
     show->require_subcommand(1);
     add_show_sort(*show);
+    add_show_query(*show);
     add_show_quantiles(*show);
     show->footer(
         "Examples:\n"
         "  quadmill show sort --n 4096 --engine pbsn -o sort.png\n"
+        "  quadmill show query \"SELECT COUNT(*) FROM data.csv WHERE a > 3 AND b BETWEEN 1 AND 2\" -o query.png\n"
         "  quadmill show quantiles latencies.f32 -o quantiles.png");
 }
 

@@ -12,6 +12,8 @@ inline const Words<Watched> watched_words{{"pbsn", Watched::Pbsn},
                                           {"bitonic-four", Watched::BitonicFour},
                                           {"merge", Watched::Merge}};
 
+inline const Words<QueryEngine> watched_query_words{{"depth", QueryEngine::Depth}, {"bitmap", QueryEngine::Bitmap}};
+
 // The options that say what is watched, alike in the command and in demos.
 inline void add_watch_options(CLI::App& verb, detail::show::Request& request) {
     verb.add_option("--engine", request.engine, "What sorts (default: pbsn)")->transform(one_of(watched_words));

@@ -22,7 +22,7 @@ class Help(Command):
     def test_version_and_help(self):
         self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n$")
         for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"],
-                     ["limits"], ["bench"], ["bench", "sort"], ["show"], ["show", "sort"], ["show", "quantiles"]):
+                     ["limits"], ["bench"], ["bench", "sort"], ["show"], ["show", "sort"], ["show", "query"], ["show", "quantiles"]):
             result = run(*verb, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertEqual(result.stderr, b"")
@@ -445,6 +445,20 @@ class Show(Command):
         self.fails(2, "-o", "show", "sort")
         self.fails(2, "--engine", "show", "sort", "--engine", "cpu", "-o", "x.png")
         self.fails(1, "1000", "show", "sort", "--n", "1000", "-o", self.path("none.png"))
+        self.assertFalse(os.path.exists(self.path("none.png")))
+
+    def test_query(self):
+        csv = self.path("rows.csv", b"a,b,name\n" + b"".join(b"%d,%d,x\n" % (i % 100, i % 7) for i in range(500)))
+        sql = f"SELECT COUNT(*) FROM '{csv}' WHERE a BETWEEN 20 AND 60 AND b > 2"
+        for engine in ("depth", "bitmap"):
+            picture = run("show", "query", sql, "--engine", engine, "-o", "-").stdout
+            self.assertEqual(self.size(picture)[0], 1240)
+            self.assertEqual(run("show", "query", sql, "--engine", engine, "-o", "-").stdout, picture)
+        self.fails(2, "-o", "show", "query", sql)
+        self.fails(2, "--engine", "show", "query", sql, "--engine", "cpu", "-o", "x.png")
+        self.fails(2, "SELECT", "show", "query", "COUNT", "-o", "x.png")
+        self.fails(2, "GROUP BY", "show", "query", f"SELECT b, COUNT(*) FROM '{csv}' GROUP BY b", "-o", "x.png")
+        self.fails(1, "no column", "show", "query", f"SELECT COUNT(*) FROM '{csv}' WHERE z > 1", "-o", self.path("none.png"))
         self.assertFalse(os.path.exists(self.path("none.png")))
 
     def test_quantiles(self):

@@ -2,6 +2,7 @@
 
 usage of each: DEMO_test.py PROGRAM WINDOW [unittest arguments]     WINDOW: ON when it was built with one
 """
+import hashlib
 import os
 import shutil
 import subprocess
@@ -25,11 +26,12 @@ def run(*args, **more):
     return subprocess.run([PROGRAM, *args], capture_output=True, text=True, env=environment, **more)
 
 
-def bytes_of(paths):
-    def content(path):
+def digests_of(paths):
+    """Of files: short, so that a test that fails can say how they differ."""
+    def digest(path):
         with open(path, "rb") as file:
-            return file.read()
-    return [content(path) for path in paths]
+            return hashlib.sha256(file.read()).hexdigest()
+    return [digest(path) for path in paths]
 
 
 def until(test, what):
@@ -55,6 +57,11 @@ class Demo(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.said = result.stdout
         return [os.path.join(folder, file) for file in sorted(os.listdir(folder))]
+
+    def same(self, rows, others):
+        """Of pictures; to print how they differ would take unittest minutes."""
+        wrong = [y for y, (row, other) in enumerate(zip(rows, others)) if row != other]
+        self.assertTrue(not wrong and len(rows) == len(others), f"{len(wrong)} rows differ, the first is {wrong[:1]}")
 
     def refused(self, words, *args):
         """A wrong call, with a line that has the words."""
@@ -115,7 +122,8 @@ class Window(Demo):
         self.assertEqual(self.program.wait(PATIENCE), 0)
 
     def xdotool(self, *args):
-        result = subprocess.run(["xdotool", *args], capture_output=True, text=True, env=self.environment)
+        result = subprocess.run(["xdotool", *args], capture_output=True, text=True, env=self.environment,
+                                timeout=PATIENCE)
         return result.stdout.strip()
 
     def title(self):

@@ -13,11 +13,11 @@ class Record(demo.AnyDemo, demo.Demo):
     def test_frames_always_the_same(self):
         first, second = self.record("a", *FEW, "--frames", "6"), self.record("b", *FEW, "--frames", "6")
         self.assertEqual(len(first), 6)
-        frames = demo.bytes_of(first)
-        self.assertEqual(frames, demo.bytes_of(second))
+        frames = demo.digests_of(first)
+        self.assertEqual(frames, demo.digests_of(second))
         self.assertEqual(len(set(frames)), 6)
         for other in (("--seed", "2"), ("--engine", "bitmap"), ("--x", "year")):
-            self.assertNotEqual(demo.bytes_of(self.record(other[0], *FEW, "--frames", "1", *other)), frames[:1])
+            self.assertNotEqual(demo.digests_of(self.record(other[0], *FEW, "--frames", "1", *other)), frames[:1])
 
     def test_wrong_calls(self):
         self.refused("--rows", "--rows", "0")
@@ -47,12 +47,12 @@ class Window(demo.Window):
         file = self.write_csv()
         frames = self.record("frames", file, "--frames", "18")  # the first 9 are the 9 places of the first query
         self.open("the rows, COUNT 70", file)
-        self.assertEqual(self.picture(), png.read(frames[0])[2])
+        self.same(self.picture(), png.read(frames[0])[2])
         self.key("Right", "pass 1 of 8: to depth, COUNT 70")
         self.key("Right", "pass 2 of 8: at least, COUNT 70")
-        self.assertEqual(self.picture(), png.read(frames[2])[2])
+        self.same(self.picture(), png.read(frames[2])[2])
         self.key("space", "pass 8 of 8: clear, COUNT 70")  # plays to the end
-        self.assertEqual(self.picture(), png.read(frames[8])[2])
+        self.same(self.picture(), png.read(frames[8])[2])
         self.mouse(20, 400, "click", "1")  # the first of the strip
         self.wait_for("the rows, COUNT 70", "after a click on the strip")
         middle = (140, 230)

@@ -9,11 +9,11 @@ class Record(demo.AnyDemo, demo.Demo):
     def test_a_frame_a_step_and_always_the_same(self):
         first, second = self.record("a", "--n", "64"), self.record("b", "--n", "64")
         self.assertEqual(len(first), 1 + 4 * 4)  # four channels of 2^4 keys: 4 stages of 4 steps
-        self.assertEqual(demo.bytes_of(first), demo.bytes_of(second))
+        self.assertEqual(demo.digests_of(first), demo.digests_of(second))
         few = self.record("c", "--n", "64", "--frames", "3")
-        self.assertEqual(demo.bytes_of(few), demo.bytes_of(first[i] for i in (0, 8, 16)))
+        self.assertEqual(demo.digests_of(few), demo.digests_of(first[i] for i in (0, 8, 16)))
         other = self.record("d", "--n", "64", "--frames", "1", "--seed", "2")
-        self.assertNotEqual(demo.bytes_of(other), demo.bytes_of(first[-1:]))
+        self.assertNotEqual(demo.digests_of(other), demo.digests_of(first[-1:]))
 
     def test_wrong_calls(self):
         self.refused("--n", "--n", "x")
@@ -28,9 +28,9 @@ class Window(demo.Window):
         self.key("Right", "stage 1 of 4, step 1 of 4")
         self.key("Right", "stage 1 of 4, step 2 of 4")
         second = self.picture()
-        self.assertEqual(second, png.read(frames[2])[2])
+        self.same(second, png.read(frames[2])[2])
         self.key("End", "stage 4 of 4, step 4 of 4")
-        self.assertEqual(self.picture(), png.read(frames[16])[2])
+        self.same(self.picture(), png.read(frames[16])[2])
         self.key("Left", "stage 4 of 4, step 3 of 4")
         self.key("Home", "input")
         self.key("space", "stage 4 of 4, step 4 of 4")  # plays to the end
@@ -41,7 +41,7 @@ class Window(demo.Window):
         self.wait_for("stage 1 of 4, step 2 of 4", "after a drag")
         self.xdotool("mouseup", "1")
         self.mouse(300, 200)
-        self.assertEqual(self.picture(), second)
+        self.same(self.picture(), second)
         self.close()
 
     def test_buttons_and_resizing(self):

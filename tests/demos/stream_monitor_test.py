@@ -112,7 +112,7 @@ class Window(Stream, demo.Window):
         time.sleep(0.2)
         self.key("Right", "25,500 values, paused")
         self.key("space", "30,000 values, end of stream")
-        self.assertEqual(self.picture(), png.read(last)[2])
+        self.same(self.picture(), png.read(last)[2])
         self.close()
 
     def test_bad_values_and_ctrl_c_end_it(self):
