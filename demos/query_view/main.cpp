@@ -34,9 +34,9 @@ void add_options(CLI::App& app, Options& options) {
 quadmill::Table table_of(const Options& options) {
     if (options.file.empty()) return demo::make_houses(options.rows, options.seed);
     const quadmill::cli::CsvFile file(options.file, ',');
-    quadmill::cli::CsvColumns all(file.names().size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    return file.table(all, 0);
+    quadmill::cli::CsvColumns all(file.names().unique.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].place = i;
+    return quadmill::cli::filled(file.table(all, 0));
 }
 
 demo::Explorer explorer(quadmill::Context context, const Options& options) {

@@ -403,4 +403,36 @@ std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t
     return table;
 }
 
+Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
+    auto table = from.table;
+    for (const auto& name : from.empty) {
+        std::vector<bool> valid(from.rows, false);
+        if (std::ranges::find(texts, name) != texts.end()) {
+            table.add(name, std::vector<std::string>(from.rows), std::move(valid));
+        } else {
+            table.add(name, std::vector<std::int32_t>(from.rows), std::move(valid));
+        }
+    }
+    return table;
+}
+
+CsvColumns columns_of(const detail::query::SqlQuery& query, std::size_t source, const SqlNames& names) {
+    std::vector<bool> text;
+    for (const auto& column : query.columns) text.push_back(column.use == detail::query::SqlUse::WithText);
+    spread_text(query, std::vector<bool>(text.size(), true), text);
+    CsvColumns columns;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto& column = query.columns[i];
+        if (column.source != source) continue;
+        const auto place =
+            static_cast<std::size_t>(std::ranges::find(names.unique, column.name) - names.unique.begin());
+        auto known = std::ranges::find(columns, place, &CsvColumn::place);
+        if (known == columns.end()) known = columns.insert(columns.end(), {.place = place});
+        if (text[i]) known->as = CsvColumn::As::Text;
+    }
+    if (columns.empty()) columns.emplace_back();  // for COUNT(*), which needs the number of rows
+    std::ranges::sort(columns, {}, &CsvColumn::place);
+    return columns;
+}
+
 }  // namespace quadmill::cli

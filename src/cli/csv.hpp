@@ -41,6 +41,13 @@ struct CsvTable {
     std::map<std::string, std::string> why_text{};  // a column is of text: "line 3 has 'x'"
 };
 
+// With the columns that have no value: those in `texts` of text, others of integers.
+[[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
+
+// The columns of a query's source, which are all that need be read: as text where they are compared with text.
+[[nodiscard]] CsvColumns columns_of(const detail::query::SqlQuery& query, std::size_t source,
+                                    const detail::query::SqlNames& names);
+
 // A whole file, or all of standard input, in memory.
 class CsvFile {
   public:

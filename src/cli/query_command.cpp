@@ -29,7 +29,6 @@ namespace {
 using detail::query::SqlNames;
 using detail::query::SqlQuery;
 using detail::query::SqlTypes;
-using detail::query::SqlUse;
 
 // One of the tables of a query: a file, or a stream in batches.
 struct Source {
@@ -124,22 +123,7 @@ void QueryCommand::choose_columns() {
     std::vector<SqlNames> names;
     for (const auto& source : sources_) names.push_back(source.names());
     query_ = checked([&] { return detail::query::parse_sql(sql, names); });
-    std::vector<bool> text;
-    for (const auto& column : query_.columns) text.push_back(column.use == SqlUse::WithText);
-    spread_text(query_, std::vector<bool>(text.size(), true), text);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto& column = query_.columns[i];
-        const auto& unique = names[*column.source].unique;
-        const auto place = static_cast<std::size_t>(std::ranges::find(unique, column.name) - unique.begin());
-        auto& columns = sources_[*column.source].columns;
-        auto known = std::ranges::find(columns, place, &CsvColumn::place);
-        if (known == columns.end()) known = columns.insert(columns.end(), {.place = place});
-        if (text[i]) known->as = CsvColumn::As::Text;
-    }
-    for (auto& source : sources_) {
-        if (source.columns.empty()) source.columns.emplace_back();  // for COUNT(*), which needs the number of rows
-        std::ranges::sort(source.columns, {}, &CsvColumn::place);
-    }
+    for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = columns_of(query_, i, names[i]);
 }
 
 // Auto is the CPU: the columns of a file are asked once, and to open a context, compile programs and load columns takes
@@ -192,20 +176,12 @@ std::vector<Table> QueryCommand::completed(const std::vector<CsvTable>& from) co
     checked([&] { check_types(sql, query_, known); });
     std::vector<Table> tables;
     for (std::size_t i = 0; i < from.size(); ++i) {
-        auto& table = tables.emplace_back(from[i].table);
-        for (const auto& name : from[i].empty) {
-            bool text = false;
-            for (std::size_t k = 0; k < known.types.size(); ++k) {
-                const auto& column = query_.columns[k];
-                text |= column.source == i && column.name == name && known.types[k] == ColumnType::Text;
-            }
-            std::vector<bool> valid(from[i].rows, false);
-            if (text) {
-                table.add(name, std::vector<std::string>(from[i].rows), std::move(valid));
-            } else {
-                table.add(name, std::vector<std::int32_t>(from[i].rows), std::move(valid));
-            }
+        std::vector<std::string> texts;
+        for (std::size_t k = 0; k < known.types.size(); ++k) {
+            const auto& column = query_.columns[k];
+            if (column.source == i && known.types[k] == ColumnType::Text) texts.push_back(column.name);
         }
+        tables.push_back(filled(from[i], texts));
     }
     return tables;
 }

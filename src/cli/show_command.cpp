@@ -99,13 +99,14 @@ struct ShowQuery {
     int device = -1;
 
     void run() const;
-    [[nodiscard]] detail::query::SqlQuery parsed() const;
+    // `names`: of the file's columns, when they are known.
+    [[nodiscard]] detail::query::SqlQuery parsed(const std::vector<detail::query::SqlNames>& names) const;
 };
 
 // What is counted is rows of one file.
-detail::query::SqlQuery ShowQuery::parsed() const {
+detail::query::SqlQuery ShowQuery::parsed(const std::vector<detail::query::SqlNames>& names) const {
     try {
-        auto query = detail::query::parse_sql(sql);
+        auto query = names.empty() ? detail::query::parse_sql(sql) : detail::query::parse_sql(sql, names);
         if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
     } catch (const InvalidArgument& error) {
         throw CLI::ValidationError(error.what());
@@ -115,17 +116,13 @@ detail::query::SqlQuery ShowQuery::parsed() const {
 }
 
 void ShowQuery::run() const {
-    const auto query = parsed();
+    const auto path = parsed({}).sources[0].path;
     OutputFile file(output);
-    const CsvFile csv(query.sources[0].path, ',');
-    CsvColumns columns;
-    for (std::size_t i = 0; i < csv.names().size(); ++i) {
-        const auto named = [&](const auto& column) { return column.name == csv.names()[i]; };
-        if (std::ranges::any_of(query.columns, named)) columns.push_back(i);
-    }
-    if (columns.empty()) columns.push_back(0);  // for the number of rows
+    const CsvFile csv(path, ',');
+    const auto query = parsed({csv.names()});
+    const auto table = filled(csv.table(columns_of(query, 0, csv.names()), 0));
     auto context = Context::headless({.device = device});
-    detail::show::QueryWatcher watcher(context, csv.table(columns, 0));
+    detail::show::QueryWatcher watcher(context, table);
     write(file, detail::show::query_sheet(watcher.watch(query.query.where.value_or(Predicate::always(true)), engine)));
 }
 
