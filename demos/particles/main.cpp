@@ -2,6 +2,7 @@
 // that has its own loader and renderer: live in a window, or as frames in a folder, unsorted on the left, sorted on the
 // right (--record DIR).
 #include <cstdio>
+#include <optional>
 #include <stdexcept>
 
 #include "renderer.hpp"
@@ -14,7 +15,7 @@ namespace {
 namespace show = quadmill::detail::show;
 
 struct Options {
-    std::size_t sprites = 1000000;
+    std::optional<std::size_t> sprites;
     std::uint32_t seed = 1;
     demo::Pictures pictures{.frames = 24};
     bool check = false;
@@ -42,7 +43,7 @@ void record(const Options& options, show::Size size) {
     auto context = quadmill::Context::headless();
     context.make_current();
     const auto load = [&](const char* name) { return context.proc_address(name); };
-    demo::Renderer renderer(context, load, options.sprites, half, options.seed);
+    demo::Renderer renderer(context, load, options.sprites.value_or(demo::usual_sprites), half, options.seed);
     demo::FrameTimes sum;
     const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
         auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames), sum);
@@ -68,7 +69,8 @@ int main(int argc, char** argv) {
     CLI::App app{"Transparent sprites, sorted each frame by the graphics pipeline without read-back.", "particles"};
     Options options;
     demo::add_picture_options(app, options.pictures, "Of a turn round the spiral");
-    app.add_option("--sprites", options.sprites, "How many")->check(CLI::Range(1, 1 << 24))->capture_default_str();
+    app.add_option("--sprites", options.sprites, "How many (default: a million; live on a CPU renderer a tenth of it)")
+        ->check(CLI::Range(1, 1 << 24));
     app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
     app.add_flag("--check", options.check, "Read each recorded order back and check it")->needs("--record");
     return demo::run_program(app, argc, argv, [&] { run(options); });

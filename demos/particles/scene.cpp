@@ -39,8 +39,9 @@ struct Times {
 
 class ParticlesScene final : public Scene {
   public:
-    ParticlesScene(quadmill::Context::GetProcAddress load, std::size_t sprites, std::uint32_t seed)
+    ParticlesScene(quadmill::Context::GetProcAddress load, std::optional<std::size_t> wanted, std::uint32_t seed)
         : context_(quadmill::Context::adopt(load)), load_(load), seed_(seed) {
+        const auto sprites = wanted.value_or(context_.info().software ? usual_sprites / 10 : usual_sprites);
         for (const std::size_t count : {1000U, 10000U, 100000U, 1000000U, 4000000U}) counts_.push_back(count);
         if (std::ranges::find(counts_, sprites) == counts_.end()) counts_.push_back(sprites);
         std::ranges::sort(counts_);
@@ -155,8 +156,8 @@ class ParticlesScene final : public Scene {
 
 }  // namespace
 
-std::unique_ptr<Scene> make_particles_scene(quadmill::Context::GetProcAddress get_proc_address, std::size_t sprites,
-                                            std::uint32_t seed) {
+std::unique_ptr<Scene> make_particles_scene(quadmill::Context::GetProcAddress get_proc_address,
+                                            std::optional<std::size_t> sprites, std::uint32_t seed) {
     return std::make_unique<ParticlesScene>(get_proc_address, sprites, seed);
 }
 

@@ -8,7 +8,10 @@
 
 namespace demo {
 
+inline constexpr std::size_t usual_sprites = 1000000;
+
+// Without a number of sprites, the usual one, or a tenth of it where the CPU renders.
 [[nodiscard]] std::unique_ptr<Scene> make_particles_scene(quadmill::Context::GetProcAddress get_proc_address,
-                                                          std::size_t sprites, std::uint32_t seed);
+                                                          std::optional<std::size_t> sprites, std::uint32_t seed);
 
 }  // namespace demo

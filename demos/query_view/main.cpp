@@ -1,5 +1,5 @@
-// Watches a query: its passes over the depth and stencil buffers, while a rectangle of the rows is dragged. In a window,
-// or as frames in a folder (--record DIR).
+// Watches a query: its passes over the depth and stencil buffers, while a rectangle of the rows is dragged. In a
+// window, or as frames in a folder (--record DIR).
 #include <cstdio>
 #include <utility>
 

@@ -7,7 +7,6 @@
 
 #include "quadmill/error.hpp"
 #include "query/cells.hpp"
-#include "show/parts.hpp"
 
 namespace quadmill::detail::show {
 
@@ -103,17 +102,23 @@ Box plot_of(const Layout& at) {
     return box;
 }
 
-// The smallest square that has a cell a row.
-int side_of(const WatchedQuery& query) {
-    return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(query.rows()))));
-}
-
-// How many clauses hold, the darker the more: blue, or orange with a flag that a comparison in several passes has set.
+// How many clauses hold, the darker the more: blue, or of another hue with a flag that a comparison in several passes
+// has set.
 Color stencil_color(const WatchedQuery& query, std::uint8_t value) {
     const auto level = static_cast<float>(std::max((value & level_bits) - 1, 0));
     const float part = level / static_cast<float>(std::max(query.levels - 1, 1));
-    if ((value & ~level_bits) == 0) return mix(Color{226, 226, 230}, accent, part);
-    return mix(Color{255, 222, 150}, Color{196, 110, 0}, part);
+    const auto ramp = [part](Color light, Color dark) { return mix(light, dark, part); };
+    const auto undecided = ramp({240, 214, 229}, {150, 70, 115}), decided = ramp({255, 222, 150}, {196, 110, 0});
+    switch (value & ~level_bits) {
+        case 0:
+            return ramp({226, 226, 230}, accent);
+        case 0x40:
+            return undecided;
+        case 0x80:
+            return decided;
+        default:
+            return mix(undecided, decided, 0.5F);
+    }
 }
 
 bool uses_stencil(const WatchedQuery& query) {
@@ -141,7 +146,7 @@ Color color_of(Fate fate) {
 // By color_of(row), rows being cells of a square.
 template <class ColorOf>
 void paint_rows(Canvas& canvas, const Box& box, const WatchedQuery& query, ColorOf&& color_of) {
-    const Grid grid(box, side_of(query), side_of(query));
+    const auto grid = row_grid(box, query);
     grid.paint(canvas, [&](std::size_t row) { return row < query.rows() ? color_of(row) : white; });
     grid.frame(canvas, rule);
 }
@@ -249,14 +254,16 @@ class Drawing {
         if (!uses_stencil(query_)) return canvas_.label(line, "stencil buffer: of no use here", at_.small);
         canvas_.text(line.x, line.y, "stencil", at_.small);
         line.take_left(at_.small.width("stencil") + 8);
-        const int gap = at_.large ? 10 : 5;
+        const int gap = at_.large ? 10 : 3;
         const auto add = [&](std::uint8_t value, const std::string& words) {
             if (line.width >= 16 + at_.small.width(words))
                 swatch(canvas_, line, stencil_color(query_, value), words, at_.small, gap);
         };
         for (int level = 1; level <= query_.levels; ++level)
             add(static_cast<std::uint8_t>(level), std::to_string(level));
-        add(0x81, "flag");
+        for (const int flag : {0x40, 0x80}) {
+            if ((query_.flags & flag) != 0) add(static_cast<std::uint8_t>(flag | 1), std::to_string(flag));
+        }
     }
 
     void selection() {
@@ -298,7 +305,7 @@ class Drawing {
             const auto& of = query_.steps[step];
             const int labels = 2 * at_.small.line();
             box.height = std::min(box.width, box.height - labels);
-            const Box thumbnail = Grid(box, side_of(query_), side_of(query_)).area;
+            const Box thumbnail = row_grid(box, query_).area;
             draw_result(canvas_, box, query_, of);
             const int middle = box.x + box.width / 2, below = thumbnail.bottom() + 5;
             const bool now = step == view_.step;
@@ -366,6 +373,11 @@ ValueRange range_of(const Table& table, const std::string& column) {
     }
     if (std::isnan(range.low)) return {0, 1};
     return range;
+}
+
+Grid row_grid(const Box& box, const WatchedQuery& query) {
+    const auto side = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(query.rows()))));
+    return {box, side, side};
 }
 
 void draw_depth(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "show/canvas.hpp"
+#include "show/parts.hpp"
 #include "show/png.hpp"
 #include "show/query_passes.hpp"
 
@@ -38,7 +39,8 @@ struct QueryView {
 [[nodiscard]] Canvas query_sheet(const WatchedQuery& query);
 
 // Parts of pictures, for other pages: the depth buffer, the stencil buffer, and what a pass wrote or let through, a cell
-// a row; what their colors mean.
+// a row of the table, in the largest square that is in the box; what their colors mean.
+[[nodiscard]] Grid row_grid(const Box& box, const WatchedQuery& query);
 void draw_depth(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_stencil(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_result(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);

@@ -94,7 +94,11 @@ class Watcher : public PassObserver {
             step.drawn = static_cast<std::uint32_t>(word(pass.pass->uniforms.at(0)));
         }
         if (pass.pass->count_samples) step.counted = pass.pass->count_samples->result();
-        step.passed = step.stencil_test ? changed(step) : passed_depth(step);
+        if (!step.stencil_test) {
+            step.passed = passed_depth(step);
+        } else if (step.stencil_test->pass_if != gl::Compare::Always) {
+            step.passed = changed(step);
+        }
         note_level(step);
     }
 
@@ -182,6 +186,7 @@ class Watcher : public PassObserver {
 
     void note_level(QueryStep& step) const {
         step.level = 0;
+        if (step.stencil_test) query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~level_bits);
         if (!step.stencil_test || step.stencil_test->pass_if == gl::Compare::Always) return;
         step.level = step.stencil_test->reference & level_bits;
         if (step.stencil_test->on_pass == gl::StencilOp::Increment)
@@ -226,8 +231,10 @@ WatchedQuery QueryWatcher::watch(const Predicate& where, QueryEngine engine) {
     query.count = by.count(table_, where);
     // Passes between clauses are of the next one, those after the last one of the answer.
     int level = query.levels;
-    for (auto i = query.steps.size(); i-- > 1;)
-        level = query.steps[i].level = query.steps[i].level > 0 ? query.steps[i].level : level;
+    for (auto step = query.steps.rbegin(); step + 1 != query.steps.rend(); ++step) {
+        if (step->level == 0) step->level = level;
+        level = step->level;
+    }
     return query;
 }
 

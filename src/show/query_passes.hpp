@@ -54,6 +54,7 @@ struct WatchedQuery {
     std::vector<QueryStep> steps;
     std::uint64_t count = 0;  // the answer
     int levels = 1;           // that the stencil counts to
+    std::uint8_t flags = 0;   // bits of the stencil above it that are used
     int texture_width = 0;    // of the depth buffer, or bits of a line of a selection
 
     [[nodiscard]] std::size_t rows() const { return table.rows(); }

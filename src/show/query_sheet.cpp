@@ -7,9 +7,14 @@ namespace quadmill::detail::show {
 
 namespace {
 
-constexpr int page_width = 1240, margin = 28, gap = 18, columns = 5, between = 6;
+constexpr int page_width = 1240, margin = 28, gap = 18, columns = 4, between = 6;
 constexpr int tile_width = (page_width - 2 * margin - (columns - 1) * gap) / columns;
-constexpr int square = (tile_width - between) / 2;
+constexpr int half = (tile_width - between) / 2;
+
+// The height of a square with a cell a row.
+int square_of(const WatchedQuery& query) {
+    return row_grid({0, 0, half, half}, query).area.height;
+}
 
 void draw_tile(Canvas& canvas, Box box, const WatchedQuery& query, std::size_t index) {
     const Font bold(12, Weight::Bold), small(11);
@@ -21,11 +26,11 @@ void draw_tile(Canvas& canvas, Box box, const WatchedQuery& query, std::size_t i
     line(bold, index == 0 ? title_of(query, 0) : fmt::format("{}. {}", index, step.name), ink);
     line(small, depth && index > 0 ? "depth: " + depth_words(query, index) : "", faint);
     line(small, depth && index > 0 ? "stencil: " + stencil_words(step) : "", faint);
-    Box grids = box.take_top(square + 4);
-    grids.height = square;
-    if (depth) draw_depth(canvas, grids.take_left(square), query, step);
+    Box grids = box.take_top(square_of(query) + 4);
+    grids.height -= 4;
+    if (depth) draw_depth(canvas, grids.take_left(half), query, step);
     if (depth) grids.take_left(between);
-    draw_result(canvas, grids.take_left(square), query, step);
+    draw_result(canvas, grids.take_left(half), query, step);
     if (step.counted) line(bold, "counted: " + with_commas(*step.counted), accent);
 }
 
@@ -46,7 +51,7 @@ std::string summary(const WatchedQuery& query) {
 
 Canvas query_sheet(const WatchedQuery& query) {
     const Font title(24, Weight::Bold), body(13), bold(13, Weight::Bold), small(12);
-    const int tile_height = 4 * Font(12).line() + square + gap;
+    const int tile_height = 4 * Font(12).line() + square_of(query) + gap;
     const int rows = (static_cast<int>(query.steps.size()) + columns - 1) / columns;
     const int head = margin + title.line() + 2 * bold.line() + 2 * body.line() + gap;
     Canvas canvas(page_width, head + rows * tile_height + small.line() + margin);

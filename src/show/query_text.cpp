@@ -63,7 +63,7 @@ std::string stencil_condition(const gl::StencilTest& test) {
     auto words = fmt::format("the stencil counts {}", test.reference & level_bits);
     for (const int flag : {0x40, 0x80}) {
         if ((test.compared & flag) != 0)
-            words += fmt::format(" and has bit {} {}", flag, (test.reference & flag) != 0 ? "set" : "not set");
+            words += fmt::format(", its bit {} {}", flag, (test.reference & flag) != 0 ? "is set" : "is not");
     }
     return words;
 }
