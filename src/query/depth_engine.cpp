@@ -48,10 +48,6 @@ StencilTest flagged(int level, std::uint8_t flags, std::uint8_t compared, Stenci
             .written = written};
 }
 
-StencilOp on_pass(DepthColumns::Found found) {
-    return found == DepthColumns::Found::Count ? StencilOp::Keep : StencilOp::Increment;
-}
-
 StencilTest clear_flags(std::uint8_t flags) {
     return {.pass_if = Compare::Always, .on_pass = StencilOp::Zero, .written = flags};
 }
@@ -208,15 +204,14 @@ void DepthColumns::copy_to_depth(std::size_t i) {
     for (int plane = 0; plane < planes.planes; ++plane) load(i, planes, plane);
 }
 
-void DepthColumns::range(const Range& asked, int level, Found found) {
+void DepthColumns::range(const Range& asked, int level, bool count) {
     const auto& of = column(asked.column);
     const Range range{asked.column, std::max(asked.low, of.least), std::min(asked.high, of.most)};
     if (range.low > range.high) return;
     const auto planes = planes_of(range.column);
-    if (planes.planes > 1) return range_in_planes(range, planes, level, found);
+    if (planes.planes > 1) return range_in_planes(range, planes, level, count);
     const bool from_below = range.low > of.least, from_above = range.high < of.most || has_nulls(range.column);
-    const bool count = found != Found::Mark;
-    const auto stencil = level > 0 ? std::optional(at_level(level, on_pass(found))) : std::nullopt;
+    const auto stencil = level > 0 ? std::optional(at_level(level, StencilOp::Increment)) : std::nullopt;
     if (!from_below && !from_above) return test("all", {.stencil = stencil}, count);
     load(range.column, planes, 0);
     const auto low = planes.code(range.low, 0), high = planes.code(range.high, 0);
@@ -225,7 +220,8 @@ void DepthColumns::range(const Range& asked, int level, Found found) {
     if (device_.gl.EXT_depth_bounds_test)
         return test("within", {.stencil = stencil, .bounds = {{depth_of(low), depth_of(high)}}}, count);
     test("at least", {low, at_least, flagged(level, decided, level_bits, StencilOp::Replace, decided)});
-    test("at most", {high, at_most, flagged(level, decided, level_bits | decided, on_pass(found), level_bits)}, count);
+    test("at most", {high, at_most, flagged(level, decided, level_bits | decided, StencilOp::Increment, level_bits)},
+         count);
     test("clear", {.stencil = clear_flags(decided)});
 }
 
@@ -241,18 +237,18 @@ void DepthColumns::compare_planes(std::size_t i, const DepthPlanes& planes, Key 
     test("clear", {.stencil = clear_flags(decided)});
 }
 
-void DepthColumns::range_in_planes(const Range& range, const DepthPlanes& planes, int level, Found found) {
+void DepthColumns::range_in_planes(const Range& range, const DepthPlanes& planes, int level, bool count) {
     const auto& of = column(range.column);
     test("undecided", {.stencil = flagged(level, undecided, level_bits, StencilOp::Replace, undecided)});
     if (range.low > of.least) compare_planes(range.column, planes, range.low, more, fewer, level);
     if (range.high < of.most || has_nulls(range.column))
         compare_planes(range.column, planes, range.high, fewer, more, level);
-    test("next", {.stencil = flagged(level, undecided, level_bits | undecided, on_pass(found), level_bits)},
-         found != Found::Mark);
+    test("next", {.stencil = flagged(level, undecided, level_bits | undecided, StencilOp::Increment, level_bits)},
+         count);
     test("clear", {.stencil = clear_flags(undecided)});
 }
 
-void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, Found found) {
+void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, bool count) {
     const auto& b = column(pair.b);
     const auto valid = all_valid(std::array{pair.a, pair.b});
     load(pair.a, planes, 0);
@@ -263,32 +259,32 @@ void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, 
            .inputs = {&b.keys, &texture(*valid)},
            .uniforms = {key_uniform(program, "base", b.type, planes.base)},
            .depth = gl::DepthTest{.pass_if = stored_op_drawn(pair.op, pair.negate)},
-           .stencil = at_level(level, on_pass(found))},
-          found != Found::Mark);
+           .stencil = at_level(level, StencilOp::Increment)},
+          count);
 }
 
-void DepthColumns::selected(const Bits& bits, int level, Found found) {
+void DepthColumns::selected(const Bits& bits, int level, bool count) {
     const auto& program =
         programs_.get("query/at_selected.frag", {shaders::query_at_depth_vert, shaders::query_at_selected_frag});
     issue({.name = "selected",
            .program = &program,
            .inputs = {&texture(bits)},
-           .stencil = at_level(level, on_pass(found))},
-          found != Found::Mark);
+           .stencil = at_level(level, StencilOp::Increment)},
+          count);
 }
 
-void DepthColumns::literal(const Leaf& leaf, int level, Found found) {
+void DepthColumns::literal(const Leaf& leaf, int level, bool count) {
     if (const auto* asked = std::get_if<Range>(&leaf)) {
-        if (!asked->negate) return range(*asked, level, found);
+        if (!asked->negate) return range(*asked, level, count);
         // Neither has a NULL, and no row has both.
-        if (asked->low > 0) range({asked->column, 0, asked->low - 1}, level, found);
-        if (asked->high < ~Key{0}) range({asked->column, asked->high + 1, ~Key{0}}, level, found);
+        if (asked->low > 0) range({asked->column, 0, asked->low - 1}, level, count);
+        if (asked->high < ~Key{0}) range({asked->column, asked->high + 1, ~Key{0}}, level, count);
         return;
     }
     if (const auto* both = std::get_if<Pair>(&leaf)) {
-        if (const auto planes = planes_of(*both)) return pair(*both, *planes, level, found);
+        if (const auto planes = planes_of(*both)) return pair(*both, *planes, level, count);
     }
-    selected(*BitmapColumns::leaf(leaf), level, found);
+    selected(*BitmapColumns::leaf(leaf), level, count);
 }
 
 bool DepthColumns::one_test(const Range& range) const {
@@ -335,11 +331,8 @@ void DepthColumns::run(std::span<const std::vector<Leaf>> clauses, bool count) {
         start(first_level);
     }
     for (const auto& clause : clauses) {
-        const bool counted = count && &clause == &clauses.back();
-        for (const auto& leaf : clause) {
-            // What the last one finds no other needs to know.
-            literal(leaf, level, !counted ? Found::Mark : &leaf == &clause.back() ? Found::Count : Found::MarkAndCount);
-        }
+        const bool last = &clause == &clauses.back();
+        for (const auto& leaf : clause) literal(leaf, level, count && last);
         ++level;
     }
 }
@@ -368,7 +361,7 @@ std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clau
     if (clauses.size() > most_clauses) return count(*conjunction(clauses));
     if (one_test(clauses)) {
         queries_used_ = 0;
-        literal(clauses[0][0], 0, Found::Count);
+        literal(clauses[0][0], 0, true);
     } else {
         run(clauses, true);
     }
@@ -445,7 +438,7 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     const auto& program = programs_.get("query/at_bit.frag", {shaders::query_at_depth_vert, shaders::query_at_bit_frag},
                                         prelude(of.type));
     start(first_level - 1);
-    selected(rows, first_level - 1, Found::MarkAndCount);  // how many there are
+    selected(rows, first_level - 1, true);  // how many there are
     const int bits = of.most > of.least ? static_cast<int>(std::bit_width(of.most - of.least)) : 0;
     for (int bit = 0; bit < bits; ++bit) {
         issue({.name = "bit",

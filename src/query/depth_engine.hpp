@@ -65,9 +65,6 @@ class DepthColumns final : public BitmapColumns {
     DepthColumns(DepthEngine& engine, const std::shared_ptr<Room>& room)
         : BitmapColumns(engine, room), depth_(engine), surface_(*room->surface) {}
 
-    // What becomes of the rows of which a literal holds: they go to the next level, are counted by queries, or both.
-    enum class Found { Mark, Count, MarkAndCount };
-
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
     [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
     // Integers by counting the rows that have each bit.
@@ -87,20 +84,20 @@ class DepthColumns final : public BitmapColumns {
     [[nodiscard]] std::optional<DepthPlanes> planes_of(const Pair& pair) const;
     // What goes before programs with depth.glsl.
     [[nodiscard]] std::string prelude(ColumnType type) const;
-    // Leaves the level of the last clause, where all hold, in the stencil, or the queries count its rows.
+    // Leaves the level of the last clause, where all hold, in the stencil; the queries count its rows if asked.
     void run(std::span<const std::vector<Leaf>> clauses, bool count);
     // Sets the stencil of all rows by a first clause of one test of depths, without clearing it; false for others. What
     // is beyond the last row stays as it is, so this is for counting only.
     [[nodiscard]] bool start_with(const std::vector<Leaf>& clause);
-    // Rows at `level` of which it holds; level 0: the stencil is left alone.
-    void literal(const Leaf& leaf, int level, Found found);
-    void range(const Range& range, int level, Found found);
-    void range_in_planes(const Range& range, const DepthPlanes& planes, int level, Found found);
+    // Rows at `level` of which it holds go to the next; level 0: the stencil is left alone.
+    void literal(const Leaf& leaf, int level, bool count);
+    void range(const Range& range, int level, bool count);
+    void range_in_planes(const Range& range, const DepthPlanes& planes, int level, bool count);
     // Of the rows that are undecided, those that lose, in any plane, are none any more.
     void compare_planes(std::size_t column, const DepthPlanes& planes, Key key, gl::Compare wins, gl::Compare loses,
                         int level);
-    void pair(const Pair& pair, const DepthPlanes& planes, int level, Found found);
-    void selected(const Bits& bits, int level, Found found);
+    void pair(const Pair& pair, const DepthPlanes& planes, int level, bool count);
+    void selected(const Bits& bits, int level, bool count);
     [[nodiscard]] bool one_test(std::span<const std::vector<Leaf>> clauses) const;
     [[nodiscard]] bool one_test(const Range& range) const;
     [[nodiscard]] BitsPtr bits_at(int level);

@@ -98,6 +98,8 @@ class Watcher : public PassObserver {
             step.passed = passed_depth(step);
         } else if (step.stencil_test->pass_if != gl::Compare::Always) {
             step.passed = changed(step);
+        } else if (step.stencil_test->on_depth_fail != gl::StencilOp::Keep) {  // it says of each row whether it passed
+            for (const auto stencil : step.stencil) step.passed.push_back(stencil == step.stencil_test->reference);
         }
         note_level(step);
     }

@@ -458,7 +458,7 @@ class Show(Command):
         self.fails(2, "--engine", "show", "query", sql, "--engine", "cpu", "-o", "x.png")
         self.fails(2, "SELECT", "show", "query", "COUNT", "-o", "x.png")
         self.fails(2, "GROUP BY", "show", "query", f"SELECT b, COUNT(*) FROM '{csv}' GROUP BY b", "-o", "x.png")
-        self.fails(1, "no column", "show", "query", f"SELECT COUNT(*) FROM '{csv}' WHERE z > 1", "-o", self.path("none.png"))
+        self.fails(2, "no column", "show", "query", f"SELECT COUNT(*) FROM '{csv}' WHERE z > 1", "-o", self.path("none.png"))
         self.assertFalse(os.path.exists(self.path("none.png")))
 
     def test_quantiles(self):

@@ -31,7 +31,7 @@ class Stream(demo.Demo):
         return path
 
     def frames(self, *args, **more):
-        return demo.bytes_of(self.record(*args, *SMALL, **more))
+        return demo.digests_of(self.record(*args, *SMALL, **more))
 
 
 class Record(demo.AnyDemo, Stream):
