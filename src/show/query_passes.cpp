@@ -189,6 +189,11 @@ class Watcher : public PassObserver {
     void note_level(QueryStep& step) const {
         step.level = 0;
         if (step.stencil_test) query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~level_bits);
+        if (step.stencil_test && step.stencil_test->on_depth_fail == gl::StencilOp::Zero) {  // a first clause
+            query_.levels = std::max<int>(query_.levels, step.stencil_test->reference);
+            step.level = step.stencil_test->reference - 1;
+            return;
+        }
         if (!step.stencil_test || step.stencil_test->pass_if == gl::Compare::Always) return;
         step.level = step.stencil_test->reference & level_bits;
         if (step.stencil_test->on_pass == gl::StencilOp::Increment)

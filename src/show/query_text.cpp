@@ -47,6 +47,9 @@ std::string action_words(const gl::StencilTest& test) {
         case StencilOp::Decrement:
             return "subtracts 1";
         case StencilOp::Replace:
+            if (test.on_depth_fail == StencilOp::Zero)
+                return fmt::format("sets the stencil to {}: clause 1 holds, and to 0 where it does not",
+                                   test.reference);
             return fmt::format("sets bit {}", test.written);
         case StencilOp::Zero:
             return fmt::format("clears bit {}", test.written);
@@ -173,11 +176,12 @@ std::string stencil_words(const QueryStep& step) {
     if (!step.stencil_test) return "off";
     const auto& test = *step.stencil_test;
     const auto on_pass = test.on_pass == StencilOp::Increment ? std::string("+ 1")
-                         : test.on_pass == StencilOp::Replace ? fmt::format("set {}", test.written)
+                         : test.on_pass == StencilOp::Replace ? fmt::format("set {}", test.reference & test.written)
                          : test.on_pass == StencilOp::Zero    ? fmt::format("clear {}", test.written)
                          : test.on_pass == StencilOp::Invert  ? fmt::format("invert {}", test.written)
                                                               : std::string("keep");
-    if (test.pass_if == gl::Compare::Always) return "always: " + on_pass;
+    if (test.pass_if == gl::Compare::Always)
+        return "always: " + on_pass + (test.on_depth_fail == StencilOp::Zero ? ", else 0" : "");
     const int flags = test.reference & test.compared & ~level_bits;
     return fmt::format("= {}{}: {}", test.reference & level_bits, flags != 0 ? fmt::format(" | {}", flags) : "",
                        on_pass);
