@@ -2,11 +2,11 @@
 // have commas, line ends and quotes (written twice) in them; lines end with LF, CR LF or CR, the last one or not.
 //
 // A column's type is the narrowest that takes all its values: I32, U32, I64, F32 (where it has each value exactly),
-// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. Nothing that is written
-// is lost: a zero before a digit (01234) and an integer beyond 64 bits make the column one of Text, and an integer
-// beyond 2^53 is refused where the column is of floats. An empty field is NULL, "" is an empty text, and among numbers
-// NULL. A blank line is refused, but for those at the end; in CSV of one column, it is a NULL. Blanks around names are
-// dropped, and so is a byte order mark; a column without a name, as the second, is column2.
+// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. Nothing is lost: a
+// zero before a digit (01234) or an integer beyond 64 bits makes the column one of Text, an integer beyond 2^53 is
+// refused where the column is of floats. An empty field is NULL, "" is an empty text, and among numbers NULL. A blank
+// line is refused, but for those at the end; in CSV of one column, it is a NULL. Blanks around names are dropped, and
+// so is a byte order mark; a column without a name, as the second, is column2.
 //
 // Errors are InvalidArgument with the line.
 #pragma once

@@ -317,7 +317,8 @@ class Csv(Query):
         self.refuses_file(1, "must have the names", b"\n1,2\n")
         self.refuses_file(3, "'-9007199254740993' is an integer beyond 2^53, which column 'a' would round",
                           b"a,b\n1,2\n-9007199254740993,3\n0.5,3\n")
-        self.refuses(1, "line 3: '9007199254740993'", "SELECT a FROM -", "--batch", "5", stdin=b"a\n0.5\n9007199254740993\n")
+        self.refuses(1, "line 3: '9007199254740993'", "SELECT a FROM -", "--batch", "5",
+                     stdin=b"a\n0.5\n9007199254740993\n")
         self.refuses_file(3, "has 1 field, and the first line 2", b"a,b\n1,2\n3\n4,5\n")
         self.refuses_file(5, "has 3 fields, and the first line 2", b"a,b\n1,\"x\ny\nz\"\n4,5,6\n")
         self.refuses_file(3, "is blank", b"a,b\n1,2\n\n\n4,5\n")
