@@ -31,7 +31,7 @@ struct TableData;
 }  // namespace detail::query
 
 /// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !,
-/// which throw InvalidArgument past 1,000 levels; a chain of one operator is one level, however long.
+/// which throw InvalidArgument past 250 levels; a chain of one operator is one level, however long.
 ///
 /// Guarantee: comparisons are exact for every value of a column's type, also with a constant of another type (an
 /// integer column with 2.5, a float32 column with 0.1): both sides count as real numbers, never as rounded ones. Floats
@@ -136,6 +136,12 @@ struct ColumnInfo {
     ColumnType type = ColumnType::F32;
 };
 
+struct TextColumn {
+    std::string name;
+    std::vector<std::string> values{};
+    std::vector<bool> valid{};  ///< as of Table::add()
+};
+
 /// Columns of one length. Copies share the data; adding to a copy does not change the others.
 /// Throws: InvalidArgument for a name that is taken, a column of another length, or a `valid` of another length; the
 /// table stays as it was.
@@ -149,8 +155,9 @@ class QUADMILL_API Table {
     Table& add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid = {});
     Table& add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid = {});
     /// Text is held as numbers into a sorted dictionary, one for all columns of the table; so a column whose texts are
-    /// new to it costs a copy of the numbers of those before it.
+    /// new to it costs a copy of the numbers of those before it: better add all at once.
     Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});
+    Table& add(const std::vector<TextColumn>& columns);
     /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels. Level
     /// 0 is read in each query, so the content may change between queries. It needs an engine of the GPU.
     /// Shape: 2-D; R32F for F32, R32I for I32, R32UI for U32. Format and size are checked when it is used.

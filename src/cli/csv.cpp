@@ -56,6 +56,7 @@ std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
 CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
                   const std::vector<std::uint64_t>& lines, Widths widths) {
     CsvTable all;
+    std::vector<TextColumn> texts;
     for (const auto& part : parts.front()) all.rows += part.rows();
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& name = names.unique[columns[i].place];
@@ -66,10 +67,11 @@ CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<
         if (Cells::common_kind(parts[i]) == Cells::Kind::Nothing) {
             all.empty.push_back(name);
         } else {
-            Cells::add_to(all.table, name, parts[i], widths);
+            Cells::add_to(all.table, texts, name, parts[i], widths);
         }
         parts[i].clear();
     }
+    if (!texts.empty()) all.table.add(texts);
     return all;
 }
 

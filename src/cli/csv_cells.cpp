@@ -184,7 +184,8 @@ Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
     return texts;
 }
 
-void Cells::add_to(Table& table, std::string name, std::span<Cells> parts, Widths widths) {
+void Cells::add_to(Table& table, std::vector<TextColumn>& texts, std::string name, std::span<Cells> parts,
+                   Widths widths) {
     const auto kind = common_kind(parts);
     std::uint64_t rows = 0, values = 0;
     for (const auto& part : parts) {
@@ -206,7 +207,7 @@ void Cells::add_to(Table& table, std::string name, std::span<Cells> parts, Width
         append(all.texts_, part.texts_);
     }
     if (kind == Kind::Texts) {
-        table.add(std::move(name), all.texts_, std::move(valid));
+        texts.push_back({std::move(name), std::move(all.texts_), std::move(valid)});
     } else if (kind == Kind::Floats) {
         if (widths == Widths::Wide || !fit_float(all.floats_)) {
             table.add(std::move(name), std::move(all.floats_), std::move(valid));

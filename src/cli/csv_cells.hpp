@@ -44,7 +44,9 @@ class Cells {
     // Texts as the narrowest kind that takes them all. Pre: of Texts. `lines`: of each.
     [[nodiscard]] Cells narrowed(std::span<const std::uint64_t> lines) const;
     // A column of them all, which are used up. Pre: there are values; where one is of Texts, none forgets them.
-    static void add_to(Table& table, std::string name, std::span<Cells> parts, Widths widths);
+    // Those of text go to `texts`, to be added all at once.
+    static void add_to(Table& table, std::vector<TextColumn>& texts, std::string name, std::span<Cells> parts,
+                       Widths widths);
 
   private:
     [[nodiscard]] bool add_number(std::string_view field, std::uint64_t line);

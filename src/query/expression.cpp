@@ -39,7 +39,7 @@ std::size_t detail::query::most_linear_columns(const Expression& expression) {
 }
 
 Predicate detail::query::predicate(Expression expression) {
-    constexpr int deepest = 1000;
+    constexpr int deepest = 250;
     for (const auto& operand : expression.operands) expression.depth = std::max(expression.depth, operand->depth + 1);
     if (expression.depth > deepest)
         throw InvalidArgument("Predicate: a condition may be " + std::to_string(deepest) +

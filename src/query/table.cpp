@@ -111,17 +111,18 @@ void take_dictionary(TableData& table, const std::vector<std::string_view>& all)
     table.dictionary = std::make_shared<const Dictionary>(all.begin(), all.end());
 }
 
-// The numbers of different texts, in order of their first appearance; `codes` gets those of the rows.
-std::unordered_map<std::string_view, std::uint32_t> numbered(const std::vector<std::string>& values,
-                                                             const std::vector<std::uint32_t>& valid,
-                                                             std::vector<std::uint32_t>& codes) {
-    std::unordered_map<std::string_view, std::uint32_t> numbers;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!valid.empty() && !((valid[i / 32] >> (i % 32)) & 1U)) continue;
-        codes[i] = numbers.try_emplace(values[i], static_cast<std::uint32_t>(numbers.size())).first->second;
+// Rows as numbers of their texts, in order of their first appearance.
+struct Numbered {
+    explicit Numbered(const TextColumn& column)
+        : bits(packed(column.name, column.valid, column.values.size())), codes(column.values.size()) {
+        for (std::size_t i = 0; i < codes.size(); ++i) {
+            if (!bits.empty() && !((bits[i / 32] >> (i % 32)) & 1U)) continue;
+            codes[i] = numbers.try_emplace(column.values[i], static_cast<std::uint32_t>(numbers.size())).first->second;
+        }
     }
-    return numbers;
-}
+    std::vector<std::uint32_t> bits, codes;
+    std::unordered_map<std::string_view, std::uint32_t> numbers{};
+};
 
 }  // namespace
 
@@ -153,29 +154,36 @@ Table& Table::add(std::string name, std::vector<std::int64_t> values, std::vecto
 }
 
 Table& Table::add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid) {
-    require_fits(*data_, "Table::add", name, values.size());
-    auto bits = packed(name, valid, values.size());
-    std::vector<std::uint32_t> codes(values.size());
-    const auto numbers = numbered(values, bits, codes);
+    return add(std::vector<TextColumn>{{std::move(name), values, std::move(valid)}});
+}
 
-    std::vector<std::string_view> fresh;
-    fresh.reserve(numbers.size());
-    for (const auto& [text, number] : numbers) fresh.push_back(text);
-    std::sort(fresh.begin(), fresh.end());
-    std::vector<std::string_view> all;
-    std::set_union(data_->dictionary->begin(), data_->dictionary->end(), fresh.begin(), fresh.end(),
-                   std::back_inserter(all));
-
-    std::vector<std::uint32_t> place_of(numbers.size());
-    for (std::size_t place = 0; place < all.size(); ++place) {
-        if (const auto found = numbers.find(all[place]); found != numbers.end())
-            place_of[found->second] = static_cast<std::uint32_t>(place);
-    }
-    for (auto& code : codes) code = place_of.empty() ? 0 : place_of[code];
+Table& Table::add(const std::vector<TextColumn>& columns) {
     auto table = *data_;
+    std::vector<Numbered> numbered;
+    std::vector<std::string_view> all(table.dictionary->begin(), table.dictionary->end());
+    for (const auto& column : columns) {
+        require_fits(table, "Table::add", column.name, column.values.size());
+        numbered.emplace_back(column);
+        for (const auto& [text, number] : numbered.back().numbers) all.push_back(text);
+        // Without its rows, for the checks of the next one.
+        table = *with(std::move(table), column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}),
+                      column.values.size());
+    }
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    table = *data_;
     take_dictionary(table, all);
-    data_ = with(std::move(table), column_of(std::move(name), ColumnType::Text, std::move(codes), std::move(bits)),
-                 values.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        auto& [bits, codes, numbers] = numbered[i];
+        std::vector<std::uint32_t> place_of(std::max<std::size_t>(numbers.size(), 1));
+        for (const auto& [text, number] : numbers)
+            place_of[number] = static_cast<std::uint32_t>(std::ranges::lower_bound(all, text) - all.begin());
+        for (auto& code : codes) code = place_of[code];
+        const auto rows = codes.size();
+        table = *with(std::move(table), column_of(columns[i].name, ColumnType::Text, std::move(codes), std::move(bits)),
+                      rows);
+    }
+    data_ = std::make_shared<const TableData>(std::move(table));
     return *this;
 }
 

@@ -14,6 +14,7 @@ namespace quadmill::detail::query {
 
 // Values of a column: in memory, or textures of the host, one after the other.
 struct HostTextures {
+    bool operator==(const HostTextures&) const = default;
     std::vector<std::uint32_t> ids;
 };
 // Text: the place of each in the table's dictionary, as U32.

@@ -28,7 +28,7 @@ endfunction()
 
 # 1. Install, to another place than the one that the build was told.
 file(REMOVE_RECURSE "${prefix}")
-build("${source}" "${WORK_DIR}/library" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/nowhere
+build("${source}" "${WORK_DIR}/library" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCMAKE_INSTALL_PREFIX=/nowhere
     -DQUADMILL_BUILD_TESTS=OFF -DQUADMILL_BUILD_CLI=OFF -DQUADMILL_BUILD_DEMOS=OFF)
 run("${CMAKE_COMMAND}" --install "${WORK_DIR}/library" --prefix "${prefix}")
 
@@ -86,7 +86,7 @@ foreach(project find_package own_glad)
     run("${folder}/consumer")
 endforeach()
 
-build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory")
+build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" -DCMAKE_UNITY_BUILD=ON)
 run("${WORK_DIR}/subdirectory/consumer")
 
 file(GLOB_RECURSE pc_file "${prefix}/quadmill.pc")

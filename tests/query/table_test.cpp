@@ -121,6 +121,28 @@ TEST_CASE("What does not fit is refused, and the table stays as it was") {
     CHECK(table.data()->dictionary->empty());
 }
 
+TEST_CASE("texts of several columns, added at once or in turn, are the same") {
+    const std::vector<TextColumn> columns{
+        {"a", {"x", "b", "x"}}, {"c", {"q", "b", ""}, {true, false, true}}, {"e", {"", "", "zz"}}};
+    Table once, turns;
+    once.add("t", std::vector<std::string>{"m", "b", "m"}).add(columns);
+    turns.add("t", std::vector<std::string>{"m", "b", "m"});
+    for (const auto& [name, values, valid] : columns) turns.add(name, values, valid);
+    CHECK(*once.data()->dictionary == *turns.data()->dictionary);
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto &a = *once.data()->columns[i], &b = *turns.data()->columns[i];
+        CHECK(a.name == b.name);
+        CHECK(a.values == b.values);
+        CHECK(a.valid == b.valid);
+        CHECK(std::pair(a.least, a.most) == std::pair(b.least, b.most));
+    }
+    const auto before = once.data();
+    CHECK_THROWS_AS(once.add({{"f", {"1", "2", "3"}}, {"f", {"1", "2", "3"}}}), InvalidArgument);
+    CHECK_THROWS_AS(once.add({{"f", {"1", "2", "3"}}, {"g", {"1", "2"}}}), InvalidArgument);
+    CHECK(once.data() == before);
+    CHECK_THROWS_AS(once.add({{"", {"1", "2", "3"}}}), InvalidArgument);
+}
+
 TEST_CASE("A texture is kept as it is said") {
     Table table;
     table.add_texture("x", 7, ColumnType::I32, 10);
