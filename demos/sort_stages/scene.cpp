@@ -107,7 +107,7 @@ class StagesScene final : public Scene {
         if (!anew) return false;
         request.engine = static_cast<show::Watched>(engine);
         request.n = show::Request::least_keys << size;
-        request.distribution = static_cast<quadmill::detail::bench::Distribution>(kind);
+        request.distribution = static_cast<quadmill::detail::cpu::Distribution>(kind);
         request.early_stop = early ? quadmill::EarlyStop::Yes : quadmill::EarlyStop::No;
         request.type = half ? quadmill::KeyType::F16 : quadmill::KeyType::F32;
         sorts_ = {request};

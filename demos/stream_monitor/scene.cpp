@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/words.hpp"
-#include "sort/clock.hpp"
+#include "cpu/stopwatch.hpp"
 
 namespace demo {
 
@@ -165,7 +165,7 @@ class MonitorScene final : public Scene {
     void take() {
         constexpr double most_ms = 30;
         constexpr double at_once = 1 << 16;
-        const quadmill::detail::sort::Stopwatch time;
+        const quadmill::detail::cpu::Stopwatch time;
         flowing_ = false;
         while (due_ >= 1) {
             const auto values = feed_.take(static_cast<std::size_t>(std::min(due_, at_once)), Feed::Wait::No);

@@ -6,11 +6,11 @@
 #include <functional>
 #include <string>
 
-#include "array/transfer.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
+#include "pass/transfer.hpp"
 #include "quadmill_shaders.hpp"
-#include "sort/pbsn_quads.hpp"
+#include "sort/pbsn/quads.hpp"
 
 namespace quadmill::detail::bench {
 
@@ -240,20 +240,20 @@ void Meter::transfers() {
          [&] { return gigabytes / seconds([&] { gl::upload_rows(device_, up, 0, texture, 0, request_.side); }); });
     note("read back to a pixel buffer", "GB/s",
          [&] { return gigabytes / seconds([&] { gl::read_rows(device_, texture, 0, request_.side, down, 0); }); });
-    array::Workers workers;
+    cpu::Workers workers;
     std::vector<std::byte> memory(texture.bytes(), std::byte{1});
-    const auto tasks = (texture.bytes() + array::task_bytes - 1) / array::task_bytes;
+    const auto tasks = (texture.bytes() + pass::task_bytes - 1) / pass::task_bytes;
     note("memory to a pixel buffer, by the CPU", "GB/s", [&] {
         return gigabytes / seconds([&] {
                    workers.for_each(tasks, [&](std::size_t i) {
-                       const auto begin = i * array::task_bytes;
+                       const auto begin = i * pass::task_bytes;
                        std::memcpy(up.memory().data() + begin, memory.data() + begin,
-                                   std::min(array::task_bytes, memory.size() - begin));
+                                   std::min(pass::task_bytes, memory.size() - begin));
                    });
                });
     });
-    array::Uploader uploader;
-    array::ReadBack readback;
+    pass::Uploader uploader;
+    pass::ReadBack readback;
     const auto row_bytes = static_cast<std::size_t>(request_.side) * 16;
     note("upload from memory", "GB/s", [&] {
         return gigabytes / seconds([&] {

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "bench/sqlite_rival.hpp"
+#include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "gl/objects.hpp"
 #include "quadmill/error.hpp"
 #include "query/bitmap_engine.hpp"
 #include "query/cpu_engine.hpp"
 #include "query/depth_engine.hpp"
-#include "sort/clock.hpp"
 
 namespace quadmill::detail::bench {
 
@@ -170,7 +170,7 @@ QueryBench::QueryBench(std::optional<Context> context, std::string why_no_contex
       runners_(contenders_.size()) {
     if (!context_) return;
     constexpr double ms = 300;
-    const sort::Stopwatch time;
+    const cpu::Stopwatch time;
     do {  // until the clock of a GPU is up
         depth_limit_ = bench::depth_limit(*context_);
     } while (!context_->info().software && time.ms() < ms);
@@ -211,7 +211,7 @@ std::vector<LoadTime> QueryBench::upload_times(std::size_t i, const TableData& t
             fresh->rows = table.rows;
             fresh->columns = {std::make_shared<const query::ColumnData>(*data)};
             fresh->infos = {table.infos[column]};
-            const sort::Stopwatch time;
+            const cpu::Stopwatch time;
             const auto opened = engine(i).open(fresh, std::array{std::size_t{0}});
             gl::Fence(device).wait();
             times.push_back(time.ms());
@@ -235,7 +235,7 @@ std::unique_ptr<Runner> QueryBench::open(std::size_t i, const std::shared_ptr<co
         case QueryBy::Sqlite: {
             if (table->rows > options_.sqlite_rows)
                 throw InvalidArgument("more rows than --sqlite-rows, " + std::to_string(options_.sqlite_rows));
-            const sort::Stopwatch time;
+            const cpu::Stopwatch time;
             auto database = open_sqlite(table);
             if (!database) throw InvalidArgument("SQLite was not built in");
             const auto ms = time.ms();
@@ -275,7 +275,7 @@ void QueryBench::open(const std::shared_ptr<const TableData>& table, std::vector
 void QueryBench::wake(std::size_t i, const QueryCase& which) {
     constexpr double ms = 200;
     if (!contenders_[i].on_gpu() || context_->info().software) return;
-    for (const sort::Stopwatch time; time.ms() < ms;) static_cast<void>(runners_[i]->answer(which));
+    for (const cpu::Stopwatch time; time.ms() < ms;) static_cast<void>(runners_[i]->answer(which));
 }
 
 void QueryBench::warm_up(const QueryCase& which, std::uint64_t right, std::size_t i, QueryTimes& times) {
@@ -313,7 +313,7 @@ QueryCaseResult QueryBench::measure(const QueryCase& which, const TableData& tab
         for (const auto i : order) {
             if (!found.results[i].ran()) continue;
             wake(i, which);
-            const sort::Stopwatch time;
+            const cpu::Stopwatch time;
             const auto answer = runners_[i]->answer(which);
             runs[i].push_back(time.ms());
             found.results[i].verified = found.results[i].verified && answer == right;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "sort/keys.hpp"
+#include "cpu/keys.hpp"
 
 #ifdef QUADMILL_TBB
 #include <tbb/global_control.h>
@@ -25,9 +25,9 @@ namespace {
 
 template <class Sort>
 void by_value(Keys keys, Sort sort) {
-    sort::visit(keys, [&]<class Key>(std::span<Key> values) {
+    cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
         if constexpr (std::is_same_v<Key, Half>) {  // no compiler's type; its bits are made comparable and back
-            const sort::TotalOrder<Half> rule(Order::Ascending);
+            const cpu::TotalOrder<Half> rule(Order::Ascending);
             for (auto& value : values) value.bits = rule.encode(value.bits);
             sort(std::span(reinterpret_cast<std::uint16_t*>(values.data()), values.size()));
             for (auto& value : values) value.bits = rule.decode(value.bits);

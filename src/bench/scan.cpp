@@ -244,7 +244,7 @@ sum_rows(const std::int32_t* values, std::size_t n) {
 
 // The sum of work(first, n) over pieces of the rows.
 template <class Work>
-std::uint64_t add_up(array::Workers& workers, std::size_t rows, const Work& work) {
+std::uint64_t add_up(cpu::Workers& workers, std::size_t rows, const Work& work) {
     std::vector<std::uint64_t> parts((rows + task_rows - 1) / task_rows);
     workers.for_each(parts.size(),
                      [&](std::size_t i) { parts[i] = work(i * task_rows, std::min(task_rows, rows - i * task_rows)); });
@@ -269,7 +269,7 @@ void count_digits(std::span<const T> values, std::uint64_t least, std::uint64_t 
 }
 
 template <class T>
-std::uint64_t kth(array::Workers& workers, const ColumnData& column, std::span<const T> values, std::uint64_t k) {
+std::uint64_t kth(cpu::Workers& workers, const ColumnData& column, std::span<const T> values, std::uint64_t k) {
     const std::size_t threads = workers.threads();
     const auto share = (values.size() + threads - 1) / threads;
     std::vector<Histogram> counts(threads);

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "array/workers.hpp"
 #include "bench/query_cases.hpp"
+#include "cpu/workers.hpp"
 #include "query/table.hpp"
 
 namespace quadmill::detail::bench {
@@ -18,7 +18,7 @@ class Scan {
     [[nodiscard]] std::uint64_t answer(const query::TableData& table, const QueryCase& which);
 
   private:
-    array::Workers workers_;
+    cpu::Workers workers_;
 };
 
 // The key of rank k, as std::nth_element finds it in a copy of the column.

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
-#include "sort/clock.hpp"
 
 namespace quadmill::detail::bench {
 
@@ -71,7 +71,7 @@ SortBench::SortBench(std::optional<Context> context, std::string why_no_context,
 // The total is by this function's own clock, for all alike.
 SortStats SortBench::sort(std::size_t i, Keys keys) {
     const auto& what = contenders_[i].what;
-    const sort::Stopwatch time;
+    const cpu::Stopwatch time;
     SortStats stats{.n = keys.size()};
     if (const auto* rival = std::get_if<const Rival*>(&what)) {
         (*rival)->sort(keys);
@@ -86,10 +86,10 @@ SortStats SortBench::sort(std::size_t i, Keys keys) {
 
 // A GPU that idles while the CPU sorts lowers its clock, an H100 from 1,980 to 345 MHz, and takes a while to raise it
 // again. So it sorts, untimed, right before it is timed.
-void SortBench::wake(std::size_t i, KeyBuffer keys) {
+void SortBench::wake(std::size_t i, cpu::KeyBuffer keys) {
     constexpr double ms = 200;
     if (!sorters_[i] || context_->info().software) return;
-    for (const sort::Stopwatch time; time.ms() < ms;) sort(i, keys.keys());
+    for (const cpu::Stopwatch time; time.ms() < ms;) sort(i, keys.keys());
 }
 
 void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
@@ -98,7 +98,7 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
             if (!context_) throw InvalidArgument(why_no_context_);
             if (!sorters_[i]) sorters_[i].emplace(*context_, SortOptions{.engine = *engine});
         }
-        KeyBuffer buffer(which.type, which.distribution, which.n, 0);
+        cpu::KeyBuffer buffer(which.type, which.distribution, which.n, 0);
         WrittenTexels written(context_);
         sort(i, buffer.keys());
         if (written.texels.empty()) return;
@@ -122,7 +122,9 @@ CaseResult SortBench::run(const SortCase& which) {
     }
     std::vector<std::vector<SortStats>> runs(count);
     for (int repetition = 1; repetition <= repeat_; ++repetition) {
-        const auto fresh = [&](std::uint64_t seed) { return KeyBuffer(which.type, which.distribution, which.n, seed); };
+        const auto fresh = [&](std::uint64_t seed) {
+            return cpu::KeyBuffer(which.type, which.distribution, which.n, seed);
+        };
         const auto seed = static_cast<std::uint64_t>(repetition) * count;
         auto input = fresh(seed);
         for (std::size_t turn = 0; turn < count; ++turn) {
@@ -132,9 +134,9 @@ CaseResult SortBench::run(const SortCase& which) {
             wake(i, input);
             auto buffer = input;
             const auto keys = buffer.keys();
-            const auto sum = checksum(keys);
+            const auto sum = cpu::checksum(keys);
             runs[i].push_back(sort(i, keys));
-            found.results[i].verified = found.results[i].verified && in_order(keys) && checksum(keys) == sum;
+            found.results[i].verified = found.results[i].verified && cpu::in_order(keys) && cpu::checksum(keys) == sum;
         }
     }
     for (std::size_t i = 0; i < count; ++i) {

@@ -7,16 +7,16 @@
 #include <variant>
 #include <vector>
 
-#include "bench/inputs.hpp"
 #include "bench/limits.hpp"
 #include "bench/rivals.hpp"
+#include "cpu/sample_keys.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::detail::bench {
 
 struct SortCase {
     KeyType type;
-    Distribution distribution;
+    cpu::Distribution distribution;
     std::size_t n;
 };
 
@@ -62,7 +62,7 @@ class SortBench {
 
   private:
     struct Times;
-    void wake(std::size_t i, KeyBuffer keys);
+    void wake(std::size_t i, cpu::KeyBuffer keys);
     void warm_up(const SortCase& which, std::size_t i, Result& result);
     SortStats sort(std::size_t i, Keys keys);
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "cpu/keys.hpp"
+#include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
-#include "sort/clock.hpp"
-#include "sort/keys.hpp"
 #include "stream/key.hpp"
 
 namespace quadmill::detail::bench {
@@ -23,8 +23,8 @@ class RivalSorter final : public WindowSorter {
   public:
     explicit RivalSorter(const Rival& rival) : rival_(rival) {}
     void begin(Keys keys, std::size_t window) override {
-        const sort::Stopwatch time;
-        sort::visit(keys, [&](auto values) {
+        const cpu::Stopwatch time;
+        cpu::visit(keys, [&](auto values) {
             for (std::size_t i = 0; i < values.size(); i += window)
                 rival_.sort(values.subspan(i, std::min(window, values.size() - i)));
         });
@@ -88,7 +88,7 @@ Run<T> run(const StreamCase& which, std::span<const T> values, WindowSorter& sor
     auto borrowed = std::make_unique<Borrowed>(sorter);
     Run<T> out;
     const auto drive = [&](auto summary, auto ask) {
-        const sort::Stopwatch time;
+        const cpu::Stopwatch time;
         summary.add(values);
         ask(summary);
         out.ms = time.ms();
@@ -215,8 +215,8 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
     StreamCaseResult found{which, {}};
     std::optional<Session> session;  // opening and closing one for each batch would wait for the GPU
     if (context_) session.emplace(*context_);
-    KeyBuffer buffer(which.type, which.distribution, which.n, 2005);
-    sort::visit(buffer.keys(), [&]<class T>(std::span<T> keys) {
+    cpu::KeyBuffer buffer(which.type, which.distribution, which.n, 2005);
+    cpu::visit(buffer.keys(), [&]<class T>(std::span<T> keys) {
         const auto values = std::span<const T>(keys);
         const Exact<T> exact(which, values);
         std::vector<std::vector<Run<T>>> runs(contenders_.size());
@@ -233,7 +233,7 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
                     constexpr double wake_ms = 200;
                     const bool wakes =
                         context_ && !context_->info().software && sorts.name() != "cpu" && !contenders_[i].rival;
-                    const sort::Stopwatch time;
+                    const cpu::Stopwatch time;
                     do {
                         static_cast<void>(bench::run<T>(
                             which, values.first(std::min<std::size_t>(values.size(), std::size_t{1} << 24U)), sorts));

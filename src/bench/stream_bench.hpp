@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/inputs.hpp"
 #include "bench/rivals.hpp"
+#include "cpu/sample_keys.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::detail::bench {
@@ -19,7 +19,7 @@ enum class Summary { Quantiles, Frequencies, SlidingQuantiles, SlidingFrequencie
 struct StreamCase {
     Summary summary;
     KeyType type;
-    Distribution distribution;
+    cpu::Distribution distribution;
     std::size_t n;
     double eps;
     std::uint64_t sliding;  // values of a sliding window

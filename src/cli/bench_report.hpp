@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "bench/inputs.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
 #include "cli/files.hpp"
+#include "cpu/sample_keys.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/sort.hpp"
 
@@ -54,7 +54,7 @@ struct BenchRun {
 // Those of benches of sorts.
 struct BenchOptions : BenchRun {
     std::vector<KeyType> types{KeyType::F32};
-    std::vector<detail::bench::Distribution> distributions{detail::bench::Distribution::Uniform};
+    std::vector<detail::cpu::Distribution> distributions{detail::cpu::Distribution::Uniform};
     std::vector<Engine> engines;
 
     // Sets options but for those of the engines, of which `all` are the default.

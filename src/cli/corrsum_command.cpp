@@ -64,7 +64,7 @@ void CorrsumCommand::run_as() const {
 }
 
 void CorrsumCommand::run() const {
-    detail::sort::visit_type(stream.type, [this]<class T>(const T*) { run_as<T>(); });
+    detail::cpu::visit_type(stream.type, [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace

@@ -7,17 +7,17 @@
 #include <exception>
 #include <utility>
 
-#include "array/workers.hpp"
 #include "cli/csv_rows.hpp"
 #include "cli/stream_input.hpp"
 #include "cli/text.hpp"
+#include "cpu/workers.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::cli {
 
 namespace {
 
-using detail::array::Workers;
+using detail::cpu::Workers;
 using detail::query::SqlNames;
 using Blanks = CsvParser<CsvRows>::Blanks;
 

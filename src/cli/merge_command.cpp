@@ -163,7 +163,7 @@ void MergeCommand::run(const std::vector<std::string>& given) {
     if (notation == Notation::Ipv4 && type != KeyType::U32)
         throw CLI::ValidationError("--ipv4", "goes with prefixes of u32 values");
     save_.emplace(save, format);
-    detail::sort::visit_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
+    detail::cpu::visit_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
 }
 
 }  // namespace

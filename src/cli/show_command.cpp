@@ -90,7 +90,7 @@ void ShowQuantiles::run_as() const {
 }
 
 void ShowQuantiles::run() const {
-    detail::sort::visit_type(type, [this]<class T>(const T*) { run_as<T>(); });
+    detail::cpu::visit_type(type, [this]<class T>(const T*) { run_as<T>(); });
 }
 
 struct ShowQuery {

@@ -12,11 +12,11 @@
 #include "cli/passes.hpp"
 #include "cli/text.hpp"
 #include "cli/words.hpp"
+#include "cpu/keys.hpp"
+#include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
-#include "sort/clock.hpp"
-#include "sort/keys.hpp"
 
 namespace quadmill::cli {
 
@@ -24,7 +24,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw files are little-endian and are read as they are");
 
-using detail::sort::Stopwatch;
+using detail::cpu::Stopwatch;
 
 struct SortCommand {
     std::string input = "-", output = "-", index_output;
@@ -157,7 +157,7 @@ void SortCommand::run() {
         throw CLI::ValidationError("--top", "does not go with --window; it finds the first values of all");
     if (top > 0 && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid || sort.engine == Engine::Bitonic))
         throw CLI::ValidationError("--top", "goes with --engine merge, auto or cpu; the others sort all values");
-    detail::sort::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
+    detail::cpu::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
 void SortCommand::print_stats(const SortStats& s) const {

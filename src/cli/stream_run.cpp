@@ -169,7 +169,7 @@ StreamRun::StreamRun(const StreamOptions& options)
 bool StreamRun::worth_a_context() const {
     constexpr std::uint64_t least = std::uint64_t{1} << 23U, bytes_of_a_line = 8;
     const auto size = input_.file().size();
-    const auto raw_bytes = detail::sort::visit_type(options_.type, []<class T>(const T*) { return sizeof(T); });
+    const auto raw_bytes = detail::cpu::visit_type(options_.type, []<class T>(const T*) { return sizeof(T); });
     return !size || *size >= least * (options_.form == Form::Text ? bytes_of_a_line : raw_bytes);
 }
 

@@ -16,10 +16,10 @@
 #include "cli/files.hpp"
 #include "cli/stream_input.hpp"
 #include "cli/words.hpp"
+#include "cpu/keys.hpp"
+#include "cpu/stopwatch.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/stream.hpp"
-#include "sort/clock.hpp"
-#include "sort/keys.hpp"
 
 namespace quadmill::cli {
 
@@ -103,7 +103,7 @@ class Progress {
     void hide();
 
   private:
-    detail::sort::Stopwatch time_;
+    detail::cpu::Stopwatch time_;
     double shown_ms_ = 0;
     enum class Line { Impossible, Hidden, Shown } line_;
 };
@@ -174,7 +174,7 @@ class StreamRun {
     StreamInput input_;
     std::string engine_;
     std::optional<Session> session_;  // of the sorter's context
-    detail::sort::Stopwatch time_;
+    detail::cpu::Stopwatch time_;
     Progress progress_;
     std::uint64_t count_ = 0;
     std::optional<std::uint64_t> answered_at_;

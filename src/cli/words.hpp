@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/inputs.hpp"
+#include "cpu/sample_keys.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
@@ -34,7 +34,7 @@ inline const Words<QueryEngine> query_engine_words{{"auto", QueryEngine::Auto},
                                                    {"bitmap", QueryEngine::Bitmap}};
 inline const Words<Precision> precision_words{{"f32", Precision::Float32}, {"f16", Precision::Float16}};
 
-using detail::bench::Distribution;
+using detail::cpu::Distribution;
 inline const Words<Distribution> distribution_words{
     {"uniform", Distribution::Uniform}, {"gauss", Distribution::Gauss},       {"zipf", Distribution::Zipf},
     {"sorted", Distribution::Sorted},   {"reversed", Distribution::Reversed}, {"nearly", Distribution::Nearly},

@@ -149,7 +149,7 @@ void Framebuffer::check(Device& device, const std::string& formats) const {
 }
 
 Program::Program(Device& device, const char* name, const char* fragment, const std::string& prelude)
-    : Program(device, name, {shaders::array_quad_vert, fragment}, prelude) {}
+    : Program(device, name, {shaders::pass_quad_vert, fragment}, prelude) {}
 
 Program::Program(Device& device, const char* name, Shaders sources, const std::string& prelude)
     : handle_(make<ProgramTraits>(device, [&](GLuint& id) { id = device.gl.CreateProgram(); })) {

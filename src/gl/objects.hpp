@@ -177,7 +177,7 @@ class Framebuffer {
     int width_ = 0, height_ = 0, targets_ = 1;
 };
 
-// A fragment shader, linked with shaders/array/quad.vert or a vertex shader of its own. The version line is put before
+// A fragment shader, linked with shaders/pass/quad.vert or a vertex shader of its own. The version line is put before
 // each source.
 class Program {
   public:

@@ -140,7 +140,7 @@ Canvas::Canvas(gl::Device& device, gl::Format format, int width, int height)
       quads(device, {gl::rectangle(0, 0, width, height)}) {}
 
 const gl::Program& Programs::get(const char* name, const char* fragment, const std::string& prelude) {
-    return get(name, {shaders::array_quad_vert, fragment}, prelude);
+    return get(name, {shaders::pass_quad_vert, fragment}, prelude);
 }
 
 const gl::Program& Programs::get(const char* name, gl::Program::Shaders sources, const std::string& prelude) {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "array/transfer.hpp"
 #include "gl/pass.hpp"
+#include "pass/transfer.hpp"
 #include "query/engine.hpp"
 
 namespace quadmill::detail::query {
@@ -179,9 +179,9 @@ class BitmapEngine : public Engine {
     void copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
 
     gl::Device& device_;
-    array::Workers workers_;
-    std::array<array::Uploader, 2> uploaders_;
-    array::ReadBack readback_;
+    cpu::Workers workers_;
+    std::array<pass::Uploader, 2> uploaders_;
+    pass::ReadBack readback_;
     Programs programs_;
     std::map<std::size_t, std::shared_ptr<Room>> rooms_;  // by rows
     struct Cached {

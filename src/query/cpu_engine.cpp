@@ -45,7 +45,7 @@ decltype(auto) with_values(const ColumnData& column, Work&& work) {
 
 // A key as wide as its value, so that as many as possible go into a vector register.
 template <class T>
-using NarrowKey = typename sort::KeyBits<T>::Bits;
+using NarrowKey = typename cpu::KeyBits<T>::Bits;
 template <class T>
 NarrowKey<T> narrow_key(T value) {
     return static_cast<NarrowKey<T>>(KeyOf<T>::key(value));
@@ -355,7 +355,7 @@ double compensated(std::span<const double> parts) {
 
 class CpuColumns : public Columns {
   public:
-    CpuColumns(std::shared_ptr<const TableData> table, std::shared_ptr<array::Workers> workers)
+    CpuColumns(std::shared_ptr<const TableData> table, std::shared_ptr<cpu::Workers> workers)
         : table_(std::move(table)), workers_(std::move(workers)) {}
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override {
@@ -418,7 +418,7 @@ class CpuColumns : public Columns {
     [[nodiscard]] Key kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key least, Key most);
 
     std::shared_ptr<const TableData> table_;
-    std::shared_ptr<array::Workers> workers_;
+    std::shared_ptr<cpu::Workers> workers_;
 };
 
 // `pack_rows(first, n, words)` writes bits; they hold for rows that are NULL in none of the columns.

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "array/workers.hpp"
+#include "cpu/workers.hpp"
 #include "query/engine.hpp"
 
 namespace quadmill::detail::query {
@@ -14,7 +14,7 @@ namespace quadmill::detail::query {
 class CpuEngine : public Engine {
   public:
     // 0: as many as the machine has.
-    explicit CpuEngine(unsigned threads = 0) : workers_(std::make_shared<array::Workers>(threads)) {}
+    explicit CpuEngine(unsigned threads = 0) : workers_(std::make_shared<cpu::Workers>(threads)) {}
 
     // Throws InvalidArgument where one of `columns` is a texture.
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
@@ -30,7 +30,7 @@ class CpuEngine : public Engine {
     [[nodiscard]] std::size_t held() const override { return 0; }
 
   private:
-    std::shared_ptr<array::Workers> workers_;
+    std::shared_ptr<cpu::Workers> workers_;
 };
 
 }  // namespace quadmill::detail::query

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include "array/transfer.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
+#include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
 #include "query/bitmap_engine.hpp"
 #include "query/cpu_engine.hpp"
@@ -84,7 +84,7 @@ std::shared_ptr<const ColumnData> read(gl::Device& device, const ColumnData& col
         for (const auto& source : textures_of(device, column, rows)) {
             if (source.first >= rows) break;
             const gl::LevelZeroAccess access(device, source.texture);
-            array::ReadBack back;
+            pass::ReadBack back;
             back.request(device, source.texture);
             const auto memory = back.wait();
             const auto count = std::min(source.texels(), rows - source.first);

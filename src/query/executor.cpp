@@ -150,7 +150,7 @@ class Run {
         out(std::move(cells));
     }
     void groups_out(Groups& groups) {
-        const sort::Stopwatch time;
+        const cpu::Stopwatch time;
         const auto all = groups.groups();
         if (group_) log_.add(*group_, all.size(), time.ms());
         for (const auto& group : all) group_out(group.by, *group.measures);
@@ -210,7 +210,7 @@ class Run {
     const RunTools& tools_;
     Tables tables_;
     Log log_;
-    sort::Stopwatch total_;
+    cpu::Stopwatch total_;
     QueryResult result_;
     std::uint64_t limit_ = 0, rows_out_ = 0;
     std::size_t source_ = 0;  // of the first output
@@ -253,7 +253,7 @@ void Run::aggregates(RowsRun& run) {
     if (!room()) return;
     std::vector<Value> cells;
     for (const auto output : nodes_.back().inputs) {
-        const sort::Stopwatch time;
+        const cpu::Stopwatch time;
         cells.push_back(answer(wanted_[cells.size()], tables_, measures.at(source_of(nodes_, output))));
         log_.add(output, 1, time.ms());
     }
@@ -261,7 +261,7 @@ void Run::aggregates(RowsRun& run) {
 }
 
 void Run::groups(RowsRun& run) {
-    const sort::Stopwatch time;
+    const cpu::Stopwatch time;
     const auto bits = run.bits(source_);
     const auto most = tools_.join.tuning.engine_groups;
     if (auto found = most > 0 ? engine_groups(run.columns(), run.table(), by_, bits, most) : std::nullopt) {
@@ -317,7 +317,7 @@ void Run::join(std::size_t node, const std::function<Next(std::span<const RowPai
         const auto& data = *tables_.data.at(table);
         return JoinSide{data, column_in(data, plan_.schema[known]), rows ? &*rows : nullptr};
     };
-    const sort::Stopwatch time;
+    const cpu::Stopwatch time;
     const auto pairs =
         query::join(side(0, on.left, left), side(1, on.right, right), on.band, on.method, tools_.join, take);
     log_.add(node, pairs, time.ms());
@@ -366,7 +366,7 @@ void Run::take_pairs(const std::function<Next(std::span<const RowPair>)>& take) 
     }
     double ms = 0;
     join(nodes_[source_].inputs.front(), [&](std::span<const RowPair> pairs) {
-        const sort::Stopwatch time;
+        const cpu::Stopwatch time;
         const auto kept = (*condition)(pairs);
         ms += time.ms();
         result_.matched += kept.size();

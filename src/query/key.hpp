@@ -2,13 +2,13 @@
 // come after +inf. Text has the key of its place in the dictionary.
 #pragma once
 
+#include "cpu/ordered_key.hpp"
 #include "quadmill/query.hpp"
-#include "stream/key.hpp"
 
 namespace quadmill::detail::query {
 
-using stream::Key;
-using stream::KeyOf;
+using cpu::Key;
+using cpu::KeyOf;
 
 // Calls `work` with a null pointer to the type that values of a column have in memory.
 template <class Work>

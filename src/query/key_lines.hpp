@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-#include "array/transfer.hpp"
+#include "pass/transfer.hpp"
 #include "query/bitmap_engine.hpp"
 #include "query/key.hpp"
 
@@ -16,8 +16,8 @@ namespace quadmill::detail::query {
 
 // Sends the first `lines` lines of a texture, some at a time, so that it takes little memory.
 inline void send_lines(gl::Device& device, const gl::Texture& texture, std::size_t lines,
-                       std::array<array::Uploader, 2>& uploaders, array::Workers& workers,
-                       const array::Uploader::Fill& fill) {
+                       std::array<pass::Uploader, 2>& uploaders, cpu::Workers& workers,
+                       const pass::Uploader::Fill& fill) {
     constexpr std::size_t bytes = std::size_t{32} << 20U;  // under way at once, twice
     const auto at_once = std::max<std::size_t>(bytes * static_cast<std::size_t>(texture.height()) / texture.bytes(), 1);
     for (std::size_t first = 0, part = 0; first < lines; first += at_once, ++part)

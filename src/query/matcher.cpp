@@ -102,7 +102,7 @@ class MatchRun {
               std::size_t quad, std::array<const gl::Texture*, 2> inputs, std::vector<gl::Uniform> uniforms);
 
     gl::Device& device_;
-    array::Workers& workers_;
+    cpu::Workers& workers_;
     Programs& programs_;
     Matcher::Room& room_;
     std::span<const KeyRange> ranges_;

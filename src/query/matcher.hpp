@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "array/transfer.hpp"
+#include "pass/transfer.hpp"
 #include "query/bitmap_engine.hpp"
 #include "query/join.hpp"
 
@@ -30,12 +30,12 @@ class Matcher {
         Canvas matches, blocks, words;
         gl::Texture ranges, places;
         std::vector<gl::Texture> keys;
-        std::array<array::Uploader, 2> uploaders;
-        array::ReadBack blocks_back, words_back;
+        std::array<pass::Uploader, 2> uploaders;
+        pass::ReadBack blocks_back, words_back;
     };
 
     gl::Device& device_;
-    array::Workers workers_;
+    cpu::Workers workers_;
     Programs programs_;
     std::size_t texels_;
     Room room_;

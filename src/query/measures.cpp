@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "cpu/rank.hpp"
 #include "quadmill/error.hpp"
 #include "query/tuning.hpp"
-#include "stream/rank.hpp"
 
 namespace quadmill::detail::query {
 
@@ -63,7 +63,7 @@ Value answer(const Wanted& wanted, const Tables& tables, Measures& measures) {
         case Kind::Max:
             return value(measures.extremes(place).second);
         case Kind::Quantile:
-            return value(measures.kth(place, stream::rank_of(what.phi, n) - 1));
+            return value(measures.kth(place, cpu::rank_of(what.phi, n) - 1));
         case Kind::KthSmallest:
             return what.k > n ? Value() : value(measures.kth(place, what.k - 1));
         default:

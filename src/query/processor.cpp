@@ -104,7 +104,7 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
 QueryResult QueryProcessor::State::run(const QueryPlan& plan,
                                        const std::array<std::shared_ptr<const TableData>, 2>& tables,
                                        const TakeRows& take) {
-    const detail::sort::Stopwatch time;
+    const detail::cpu::Stopwatch time;
     auto engine = QueryEngine::Cpu;
     std::size_t linear_columns = 0;
     for (const auto& node : plan.state().nodes) {

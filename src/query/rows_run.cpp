@@ -114,7 +114,7 @@ BitsPtr RowsRun::make(std::size_t node) {
 BitsPtr RowsRun::bits(std::size_t node) {
     auto& state = states_[node];
     if (state.bits) return state.bits;
-    const sort::Stopwatch time;
+    const cpu::Stopwatch time;
     state.bits = make(node);
     if (log_.wanted()) {
         const bool counted = state.count.has_value();
@@ -127,7 +127,7 @@ BitsPtr RowsRun::bits(std::size_t node) {
 std::uint64_t RowsRun::count(std::size_t node) {
     auto& state = states_[node];
     if (state.count) return *state.count;
-    const sort::Stopwatch time;
+    const cpu::Stopwatch time;
     if (const auto normal = state.bits ? std::nullopt : at_once(node)) {
         state.count = columns_.count_conjunction(*normal);
         if (state.count) {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/stopwatch.hpp"
 #include "query/bind.hpp"
 #include "query/engine.hpp"
 #include "query/measures.hpp"
 #include "query/plan.hpp"
-#include "sort/clock.hpp"
 
 namespace quadmill::detail::query {
 

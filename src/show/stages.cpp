@@ -12,17 +12,17 @@
 #include <optional>
 #include <string_view>
 
-#include "array/banked.hpp"
-#include "array/layout.hpp"
-#include "array/transfer.hpp"
+#include "cpu/keys.hpp"
 #include "gl/device.hpp"
 #include "gl/pass.hpp"
 #include "gl/pixels.hpp"
+#include "pass/banked.hpp"
+#include "pass/layout.hpp"
+#include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "show/parts.hpp"
-#include "sort/bitonic_network.hpp"
-#include "sort/keys.hpp"
+#include "sort/bitonic/network.hpp"
 
 namespace quadmill::detail::show {
 
@@ -55,13 +55,13 @@ enum class Words { Encoded, Bits };
 
 template <class Key>
 std::vector<float> floats_of(const std::vector<std::byte>& texels, bool decode) {
-    using Bits = typename sort::KeyBits<Key>::Bits;
-    const sort::TotalOrder<Key> rule(Order::Ascending);
+    using Bits = typename cpu::KeyBits<Key>::Bits;
+    const cpu::TotalOrder<Key> rule(Order::Ascending);
     std::vector<float> keys(texels.size() / sizeof(Bits));
     for (std::size_t i = 0; i < keys.size(); ++i) {
         Bits bits{};
         std::memcpy(&bits, texels.data() + i * sizeof bits, sizeof bits);
-        const auto key = sort::KeyBits<Key>::value(decode ? rule.decode(bits) : bits);
+        const auto key = cpu::KeyBits<Key>::value(decode ? rule.decode(bits) : bits);
         if constexpr (std::is_same_v<Key, Half>) {
             keys[i] = key.value();
         } else {
@@ -95,13 +95,13 @@ std::vector<Place> order_of(const Stages& stages) {
     } else {
         const auto across = static_cast<std::size_t>(stages.width / stages.layers);
         const auto half = stages.texels() / 2;  // odd blocks lie in the upper half
-        const array::Banked shape{array::log2_ceil(across), stages.height / 2};
+        const pass::Banked shape{pass::log2_ceil(across), stages.height / 2};
         auto* next = order.data();
         order.resize(std::max(stages.request.n, merge_run));
         for (std::size_t block = 0; block < 2 * order.size() / merge_run; ++block) {
             const auto texel = shape.texel_of_pair(block / 2);
             const auto row = texel / across * static_cast<std::size_t>(stages.width);
-            for (std::size_t layer = 0; layer < array::Banked::layers; ++layer) {
+            for (std::size_t layer = 0; layer < pass::Banked::layers; ++layer) {
                 const auto at = block % 2 * half + row + layer * across + texel % across;
                 for (std::size_t c = 0; c < 4; ++c) *next++ = static_cast<Place>(4 * at + c);
             }
@@ -307,13 +307,13 @@ class OutOfOrder {
     gl::Framebuffer target_;
     gl::QuadList quads_;
     gl::Query count_;
-    array::Workers workers_{1};
-    array::Uploader uploader_;
+    cpu::Workers workers_{1};
+    pass::Uploader uploader_;
 };
 
 // docs/design.md has the formulas.
 void expect(Stages& stages) {
-    const int k = array::log2_ceil(stages.array_size());
+    const int k = pass::log2_ceil(stages.array_size());
     const auto steps = static_cast<std::uint64_t>(k);
     stages.stages = k;
     switch (stages.request.engine) {
@@ -327,7 +327,7 @@ void expect(Stages& stages) {
             stages.expected_steps = steps * (steps + 1) / 2 - 1;
             break;
         case Watched::Merge: {
-            stages.stages = std::max(array::log2_ceil(stages.array_size() / merge_run), 1);
+            stages.stages = std::max(pass::log2_ceil(stages.array_size() / merge_run), 1);
             stages.expected_steps = static_cast<std::uint64_t>(stages.stages) + 1;
             break;
         }
@@ -377,7 +377,7 @@ Stages watch(Context& context, const Request& request) {
     Stages stages;
     stages.request = request;
     stages.renderer = context.info().renderer;
-    bench::KeyBuffer buffer(request.type, request.distribution, request.n, request.seed);
+    cpu::KeyBuffer buffer(request.type, request.distribution, request.n, request.seed);
     const auto input = floats_of(buffer.keys());
     Watcher watcher(context, stages);
     SortStats stats;

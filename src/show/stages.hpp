@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/inputs.hpp"
+#include "cpu/sample_keys.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/sort.hpp"
 
@@ -22,7 +22,7 @@ inline constexpr std::size_t watched_engines = 4;
 struct Request {
     Watched engine = Watched::Pbsn;
     std::size_t n = 4096;  // a power of two
-    bench::Distribution distribution = bench::Distribution::Uniform;
+    cpu::Distribution distribution = cpu::Distribution::Uniform;
     EarlyStop early_stop = EarlyStop::No;
     KeyType type = KeyType::F32;  // or F16
     std::uint64_t seed = 1;

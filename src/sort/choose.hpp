@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "array/layout.hpp"
+#include "pass/layout.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::detail::sort {
@@ -26,7 +26,7 @@ struct Work {
     if (info.software) return false;
     if (work.top) return work.n >= (std::size_t{1} << 17U);
     const auto window = work.window == 0 ? work.n : std::min(work.window, work.n);
-    const auto cost = work.n * static_cast<std::size_t>(array::log2_ceil(window));
+    const auto cost = work.n * static_cast<std::size_t>(pass::log2_ceil(window));
     return window >= 16 && cost >= (window >= 64 ? 14 * (std::size_t{1} << 14U) : std::size_t{1} << 19U);
 }
 

@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "sort/clock.hpp"
-#include "sort/cpu.hpp"
-#include "sort/keys.hpp"
-#include "sort/merge.hpp"
+#include "cpu/keys.hpp"
+#include "cpu/merge.hpp"
+#include "cpu/sort.hpp"
+#include "cpu/stopwatch.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -60,17 +60,17 @@ class CpuSide {
 };
 
 template <class Key>
-SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, std::span<const std::size_t> ends,
+SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, std::span<const std::size_t> ends,
                   Order order, const HybridPlan& plan) {
-    const Stopwatch total;
+    const cpu::Stopwatch total;
     const bool whole = ends.empty();
-    const auto pieces = whole ? ends_of_windows(keys.size(), plan.cpu_most) : std::vector<std::size_t>{};
+    const auto pieces = whole ? cpu::ends_of_windows(keys.size(), plan.cpu_most) : std::vector<std::size_t>{};
     UnitQueue queue(whole ? std::span<const std::size_t>(pieces) : ends);
     SortStats stats{.n = keys.size(), .engine = Engine::Hybrid};
     const auto scratch = whole ? std::make_unique_for_overwrite<Key[]>(keys.size()) : nullptr;  // before any change
 
     std::atomic<std::size_t> cpu_keys = 0;
-    std::vector<Run<Key>> runs;
+    std::vector<cpu::Run<Key>> runs;
     {
         const KeyForm form{Keys(keys).type(), order, false};
         // Each segment may take a pair of blocks for itself.
@@ -78,10 +78,10 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
         const auto take = [&] { return queue.take_front(plan.gpu_least, plan.gpu_most, most_units); };
         auto range = take();  // before the CPU takes all
         CpuSide cpu(cpu_threads(workers), queue, plan.cpu_most, [&] {
-            return [&, bits = std::vector<typename KeyBits<Key>::Bits>()](const UnitQueue::Range& taken) mutable {
+            return [&, bits = std::vector<typename cpu::KeyBits<Key>::Bits>()](const UnitQueue::Range& taken) mutable {
                 for (auto unit = taken.first; unit < taken.last; ++unit) {
                     const auto begin = queue.begin_of(unit);
-                    sort_by_std(keys.subspan(begin, queue.begin_of(unit + 1) - begin), order, bits);
+                    cpu::sort_by_std(keys.subspan(begin, queue.begin_of(unit + 1) - begin), order, bits);
                 }
                 cpu_keys += queue.end_of(taken) - queue.begin_of(taken.first);
             };
@@ -107,17 +107,17 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
     stats.cpu_keys = cpu_keys;
     stats.sort_ms = total.ms();
     if (whole) {
-        const Stopwatch merging;
-        const KeyLess<Key> less{TotalOrder<Key>(order)};
+        const cpu::Stopwatch merging;
+        const cpu::KeyLess<Key> less{cpu::TotalOrder<Key>(order)};
         const auto by_gpu = keys.size() - stats.cpu_keys;
         // The many short runs of the CPU become one first, so that few rounds go through all keys.
         const auto rest = keys.subspan(by_gpu), other = std::span(scratch.get(), keys.size());
-        std::vector<Run<Key>> short_runs;
+        std::vector<cpu::Run<Key>> short_runs;
         for (std::size_t begin = 0; begin < rest.size(); begin += plan.cpu_most)
             short_runs.push_back({rest.data() + begin, std::min(plan.cpu_most, rest.size() - begin), 1});
-        merge_in_place(std::move(short_runs), rest, other.subspan(by_gpu), workers, less);
+        cpu::merge_in_place(std::move(short_runs), rest, other.subspan(by_gpu), workers, less);
         if (!rest.empty()) runs.push_back({rest.data(), rest.size(), 1});
-        merge_in_place(std::move(runs), keys, other, workers, less);
+        cpu::merge_in_place(std::move(runs), keys, other, workers, less);
         stats.merge_ms = merging.ms();
     }
     stats.total_ms = total.ms();
@@ -126,7 +126,7 @@ SortStats sort_of(MergeSort& gpu, array::Workers& workers, std::span<Key> keys, 
 
 }  // namespace
 
-unsigned cpu_threads(const array::Workers& workers) {
+unsigned cpu_threads(const cpu::Workers& workers) {
     const auto threads = workers.threads();
     return threads > 2 ? threads - 2 : threads - 1;
 }
@@ -165,9 +165,9 @@ void UnitQueue::close() {
     long_.clear();
 }
 
-SortStats hybrid_sort(MergeSort& gpu, array::Workers& workers, Keys keys, std::span<const std::size_t> ends,
-                      Order order, const HybridPlan& plan) {
-    return visit(keys, [&](auto values) { return sort_of(gpu, workers, values, ends, order, plan); });
+SortStats hybrid_sort(MergeSort& gpu, cpu::Workers& workers, Keys keys, std::span<const std::size_t> ends, Order order,
+                      const HybridPlan& plan) {
+    return cpu::visit(keys, [&](auto values) { return sort_of(gpu, workers, values, ends, order, plan); });
 }
 
 }  // namespace quadmill::detail::sort

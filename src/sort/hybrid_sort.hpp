@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "array/workers.hpp"
-#include "sort/merge_sort.hpp"
+#include "cpu/workers.hpp"
+#include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -41,7 +41,7 @@ class UnitQueue {
 };
 
 // That sort beside the GPU, whose side needs threads to move its keys; maybe none.
-[[nodiscard]] unsigned cpu_threads(const array::Workers& workers);
+[[nodiscard]] unsigned cpu_threads(const cpu::Workers& workers);
 
 // How much each side takes, in keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in
 // some milliseconds, so that all end together.
@@ -50,7 +50,7 @@ struct HybridPlan {
 };
 
 // Sorts all keys, when `ends` is empty, or each of those segments, which fit into a texture. Pre: a session is open.
-SortStats hybrid_sort(MergeSort& gpu, array::Workers& workers, Keys keys, std::span<const std::size_t> ends,
-                      Order order, const HybridPlan& plan = {});
+SortStats hybrid_sort(MergeSort& gpu, cpu::Workers& workers, Keys keys, std::span<const std::size_t> ends, Order order,
+                      const HybridPlan& plan = {});
 
 }  // namespace quadmill::detail::sort

@@ -1,16 +1,16 @@
 #include "sort/key_form.hpp"
 
-#include "array/banked.hpp"
-#include "sort/keys.hpp"
+#include "cpu/keys.hpp"
+#include "pass/banked.hpp"
 
 namespace quadmill::detail::sort {
 
 std::size_t KeyForm::key_bytes() const {
-    return visit_type(type, []<class Key>(const Key*) { return sizeof(Key); });
+    return cpu::visit_type(type, []<class Key>(const Key*) { return sizeof(Key); });
 }
 
 std::size_t KeyForm::pair_keys() const {
-    return std::size_t{2} * array::Banked::block_words / static_cast<std::size_t>(words());
+    return std::size_t{2} * pass::Banked::block_words / static_cast<std::size_t>(words());
 }
 
 gl::Format KeyForm::source_format() const {
@@ -22,21 +22,21 @@ gl::Format KeyForm::format() const {
 }
 
 std::uint64_t KeyForm::padding() const {
-    return visit_type(type, [this]<class Key>(const Key*) {
-        return static_cast<std::uint64_t>(TotalOrder<Key>(order).decode(TotalOrder<Key>::ones));
+    return cpu::visit_type(type, [this]<class Key>(const Key*) {
+        return static_cast<std::uint64_t>(cpu::TotalOrder<Key>(order).decode(cpu::TotalOrder<Key>::ones));
     });
 }
 
 Uniforms& Uniforms::set_order(const KeyForm& form) {
-    visit_type(form.type, [&]<class Key>(const Key*) {
-        using Rule = TotalOrder<Key>;
+    cpu::visit_type(form.type, [&]<class Key>(const Key*) {
+        using Rule = cpu::TotalOrder<Key>;
         const auto high = [](auto bits) {
             return static_cast<GLuint>(sizeof bits == 8 ? static_cast<std::uint64_t>(bits) >> 32U : bits);
         };
         const Rule rule(form.order);
         set("flip_low", static_cast<GLuint>(rule.flip));
         set("flip_high", high(rule.flip));
-        set("sign", is_float<Key> ? high(KeyBits<Key>::sign) : 0U);
+        set("sign", cpu::is_float<Key> ? high(cpu::KeyBits<Key>::sign) : 0U);
         set("ones", high(Rule::ones));
         set("nans", high(Rule::negative_nans));
     });

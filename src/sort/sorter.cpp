@@ -7,17 +7,17 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/sort.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
-#include "sort/bitonic_sort.hpp"
+#include "sort/bitonic/bitonic_sort.hpp"
 #include "sort/choose.hpp"
-#include "sort/chunk_sort.hpp"
-#include "sort/cpu.hpp"
+#include "sort/gpu_memory.hpp"
 #include "sort/hybrid_sort.hpp"
-#include "sort/merge_room.hpp"
-#include "sort/merge_sort.hpp"
+#include "sort/merge/merge_sort.hpp"
+#include "sort/pbsn/chunk_sort.hpp"
+#include "sort/pbsn/texture_sort.hpp"
 #include "sort/task.hpp"
-#include "sort/texture_sort.hpp"
 
 namespace quadmill {
 
@@ -82,7 +82,7 @@ struct Sorter::State {
 
     Context context;
     SortOptions options;
-    array::Workers workers;
+    cpu::Workers workers;
     std::optional<OnGpu> gpu;
     std::optional<MergeSort> merge;
     std::optional<BitonicSort> bitonic;
@@ -164,10 +164,10 @@ SortStats Sorter::State::by_bitonic(const Task& task) {
 SortStats Sorter::State::by_hybrid(const Task& task) {
     const auto n = task.keys.size();
     const bool windowed = task.what == Task::What::Windows;
-    const auto windows = windowed ? ends_of_windows(n, task.window) : std::vector<std::size_t>{};
+    const auto windows = windowed ? cpu::ends_of_windows(n, task.window) : std::vector<std::size_t>{};
     const auto ends = windowed ? std::span<const std::size_t>(windows) : task.ends;
     const auto no_room_for = [&](std::size_t keys) {
-        return no_room({Task::What::Sort, task.function, part(task.keys, 0, std::min(keys, n))});
+        return no_room({Task::What::Sort, task.function, cpu::part(task.keys, 0, std::min(keys, n))});
     };
     // Parts as large as there is room for; a segment is not cut.
     HybridPlan plan;
@@ -196,7 +196,7 @@ SortStats Sorter::State::on_cpu(const Task& task) const {
 
 SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> index) {
     const Task task{Task::What::Top, "Sorter::top", keys, index};
-    check_top(task.function, keys, best, index);
+    cpu::check_top(task.function, keys, best, index);
     check_no_conversion(options, task);
     const auto engine = engine_for(task);
     if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order);
@@ -235,12 +235,13 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
 // rounded.
 template <class Other, class Float>
 SortStats Sorter::State::converted(Task task, std::span<Float> keys) {
-    const Stopwatch total;
+    const cpu::Stopwatch total;
     std::vector<Other> others(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
         others[i] = convert<Other>(keys[i]);
         const auto back = convert<Float>(others[i]);
-        if (options.rounding == Rounding::Nearest || KeyBits<Float>::of(back) == KeyBits<Float>::of(keys[i])) continue;
+        if (options.rounding == Rounding::Nearest || cpu::KeyBits<Float>::of(back) == cpu::KeyBits<Float>::of(keys[i]))
+            continue;
         throw InvalidArgument(std::string(task.function) + ": the key " + std::to_string(as_float(keys[i])) +
                               " at index " + std::to_string(i) +
                               " is no 16-bit float and would be changed; use 32-bit precision, or allow rounding");
@@ -297,7 +298,7 @@ SortStats Sorter::sort(Keys keys) {
 
 SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
     constexpr const char* function = "Sorter::sort_with_index";
-    check_index(function, keys, index);
+    cpu::check_index(function, keys, index);
     return state_->sort({Task::What::SortWithIndex, function, keys, index});
 }
 
@@ -316,7 +317,7 @@ SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
 
 SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends) {
     constexpr const char* function = "Sorter::sort_segments";
-    check_segments(function, keys, ends);
+    cpu::check_segments(function, keys, ends);
     return state_->sort({Task::What::Segments, function, keys, {}, 0, ends});
 }
 
@@ -329,7 +330,7 @@ SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::
 }
 
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
-    const Stopwatch total;
+    const cpu::Stopwatch total;
     auto& device = *state_->context.device();
     const gl::Scope scope(device, "Sorter::sort_texture");
     const auto from = gl::host_texture(device, input, {gl::Format::Rgba32f}, "Sorter::sort_texture", "input");

@@ -20,7 +20,7 @@ namespace {
 template <class T>
 std::optional<Key> key_at_most(double v) {
     Key low = 0, high = KeyOf<T>::most;  // numbers ascend with keys; NaNs come last
-    if constexpr (detail::sort::is_float<T>) {
+    if constexpr (detail::cpu::is_float<T>) {
         high = KeyOf<T>::key(KeyOf<T>::Bits::value(KeyOf<T>::Bits::exponent));
     }
     if (number(KeyOf<T>::value(low)) > v) return {};
@@ -141,7 +141,7 @@ struct CorrelatedSums<T>::State {
           histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
     void take(std::vector<CorrelatedSummary::Pair> sorted) {
-        const detail::sort::Stopwatch time;
+        const detail::cpu::Stopwatch time;
         CorrelatedSummary summary(sorted, histogram.plan().max_error(1, sorted.size()));
         sample_ms += time.ms();
         histogram.add(std::move(summary));

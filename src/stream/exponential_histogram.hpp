@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sort/clock.hpp"
+#include "cpu/stopwatch.hpp"
 #include "stream/bytes.hpp"
 #include "stream/share.hpp"
 
@@ -75,14 +75,14 @@ class ExponentialHistogram {
                 bucket = std::move(summary);
                 return;
             }
-            const sort::Stopwatch merging;
+            const cpu::Stopwatch merging;
             auto sum = Summary::merged(*bucket, summary, std::move(spare_), share);
             spare_ = std::move(*bucket);
             summary = std::move(sum);
             bucket.reset();
             merge_ms_ += merging.ms();
             if (id < most_ids) ++id;
-            const sort::Stopwatch compressing;
+            const cpu::Stopwatch compressing;
             summary.prune(plan_.max_error(id, summary.n()), share);
             compress_ms_ += compressing.ms();
             formed(std::as_const(summary), id);

@@ -23,7 +23,7 @@ Frequencies<T>::State::State(const FrequencyOptions& wanted, std::unique_ptr<Win
 
 template <class T>
 void Frequencies<T>::State::take(const Window<T>& sorted) {
-    const detail::sort::Stopwatch time;
+    const detail::cpu::Stopwatch time;
     count_window(summary, sorted, eps);
     count_ms += time.ms();
     with_rest.reset();

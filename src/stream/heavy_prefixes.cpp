@@ -151,7 +151,7 @@ struct HeavyPrefixes<T>::State {
           levels(options) {}
 
     void take(const Window<T>& sorted) {
-        const detail::sort::Stopwatch time;
+        const detail::cpu::Stopwatch time;
         levels.add(sorted);
         count_ms += time.ms();
         with_rest.reset();

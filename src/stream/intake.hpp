@@ -252,7 +252,7 @@ class Intake {
         append(sorted_, batch);
         const auto all = sorted_.values();
         std::inplace_merge(all.begin(), all.begin() + old, all.end(),
-                           sort::KeyLess<T>{sort::TotalOrder<T>(Order::Ascending)});
+                           cpu::KeyLess<T>{cpu::TotalOrder<T>(Order::Ascending)});
     }
 
     std::unique_ptr<WindowSorter> sorter_;

@@ -1,16 +1,18 @@
-// The keys of streams: values of every type as 64-bit unsigned numbers in their order, so that a summary is one type.
+// What summaries of streams count in: keys, ranks, and windows of sorted values.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
-#include "sort/keys.hpp"
+#include "cpu/ordered_key.hpp"
+#include "cpu/rank.hpp"
 
 namespace quadmill::detail::stream {
 
-using Key = std::uint64_t;
+using cpu::Key;
+using cpu::KeyOf;
+using cpu::rank_of;
 
 // Bounds of a rank, or of a count of values; both are possible.
 struct Bounds {
@@ -31,27 +33,6 @@ template <class T>
         return static_cast<double>(value);
     }
 }
-
-// As the library's total order, but -0 counts as 0.
-template <class T>
-struct KeyOf {
-    using Bits = sort::KeyBits<T>;
-    static Key key(T value) {
-        auto bits = Bits::of(value);
-        if constexpr (sort::is_float<T>) bits = bits == Bits::sign ? typename Bits::Bits{0} : bits;
-        return order().encode(bits);
-    }
-    static T value(Key key) { return Bits::value(order().decode(static_cast<typename Bits::Bits>(key))); }
-    static bool is_nan(T value) {
-        if constexpr (sort::is_float<T>)
-            return (Bits::of(value) & static_cast<typename Bits::Bits>(~Bits::sign)) > Bits::exponent;
-        return false;
-    }
-    static constexpr Key most = std::numeric_limits<typename Bits::Bits>::max();
-
-  private:
-    static sort::TotalOrder<T> order() { return sort::TotalOrder<T>(Order::Ascending); }
-};
 
 // A sorted window of values, seen as keys.
 template <class T>

@@ -14,14 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/keys.hpp"
+#include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
-#include "sort/clock.hpp"
-#include "sort/keys.hpp"
 #include "stream/bytes.hpp"
 #include "stream/intake.hpp"
 #include "stream/key.hpp"
-#include "stream/rank.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -84,17 +83,17 @@ KeyType type_of() {
 template <class T>
 void write_values(Writer& to, std::span<const T> values) {
     to.u64(values.size());
-    for (const auto& value : values) to.u64(sort::KeyBits<T>::of(value));
+    for (const auto& value : values) to.u64(cpu::KeyBits<T>::of(value));
 }
 
 template <class T>
 std::vector<T> read_values(Reader& from, std::size_t most) {
-    using Bits = typename sort::KeyBits<T>::Bits;
+    using Bits = typename cpu::KeyBits<T>::Bits;
     std::vector<T> values(from.count(sizeof(std::uint64_t)));
     from.require(values.size() <= most, "the values of an unfinished window");
     for (auto& value : values) {
         const auto bits = from.u64();
-        value = sort::KeyBits<T>::value(static_cast<Bits>(bits));
+        value = cpu::KeyBits<T>::value(static_cast<Bits>(bits));
         from.require(bits == static_cast<Bits>(bits) && !KeyOf<T>::is_nan(value), "a value");
     }
     return values;

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "sort/merge.hpp"
+#include "cpu/merge.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -54,8 +54,8 @@ namespace {
 
 // How many of the first `count` merged keys come from `a`.
 std::size_t from_first(std::span<const Key> a, std::span<const Key> b, std::size_t count) {
-    const sort::Run<Key> run_a{a.data(), a.size()}, run_b{b.data(), b.size()};
-    return sort::merge_path(run_a, run_b, count, std::less<Key>());
+    const cpu::Run<Key> run_a{a.data(), a.size()}, run_b{b.data(), b.size()};
+    return cpu::merge_path(run_a, run_b, count, std::less<Key>());
 }
 
 }  // namespace
@@ -74,9 +74,9 @@ void QuantileSummary::merge_exactly(const QuantileSummary& a, const QuantileSumm
     gap_ = 1;
     share_pieces(share, size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
         const auto from_a = from_first(a.keys_, b.keys_, begin), to_a = from_first(a.keys_, b.keys_, end);
-        const sort::Run<Key> run_a{a.keys_.data() + from_a, to_a - from_a};
-        const sort::Run<Key> run_b{b.keys_.data() + (begin - from_a), (end - to_a) - (begin - from_a)};
-        sort::merge_two(run_a, run_b, keys_.data() + begin, std::less<Key>());
+        const cpu::Run<Key> run_a{a.keys_.data() + from_a, to_a - from_a};
+        const cpu::Run<Key> run_b{b.keys_.data() + (begin - from_a), (end - to_a) - (begin - from_a)};
+        cpu::merge_two(run_a, run_b, keys_.data() + begin, std::less<Key>());
     });
 }
 

@@ -20,7 +20,7 @@ Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<Window
 
 template <class T>
 void Quantiles<T>::State::take(const Window<T>& sorted) {
-    const detail::sort::Stopwatch time;
+    const detail::cpu::Stopwatch time;
     auto summary = QuantileSummary::of(sorted, histogram.plan().max_error(1, sorted.size()), intake.share());
     sample_ms += time.ms();
     histogram.add(std::move(summary), 1, intake.share());

@@ -160,7 +160,7 @@ class SlidingState {
     }
     auto taker() {
         return [this](const Window<T>& values) {
-            const sort::Stopwatch time;
+            const cpu::Stopwatch time;
             auto block = Summary::of(values, blocks_.chain().max_error(1, values.size()));
             sample_ms_ += time.ms();
             blocks_.add(std::move(block));

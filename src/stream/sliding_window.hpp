@@ -172,7 +172,7 @@ class SlidingWindow {
     };
 
     void store(int l, const Summary& block) {
-        const sort::Stopwatch time;
+        const cpu::Stopwatch time;
         auto& level = levels_[static_cast<std::size_t>(l)];
         const double length = std::ldexp(static_cast<double>(plan_.block), l);
         level.blocks.push_back(block);
@@ -187,7 +187,7 @@ class SlidingWindow {
     // A window of fixed width is as wide as the stream is long, to begin with.
     void grow() {
         if (!plan_.fixed || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
-        const sort::Stopwatch time;
+        const cpu::Stopwatch time;
         for (auto& level : levels_) {
             for (auto& block : level.blocks) block.prune(plan_.max_error(static_cast<double>(n())));
         }

@@ -7,14 +7,15 @@
 #include <set>
 #include <string>
 
-#include "bench/inputs.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
 #include "bench/sort_bench.hpp"
-#include "sort/keys.hpp"
+#include "cpu/keys.hpp"
+#include "cpu/sample_keys.hpp"
 
 using namespace quadmill;
 using namespace quadmill::detail;
+using namespace quadmill::detail::cpu;
 using namespace quadmill::detail::bench;
 
 namespace {
@@ -27,10 +28,10 @@ constexpr std::array distributions{Distribution::Uniform, Distribution::Gauss,  
 
 // The keys as unsigned numbers in the library's order.
 std::vector<std::uint64_t> ranks(Keys keys) {
-    return sort::visit(keys, []<class Key>(std::span<Key> values) {
-        const sort::TotalOrder<Key> rule(Order::Ascending);
+    return cpu::visit(keys, []<class Key>(std::span<Key> values) {
+        const cpu::TotalOrder<Key> rule(Order::Ascending);
         std::vector<std::uint64_t> found;
-        for (const auto value : values) found.push_back(rule.encode(sort::KeyBits<Key>::of(value)));
+        for (const auto value : values) found.push_back(rule.encode(cpu::KeyBits<Key>::of(value)));
         return found;
     });
 }
@@ -54,9 +55,9 @@ TEST_CASE("inputs are what their distribution says, for every type") {
             CHECK(keys.keys().type() == type);
             CHECK(ranks(keys.keys()) == ranks(again.keys()));
             CHECK((ranks(keys.keys()) == ranks(other.keys())) == (distribution == Distribution::Equal));
-            sort::visit(keys.keys(), []<class Key>(std::span<Key> values) {
-                if constexpr (sort::is_float<Key>) {
-                    using Bits = sort::KeyBits<Key>;
+            cpu::visit(keys.keys(), []<class Key>(std::span<Key> values) {
+                if constexpr (cpu::is_float<Key>) {
+                    using Bits = cpu::KeyBits<Key>;
                     const auto bad = [](Key key) {
                         const auto bits = Bits::of(key);
                         return bits == Bits::sign || (bits & Bits::exponent) == Bits::exponent;
@@ -88,8 +89,8 @@ TEST_CASE("the check of a result sees one key changed, and nothing in another or
     for (const auto type : types) {
         KeyBuffer buffer(type, Distribution::Uniform, 1000, 3);
         auto changed = buffer, moved = buffer;
-        sort::visit(changed.keys(), [](auto values) { values[500] = values[501]; });
-        sort::visit(moved.keys(), [](auto values) { std::ranges::reverse(values); });
+        cpu::visit(changed.keys(), [](auto values) { values[500] = values[501]; });
+        cpu::visit(moved.keys(), [](auto values) { std::ranges::reverse(values); });
         CHECK(checksum(buffer.keys()) != checksum(changed.keys()));
         CHECK(checksum(buffer.keys()) == checksum(moved.keys()));
     }
@@ -114,7 +115,7 @@ TEST_CASE("every rival that was built in sorts every type and distribution") {
 TEST_CASE("a rival that does not sort, or loses keys, is found out; engines without a context are refused") {
     const Rival idle{"idle", nullptr, [](Keys) {}};
     const Rival careless{"careless", nullptr, [](Keys keys) {
-                             sort::visit(keys, [](auto values) { std::ranges::fill(values, values.front()); });
+                             cpu::visit(keys, [](auto values) { std::ranges::fill(values, values.front()); });
                          }};
     SortBench bench(std::nullopt, "there is no OpenGL",
                     {{"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}, {"idle", &idle}, {"careless", &careless}}, 3);

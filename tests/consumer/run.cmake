@@ -100,6 +100,20 @@ endif()
 run("${CMAKE_CURRENT_LIST_DIR}/pkg_config/build.sh" "${CXX}" "${WORK_DIR}/pkg_config_${kind}" ${static})
 run("${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${library_dir}" "${WORK_DIR}/pkg_config_${kind}")
 
-# Where there is no OpenGL, the sources configure without it. (tests/CMakeLists.txt builds that project's program.)
+# 4. Summaries alone: of the installation above, and of one that was built without OpenGL.
+build("${source}" "${WORK_DIR}/summary_library" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DQUADMILL_GL=OFF
+    -DQUADMILL_BUILD_TESTS=OFF)
+run("${CMAKE_COMMAND}" --install "${WORK_DIR}/summary_library" --prefix "${prefix}_summary")
+file(GLOB_RECURSE shown "${prefix}_summary/*quadmill.*" "${prefix}_summary/*query.hpp")
+if(shown)
+    message(FATAL_ERROR "without OpenGL there is nothing behind ${shown}")
+endif()
+foreach(from "${prefix}" "${prefix}_summary")
+    file(REMOVE_RECURSE "${WORK_DIR}/summary_${kind}")
+    build("${CMAKE_CURRENT_LIST_DIR}/summary" "${WORK_DIR}/summary_${kind}" "-DCMAKE_PREFIX_PATH=${from}")
+    run("${WORK_DIR}/summary_${kind}/consumer")
+endforeach()
+
+# The sources configure where there is no OpenGL. (tests/CMakeLists.txt builds that project's program.)
 run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/summary" -B "${WORK_DIR}/summary" -G "${GENERATOR}"
-    "-DCMAKE_CXX_COMPILER=${CXX}")
+    "-DCMAKE_CXX_COMPILER=${CXX}" "-DQUADMILL_SOURCES=${source}")

@@ -118,7 +118,7 @@ struct Bench {
     Bench()
         : device(*host.context.device()),
           scope(device, "test"),
-          fetch(device, "fetch", detail::shaders::array_fetch_frag) {}
+          fetch(device, "fetch", detail::shaders::pass_fetch_frag) {}
     ~Bench() { CHECK_NOTHROW(scope.check()); }
 
     Host host;

@@ -94,7 +94,7 @@ TEST_CASE("the comparators that are shown make each step of the step before it")
 
 TEST_CASE("an early stop leaves out the stages that the GPU skipped") {
     const auto stages =
-        watch(context(), {.n = 1024, .distribution = bench::Distribution::Nearly, .early_stop = EarlyStop::Yes});
+        watch(context(), {.n = 1024, .distribution = cpu::Distribution::Nearly, .early_stop = EarlyStop::Yes});
     CHECK(stages.stages_run < stages.stages);
     CHECK(stages.steps.size() == static_cast<std::size_t>(stages.stages_run * stages.stages) + 1);
     CHECK(stages.steps.back().out_of_order == 0);

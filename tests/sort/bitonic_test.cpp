@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "rasterize.hpp"
-#include "sort/bitonic_network.hpp"
-#include "sort/bitonic_quads.hpp"
+#include "sort/bitonic/network.hpp"
+#include "sort/bitonic/quads.hpp"
 
 using namespace quadmill;                // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)

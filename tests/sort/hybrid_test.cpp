@@ -5,9 +5,9 @@
 #include <atomic>
 #include <thread>
 
+#include "cpu/sort.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
-#include "sort/cpu.hpp"
 #include "sort/hybrid_sort.hpp"
 #include "stable.hpp"
 
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("The hybrid engine sorts every type, and both sides sort some
     using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
     const gl::Scope scope(*context.device(), "test");
-    array::Workers workers(4);
+    cpu::Workers workers(4);
     sort::MergeSort gpu(*context.device(), workers);
     const sort::HybridPlan small{.gpu_least = 500, .gpu_most = 3000, .cpu_most = 70};
     bool by_cpu = false;  // it is the machine that says when
@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE("The hybrid engine sorts every type, and both sides sort some
             }
         }
         for (const std::size_t window : {1UL, 60UL, 100UL, 5000UL}) {  // the longer ones are for the GPU alone
-            const auto ends = sort::ends_of_windows(20'000, window);
+            const auto ends = cpu::ends_of_windows(20'000, window);
             expect_stable(keys_of<Key>("any bits", 20'000, 1), window, order, false, [&](auto& keys, auto&) {
                 const auto stats = sort::hybrid_sort(gpu, workers, keys, ends, order, small);
                 CHECK((window <= 70 || stats.cpu_keys == 0));

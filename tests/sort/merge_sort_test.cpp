@@ -1,5 +1,5 @@
 // The merge engine against std::stable_sort, bit by bit: every type, order, distribution and size, windows, indices.
-#include "sort/merge_sort.hpp"
+#include "sort/merge/merge_sort.hpp"
 
 #include <doctest/doctest.h>
 
@@ -35,7 +35,7 @@ TEST_CASE("Segments of unequal length, empty ones too, are sorted by themselves"
     const auto context = Context::headless();
     auto& device = *context.device();
     const gl::Scope scope(device, "test");
-    array::Workers workers(2);
+    cpu::Workers workers(2);
     sort::MergeSort merge(device, workers);
     std::mt19937_64 random(5);
     for (const std::vector<int>& coarse : {std::vector<int>{}, std::vector<int>{3}, std::vector<int>{5, 2}}) {
@@ -267,7 +267,7 @@ TEST_CASE("Slices that make their first levels one after the other, an odd and a
     using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
     const gl::Scope scope(*context.device(), "test");
-    array::Workers workers(2);
+    cpu::Workers workers(2);
     sort::MergeSort merge(*context.device(), workers);
     for (const std::size_t slice : {256UL, 512UL, 1024UL}) {  // at least a row of tiles
         merge.plan().slice_pairs = slice;

@@ -1,14 +1,14 @@
 // The network and its quads, with no OpenGL: by the zero-one principle, and by reading the quads as a rasterizer would.
-#include "sort/network.hpp"
+#include "sort/pbsn/network.hpp"
 
 #include <doctest/doctest.h>
 
 #include <bit>
 #include <map>
 
-#include "array/layout.hpp"
+#include "pass/layout.hpp"
 #include "rasterize.hpp"
-#include "sort/pbsn_quads.hpp"
+#include "sort/pbsn/quads.hpp"
 
 using namespace quadmill::detail;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
@@ -72,7 +72,7 @@ TEST_CASE("Routine 4.4: the quads of every step draw each texel once and read it
     };
     std::vector<Shape> shapes;
     for (int k = 1; k <= 9; ++k) {
-        const auto shape = array::FourArray::of_power(k);
+        const auto shape = pass::FourArray::of_power(k);
         for (int window = 1; window <= k; ++window) shapes.push_back({shape.width, shape.height, window});
     }
     shapes.insert(shapes.end(), {{1, 16, 4}, {16, 1, 4}, {4, 64, 6}, {64, 4, 8}, {8, 3, 3}, {8, 6, 4}});
@@ -108,7 +108,7 @@ TEST_CASE("Routine 4.2 has the corners that the paper prints") {
 TEST_CASE("Quads over all steps: the known counts") {
     const std::map<int, std::size_t> known{{12, 3024}, {14, 7112}, {16, 16320}, {18, 36792}};
     for (const auto& [k, expected] : known) {
-        const auto shape = array::FourArray::of_power(k);
+        const auto shape = pass::FourArray::of_power(k);
         std::size_t quads = 0;
         for (const auto& step : pbsn_network(k)) {
             const auto of_step = sort_step(shape.width, shape.height, std::size_t{1} << unsigned(step.log2_block));

@@ -1,5 +1,5 @@
 // Networks for registers, by the zero-one principle: a network of comparators that sorts all zeros and ones sorts all.
-#include "sort/register_network.hpp"
+#include "sort/merge/register_network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <random>
 
-#include "array/banked.hpp"
-#include "sort/segments.hpp"
+#include "pass/banked.hpp"
+#include "sort/merge/segments.hpp"
 
 using namespace quadmill::detail;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
@@ -102,7 +102,7 @@ TEST_CASE("A network is printed as a macro") {
 
 TEST_CASE("Pairs of blocks have each a texel of their own, 32 consecutive ones in a tile of 8 x 4") {
     for (const std::size_t pairs : {1UL, 31UL, 33UL, 1000UL, 5000UL}) {
-        const auto shape = array::Banked::of_pairs(pairs);
+        const auto shape = pass::Banked::of_pairs(pairs);
         REQUIRE(shape.pairs() >= pairs);
         std::vector<char> taken(shape.pairs());
         const auto width = static_cast<std::size_t>(shape.width());

@@ -9,10 +9,10 @@
 #include <thread>
 #include <variant>
 
+#include "cpu/keys.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
-#include "sort/gpu_window_sorter.hpp"
-#include "sort/keys.hpp"
+#include "sort/window_sorters.hpp"
 #include "stable.hpp"
 #include "stream/intake.hpp"
 
@@ -36,7 +36,7 @@ bool same(const AnyKeys& a, const AnyKeys& b) {
 // A batch, and what it must become.
 struct Batch {
     Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed)
-        : keys(detail::sort::visit_type(
+        : keys(detail::cpu::visit_type(
               type, [&]<class Key>(const Key*) -> AnyKeys { return keys_of<Key>(distribution, n, seed); })),
           before(keys),
           sorted(keys),

@@ -1,0 +1,151 @@
+// Keys by their bits: the total order, and which of them blending can order.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::cpu {
+
+template <class Key>
+struct KeyBits;
+
+template <class Key, class Unsigned>
+struct PlainBits {
+    using Bits = Unsigned;
+    static constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
+    static Bits of(Key value) { return std::bit_cast<Bits>(value); }
+    static Key value(Bits bits) { return std::bit_cast<Key>(bits); }
+};
+
+template <>
+struct KeyBits<float> : PlainBits<float, std::uint32_t> {
+    static constexpr Bits exponent = 0x7f800000U, smallest_normal = 0x00800000U;
+};
+
+template <>
+struct KeyBits<double> : PlainBits<double, std::uint64_t> {
+    static constexpr Bits exponent = 0x7ff0000000000000U;
+};
+
+template <>
+struct KeyBits<Half> {
+    using Bits = std::uint16_t;
+    static constexpr Bits sign = 0x8000U, exponent = 0x7c00U, smallest_normal = 0x0400U;
+    static Bits of(Half value) { return value.bits; }
+    static Half value(Bits bits) { return {bits}; }
+};
+
+template <>
+struct KeyBits<std::uint32_t> : PlainBits<std::uint32_t, std::uint32_t> {};
+template <>
+struct KeyBits<std::uint64_t> : PlainBits<std::uint64_t, std::uint64_t> {};
+template <>
+struct KeyBits<std::int32_t> : PlainBits<std::int32_t, std::uint32_t> {};
+template <>
+struct KeyBits<std::int64_t> : PlainBits<std::int64_t, std::uint64_t> {};
+
+template <class Key>
+inline constexpr bool is_float = requires {
+    KeyBits<Key>::exponent;
+};
+
+// Bits to an unsigned key whose order is the library's; a bijection. For floats: numbers ascending with -0 below +0,
+// then NaNs, which is the order of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these
+// follow the positive ones; descending is the same with the sign flipped. For integers: by value; descending is all
+// bits flipped.
+template <class Key>
+struct TotalOrder {
+    using Keys = KeyBits<Key>;
+    using Bits = typename Keys::Bits;
+    static constexpr Bits ones = static_cast<Bits>(~Bits{0});
+    static constexpr Bits negative_nans = [] {
+        if constexpr (is_float<Key>) {
+            return static_cast<Bits>(Keys::sign - Keys::exponent - 1);
+        } else {
+            return Bits{0};
+        }
+    }();
+
+    explicit TotalOrder(Order order) {
+        const bool down = order == Order::Descending;
+        if constexpr (is_float<Key>) {
+            flip = down ? Keys::sign : Bits{0};
+        } else {
+            flip = static_cast<Bits>((down ? ones : Bits{0}) ^ (std::is_signed_v<Key> ? Keys::sign : Bits{0}));
+        }
+    }
+    [[nodiscard]] Bits encode(Bits bits) const {
+        const auto v = static_cast<Bits>(bits ^ flip);
+        if constexpr (!is_float<Key>) return v;
+        const auto mask = static_cast<Bits>((v & Keys::sign) ? ones : Keys::sign);
+        return static_cast<Bits>((v ^ mask) - negative_nans);
+    }
+    [[nodiscard]] Bits decode(Bits key) const {
+        if constexpr (!is_float<Key>) return static_cast<Bits>(key ^ flip);
+        const auto v = static_cast<Bits>(key + negative_nans);
+        const auto mask = static_cast<Bits>((v & Keys::sign) ? Keys::sign : ones);
+        return static_cast<Bits>(v ^ mask ^ flip);
+    }
+    Bits flip;
+};
+
+template <class Key>
+struct KeyLess {
+    TotalOrder<Key> rule;
+    bool operator()(const Key& a, const Key& b) const {
+        return rule.encode(KeyBits<Key>::of(a)) < rule.encode(KeyBits<Key>::of(b));
+    }
+};
+
+// Calls `work` with a null pointer to the type.
+template <class Work>
+decltype(auto) visit_type(KeyType type, Work&& work) {
+    switch (type) {
+        case KeyType::F16:
+            return work(static_cast<const Half*>(nullptr));
+        case KeyType::F64:
+            return work(static_cast<const double*>(nullptr));
+        case KeyType::I32:
+            return work(static_cast<const std::int32_t*>(nullptr));
+        case KeyType::U32:
+            return work(static_cast<const std::uint32_t*>(nullptr));
+        case KeyType::I64:
+            return work(static_cast<const std::int64_t*>(nullptr));
+        case KeyType::U64:
+            return work(static_cast<const std::uint64_t*>(nullptr));
+        case KeyType::F32:
+            break;
+    }
+    return work(static_cast<const float*>(nullptr));
+}
+
+// Calls `work` with the keys as a span of their type.
+template <class Work>
+decltype(auto) visit(Keys keys, Work&& work) {
+    return visit_type(keys.type(), [&]<class Key>(const Key* /*type*/) -> decltype(auto) {
+        return work(std::span(static_cast<Key*>(keys.data()), keys.size()));
+    });
+}
+
+// `n` keys from the one at `first` on.
+[[nodiscard]] inline Keys part(Keys keys, std::size_t first, std::size_t n) {
+    return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });
+}
+
+// Whether MIN and MAX blending order the value exactly: normal numbers, +-inf and +0 on every driver. A NaN vanishes, a
+// denormal may come out as zero, and -0 may stay before or after +0.
+template <class Float>
+[[nodiscard]] constexpr bool blendable(typename KeyBits<Float>::Bits bits) {
+    using Keys = KeyBits<Float>;
+    using Bits = typename Keys::Bits;
+    const auto magnitude = static_cast<Bits>(bits & ~Keys::sign);
+    return static_cast<Bits>(magnitude - Keys::smallest_normal) <=
+               static_cast<Bits>(Keys::exponent - Keys::smallest_normal) ||
+           bits == 0;
+}
+
+}  // namespace quadmill::detail::cpu

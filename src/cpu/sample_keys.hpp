@@ -1,0 +1,41 @@
+// Keys to sort: reproducible, of any type and several distributions, and a check of what became of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::cpu {
+
+enum class Distribution {
+    Uniform,   // over the type's range; floats over -1 .. 1
+    Gauss,     // about the middle of that range
+    Zipf,      // ranks 1 .. 2^20, rank r with a probability like 1 / r
+    Sorted,    // uniform, in order
+    Reversed,  // uniform, in reverse order
+    Nearly,    // in order, but for a pair exchanged for each hundred keys
+    Dup,       // 16 values
+    Equal,     // one value
+};
+
+// Owns keys of one type.
+class KeyBuffer {
+  public:
+    // Holds no NaN and no -0, so that the library's order is the order of `<`.
+    KeyBuffer(KeyType type, Distribution distribution, std::size_t n, std::uint64_t seed);
+    [[nodiscard]] Keys keys();
+
+  private:
+    std::variant<std::vector<Half>, std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
+                 std::vector<std::uint32_t>, std::vector<std::int64_t>, std::vector<std::uint64_t>>
+        values_;
+};
+
+// The same for every order of the same bits, and hardly for anything else.
+[[nodiscard]] std::uint64_t checksum(Keys keys);
+[[nodiscard]] bool in_order(Keys keys);
+
+}  // namespace quadmill::detail::cpu

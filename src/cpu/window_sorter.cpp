@@ -1,0 +1,120 @@
+#include "cpu/window_sorter.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "cpu/sort.hpp"
+#include "cpu/stopwatch.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill {
+
+WindowSorter::~WindowSorter() = default;
+
+void WindowSorter::share(std::size_t count, const std::function<void(std::size_t)>& work) {
+    for (std::size_t i = 0; i < count; ++i) work(i);
+}
+
+std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads) {
+    return std::make_unique<detail::cpu::CpuWindowSorter>(threads);
+}
+
+}  // namespace quadmill
+
+namespace quadmill::detail::cpu {
+
+CpuWindowSorter::CpuWindowSorter(unsigned threads) {
+    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    if (threads == 1) return;
+    try {
+        for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+        // The machine has no more threads to give; those that there are will do.
+    }
+}
+
+CpuWindowSorter::~CpuWindowSorter() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    work_.notify_all();
+    for (auto& thread : threads_) thread.join();
+}
+
+// Some windows for each thread, so that they end together.
+std::size_t CpuWindowSorter::batch_bytes() const {
+    return (std::size_t{1} << 19U) * threads();
+}
+
+WindowSorter::Times CpuWindowSorter::times() const {
+    const std::lock_guard lock(mutex_);
+    return {.upload = 0, .sort = sort_ms_ / threads(), .readback = 0};
+}
+
+void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
+    const Stopwatch time;
+    visit(batch.keys, [&]<class T>(std::span<T> keys) {
+        const auto first = i * batch.window;
+        thread_local std::vector<typename KeyBits<T>::Bits> scratch;
+        sort_by_std(keys.subspan(first, std::min(batch.window, keys.size() - first)), Order::Ascending, scratch);
+    });
+    const std::lock_guard lock(mutex_);
+    sort_ms_ += time.ms();
+}
+
+void CpuWindowSorter::begin(Keys keys, std::size_t window) {
+    if (window < 1) throw InvalidArgument("WindowSorter::begin: a window must hold at least 1 key, not 0");
+    window = std::min(window, std::max<std::size_t>(keys.size(), 1));
+    if (const std::lock_guard lock(mutex_); batches_.size() == depth())
+        throw InvalidArgument("WindowSorter::begin: 2 batches are under way, which is the most; finish() one first");
+    Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
+    if (threads_.empty()) {
+        for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i);
+        batch.taken = batch.done = batch.windows;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        batches_.push_back(std::move(batch));
+    }
+    work_.notify_all();
+}
+
+void CpuWindowSorter::loop() {
+    std::unique_lock lock(mutex_);
+    const auto next = [this] {
+        return std::find_if(batches_.begin(), batches_.end(), [](const Batch& b) { return b.taken < b.windows; });
+    };
+    while (true) {
+        work_.wait(lock, [&] { return stop_ || next() != batches_.end(); });
+        if (stop_) return;
+        auto& batch = *next();  // stays where it is: the deque only grows at its end until it is done
+        const auto i = batch.taken++;
+        lock.unlock();
+        std::exception_ptr error;
+        try {
+            sort_window(batch, i);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        if (error) batch.error = error;
+        if (++batch.done == batch.windows) done_.notify_all();
+    }
+}
+
+bool CpuWindowSorter::is_done() const {
+    const std::lock_guard lock(mutex_);
+    return batches_.front().done == batches_.front().windows;
+}
+
+void CpuWindowSorter::finish() {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return batches_.front().done == batches_.front().windows; });
+    const auto error = batches_.front().error;
+    batches_.pop_front();
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace quadmill::detail::cpu

@@ -1,0 +1,53 @@
+// Windows sorted by std::sort on threads of their own.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "quadmill/window_sorter.hpp"
+
+namespace quadmill::detail::cpu {
+
+class CpuWindowSorter : public WindowSorter {
+  public:
+    explicit CpuWindowSorter(unsigned threads);
+    CpuWindowSorter(const CpuWindowSorter&) = delete;
+    CpuWindowSorter& operator=(const CpuWindowSorter&) = delete;
+    ~CpuWindowSorter() override;
+
+    void begin(Keys keys, std::size_t window) override;
+    void finish() override;
+    [[nodiscard]] std::size_t depth() const override { return 2; }
+    [[nodiscard]] std::size_t batch_bytes() const override;
+    [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
+    [[nodiscard]] Times times() const override;
+    [[nodiscard]] std::string name() const override { return "cpu"; }
+    // Whether the batch that was begun first is sorted.
+    [[nodiscard]] bool is_done() const;
+    [[nodiscard]] unsigned threads() const { return std::max(1U, static_cast<unsigned>(threads_.size())); }
+
+  private:
+    struct Batch {
+        Keys keys;
+        std::size_t window, windows, taken = 0, done = 0;
+        std::exception_ptr error;
+    };
+    void loop();
+    void sort_window(const Batch& batch, std::size_t i);
+
+    mutable std::mutex mutex_;
+    std::condition_variable work_, done_;
+    std::deque<Batch> batches_;
+    std::vector<std::thread> threads_;
+    double sort_ms_ = 0;
+    bool stop_ = false;
+};
+
+}  // namespace quadmill::detail::cpu

@@ -1,0 +1,60 @@
+// Keys in a banked texture: 8 layers that are 8 render targets, so that a fragment writes a block of 32 words at once.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "gl/objects.hpp"
+
+namespace quadmill::detail::pass {
+
+// A block is the 8 texels, one a layer, at the same x and y; odd blocks lie half_height rows above even ones. Pairs of
+// blocks lie in tiles of 8 x 4, row after row of tiles. A row more than both halves holds the smallest and the largest
+// key.
+struct Banked {
+    static constexpr int layers = 8, block_words = 32, tile_width = 8, tile_height = 4;
+    int row_log2 = 3, half_height = 0;
+
+    // The smallest that holds so many pairs of blocks; near square.
+    static Banked of_pairs(std::size_t pairs);
+    // Rows of tiles, in texels, that hold so many pairs.
+    [[nodiscard]] static int rows_for(std::size_t pairs, int row_log2);
+    [[nodiscard]] int width() const { return 1 << row_log2; }
+    [[nodiscard]] int height() const { return 2 * half_height + 1; }
+    [[nodiscard]] std::size_t pairs() const {
+        return static_cast<std::size_t>(width()) * static_cast<std::size_t>(half_height);
+    }
+    // Of its even block, counted row after row of a layer.
+    [[nodiscard]] std::size_t texel_of_pair(std::size_t pair) const;
+};
+
+// Reads banked textures back and puts their words in order.
+class BankedReadBack {
+  public:
+    // Receives the words of pairs [first_pair, ...) in order; called by several threads.
+    using Take = std::function<void(std::size_t first_pair, std::span<const std::byte> words)>;
+
+    // Asks for the texels of the first `pairs` pairs; returns at once. Pre: a session is open.
+    void request(gl::Device& device, const gl::Texture& texture, const Banked& shape, std::size_t pairs);
+    // Returns when all of it is there.
+    void wait();
+    // Hands over all of it, in parts, each as soon as it is there; waits for the GPU.
+    void take(cpu::Workers& workers, const Take& take);
+
+  private:
+    struct Part {
+        std::size_t first, tile_rows, offset;
+        gl::Fence arrived;
+    };
+    void take_tile_row(const Part& part, std::size_t tile_row, const Take& take) const;
+
+    gl::PixelBuffer buffer_;
+    std::vector<Part> parts_;
+    Banked shape_;
+    std::size_t pairs_ = 0, texel_bytes_ = 0;
+};
+
+}  // namespace quadmill::detail::pass

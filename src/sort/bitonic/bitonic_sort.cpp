@@ -1,0 +1,95 @@
+#include "sort/bitonic/bitonic_sort.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "cpu/stopwatch.hpp"
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::sort {
+
+BitonicSort::BitonicSort(gl::Device& device, cpu::Workers& workers)
+    : device_(device),
+      workers_(workers),
+      passes_(device),
+      begin_(device, gl::Query::Kind::Timestamp),
+      end_(device, gl::Query::Kind::Timestamp),
+      read_end_(device, gl::Query::Kind::Timestamp) {}
+
+BitonicJob BitonicSort::job(const ContextInfo& info, Keys keys, std::size_t window, bool indexed,
+                            const SortOptions& options, const char* function) {
+    const auto n = keys.size();
+    if (window == 0) window = n;
+    const auto windows = (n - 1) / window + 1;
+    const auto representation = options.bitonic.representation;
+    // Windows of four arrays fill the channels four at a time.
+    const auto places = representation == Representation::FourArray && windows > 1 ? (windows + 3) / 4 * 4 : windows;
+    const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
+    const auto most_texels = std::min(side * side, std::size_t{1} << 28U);  // elements are counted in 31 bits
+    const KeyForm form{keys.type(), options.order, indexed};
+    const auto source_words = static_cast<std::size_t>(form.source_words());
+    if (places > 4 * most_texels / std::max<std::size_t>(std::bit_ceil(window), 4) ||
+        n > 4 * most_texels / source_words) {
+        throw InvalidArgument(std::string(function) + ": Engine::Bitonic has no room for " + std::to_string(n) +
+                              " keys in windows of " + std::to_string(window) + ", each padded to a power of two, in " +
+                              std::to_string(most_texels) + " texels, the most that a texture has here, of 4 keys" +
+                              (source_words == 2 ? " (in memory, 2)" : "") +
+                              "; sort parts of them, or use Engine::Merge or Engine::Cpu");
+    }
+    BitonicJob job{form, BitonicShape::of(representation, windows, window), n, window};
+    job.steps_per_pass = options.bitonic.steps_per_pass;
+    constexpr std::size_t most_ratio = std::size_t{1} << 19U;  // some 20 million quads, or 640 MB
+    const auto least = std::bit_ceil(job.shape.texels() / most_ratio);
+    job.block = options.bitonic.block.value_or(info.software ? 0 : std::max<std::size_t>(128, least));
+    if (job.block > 1 && job.shape.texels() / job.block > most_ratio) {
+        throw InvalidArgument(
+            std::string(function) + ": " + std::to_string(n) + " keys in blocks of " + std::to_string(job.block) +
+            " texels would take too many quads; bitonic.block must be 0 " + "or at least " + std::to_string(least));
+    }
+    return job;
+}
+
+BitonicSurface& BitonicSort::surface(const BitonicJob& job) {
+    if (!surface_ || !surface_->fits(job)) {
+        surface_.reset();
+        surface_.emplace(device_, job);
+    }
+    return *surface_;
+}
+
+SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job) {
+    const cpu::Stopwatch total;
+    const auto passes_before = device_.passes;
+    auto& on = surface(job);
+    const std::span all(static_cast<std::byte*>(keys.data()), keys.size() * job.form.key_bytes());
+    const auto row_bytes = static_cast<std::size_t>(on.memory.width()) * gl::info(on.memory.format()).bytes;
+    uploader_.send(device_, on.memory, workers_, [&](std::size_t row, std::size_t /*rows*/, auto staging) {
+        const auto part = all.subspan(row * row_bytes);
+        std::memcpy(staging.data(), part.data(), std::min(part.size(), staging.size()));
+    });
+    SortStats stats{.n = keys.size(), .engine = Engine::Bitonic, .textures = 1};
+    stats.upload_ms = total.ms();
+    begin_.note_time();
+    passes_.sort(on, job);
+    end_.note_time();
+    keys_back_.request(device_, on.memory);
+    if (!index.empty()) index_back_.request(device_, on.index);
+    read_end_.note_time();
+    gl::flush(device_);
+    device_.check("Sorter");  // before a key is overwritten
+    keys_back_.copy_to(all, workers_);
+    if (!index.empty()) index_back_.copy_to(std::as_writable_bytes(index), workers_);
+    stats.stages_run = stats.stages_max = job.shape.k;
+    stats.steps = static_cast<std::uint64_t>(job.shape.k * (job.shape.k + 1) / 2);
+    stats.sort_ms = gl::ms_between(begin_, end_);
+    stats.readback_ms = gl::ms_between(end_, read_end_);
+    stats.passes = device_.passes - passes_before;
+    stats.total_ms = total.ms();
+    return stats;
+}
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,38 @@
+// The bitonic engine from memory to memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "pass/transfer.hpp"
+#include "sort/bitonic/passes.hpp"
+
+namespace quadmill::detail::sort {
+
+// Keeps programs, textures and staging memory from call to call. Pre of every call but `job`: a session is open.
+class BitonicSort {
+  public:
+    BitonicSort(gl::Device& device, cpu::Workers& workers);
+
+    // What it takes to sort the keys in windows of `window`, or all of them for 0. Throws InvalidArgument when textures
+    // of `info`'s size cannot hold it. Pre: there are keys.
+    static BitonicJob job(const ContextInfo& info, Keys keys, std::size_t window, bool indexed,
+                          const SortOptions& options, const char* function);
+
+    // `index`, when not empty, receives for each key where it was, and equal keys keep their order.
+    SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
+
+  private:
+    BitonicSurface& surface(const BitonicJob& job);
+
+    gl::Device& device_;
+    cpu::Workers& workers_;
+    BitonicPasses passes_;
+    std::optional<BitonicSurface> surface_;
+    pass::Uploader uploader_;
+    pass::ReadBack keys_back_, index_back_;
+    gl::Query begin_, end_, read_end_;
+};
+
+}  // namespace quadmill::detail::sort

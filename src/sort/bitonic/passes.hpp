@@ -1,0 +1,79 @@
+// GPUTeraSort's bitonic sort as passes between two textures.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gl/pass.hpp"
+#include "sort/bitonic/network.hpp"
+#include "sort/key_form.hpp"
+
+namespace quadmill::detail::sort {
+
+// What there is to sort: `count` keys in windows of `window`, the last one perhaps shorter, each padded to the elements
+// of a window in `shape`. Pre: 2^30 elements at most.
+struct BitonicJob {
+    KeyForm form;
+    BitonicShape shape;
+    std::size_t count = 0, window = 0;
+    std::size_t block = 0;  // as BitonicOptions::block
+    int steps_per_pass = 3;
+
+    // Of words that a key has: one, or two of a key of 64 bits; and one for the index. Each is a layer of the texture.
+    [[nodiscard]] int planes() const { return form.source_words() + (form.indexed ? 1 : 0); }
+};
+
+// The textures of one sort.
+struct BitonicSurface {
+    BitonicSurface(gl::Device& device, const BitonicJob& job);
+    // Whether it can serve that job.
+    [[nodiscard]] bool fits(const BitonicJob& job) const;
+
+    BitonicJob made_for;
+    gl::Texture memory, index;  // keys, and places of keys, as in memory; `index` only with an index
+    gl::Framebuffer memory_target, index_target;
+    gl::Texture planes, other;
+    gl::Framebuffer planes_target, other_target;
+    gl::QuadList quads;  // over all of planes, memory and index
+    void swap() {
+        std::swap(planes, other);
+        std::swap(planes_target, other_target);
+    }
+};
+
+class BitonicPasses {
+  public:
+    explicit BitonicPasses(gl::Device& device) : device_(device) {}
+
+    // Issues the passes that sort the windows in surface.memory, in place, and fill surface.index.
+    void sort(BitonicSurface& surface, const BitonicJob& job);
+
+  private:
+    // A range of the list, to be drawn with these uniforms.
+    struct Quads {
+        std::size_t first, count;
+        int turn_row, columns;
+    };
+    struct Plan {
+        BitonicShape shape;
+        std::size_t block;
+        int steps_per_pass;
+        std::vector<BitonicPass> passes;
+        std::vector<Quads> quads_of;  // each pass
+        gl::QuadList quads;
+    };
+    const Plan& plan(const BitonicJob& job);
+    const gl::Program& program(const char* name, const char* source, const std::string& prelude);
+    void load(BitonicSurface& surface, const BitonicJob& job);
+    void store(BitonicSurface& surface, const BitonicJob& job, const char* name, const std::string& defines);
+    void make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i);
+
+    gl::Device& device_;
+    std::map<std::string, gl::Program> programs_;
+    std::vector<Plan> plans_;
+};
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,238 @@
+#include "sort/merge/merge_sort.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+// Fills `count` keys with one value.
+void fill(std::byte* to, std::size_t count, std::size_t key_bytes, std::uint64_t bits) {
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * key_bytes, &bits, key_bytes);  // little-endian
+}
+
+}  // namespace
+
+MergeLane::MergeLane(gl::Device& device)
+    : begun_(device, gl::Query::Kind::Timestamp),
+      uploaded_(device, gl::Query::Kind::Timestamp),
+      sorted_(device, gl::Query::Kind::Timestamp),
+      read_(device, gl::Query::Kind::Timestamp) {}
+
+MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
+    : device_(device), workers_(workers), passes_(device), plan_(device.info), lane_(device) {}
+
+MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
+    if (!surface_ || !surface_->fits(form, segments.pairs())) {
+        surface_.reset();
+        in_table_.reset();
+        surface_ = std::make_unique<MergeSurface>(device_, form, segments.pairs());
+    }
+    surface_->segmented = segments.all().size() > 1;
+    return *surface_;
+}
+
+void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<const Segments>& segments) {
+    if (!surface_->segmented || in_table_.lock() == segments) return;
+    const auto& shape = surface_->shape;
+    const auto width = static_cast<std::size_t>(shape.width());
+    if (!surface_->segments)
+        surface_->segments = gl::Texture(device_, gl::Format::Rg32ui, shape.width(), shape.half_height);
+    struct Blocks {
+        std::uint32_t begin, end;
+    };
+    const auto used_rows = static_cast<std::size_t>(pass::Banked::rows_for(segments->pairs(), shape.row_log2));
+    std::vector<Blocks> table(used_rows * width);
+    const auto& all = segments->all();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto end = i + 1 < all.size() ? all[i + 1].first_pair : segments->pairs();
+        for (auto pair = all[i].first_pair; pair < end; ++pair) {
+            table[shape.texel_of_pair(pair)] = {static_cast<std::uint32_t>(2 * all[i].first_pair),
+                                                static_cast<std::uint32_t>(2 * end)};
+        }
+    }
+    in_table_.reset();
+    uploader.send(device_, surface_->segments, used_rows, workers_,
+                  [&](std::size_t row, std::size_t rows, auto memory) {
+                      std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
+                  });
+    in_table_ = segments;
+}
+
+void MergeSort::upload(pass::Uploader& uploader, const KeyForm& form, Keys keys, const Segments& segments) {
+    const auto& source = surface_->source;
+    const auto key_bytes = form.key_bytes();
+    const auto row_keys = static_cast<std::size_t>(source.width()) * gl::info(source.format()).bytes / key_bytes;
+    const auto* from = static_cast<const std::byte*>(keys.data());
+    const auto padding = form.padding();
+    const auto used_rows = surface_->source_rows(segments.pairs());
+    uploader.send(device_, source, used_rows, workers_, [&](std::size_t row, std::size_t rows, auto memory) {
+        const auto begin = row * row_keys;
+        segments.for_each_piece(begin, rows * row_keys, [&](auto place, auto key, auto size, auto rest) {
+            auto* to = memory.data() + (place - begin) * key_bytes;
+            std::memcpy(to, from + key * key_bytes, size * key_bytes);
+            fill(to + size * key_bytes, rest, key_bytes, padding);
+        });
+    });
+}
+
+void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) {
+    const auto& form = job.form;
+    const auto& segments = *job.segments;
+    const auto key_bytes = form.key_bytes(), pair_keys = form.pair_keys();
+    auto* out = static_cast<std::byte*>(job.to.keys.data());
+    readback.take(workers_, [&](std::size_t pair, std::span<const std::byte> words) {
+        const auto stored = form.indexed ? static_cast<std::size_t>(form.words()) * 4 : key_bytes;
+        const auto begin = pair * pair_keys;
+        segments.for_each_piece(begin, words.size() / stored, [&](auto place, auto key, auto size, auto /*padding*/) {
+            const auto* from = words.data() + (place - begin) * stored;
+            if (!form.indexed) {
+                std::memcpy(out + key * key_bytes, from, size * stored);
+                return;
+            }
+            // A key came from another place of the same segment.
+            const auto& segment = *segments.of_pair(place / pair_keys);
+            for (std::size_t i = 0; i < size; ++i, from += stored) {
+                std::uint32_t was = 0;
+                std::memcpy(&was, from, sizeof was);
+                std::memcpy(out + (key + i) * key_bytes, from + sizeof was, key_bytes);
+                job.to.index[key + i] =
+                    static_cast<std::uint32_t>(was - segment.first_pair * pair_keys + segment.first_key);
+            }
+        });
+    });
+}
+
+SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order, Segments segments) {
+    begin(lane_, keys, {keys, index}, order, std::make_shared<const Segments>(std::move(segments)));
+    return finish(lane_);
+}
+
+SortStats MergeSort::top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order) {
+    Segments all(KeyForm{keys.type(), order, !index.empty()}.pair_keys());
+    all.add(0, keys.size());
+    begin(lane_, keys, {best, index}, order, std::make_shared<const Segments>(std::move(all)));
+    return finish(lane_);
+}
+
+void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
+                      std::shared_ptr<const Segments> segments) {
+    lane.job_.reset();
+    if (segments->pairs() == 0) return;
+    const cpu::Stopwatch total;
+    const KeyForm form{keys.type(), order, !to.index.empty()};
+    SortStats stats{.n = keys.size(), .engine = Engine::Merge, .textures = 1};
+    const auto passes_before = device_.passes;
+    auto& on = surface(form, *segments);
+    lane.begun_.note_time();
+    upload_segments(lane.table_uploader_, segments);
+    upload(lane.uploader_, form, keys, *segments);
+    stats.upload_ms = total.ms();
+    lane.uploaded_.note_time();
+    const bool all = to.keys.size() == keys.size();
+    passes_.sort(on, form, {segments->pairs(), segments->longest_pairs(), all ? 0 : to.keys.size()}, plan_);
+    lane.sorted_.note_time();
+    if (!all) {
+        Segments wanted(form.pair_keys());
+        wanted.add(0, to.keys.size());
+        segments = std::make_shared<const Segments>(std::move(wanted));
+    }
+    lane.readback_.request(device_, on.keys, on.shape, segments->pairs());
+    lane.read_.note_time();
+    gl::flush(device_);
+    stats.passes = device_.passes - passes_before;
+    lane.job_.emplace(MergeLane::Job{form, to, std::move(segments), stats, total});
+}
+
+void MergeSort::wait(MergeLane& lane) {
+    if (lane.job_) lane.readback_.wait();
+}
+
+SortStats MergeSort::finish(MergeLane& lane) {
+    const auto job = std::exchange(lane.job_, {});
+    if (!job) return {.n = 0, .engine = Engine::Merge};
+    device_.check("Sorter");  // before a key is overwritten
+    take(lane.readback_, *job);
+    auto stats = job->stats;
+    stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
+    stats.readback_ms = gl::ms_between(lane.sorted_, lane.read_);
+    stats.total_ms = job->total.ms();
+    return stats;
+}
+
+MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
+    : load(device, "sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
+      store(device, "sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
+            "#define WORDS 2\n" + std::string(shaders::sort_banked_glsl)) {}
+
+// The rows of `source` that are filled, and the places that are written.
+const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t pairs, int width, std::size_t count) {
+    const std::array key{static_cast<std::size_t>(on.source.width()), static_cast<std::size_t>(width), count};
+    if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
+    const auto across = static_cast<std::size_t>(width);
+    const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
+    std::vector<gl::Quad> quads{gl::rectangle(0, 0, on.source.width(), static_cast<int>(on.source_rows(pairs)))};
+    if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
+    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
+    return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
+}
+
+SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order) {
+    const cpu::Stopwatch total;
+    const auto passes_before = device_.passes;
+    const auto type = keys.format() == gl::Format::R32f    ? KeyType::F32
+                      : keys.format() == gl::Format::R32ui ? KeyType::U32
+                                                           : KeyType::I32;
+    const KeyForm form{type, order, true};
+    if (raw_.width() != keys.width() || raw_.height() != keys.height()) {
+        raw_ = {};
+        raw_ = gl::Texture(device_, gl::Format::R32ui, keys.width(), keys.height());
+    }
+    if (!texture_programs_) texture_programs_.emplace(device_);
+    const auto& [load, store] = *texture_programs_;
+    Segments segments(form.pair_keys());
+    segments.add(0, count);
+    auto& on = surface(form, segments);
+    const auto& quads = argsort_quads(on, segments.pairs(), index.width(), count);
+    const gl::Framebuffer target(device_, index);  // made each time: the texture of that name may be another by now
+    // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
+    copy(device_, "copy from caller", keys, raw_);
+    draw(device_, {.name = "keys of texture",
+                   .program = &load,
+                   .inputs = {&raw_},
+                   .uniforms = Uniforms(load)
+                                   .set("count", static_cast<GLint>(count))
+                                   .set("source_width", GLint{keys.width()})
+                                   .set("target_width", GLint{on.source.width()})
+                                   .set("padding", static_cast<GLuint>(form.padding()))
+                                   .take(),
+                   .target = &on.source_target,
+                   .quads = &quads,
+                   .first = 0,
+                   .count = 1});
+    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
+    draw(device_, {.name = "index of keys",
+                   .program = &store,
+                   .inputs = {&on.keys},
+                   .uniforms = Uniforms(store)
+                                   .set("row_log2", GLint{on.shape.row_log2})
+                                   .set("half_height", GLint{on.shape.half_height})
+                                   .set("target_width", GLint{index.width()})
+                                   .take(),
+                   .target = &target,
+                   .quads = &quads,
+                   .first = 1,
+                   .count = quads.quads().size() - 1});
+    return {.n = count,
+            .engine = Engine::Merge,
+            .textures = 1,
+            .passes = device_.passes - passes_before,
+            .total_ms = total.ms()};
+}
+
+}  // namespace quadmill::detail::sort

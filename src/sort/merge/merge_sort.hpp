@@ -1,0 +1,112 @@
+// The merge engine from memory to memory, and from texture to texture.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "cpu/stopwatch.hpp"
+#include "pass/banked.hpp"
+#include "pass/transfer.hpp"
+#include "sort/merge/passes.hpp"
+#include "sort/merge/segments.hpp"
+
+namespace quadmill::detail::sort {
+
+// Where sorted keys go; `index`, when not empty, receives for each where it was, and equal keys keep their order.
+struct MergeTarget {
+    Keys keys;
+    std::span<std::uint32_t> index{};
+};
+
+// What a sort under way has to itself; the textures are shared, since the GPU executes in order.
+class MergeLane {
+  public:
+    // Pre: a session is open, as in every call of MergeSort.
+    explicit MergeLane(gl::Device& device);
+
+    // Of the last sort; waits for the GPU. Where the GPU was waiting for staging memory to be filled, that counts.
+    [[nodiscard]] double gpu_upload_ms() const { return gl::ms_between(begun_, uploaded_); }
+
+  private:
+    friend class MergeSort;
+    struct Job {
+        KeyForm form;
+        MergeTarget to;
+        std::shared_ptr<const Segments> segments;  // of the result
+        SortStats stats;
+        cpu::Stopwatch total;
+    };
+    std::optional<Job> job_;  // none when there were no keys
+    pass::Uploader uploader_, table_uploader_;
+    pass::BankedReadBack readback_;
+    gl::Query begun_, uploaded_, sorted_, read_;
+};
+
+// Keeps programs, textures and staging memory from call to call. Pre of every call: a session is open.
+class MergeSort {
+  public:
+    MergeSort(gl::Device& device, cpu::Workers& workers);
+
+    // Sorts each segment of the keys. `index`, when not empty, receives for each key where it was, and equal keys keep
+    // their order. Pre: pairs fit into a texture.
+    SortStats run(Keys keys, std::span<std::uint32_t> index, Order order, Segments segments);
+
+    // The first best.size() keys in order, and where they were; merges no more than can be among them.
+    // Pre: 1 <= best.size(), keys.size() fit into a texture.
+    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
+
+    // run() in two halves. The first one reads the keys and returns when all is under way; the second one waits for the
+    // GPU and writes. Others may come in between, each with a lane of its own. Segments that are the same object as the
+    // last time are not uploaded again. When to.keys are fewer than the keys, there is one segment. Pre: the lane is
+    // free; the memory stays where it is.
+    void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
+               std::shared_ptr<const Segments> segments);
+    SortStats finish(MergeLane& lane);
+    // The GPU is done with what the lane began, so that finish() can only fail before it writes.
+    void wait(MergeLane& lane);
+
+    // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of
+    // `keys` are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <=
+    // count.
+    SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order);
+
+    // Whether textures of that size are there already.
+    [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs) const {
+        return surface_ && surface_->fits(form, pairs);
+    }
+
+    [[nodiscard]] std::size_t texture_bytes() const {
+        return surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0;
+    }
+
+    [[nodiscard]] MergePlan& plan() { return plan_; }
+
+  private:
+    MergeSurface& surface(const KeyForm& form, const Segments& segments);
+    void upload_segments(pass::Uploader& uploader, const std::shared_ptr<const Segments>& segments);
+    void upload(pass::Uploader& uploader, const KeyForm& form, Keys keys, const Segments& segments);
+    void take(pass::BankedReadBack& readback, const MergeLane::Job& job);
+
+    const gl::QuadList& argsort_quads(const MergeSurface& on, std::size_t pairs, int width, std::size_t count);
+    struct TexturePrograms {
+        explicit TexturePrograms(gl::Device& device);
+        gl::Program load, store;
+    };
+
+    gl::Device& device_;
+    cpu::Workers& workers_;
+    MergePasses passes_;
+    MergePlan plan_;
+    std::unique_ptr<MergeSurface> surface_;
+    std::weak_ptr<const Segments> in_table_;  // that surface_->segments tells
+    MergeLane lane_;                          // of run() and top()
+    std::optional<TexturePrograms> texture_programs_;
+    gl::Texture raw_;  // the keys of argsort()
+    std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
+};
+
+}  // namespace quadmill::detail::sort

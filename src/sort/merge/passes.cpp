@@ -1,0 +1,259 @@
+#include "sort/merge/passes.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "pass/layout.hpp"
+#include "quadmill_shaders.hpp"
+#include "sort/merge/register_network.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
+    return pairs * form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
+}
+
+}  // namespace
+
+MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, std::size_t pairs)
+    : made_for(form), shape(pass::Banked::of_pairs(pairs)) {
+    // The longest row that the driver allows, not more than a row of pairs needs.
+    const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
+    const auto width = 1 << std::min(shape.row_log2 + pass::log2_ceil(texels_in_memory(form, 1)), most);
+    const auto texels = texels_in_memory(form, shape.pairs());
+    const auto rows = (texels + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width);
+    source = gl::Texture(device, form.source_format(), width, static_cast<int>(rows));
+    source_target = gl::Framebuffer(device, source);
+    keys = gl::Texture(device, form.format(), shape.width(), shape.height(), pass::Banked::layers);
+    other = gl::Texture(device, form.format(), shape.width(), shape.height(), pass::Banked::layers);
+    keys_target = gl::Framebuffer(device, keys);
+    other_target = gl::Framebuffer(device, other);
+    const auto largest = form.format() == gl::Format::Rgba16ui ? 0xffffU : 0xffffffffU;
+    for (const auto* texture : {&keys, &other}) {
+        gl::clear_texels(device, *texture, 0, 2 * shape.half_height, 1, 1, 0);
+        gl::clear_texels(device, *texture, 1, 2 * shape.half_height, 1, 1, largest);
+    }
+}
+
+std::size_t MergeSurface::bytes(const KeyForm& form, std::size_t pairs) {
+    const auto shape = pass::Banked::of_pairs(pairs);
+    const auto texel = gl::info(form.format()).bytes;
+    const auto keys = static_cast<std::size_t>(shape.width()) * static_cast<std::size_t>(shape.height()) *
+                      pass::Banked::layers * texel;
+    const auto source = texels_in_memory(form, shape.pairs()) * gl::info(form.source_format()).bytes;
+    // The table of segments, and the cuts, with a few rows more than they need.
+    const auto of_pairs = shape.pairs() * 8 + shape.pairs() * 5 + static_cast<std::size_t>(shape.width()) * 32;
+    return 2 * keys + source + of_pairs;
+}
+
+std::size_t MergeSurface::staging_bytes(const KeyForm& form, std::size_t pairs) {
+    const auto of_pair = texels_in_memory(form, 1) * gl::info(form.source_format()).bytes +
+                         std::size_t{2} * pass::Banked::layers * gl::info(form.format()).bytes;
+    return pass::Banked::of_pairs(pairs).pairs() * of_pair;
+}
+
+bool MergeSurface::fits(const KeyForm& form, std::size_t pairs) const {
+    // Whole rows of tiles are drawn and read back, so much longer ones would cost a small sort more than new textures.
+    const bool near = shape.row_log2 <= pass::Banked::of_pairs(pairs).row_log2 + 2;
+    return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs &&
+           near;
+}
+
+std::size_t MergeSurface::source_rows(std::size_t pairs) const {
+    const auto width = static_cast<std::size_t>(source.width());
+    return (texels_in_memory(made_for, pairs) + width - 1) / width;
+}
+
+const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
+    if (const auto found = cuts_.find(stride_log2); found != cuts_.end()) return found->second;
+    const auto most = ((shape.pairs() - 1) >> static_cast<unsigned>(stride_log2)) + 1;
+    Cuts fresh{stride_log2,
+               gl::Texture(device, gl::Format::R32ui, shape.width(), pass::Banked::rows_for(most, shape.row_log2)),
+               {}};
+    fresh.target = gl::Framebuffer(device, fresh.texture);
+    return cuts_.emplace(stride_log2, std::move(fresh)).first->second;
+}
+
+const gl::QuadList& MergeSurface::halves(gl::Device& device, std::size_t first, std::size_t pairs) {
+    const auto tile_row = static_cast<std::size_t>(shape.width()) * pass::Banked::tile_height;
+    const auto begin = static_cast<int>(first / tile_row) * pass::Banked::tile_height;
+    const int end = pass::Banked::rows_for(first + pairs, shape.row_log2);
+    if (const auto found = halves_.find({begin, end}); found != halves_.end()) return found->second;
+    constexpr std::size_t most = 1024;
+    if (halves_.size() >= most) halves_.clear();
+    const int width = shape.width(), upper = shape.half_height;
+    return halves_
+        .emplace(std::pair(begin, end), gl::QuadList(device, {gl::rectangle(0, begin, width, end),
+                                                              gl::rectangle(0, upper + begin, width, upper + end)}))
+        .first->second;
+}
+
+const gl::Program& MergePasses::program(const Variant& variant) {
+    if (const auto found = programs_.find(variant); found != programs_.end()) return found->second;
+    const bool blocks = variant.kind == Kind::SortBlocks, search = variant.kind == Kind::Search;
+    const int keys = pass::Banked::block_words / variant.words;
+    std::string prelude;
+    const auto define = [&](bool when, const std::string& what) {
+        if (when) prelude += "#define " + what + "\n";
+    };
+    define(true, "WORDS " + std::to_string(variant.words));
+    define(true, "SOURCE_WORDS " + std::to_string(variant.source_words));
+    define(variant.words > variant.source_words, "INDEXED");
+    define(variant.upper, "UPPER");
+    define(variant.segments, "SEGMENTS");
+    define(variant.coarse, "COARSE");
+    if (blocks) prelude += as_macro("SORT_NETWORK", odd_even_merge_sort(keys));
+    if (!search) prelude += as_macro("BITONIC_NETWORK", bitonic_merge(keys));
+    prelude += shaders::sort_banked_glsl;
+    if (!search) prelude += shaders::sort_key_order_glsl;
+    if (!blocks) prelude += shaders::sort_runs_glsl;
+    const auto* name = blocks ? "sort/block_sort.frag" : search ? "sort/merge_split.frag" : "sort/merge_runs.frag";
+    const auto* source = blocks   ? shaders::sort_block_sort_frag
+                         : search ? shaders::sort_merge_split_frag
+                                  : shaders::sort_merge_runs_frag;
+    return programs_.emplace(variant, gl::Program(device_, name, source, prelude)).first->second;
+}
+
+MergePasses::Variant MergePasses::variant(const Job& job, Kind kind) {
+    return {.kind = kind,
+            .words = job.form.words(),
+            .source_words = job.form.source_words(),
+            .segments = kind != Kind::SortBlocks && job.surface.segmented};
+}
+
+MergePasses::Inputs MergePasses::inputs(const Job& job, const Cuts* cuts) {
+    return {&job.surface.keys, cuts ? &cuts->texture : nullptr,
+            job.surface.segmented ? &job.surface.segments : nullptr};
+}
+
+Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job) {
+    Uniforms uniforms(program);
+    uniforms.set("row_log2", GLint{job.surface.shape.row_log2});
+    uniforms.set("half_height", GLint{job.surface.shape.half_height});
+    return uniforms;
+}
+
+void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
+    auto& surface = job.surface;
+    for (const bool upper : {false, true}) {
+        auto with = variant(job, Kind::SortBlocks);
+        with.upper = upper;
+        const auto& blocks = program(with);
+        draw(device_, {.name = "sort blocks",
+                       .program = &blocks,
+                       .inputs = {&surface.source},
+                       .uniforms = uniforms(blocks, job)
+                                       .set("source_log2",
+                                            GLint{pass::log2_ceil(static_cast<std::size_t>(surface.source.width()))})
+                                       .set_order(job.form)
+                                       .take(),
+                       .target = &surface.keys_target,
+                       .quads = &surface.halves(device_, slice.first, slice.count),
+                       .first = upper ? 1U : 0U,
+                       .count = 1});
+    }
+}
+
+Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job, const Level& level) {
+    return uniforms(program, job)
+        .set("blocks", static_cast<GLint>(level.blocks))
+        .set("run", static_cast<GLint>(level.run))
+        .set("kept", static_cast<GLint>(level.kept))
+        .set("pairs", static_cast<GLint>(level.pairs_out()));
+}
+
+void MergePasses::search(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts, const Cuts* before) {
+    auto with = variant(job, Kind::Search);
+    with.coarse = before != nullptr;
+    const auto& split = program(with);
+    const auto stride = static_cast<unsigned>(cuts.stride_log2);
+    draw(device_, {.name = cuts.stride_log2 > 0 ? "coarse cuts" : "cuts",
+                   .stage = level.index,
+                   .program = &split,
+                   .inputs = inputs(job, before),
+                   .uniforms = uniforms(split, job, level)
+                                   .set("stride_log2", GLint{cuts.stride_log2})
+                                   .set("coarse_log2", GLint{before ? before->stride_log2 : 0})
+                                   .take(),
+                   .target = &cuts.target,
+                   .quads = &job.surface.halves(device_, slice.first >> stride, ((slice.count - 1) >> stride) + 1),
+                   .first = 0,
+                   .count = 1});
+}
+
+const Cuts& MergePasses::find_cuts(const Job& job, const Level& level, const Slice& slice) {
+    const Cuts* before = nullptr;
+    for (const int log2 : job.plan.coarse_log2) {
+        // Worth a pass only where a group of runs has several such cuts.
+        if ((std::size_t{2} << static_cast<unsigned>(log2)) > level.run) continue;
+        const auto& cuts = job.surface.cuts(device_, log2);
+        search(job, level, slice, cuts, before);
+        before = &cuts;
+    }
+    const auto& cuts = job.surface.cuts(device_, 0);
+    search(job, level, slice, cuts, before);
+    return cuts;
+}
+
+void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts) {
+    auto& surface = job.surface;
+    for (const bool upper : {false, true}) {
+        auto with = variant(job, Kind::MergeRuns);
+        with.upper = upper;
+        const auto& runs = program(with);
+        draw(device_,
+             {.name = "merge",
+              .stage = level.index,
+              .program = &runs,
+              .inputs = inputs(job, &cuts),
+              .uniforms = uniforms(runs, job, level).set("last", GLint{level.last ? 1 : 0}).set_order(job.form).take(),
+              .target = &surface.other_target,
+              .quads = &surface.halves(device_, slice.first, slice.count),
+              .first = upper ? 1U : 0U,
+              .count = 1});
+    }
+    surface.swap();
+}
+
+void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
+    const Job job{surface, form, plan};
+    Level level{.blocks = 2 * extent.pairs};
+    const auto slice = plan.slice_pairs;
+    if (slice > 0 && extent.pairs > slice && !surface.segmented && extent.wanted_keys == 0) {
+        for (std::size_t first = 0; first < extent.pairs; first += slice) {
+            if (level.index % 2 == 1) surface.swap();  // each slice goes the same way
+            level = {.blocks = 2 * extent.pairs};
+            const Slice part{first, std::min(slice, extent.pairs - first)};
+            sort_blocks(job, part);
+            while (level.run < 2 * slice) {
+                ++level.index;
+                level.kept = 2 * level.run;
+                merge(job, level, part, find_cuts(job, level, part));
+                level.run *= 2;
+            }
+        }
+    } else {
+        sort_blocks(job, {0, extent.pairs});
+    }
+    auto longest = 2 * extent.longest_pairs;  // blocks of a segment
+    const auto wanted = (2 * extent.wanted_keys + form.pair_keys() - 1) / form.pair_keys();
+    do {  // at least once, because the last pass turns numbers into bits
+        ++level.index;
+        const bool half = extent.wanted_keys > 0 && level.run >= wanted;
+        level.kept = half ? level.run : 2 * level.run;
+        level.last = 2 * level.run >= longest;
+        const Slice all{0, level.pairs_out()};
+        merge(job, level, all, find_cuts(job, level, all));
+        if (half) {
+            longest = level.blocks = 2 * level.pairs_out();
+        } else {
+            level.run *= 2;
+        }
+    } while (!level.last);
+}
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,126 @@
+// The merge engine as passes: runs sorted in registers, then merged two at a time until one is left.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "gl/pass.hpp"
+#include "pass/banked.hpp"
+#include "sort/key_form.hpp"
+
+namespace quadmill::detail::sort {
+
+// How levels are merged. What was measured to be the fastest is in docs/design.md.
+struct MergePlan {
+    explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
+    std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
+    // So many pairs of blocks make all their first levels before the next ones begin, so that they stay in the CPU's
+    // cache; 0: all at once. A power of two, of whole rows of tiles.
+    std::size_t slice_pairs;
+};
+
+// Where runs are cut (shaders/sort/runs.glsl).
+struct Cuts {
+    int stride_log2;
+    gl::Texture texture;
+    gl::Framebuffer target;
+};
+
+// The textures of a sort, and of smaller ones.
+struct MergeSurface {
+    MergeSurface(gl::Device& device, const KeyForm& form, std::size_t pairs);
+    static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
+    // GPU memory that textures for so many pairs take, nearly.
+    [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
+    // CPU memory that their transfers take.
+    [[nodiscard]] static std::size_t staging_bytes(const KeyForm& form, std::size_t pairs);
+    // Whether so many pairs of keys in that form have room, and not far too much.
+    [[nodiscard]] bool fits(const KeyForm& form, std::size_t pairs) const;
+    // Rows of `source` that so many pairs fill.
+    [[nodiscard]] std::size_t source_rows(std::size_t pairs) const;
+
+    KeyForm made_for;
+    pass::Banked shape;
+    gl::Texture source;  // keys as in memory
+    gl::Framebuffer source_target;
+    gl::Texture keys, other;
+    gl::Framebuffer keys_target, other_target;
+    void swap() {
+        std::swap(keys, other);
+        std::swap(keys_target, other_target);
+    }
+    gl::Texture segments;    // first and end block of the segment of each pair; made when needed
+    bool segmented = false;  // there are several
+    // Of every 2^stride_log2-th pair; made on first use.
+    const Cuts& cuts(gl::Device& device, int stride_log2);
+    // The rows of tiles of pairs [first, first + pairs): in the lower half (and in textures of cuts), in the upper
+    // half.
+    const gl::QuadList& halves(gl::Device& device, std::size_t first, std::size_t pairs);
+
+  private:
+    std::map<int, Cuts> cuts_;
+    std::map<std::pair<int, int>, gl::QuadList> halves_;  // by rows
+};
+
+// What is to be sorted.
+struct Extent {
+    std::size_t pairs;            // of blocks
+    std::size_t longest_pairs;    // of any segment
+    std::size_t wanted_keys = 0;  // only the first so many, when not 0; then there is one segment
+};
+
+class MergePasses {
+  public:
+    explicit MergePasses(gl::Device& device) : device_(device) {}
+
+    // Issues the passes that sort surface.source, each segment by itself; the result, as bits of the type, is in
+    // surface.keys.
+    void sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan);
+
+  private:
+    enum class Kind { SortBlocks, Search, MergeRuns };
+    // What a program is compiled for.
+    struct Variant {
+        Kind kind;
+        int words, source_words;
+        bool upper = false, segments = false, coarse = false;
+        auto operator<=>(const Variant&) const = default;
+    };
+    struct Job {
+        MergeSurface& surface;
+        const KeyForm& form;
+        const MergePlan& plan;
+    };
+    struct Level {
+        int index = 0;
+        std::size_t blocks, run = 2, kept = 4;  // in blocks; all there are, of each run, of each merged run
+        bool last = false;
+        // Pairs of blocks that are written.
+        [[nodiscard]] std::size_t pairs_out() const {
+            return (blocks / (2 * run) * kept + std::min(blocks % (2 * run), kept)) / 2;
+        }
+    };
+    using Inputs = decltype(gl::Pass::inputs);
+    const gl::Program& program(const Variant& variant);
+    [[nodiscard]] static Variant variant(const Job& job, Kind kind);
+    [[nodiscard]] static Inputs inputs(const Job& job, const Cuts* cuts);
+    [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job);
+    [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job, const Level& level);
+    // Pairs [first, first + count) of blocks.
+    struct Slice {
+        std::size_t first, count;
+    };
+    void sort_blocks(const Job& job, const Slice& slice);
+    const Cuts& find_cuts(const Job& job, const Level& level, const Slice& slice);
+    void search(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts, const Cuts* before);
+    void merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts);
+
+    gl::Device& device_;
+    std::map<Variant, gl::Program> programs_;
+};
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,191 @@
+#include "sort/pbsn/chunk_sort.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+// Orders numbers that blending has sorted: no NaN, no -0, no denormals among them.
+template <class Float>
+struct NumberLess {
+    bool descending;
+    bool operator()(const Float& a, const Float& b) const {
+        if constexpr (std::is_same_v<Float, float>) {
+            return descending ? b < a : a < b;
+        } else {
+            // Sign and magnitude to two's complement; with no -0 and no NaN, that is the order.
+            const auto x = static_cast<std::int16_t>(a.bits), y = static_cast<std::int16_t>(b.bits);
+            const auto i = x ^ ((x >> 15) & 0x7fff), j = y ^ ((y >> 15) & 0x7fff);
+            return descending ? j < i : i < j;
+        }
+    }
+};
+
+template <class Float>
+std::vector<Float> sorted_values(std::vector<typename cpu::KeyBits<Float>::Bits>& bits, Order order) {
+    cpu::sort_bits<Float>(bits, order);
+    std::vector<Float> values(bits.size());
+    std::transform(bits.begin(), bits.end(), values.begin(), cpu::KeyBits<Float>::value);
+    return values;
+}
+
+}  // namespace
+
+Lane::Lane(gl::Device& with)
+    : device(with),
+      sort_begin(with, gl::Query::Kind::Timestamp),
+      sort_end(with, gl::Query::Kind::Timestamp),
+      read_end(with, gl::Query::Kind::Timestamp) {}
+
+Surface& Lane::surface(gl::Format format, const pass::FourArray& shape) {
+    if (!current || current->tex.format() != format || current->tex.width() != shape.width ||
+        current->tex.height() != shape.height) {
+        current.reset();
+        current.emplace(device, format, shape);
+    }
+    return *current;
+}
+
+template <class Float>
+void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
+    const cpu::Stopwatch time;
+    constexpr auto format = std::is_same_v<Float, float> ? gl::Format::Rgba32f : gl::Format::Rgba16f;
+    const auto& tex = lane.surface(format, chunk.shape).tex;
+    const std::span<const Float> keys = keys_.subspan(chunk.begin, chunk.size);
+    const auto width = static_cast<std::size_t>(chunk.shape.width);
+    lane.uploader.send(
+        bench_.device, tex, bench_.workers, [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
+            const auto first = first_row * width, count = rows * width;
+            if (window_ == 0) {
+                pack_in_turn(keys, chunk.k, first, count, memory.data(), bench_.options.order, aside);
+            } else {
+                pack_windows(keys, window_, chunk.k, first, count, memory.data(), bench_.options.order, aside);
+            }
+        });
+    stats_.upload_ms += time.ms();
+}
+
+template <class Float>
+void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
+    const auto* sorted = reinterpret_cast<const Float*>(lane.readback.wait().data());
+    bench_.device.check("Sorter");  // before a key is overwritten
+    stats_.sort_ms += gl::ms_between(lane.sort_begin, lane.sort_end);
+    stats_.readback_ms += gl::ms_between(lane.sort_end, lane.read_end);
+    const cpu::Stopwatch merging;
+    if (window_ == 0) {
+        merge_runs_of(chunk, sorted, aside);
+    } else {
+        take_windows(chunk, sorted, aside);
+    }
+    stats_.set_aside += aside.keys.size();
+    stats_.merge_ms += merging.ms();
+}
+
+template <class Float>
+void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside) {
+    const auto block = std::size_t{4} << static_cast<unsigned>(chunk.k);  // keys
+    std::vector<cpu::Run<Float>> runs;
+    for (std::size_t begin = 0; begin < chunk.size; begin += block) {
+        const auto size = std::min(block, chunk.size - begin);
+        for (std::size_t c = 0; c < 4; ++c) runs.push_back({sorted + begin + c, (size + 3 - c) / 4, 4});
+    }
+    for (const auto& key : aside.keys) {
+        --runs[key.array].size;  // padding has its place, which is last
+        set_aside_.push_back(key.bits);
+    }
+    const auto size = chunk.size - aside.keys.size();
+    const auto out = keys_.subspan(chunk.begin, size);
+    cpu::merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers,
+                    NumberLess<Float>{bench_.options.order == Order::Descending});
+    // Whatever happens before the end, the keys stay a permutation of what they were.
+    std::transform(aside.keys.begin(), aside.keys.end(),
+                   keys_.begin() + static_cast<std::ptrdiff_t>(chunk.begin + size),
+                   [](const auto& key) { return cpu::KeyBits<Float>::value(key.bits); });
+    runs_.push_back({out.data(), size, 1});
+}
+
+template <class Float>
+void ChunkSort<Float>::merge_chunks() {
+    const NumberLess<Float> less{bench_.options.order == Order::Descending};
+    std::size_t size = 0;
+    for (const auto& run : runs_) size += run.size;
+    cpu::merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less);
+}
+
+template <class Float>
+void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
+    const auto order = bench_.options.order;
+    const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(order)};
+    using Key = typename Aside::Key;
+    const auto by_window = [](const Key& a, const Key& b) { return a.array < b.array; };
+    std::stable_sort(aside.keys.begin(), aside.keys.end(), by_window);
+    const auto windows = (chunk.size + window_ - 1) / window_;
+    const auto take = [&](std::size_t index) {
+        const auto out = keys_.subspan(chunk.begin + index * window_, std::min(window_, chunk.size - index * window_));
+        const auto [first, last] = std::equal_range(aside.keys.begin(), aside.keys.end(), Key{index, 0}, by_window);
+        const auto block = (index / 4) << static_cast<unsigned>(chunk.k);
+        const auto size = out.size() - static_cast<std::size_t>(last - first);
+        std::vector<typename cpu::KeyBits<Float>::Bits> bits;
+        for (auto key = first; key != last; ++key) bits.push_back(key->bits);
+        const auto aside_values = sorted_values<Float>(bits, order);
+        for (std::size_t i = 0; i < size; ++i) out[i] = sorted[pass::FourArray::position(block + i, index % 4)];
+        merge_into<Float>(out, size, aside_values, less);
+    };
+    // Enough windows a task that taking one costs little beside its work.
+    const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window_, 1);
+    bench_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
+        for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index) take(index);
+    });
+}
+
+template <class Float>
+SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks) {
+    const cpu::Stopwatch total;
+    const auto passes_before = bench_.device.passes;
+    stats_ = {.n = keys_.size(), .engine = Engine::Pbsn, .textures = chunks.size()};
+    if (window_ == 0) static_cast<void>(bench_.scratch.template of<Float>(keys_.size()));  // before anything is changed
+    std::array<Aside, 2> aside;
+    const auto lane = [&](std::size_t i) -> Lane& { return bench_.lanes[i % 2]; };
+    const auto send = [&](std::size_t i) {
+        aside[i % 2].keys.clear();
+        upload(chunks[i], lane(i), aside[i % 2]);
+    };
+    if (!chunks.empty()) send(0);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        auto& here = lane(i);
+        here.sort_begin.note_time();
+        bench_.pbsn.sort(*here.current,
+                         {.k = chunks[i].k, .order = bench_.options.order, .early_stop = bench_.options.early_stop},
+                         [&] {
+                             if (i > 0) collect(chunks[i - 1], lane(i - 1), aside[(i - 1) % 2]);
+                             if (i + 1 < chunks.size()) send(i + 1);
+                         });
+        here.sort_end.note_time();
+        here.readback.request(bench_.device, here.current->tex);
+        here.read_end.note_time();
+        const int stages = bench_.pbsn.stages_run();
+        stats_.stages_run = std::max(stats_.stages_run, stages);
+        stats_.stages_max = std::max(stats_.stages_max, chunks[i].k);
+        stats_.steps += static_cast<std::uint64_t>(stages) * static_cast<std::uint64_t>(chunks[i].k);
+    }
+    if (!chunks.empty()) collect(chunks.back(), lane(chunks.size() - 1), aside[(chunks.size() - 1) % 2]);
+    const cpu::Stopwatch merging;
+    if (window_ == 0) {
+        const auto order = bench_.options.order;
+        const auto aside_values = sorted_values<Float>(set_aside_, order);
+        merge_chunks();
+        merge_into<Float>(keys_, keys_.size() - aside_values.size(), aside_values,
+                          cpu::KeyLess<Float>{cpu::TotalOrder<Float>(order)});
+    }
+    stats_.merge_ms += merging.ms();
+    stats_.passes = bench_.device.passes - passes_before;
+    stats_.total_ms = total.ms();
+    return stats_;
+}
+
+template class ChunkSort<float>;
+template class ChunkSort<Half>;
+
+}  // namespace quadmill::detail::sort

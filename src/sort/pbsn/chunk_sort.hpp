@@ -1,0 +1,91 @@
+// Sorts keys in memory, chunk after chunk: while the GPU sorts one, the CPU merges the one before and packs the next.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cpu/merge.hpp"
+#include "cpu/sort.hpp"
+#include "cpu/stopwatch.hpp"
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "pass/transfer.hpp"
+#include "sort/pbsn/chunks.hpp"
+#include "sort/pbsn/packing.hpp"
+#include "sort/pbsn/pbsn.hpp"
+
+namespace quadmill::detail::sort {
+
+// The textures and staging memory of one chunk; two lanes take turns. Kept from call to call.
+struct Lane {
+    explicit Lane(gl::Device& device);
+    // The surface of that format and shape, made anew when it differs.
+    Surface& surface(gl::Format format, const pass::FourArray& shape);
+
+    gl::Device& device;
+    std::optional<Surface> current;
+    pass::Uploader uploader;
+    pass::ReadBack readback;
+    gl::Query sort_begin, sort_end, read_end;  // GPU times
+};
+
+// CPU memory that is written before it is read; grows and is kept.
+class Scratch {
+  public:
+    template <class T>
+    [[nodiscard]] std::span<T> of(std::size_t n) {
+        if (size_ < n * sizeof(T)) {
+            memory_.reset();
+            size_ = 0;
+            memory_ = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
+            size_ = n * sizeof(T);
+        }
+        return {reinterpret_cast<T*>(memory_.get()), n};
+    }
+
+  private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t size_ = 0;
+};
+
+// What a sort works with. Pre of every use: a session is open.
+struct Bench {
+    gl::Device& device;
+    Pbsn& pbsn;
+    std::array<Lane, 2>& lanes;
+    cpu::Workers& workers;
+    Scratch& scratch;
+    const SortOptions& options;
+};
+
+template <class Float>
+class ChunkSort {
+  public:
+    // `window` 0 sorts all keys as one.
+    ChunkSort(Bench bench, std::span<Float> keys, std::size_t window) : bench_(bench), keys_(keys), window_(window) {}
+
+    SortStats run(const std::vector<Chunk>& chunks);
+
+  private:
+    using Aside = SetAside<Float>;
+
+    void upload(const Chunk& chunk, Lane& lane, Aside& aside);
+    void collect(const Chunk& chunk, Lane& lane, Aside& aside);
+    void merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside);
+    void take_windows(const Chunk& chunk, const Float* sorted, Aside& aside);
+    void merge_chunks();
+
+    Bench bench_;
+    std::span<Float> keys_;
+    std::size_t window_;
+    SortStats stats_;
+    std::vector<cpu::Run<Float>> runs_;  // one a chunk, in keys_
+    std::vector<typename cpu::KeyBits<Float>::Bits> set_aside_;
+};
+
+extern template class ChunkSort<float>;
+extern template class ChunkSort<Half>;
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,26 @@
+// Cutting keys into parts of one texture each.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pass/layout.hpp"
+
+namespace quadmill::detail::sort {
+
+// A part of the keys that is sorted in one texture, by a network for blocks of 2^k elements in each channel.
+struct Chunk {
+    std::size_t begin = 0, size = 0;
+    pass::FourArray shape{};
+    int k = 0;
+};
+
+// For one sort of n keys: textures of whole blocks of max_run, then a smaller block that is full, and so on with the
+// rest, until padding costs less than another texture. So there is no cliff behind a power of two. Pre: both limits are
+// powers of two.
+[[nodiscard]] std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_run);
+
+// For windows of their own: as many whole windows as a texture holds. Pre: one window fits.
+[[nodiscard]] std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels);
+
+}  // namespace quadmill::detail::sort

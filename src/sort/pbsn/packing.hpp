@@ -1,0 +1,117 @@
+// Between keys in memory and texels: what blending cannot order is set aside, and padding that sorts last takes its
+// place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "cpu/keys.hpp"
+#include "pass/layout.hpp"
+
+namespace quadmill::detail::sort {
+
+// The padding sorts to the end; where real keys are equal to it, they have the same bits, so it does not matter which
+// of them are cut off.
+template <class Float>
+[[nodiscard]] typename cpu::KeyBits<Float>::Bits padding(Order order) {
+    using Keys = cpu::KeyBits<Float>;
+    using Bits = typename Keys::Bits;
+    return static_cast<Bits>(Keys::exponent | (order == Order::Descending ? Keys::sign : Bits{0}));
+}
+
+// Keys that were set aside, each with the array (run or window) that it is missing from.
+template <class Float>
+struct SetAside {
+    using Bits = typename cpu::KeyBits<Float>::Bits;
+    struct Key {
+        std::size_t array;
+        Bits bits;
+    };
+    void add(const std::vector<Key>& more) {
+        if (more.empty()) return;
+        const std::lock_guard lock(mutex);
+        keys.insert(keys.end(), more.begin(), more.end());
+    }
+    std::vector<Key> keys;
+    std::mutex mutex;
+};
+
+// Copies `count` keys to every `stride`-th place of `to`; what cannot be blended goes to `aside`, key i as belonging to
+// `array_of(i)`.
+template <class Float, class ArrayOf>
+void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, Order order, ArrayOf array_of,
+               std::vector<typename SetAside<Float>::Key>& aside) {
+    using Keys = cpu::KeyBits<Float>;
+    using Bits = typename Keys::Bits;
+    constexpr std::size_t chunk = 64;
+    const auto pad = padding<Float>(order);
+    for (std::size_t begin = 0; begin < count; begin += chunk) {
+        const auto size = std::min(chunk, count - begin);
+        std::array<Bits, chunk> bits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled next
+        std::memcpy(bits.data(), from + begin, size * sizeof(Bits));
+        bool all = true;
+        for (std::size_t i = 0; i < size; ++i) all &= cpu::blendable<Float>(bits[i]);
+        for (std::size_t i = 0; i < size && !all; ++i) {
+            if (cpu::blendable<Float>(bits[i])) continue;
+            aside.push_back({array_of(begin + i), bits[i]});
+            bits[i] = pad;
+        }
+        if (stride == 1) {
+            std::memcpy(to + begin * sizeof(Bits), bits.data(), size * sizeof(Bits));
+        } else {
+            for (std::size_t i = 0; i < size; ++i)
+                std::memcpy(to + (begin + i) * stride * sizeof(Bits), &bits[i], sizeof(Bits));
+        }
+    }
+}
+
+template <class Float>
+void pack_padding(std::size_t count, std::byte* to, std::size_t stride, Order order) {
+    const auto pad = padding<Float>(order);
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * stride * sizeof pad, &pad, sizeof pad);
+}
+
+// Fills texels [first, first + count) with keys one after the other: which run a key goes to does not matter when all
+// are merged in the end. Channel c of the block of texels [b 2^k, (b + 1) 2^k) is run 4 b + c.
+template <class Float>
+void pack_in_turn(std::span<const Float> keys, int k, std::size_t first, std::size_t count, std::byte* to, Order order,
+                  SetAside<Float>& aside) {
+    const auto begin = std::min(4 * first, keys.size()), end = std::min(4 * (first + count), keys.size());
+    std::vector<typename SetAside<Float>::Key> mine;
+    const auto run_of = [begin, k](std::size_t i) {
+        const auto place = begin + i;
+        return 4 * ((place / 4) >> static_cast<unsigned>(k)) + place % 4;
+    };
+    pack_keys(keys.data() + begin, end - begin, to, 1, order, run_of, mine);
+    pack_padding<Float>(4 * count - (end - begin), to + (end - begin) * sizeof(Float), 1, order);
+    aside.add(mine);
+}
+
+// Fills texels [first, first + count) with windows: window 4 b + c is block b of channel c, each block 2^k texels.
+template <class Float>
+void pack_windows(std::span<const Float> keys, std::size_t window, int k, std::size_t first, std::size_t count,
+                  std::byte* to, Order order, SetAside<Float>& aside) {
+    const auto block_size = std::size_t{1} << static_cast<unsigned>(k);
+    std::vector<typename SetAside<Float>::Key> mine;
+    for (std::size_t texel = first; texel < first + count;) {
+        const auto block = texel / block_size, within = texel % block_size;
+        const auto size = std::min(block_size - within, first + count - texel);
+        for (std::size_t c = 0; c < 4; ++c) {
+            const auto index = 4 * block + c;
+            const auto begin = std::min(index * window + std::min(within, window), keys.size());
+            const auto end = std::min({index * window + std::min(within + size, window), keys.size()});
+            auto* out = to + pass::FourArray::position(texel - first, c) * sizeof(Float);
+            pack_keys(
+                keys.data() + begin, end - begin, out, 4, order, [index](std::size_t) { return index; }, mine);
+            pack_padding<Float>(size - (end - begin), out + 4 * (end - begin) * sizeof(Float), 4, order);
+        }
+        texel += size;
+    }
+    aside.add(mine);
+}
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,164 @@
+#include "sort/pbsn/pbsn.hpp"
+
+#include <utility>
+
+#include "gl/pixels.hpp"
+#include "quadmill_shaders.hpp"
+#include "sort/pbsn/network.hpp"
+#include "sort/pbsn/quads.hpp"
+
+namespace quadmill::detail::sort {
+
+Surface::Surface(gl::Device& device, gl::Format format, const pass::FourArray& shape)
+    : tex(device, format, shape.width, shape.height),
+      frame(device, format, shape.width, shape.height),
+      tex_target(device, tex),
+      frame_target(device, frame) {}
+
+Pbsn::Pbsn(gl::Device& device)
+    : device_(device),
+      fetch_(device, "pass/fetch.frag", shaders::pass_fetch_frag),
+      out_of_order_(device, "sort/out_of_order.frag", shaders::sort_out_of_order_frag),
+      compare_(device, "sort/compare.frag", shaders::sort_compare_frag),
+      direction_(out_of_order_.location("direction")),
+      take_max_(compare_.location("take_max")) {}
+
+const Pbsn::Plan& Pbsn::plan(int width, int height, int k) {
+    const auto key = std::tuple(width, height, k);
+    if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
+    constexpr std::size_t most_plans = 64;
+    if (plans_.size() >= most_plans) plans_.clear();
+
+    Plan plan;
+    std::vector<gl::Quad> all{copy_quad(width, height)};
+    const auto append = [&](const std::vector<gl::Quad>& quads) {
+        const Range range{all.size(), quads.size()};
+        all.insert(all.end(), quads.begin(), quads.end());
+        return range;
+    };
+    for (const auto& step : pbsn_stage(k, 1)) {
+        const auto quads = sort_step(width, height, std::size_t{1} << static_cast<unsigned>(step.log2_block));
+        plan.min.push_back(append(quads.min));
+        plan.max.push_back(append(quads.max));
+    }
+    plan.next_element = append(next_element_quads(width, height, std::size_t{1} << static_cast<unsigned>(k)));
+    plan.quads = gl::QuadList(device_, std::move(all));
+    return plans_.emplace(key, std::move(plan)).first->second;
+}
+
+void Pbsn::count_out_of_order(Surface& surface, const Plan& plan, const Request& request, int stage) {
+    const auto index = static_cast<std::size_t>(stage);
+    draw(device_, {.name = "out of order",
+                   .stage = stage,
+                   .program = &out_of_order_,
+                   .inputs = {&surface.tex},
+                   .uniforms = {{direction_, request.order == Order::Ascending ? 1.0F : -1.0F}},
+                   .target = &surface.frame_target,
+                   .color = gl::ColorWrite::Off,
+                   .quads = &plan.quads,
+                   .first = plan.next_element.first,
+                   .count = plan.next_element.count,
+                   .count_samples = &surface.in_order[index],
+                   .only_if = stage > 0 ? &surface.in_order[index - 1] : nullptr});
+}
+
+// Routine 4.1. As fast as a texture can be written, where glCopyImageSubData was measured a tenth slower, and a draw
+// can be skipped by the GPU.
+void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const char* name,
+                     const gl::Pass& within) {
+    draw(device_, {.name = name,
+                   .stage = within.stage,
+                   .step = within.step,
+                   .program = &fetch_,
+                   .inputs = {&from},
+                   .target = &to,
+                   .quads = &plan.quads,
+                   .first = 0,
+                   .count = 1,
+                   .only_if = within.only_if});
+}
+
+void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& request, int stage,
+                       const gl::Query* only_if) {
+    // Descending order swaps the two blend functions and nothing else.
+    auto lower = gl::Blend::Min, upper = gl::Blend::Max;
+    if (request.order == Order::Descending) std::swap(lower, upper);
+    gl::Pass pass{.name = "min",
+                  .stage = stage,
+                  .program = &fetch_,
+                  .inputs = {&surface.tex},
+                  .target = &surface.frame_target,
+                  .quads = &plan.quads,
+                  .only_if = only_if};
+    for (std::size_t i = 0; i < plan.min.size(); ++i) {
+        pass.step = static_cast<int>(i) + 1;
+        for (const auto blend : {lower, upper}) {
+            const auto& range = blend == lower ? plan.min[i] : plan.max[i];
+            pass.name = blend == gl::Blend::Min ? "min" : "max";
+            pass.blend = blend;
+            pass.first = range.first;
+            pass.count = range.count;
+            draw(device_, pass);
+        }
+        draw_copy(surface.frame, surface.tex_target, plan, "copy to tex", pass);
+    }
+}
+
+void Pbsn::sort(Surface& surface, const Request& request, const std::function<void()>& meanwhile) {
+    const auto& plan = this->plan(surface.tex.width(), surface.tex.height(), request.k);
+    last_ = &surface;
+    last_checked_ = request.early_stop == EarlyStop::Yes;
+    last_issued_ = 0;
+    while (last_checked_ && surface.in_order.size() < static_cast<std::size_t>(request.k)) {
+        surface.in_order.emplace_back(device_, gl::Query::Kind::Samples);
+    }
+    // Routine 4.3, line 3: the frame buffer begins as a copy of the texture.
+    draw_copy(surface.tex, surface.frame_target, plan, "copy", {});
+    if (last_checked_ && request.k > 0) count_out_of_order(surface, plan, request, 0);
+    bool told = false;
+    for (int stage = 1; stage <= request.k; ++stage) {
+        // Waits for the count before the last stage that was issued, so the GPU has that stage to work on meanwhile.
+        gl::end_condition(device_);
+        if (last_checked_ && stage >= 2 && surface.in_order[static_cast<std::size_t>(stage) - 2].result() == 0) break;
+        const auto* only_if = last_checked_ ? &surface.in_order[static_cast<std::size_t>(stage) - 1] : nullptr;
+        issue_stage(surface, plan, request, stage, only_if);
+        last_issued_ = stage;
+        if (last_checked_ && stage < request.k) count_out_of_order(surface, plan, request, stage);
+        if (!std::exchange(told, true) && meanwhile) {
+            gl::flush(device_);
+            meanwhile();
+        }
+    }
+    gl::end_condition(device_);
+    if (!told && meanwhile) meanwhile();
+}
+
+int Pbsn::stages_run() const {
+    for (int stage = 0; last_checked_ && stage < last_issued_; ++stage) {
+        if (last_->in_order[static_cast<std::size_t>(stage)].result() == 0) return stage;
+    }
+    return last_issued_;
+}
+
+void Pbsn::sort_by_program(Surface& surface, int k) {
+    const auto& plan = this->plan(surface.tex.width(), surface.tex.height(), k);
+    for (const auto& step : pbsn_network(k)) {
+        const auto index = static_cast<std::size_t>(step.step) - 1;
+        for (const GLint take_max : {0, 1}) {
+            const auto& range = take_max ? plan.max[index] : plan.min[index];
+            draw(device_, {.name = take_max ? "compare max" : "compare min",
+                           .stage = step.stage,
+                           .step = step.step,
+                           .program = &compare_,
+                           .inputs = {&surface.tex},
+                           .uniforms = {{take_max_, take_max}},
+                           .target = &surface.frame_target,
+                           .quads = &plan.quads,
+                           .first = range.first,
+                           .count = range.count});
+        }
+        surface.swap();
+    }
+}
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,78 @@
+// PBSN on textures: routines 4.3 and 4.4 as passes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "gl/pass.hpp"
+#include "pass/layout.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::sort {
+
+// The paper's pair: `tex` holds the data and is read from, `frame` is the frame buffer that passes blend into.
+// `in_order` has one query a stage, counting texels out of order.
+struct Surface {
+    Surface() = default;
+    Surface(gl::Device& device, gl::Format format, const pass::FourArray& shape);
+    gl::Texture tex, frame;
+    gl::Framebuffer tex_target, frame_target;
+    std::vector<gl::Query> in_order;
+    void swap() {
+        std::swap(tex, frame);
+        std::swap(tex_target, frame_target);
+    }
+};
+
+class Pbsn {
+  public:
+    explicit Pbsn(gl::Device& device);
+
+    struct Request {
+        int k;  // windows of 2^k elements
+        Order order;
+        EarlyStop early_stop;
+    };
+
+    // Issues the passes that sort every window of `surface.tex`; the result is in `surface.tex`. With EarlyStop::Yes an
+    // occlusion query after each stage counts the texels out of order: the GPU itself skips the next stage when there
+    // are none, and the CPU, which stays one stage ahead, then issues no more. `meanwhile` is called once, when the GPU
+    // has work.
+    void sort(Surface& surface, const Request& request, const std::function<void()>& meanwhile = {});
+    // How many stages did anything; waits for the GPU.
+    [[nodiscard]] int stages_run() const;
+
+    // The same network with the comparator in a fragment program, for unsigned keys of all bits (RGBA32UI). The result
+    // is in `surface.tex`.
+    void sort_by_program(Surface& surface, int k);
+
+    [[nodiscard]] const gl::QuadList& copy_quads(int width, int height) { return plan(width, height, 0).quads; }
+
+  private:
+    struct Range {
+        std::size_t first = 0, count = 0;
+    };
+    struct Plan {
+        gl::QuadList quads;           // the first one is the copy quad
+        std::vector<Range> min, max;  // by step
+        Range next_element;
+    };
+    const Plan& plan(int width, int height, int k);
+    void draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const char* name,
+                   const gl::Pass& within);
+    void issue_stage(Surface& surface, const Plan& plan, const Request& request, int stage, const gl::Query* only_if);
+    void count_out_of_order(Surface& surface, const Plan& plan, const Request& request, int stage);
+
+    gl::Device& device_;
+    gl::Program fetch_, out_of_order_, compare_;
+    GLint direction_, take_max_;
+    std::map<std::tuple<int, int, int>, Plan> plans_;
+    const Surface* last_ = nullptr;
+    int last_issued_ = 0;
+    bool last_checked_ = false;
+};
+
+}  // namespace quadmill::detail::sort

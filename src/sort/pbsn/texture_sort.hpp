@@ -1,0 +1,34 @@
+// Sorting the caller's texture in place of memory: no texel crosses to the CPU.
+#pragma once
+
+#include "gl/pass.hpp"
+#include "quadmill/sort.hpp"
+#include "sort/pbsn/pbsn.hpp"
+
+namespace quadmill::detail::sort {
+
+class TextureSort {
+  public:
+    TextureSort(gl::Device& device, Pbsn& pbsn);
+
+    // Pre: both are RGBA32F and of one size; a session is open.
+    SortStats run(const gl::Texture& input, const gl::Texture& output, const SortOptions& options);
+
+  private:
+    void gather(const gl::Texture& from, const gl::Texture& to, const gl::Framebuffer& target, std::uint32_t padding);
+    void recode(std::uint32_t decode, std::uint32_t flip);
+    [[nodiscard]] std::uint64_t count_specials();
+    void resize(int width, int height, int k);
+
+    gl::Device& device_;
+    Pbsn& pbsn_;
+    gl::Program gather_, specials_, recode_;
+    GLint count_, target_width_, source_width_, padding_, decode_, flip_;
+    gl::Query special_count_;
+    // The caller's size: bits as integers. The padded size: integers, and the floats that are blended.
+    gl::Texture raw_;
+    gl::Framebuffer raw_target_;
+    Surface keys_, floats_;
+};
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,51 @@
+// Worker threads.
+#include "cpu/workers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+
+using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
+
+TEST_CASE("Workers do each piece once and keep the order that is asked for") {
+    for (const unsigned threads : {1U, 2U, 5U}) {
+        Workers workers(threads);
+        CHECK(workers.threads() == threads);
+        for (const std::size_t count : {0UL, 1UL, 7UL, 1000UL}) {
+            std::vector<std::atomic<int>> done(count);
+            workers.for_each(count, [&](std::size_t i) { ++done[i]; });
+            std::vector<std::size_t> order;
+            workers.then_in_order(
+                count, [&](std::size_t i) { ++done[i]; },
+                [&](std::size_t i) {
+                    REQUIRE(done[i] == 2);
+                    order.push_back(i);
+                });
+            std::atomic<std::size_t> released = 0;
+            workers.after_in_order(
+                count, [&](std::size_t i) { released = i + 1; },
+                [&](std::size_t i) { done[i] += i < released ? 1 : 100; });
+            std::vector<std::size_t> expected(count);
+            std::iota(expected.begin(), expected.end(), std::size_t{0});
+            CHECK(order == expected);
+            for (const auto& d : done) REQUIRE(d == 3);
+        }
+    }
+}
+
+TEST_CASE("An exception in a worker reaches the caller, and the workers go on living") {
+    Workers workers(3);
+    const auto fail = [](std::size_t i) {
+        if (i == 5) throw std::runtime_error("five");
+    };
+    const auto nothing = [](std::size_t) {};
+    CHECK_THROWS_WITH(workers.for_each(100, fail), "five");
+    CHECK_THROWS_WITH(workers.then_in_order(100, nothing, fail), "five");
+    CHECK_THROWS_WITH(workers.after_in_order(100, fail, nothing), "five");
+    CHECK_THROWS_WITH(workers.after_in_order(100, nothing, fail), "five");
+    std::atomic<int> sum = 0;
+    workers.for_each(10, [&](std::size_t i) { sum += static_cast<int>(i); });
+    CHECK(sum == 45);
+}
