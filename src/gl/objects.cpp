@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
@@ -152,7 +153,7 @@ Program::Program(Device& device, const char* name, const char* fragment, const s
     : Program(device, name, {shaders::pass_quad_vert, fragment}, prelude) {}
 
 Program::Program(Device& device, const char* name, Shaders sources, const std::string& prelude)
-    : handle_(make<ProgramTraits>(device, [&](GLuint& id) { id = device.gl.CreateProgram(); })) {
+    : handle_(make<ProgramTraits>(device, [&](GLuint& id) { id = device.gl.CreateProgram(); })), name_(name) {
     const auto& gl = device.gl;
     const auto vertex_shader = compile(device, name, GL_VERTEX_SHADER, "", sources.vertex);
     const auto fragment_shader = compile(device, name, GL_FRAGMENT_SHADER, prelude.c_str(), sources.fragment);
@@ -169,6 +170,7 @@ Program::Program(Device& device, const char* name, Shaders sources, const std::s
         throw GlError(std::string("program ") + name + " does not link: " + log.data());
     }
     target_size_ = gl.GetUniformLocation(id(), "target_size");
+    find_uniforms(sources.vertex + prelude + sources.fragment);
     for (int unit = 0; unit < texture_units; ++unit) {
         const auto sampler = "texture" + std::to_string(unit);
         const auto where = gl.GetUniformLocation(id(), sampler.c_str());
@@ -176,14 +178,35 @@ Program::Program(Device& device, const char* name, Shaders sources, const std::s
     }
 }
 
-GLint Program::find(const char* uniform) const {
-    return handle_.device().gl.GetUniformLocation(id(), uniform);
+// Reads the names that the sources declare, since the driver tells only of those that matter to a result: all words of a
+// declaration, so the type's, too, which no uniform has. An array is there as a whole and by elements.
+void Program::find_uniforms(std::string_view sources) {
+    const auto& gl = handle_.device().gl;
+    const auto add = [&](const std::string& uniform) {
+        uniforms_.emplace_back(uniform, gl.GetUniformLocation(id(), uniform.c_str()));
+        return uniforms_.back().second >= 0;
+    };
+    constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    constexpr std::string_view keyword = "uniform ";
+    for (auto at = sources.find(keyword); at != sources.npos; at = sources.find(keyword, at)) {
+        at += keyword.size();
+        const auto line = sources.substr(at, sources.find(';', at) - at);
+        for (auto begin = line.find_first_of(letters), end = begin; begin != line.npos;
+             begin = line.find_first_of(letters, end)) {
+            end = std::min(line.find_first_not_of(letters, begin), line.size());
+            const std::string name(line.substr(begin, end - begin));
+            add(name);
+            const bool array = end < line.size() && line[end] == '[';
+            for (int i = 0; array && add(name + "[" + std::to_string(i) + "]");) ++i;
+        }
+    }
+    std::ranges::sort(uniforms_);
 }
 
-GLint Program::location(const char* uniform) const {
-    const auto where = find(uniform);
-    if (where < 0) throw GlError(std::string("no uniform ") + uniform);
-    return where;
+GLint Program::location(std::string_view uniform) const {
+    const auto found = std::ranges::lower_bound(uniforms_, uniform, {}, &std::pair<std::string, GLint>::first);
+    if (found != uniforms_.end() && found->first == uniform) return found->second;
+    throw GlError("program " + name_ + " has no uniform '" + std::string(uniform) + "'");
 }
 
 Buffer::Buffer(Device& device, std::span<const std::byte> content)

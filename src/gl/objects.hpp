@@ -190,14 +190,18 @@ class Program {
     Program(Device& device, const char* name, const char* fragment, const std::string& prelude = {});
     Program(Device& device, const char* name, Shaders shaders, const std::string& prelude = {});
     [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
-    // Throws GlError when the program has no such uniform: a mistake of the library.
-    [[nodiscard]] GLint location(const char* uniform) const;
-    // -1 when it has none: such a location takes values and does nothing.
-    [[nodiscard]] GLint find(const char* uniform) const;
+    // Where the uniform is; -1 when the shaders declare it, but no result depends on it: such a location takes values and
+    // does nothing.
+    // Throws GlError when they declare no uniform of that name: a mistake of the library.
+    [[nodiscard]] GLint location(std::string_view uniform) const;
     [[nodiscard]] GLint target_size() const noexcept { return target_size_; }
 
   private:
+    void find_uniforms(std::string_view sources);
+
     Handle<ProgramTraits> handle_;
+    std::string name_;
+    std::vector<std::pair<std::string, GLint>> uniforms_;  // by name
     GLint target_size_ = -1;
 };
 

@@ -1,8 +1,7 @@
 #include "gl/pass.hpp"
 
-#include <type_traits>
-
 #include "gl/device.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -43,11 +42,11 @@ void Pipeline::end_condition(const Api& gl) noexcept {
 
 namespace {
 
-void set_blend(const Api& gl, Blend blend) {
-    if (blend == Blend::None) return gl.Disablei(GL_BLEND, 0);
-    gl.Enablei(GL_BLEND, 0);
-    gl.BlendEquationi(0, blend == Blend::Min ? GL_MIN : blend == Blend::Max ? GL_MAX : GL_FUNC_ADD);
-    if (blend == Blend::Add) gl.BlendFunci(0, GL_ONE, GL_ONE);  // MIN and MAX have no factors
+void set_blend(const Api& gl, GLuint target, Blend blend) {
+    if (blend == Blend::None) return gl.Disablei(GL_BLEND, target);
+    gl.Enablei(GL_BLEND, target);
+    gl.BlendEquationi(target, blend == Blend::Min ? GL_MIN : blend == Blend::Max ? GL_MAX : GL_FUNC_ADD);
+    if (blend == Blend::Add) gl.BlendFunci(target, GL_ONE, GL_ONE);  // MIN and MAX have no factors
 }
 
 GLenum name_of(Compare compare) {
@@ -112,7 +111,10 @@ void bind(Device& device, const Pass& pass) {
         if (pass.inputs[unit]) bind_texture(unit, pass.inputs[unit]->id());
     }
     if (pass.counts) bind_texture(texture_units - 1, pass.counts->id());
-    if (bound.blend != pass.blend) set_blend(gl, bound.blend = pass.blend);
+    for (GLuint i = 0; i < draw_buffers; ++i) {
+        const auto blend = pass.blend.of[i];
+        if (bound.blend.of[i] != blend) set_blend(gl, i, bound.blend.of[i] = blend);
+    }
     if (bound.depth != pass.depth) set_depth(gl, bound.depth = pass.depth);
     if (bound.stencil != pass.stencil) {
         device.save_stencil();
@@ -122,32 +124,35 @@ void bind(Device& device, const Pass& pass) {
     if (bound.color != pass.color) {
         bound.color = pass.color;
         const GLboolean on = pass.color == ColorWrite::On ? GL_TRUE : GL_FALSE;
-        gl.ColorMaski(0, on, on, on, on);
+        gl.ColorMask(on, on, on, on);
     }
 }
 
+struct SetUniform {
+    const Api& gl;
+    GLuint program;
+    GLint where;
+    void operator()(int v) const { gl.ProgramUniform1i(program, where, v); }
+    void operator()(unsigned v) const { gl.ProgramUniform1ui(program, where, v); }
+    void operator()(float v) const { gl.ProgramUniform1f(program, where, v); }
+    void operator()(const glm::ivec2& v) const { gl.ProgramUniform2i(program, where, v.x, v.y); }
+    void operator()(const glm::ivec4& v) const { gl.ProgramUniform4i(program, where, v.x, v.y, v.z, v.w); }
+    void operator()(const glm::uvec2& v) const { gl.ProgramUniform2ui(program, where, v.x, v.y); }
+    void operator()(const glm::uvec4& v) const { gl.ProgramUniform4ui(program, where, v.x, v.y, v.z, v.w); }
+    void operator()(const glm::vec2& v) const { gl.ProgramUniform2f(program, where, v.x, v.y); }
+    void operator()(const glm::vec4& v) const { gl.ProgramUniform4f(program, where, v.x, v.y, v.z, v.w); }
+};
+
 void set_uniforms(const Api& gl, const Pass& pass) {
-    for (const auto& uniform : pass.uniforms) {
-        std::visit(
-            [&](const auto& value) {
-                using Value = std::decay_t<decltype(value)>;
-                const auto program = pass.program->id();
-                if constexpr (std::is_same_v<Value, GLint>) {
-                    gl.ProgramUniform1i(program, uniform.location, value);
-                } else if constexpr (std::is_same_v<Value, GLuint>) {
-                    gl.ProgramUniform1ui(program, uniform.location, value);
-                } else if constexpr (std::is_same_v<Value, GLfloat>) {
-                    gl.ProgramUniform1f(program, uniform.location, value);
-                } else if constexpr (std::is_same_v<Value, std::array<GLint, 2>>) {
-                    gl.ProgramUniform2i(program, uniform.location, value[0], value[1]);
-                } else if constexpr (std::is_same_v<Value, std::array<GLuint, 2>>) {
-                    gl.ProgramUniform2ui(program, uniform.location, value[0], value[1]);
-                } else {
-                    gl.ProgramUniform4ui(program, uniform.location, value[0], value[1], value[2], value[3]);
-                }
-            },
-            uniform.value);
-    }
+    const auto program = pass.program->id();
+    for (const auto& uniform : pass.uniforms)
+        std::visit(SetUniform{gl, program, pass.program->location(uniform.name)}, uniform.value);
+}
+
+std::size_t count_of(const Pass& pass) {
+    if (pass.count != Pass::all) return pass.count;
+    if (!pass.quads) throw InvalidArgument("the pass '" + std::string(pass.name) + "' does not count its points");
+    return pass.quads->quads().size() - pass.first;
 }
 
 // Calls `issue` between the observer's two calls.
@@ -166,6 +171,7 @@ void observed(Device& device, PassEvent event, std::span<const Quad> quads, Issu
 }  // namespace
 
 void draw(Device& device, const Pass& pass) {
+    const auto count = count_of(pass);
     const PassEvent event{.name = pass.name,
                           .stage = pass.stage,
                           .step = pass.step,
@@ -174,10 +180,10 @@ void draw(Device& device, const Pass& pass) {
                           .height = pass.target->height(),
                           .targets = pass.target->targets(),
                           .format = info(pass.target->format()).name,
-                          .write = pass.blend == Blend::None ? PassEvent::Write::Replace : PassEvent::Write::Blend,
-                          .texels = pass.quads ? 0 : pass.count,
+                          .write = !pass.blend.any() ? PassEvent::Write::Replace : PassEvent::Write::Blend,
+                          .texels = pass.quads ? 0 : count,
                           .pass = &pass};
-    const auto quads = pass.quads ? pass.quads->quads().subspan(pass.first, pass.count) : std::span<const Quad>{};
+    const auto quads = pass.quads ? pass.quads->quads().subspan(pass.first, count) : std::span<const Quad>{};
     observed(device, event, quads, [&] {
         const auto& gl = device.gl;
         bind(device, pass);
@@ -187,10 +193,10 @@ void draw(Device& device, const Pass& pass) {
         if (pass.count_samples) gl.BeginQuery(GL_SAMPLES_PASSED, pass.count_samples->id());
         if (pass.quads) {
             const GLsizei corners = gl.NV_fill_rectangle ? 3 : 4;  // see set_baseline
-            gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, corners, static_cast<GLsizei>(pass.count),
+            gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, corners, static_cast<GLsizei>(count),
                                                static_cast<GLuint>(pass.first));
         } else {
-            gl.DrawArrays(GL_POINTS, static_cast<GLint>(pass.first), static_cast<GLsizei>(pass.count));
+            gl.DrawArrays(GL_POINTS, static_cast<GLint>(pass.first), static_cast<GLsizei>(count));
         }
         if (pass.count_samples) gl.EndQuery(GL_SAMPLES_PASSED);
     });

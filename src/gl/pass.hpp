@@ -1,11 +1,17 @@
 // An algorithm is a sequence of passes. A Pass is a plain value; draw() is the only place that draws.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <glm/vec2.hpp>
+#include <glm/vec4.hpp>
+#include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -72,20 +78,54 @@ struct StencilTest {
     bool operator==(const StencilTest&) const = default;
 };
 
+// A value for a program's uniform of that name.
 struct Uniform {
-    GLint location;
-    std::variant<GLint, GLuint, GLfloat, std::array<GLint, 2>, std::array<GLuint, 2>, std::array<GLuint, 4>> value;
+    std::string name;
+    std::variant<int, unsigned, float, glm::ivec2, glm::ivec4, glm::uvec2, glm::uvec4, glm::vec2, glm::vec4> value;
+};
+class Uniforms {
+  public:
+    Uniforms() = default;
+    Uniforms(std::initializer_list<Uniform> all) : all_(all) {}
+    Uniforms& set(std::string name, decltype(Uniform::value) value) {
+        all_.push_back({std::move(name), value});
+        return *this;
+    }
+    Uniforms& set(const Uniforms& more) {
+        all_.insert(all_.end(), more.all_.begin(), more.all_.end());
+        return *this;
+    }
+    [[nodiscard]] auto begin() const { return all_.begin(); }
+    [[nodiscard]] auto end() const { return all_.end(); }
+    // Pre: there is one of that name.
+    [[nodiscard]] const decltype(Uniform::value)& operator[](std::string_view name) const {
+        return std::ranges::find(all_, name, &Uniform::name)->value;
+    }
+
+  private:
+    std::vector<Uniform> all_;
+};
+
+// What becomes of the colour of each render target.
+struct Blending {
+    std::array<Blend, draw_buffers> of{};
+    Blending() = default;
+    Blending(Blend all) { of.fill(all); }  // NOLINT(google-explicit-constructor): most passes have one
+    Blending(std::initializer_list<Blend> each) { std::ranges::copy(each, of.begin()); }
+    [[nodiscard]] bool any() const { return *this != Blending(); }
+    bool operator==(const Blending&) const = default;
 };
 
 struct Pass {
+    static constexpr std::size_t all = ~std::size_t{0};
     std::string_view name;
     int stage = -1, step = -1;
     const Program* program = nullptr;
     std::array<const Texture*, texture_units> inputs{};  // on units 0 ..
     const CountList* counts = nullptr;                   // on the last unit
-    std::vector<Uniform> uniforms{};
+    Uniforms uniforms{};
     const Framebuffer* target = nullptr;
-    Blend blend = Blend::None;
+    Blending blend{};
     ColorWrite color = ColorWrite::On;
     std::optional<DepthTest> depth{};      // for a target with a depth texture; off by default
     std::optional<StencilTest> stencil{};  // for a target with a stencil texture; off by default
@@ -93,7 +133,8 @@ struct Pass {
     std::optional<std::array<float, 2>> depth_bounds{};
     const QuadList* quads = nullptr;
     const Points* points = nullptr;        // drawn when there are no quads
-    std::size_t first = 0, count = 0;      // of the list, or of gl_VertexID
+    std::size_t first = 0;                 // of the list, or of gl_VertexID
+    std::size_t count = all;               // by default all of the list from the first on; points must be counted
     const Query* count_samples = nullptr;  // receives the number of fragments that were not discarded
     const Query* only_if = nullptr;        // the GPU skips the pass when this query counted nothing
 };
@@ -103,7 +144,7 @@ struct Pipeline {
     GLuint program = 0, vertex_array = 0, framebuffer = 0;
     std::array<GLuint, texture_units> textures{};
     int width = -1, height = -1;
-    Blend blend = Blend::None;
+    Blending blend;
     ColorWrite color = ColorWrite::On;
     std::optional<DepthTest> depth;
     std::optional<StencilTest> stencil;

@@ -64,7 +64,7 @@ std::string define(const char* name, int value) {
     return std::string("#define ") + name + " " + std::to_string(value) + "\n";
 }
 
-std::array<GLuint, 2> words_of(double value) {
+glm::uvec2 words_of(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     return {low(bits), high(bits)};
 }
@@ -104,8 +104,8 @@ Key most_number(ColumnType type) {
 }
 
 gl::Uniform key_uniform(const gl::Program& program, const char* name, ColumnType type, Key key) {
-    if (wide(type)) return {program.location(name), std::array<GLuint, 2>{low(key), high(key)}};
-    return {program.location(name), GLuint{low(key)}};
+    if (wide(type)) return {program.location(name), glm::uvec2{low(key), high(key)}};
+    return {program.location(name), low(key)};
 }
 
 void remove_bias(Sum& sum, ColumnType type, std::uint64_t n) {
@@ -291,8 +291,8 @@ void BitmapEngine::copy_from_host(const ColumnData& column, const RowPart& part,
         draw(device_, {.name = "column from texture",
                        .program = &program,
                        .inputs = {&source.texture},
-                       .uniforms = {{program.location("offset"), static_cast<GLint>(offset)},
-                                    {program.location("rows"), static_cast<GLint>(shape.rows)}},
+                       .uniforms = {{"offset", static_cast<int>(offset)},
+                                    {"rows", static_cast<int>(shape.rows)}},
                        .target = &target,
                        .quads = &quads,
                        .first = 0,
@@ -383,7 +383,7 @@ const gl::Texture& BitmapColumns::texture(const Bits& bits) {
 }
 
 void BitmapColumns::fill(const char* name, const gl::Program& program, const Canvas& target,
-                         std::initializer_list<const gl::Texture*> inputs, std::vector<gl::Uniform> uniforms) {
+                         std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms) {
     gl::Pass pass{.name = name,
                   .program = &program,
                   .uniforms = std::move(uniforms),
@@ -417,11 +417,11 @@ BitsPtr BitmapColumns::member(const Member& leaf) {
 
 BitsPtr BitmapColumns::leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                const gl::Texture* list,
-                               const std::function<std::vector<gl::Uniform>(const gl::Program&)>& uniforms) {
+                               const std::function<gl::Uniforms(const gl::Program&)>& uniforms) {
     const auto& program =
         programs_.get("query/leaf.frag", shaders::query_leaf_frag, kind + keys_prelude(of.type, room_.shape.words));
     auto all = uniforms(program);
-    all.push_back({program.location("negate"), negate ? ~GLuint{0} : GLuint{0}});
+    all.push_back({"negate", negate ? ~0 : 0});
     auto bits = make_bits();
     fill(name, program, bits->canvas(), {&of.keys, &texture(*of.valid), list}, std::move(all));
     return bits;
@@ -430,8 +430,8 @@ BitsPtr BitmapColumns::leaf_of(const GpuColumn& of, const char* name, const std:
 BitsPtr BitmapColumns::range(const Range& leaf) {
     const auto& of = column(leaf.column);
     return leaf_of(of, "range", "#define RANGE\n", leaf.negate, nullptr, [&](const gl::Program& program) {
-        return std::vector{key_uniform(program, "low", of.type, leaf.low),
-                           key_uniform(program, "span", of.type, leaf.high - leaf.low)};
+        return std::vector{key_uniform("low", of.type, leaf.low),
+                           key_uniform("span", of.type, leaf.high - leaf.low)};
     });
 }
 
@@ -439,7 +439,7 @@ BitsPtr BitmapColumns::member_of_few(const GpuColumn& of, std::span<const Key> k
     const auto places = std::bit_ceil(keys.size());  // few programs, not one for each number
     return leaf_of(of, "member of few", define("FEW", static_cast<int>(places)), negate, nullptr,
                    [&](const gl::Program& program) {
-                       std::vector<gl::Uniform> all;
+                       gl::Uniforms all;
                        for (std::size_t i = 0; i < places; ++i)
                            all.push_back(key_uniform(program, ("list[" + std::to_string(i) + "]").c_str(), of.type,
                                                      keys[std::min(i, keys.size() - 1)]));
@@ -456,15 +456,15 @@ BitsPtr BitmapColumns::member_of_table(const GpuColumn& of, std::span<const Key>
     }
     const auto table = send_list(gl::Format::R32ui, std::as_bytes(std::span(words)));
     return leaf_of(of, "member of table", "#define TABLE\n", negate, &table, [&](const gl::Program& program) {
-        return std::vector{key_uniform(program, "low", of.type, keys.front()),
-                           key_uniform(program, "span", of.type, span)};
+        return std::vector{key_uniform("low", of.type, keys.front()),
+                           key_uniform("span", of.type, span)};
     });
 }
 
 BitsPtr BitmapColumns::member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate) {
     const auto list = send_list(gl::Format::Rg32ui, std::as_bytes(keys));
     return leaf_of(of, "member of list", "", negate, &list, [&](const gl::Program& program) {
-        return std::vector{gl::Uniform{program.location("count"), static_cast<GLint>(keys.size())}};
+        return gl::Uniforms{gl::Uniform{"count", static_cast<int>(keys.size())}};
     });
 }
 
@@ -494,8 +494,8 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
     auto bits = make_bits();
     // The program may have no use for some.
     fill("pair", program, bits->canvas(), {&a.keys, &b.keys, &texture(*valid)},
-         {{program.location("wanted"), GLuint{wanted(leaf.op, leaf.negate)}},
-          {program.find("most_number"), std::array<GLuint, 2>{low(most), high(most)}}});
+         {{"wanted", wanted(leaf.op, leaf.negate)},
+          {"most_number", glm::uvec2{low(most), high(most)}}});
     return bits;
 }
 
@@ -528,11 +528,11 @@ BitsPtr BitmapColumns::linear(const Linear& leaf) {
     auto bits = make_bits();
     pass.program = &program;
     pass.inputs[0] = &texture(*valid);
-    pass.uniforms = {{program.location("wanted"), GLuint{wanted(leaf.op, leaf.negate)}},
-                     {program.location("constant"), words_of(leaf.constant)}};
+    pass.uniforms = {{"wanted", wanted(leaf.op, leaf.negate)},
+                     {"constant", words_of(leaf.constant)}};
     for (std::size_t i = 0; i < terms; ++i)
         pass.uniforms.push_back(
-            {program.location(("factors[" + std::to_string(i) + "]").c_str()), words_of(leaf.factors[i])});
+            {"factors[" + std::to_string(i) + "]", words_of(leaf.factors[i])});
     pass.target = &bits->canvas().target;
     pass.quads = &bits->canvas().quads;
     pass.count = 1;
@@ -565,7 +565,7 @@ BitsPtr BitmapColumns::combine(BoolOp op, const Bits& a, const Bits& b) {
     const auto& program = programs_.get("query/combine.frag", shaders::query_combine_frag);
     auto bits = make_bits();
     fill("combine", program, bits->canvas(), {&texture(a), &texture(b)},
-         {{program.location("op"), static_cast<GLint>(op)}});
+         {{"op", static_cast<int>(op)}});
     return bits;
 }
 
@@ -588,9 +588,9 @@ const gl::Texture& BitmapColumns::reduce(std::vector<Canvas>& partials, const ch
     auto count = product(partials[0].texture.width(), partials[0].texture.height());
     for (std::size_t i = 1; i < partials.size(); ++i) {
         fill("reduce", program, partials[i], {&partials[i - 1].texture},
-             {{program.location("count"), static_cast<GLint>(count)},
-              {program.location("source_width"), partials[i - 1].texture.width()},
-              {program.location("target_width"), partials[i].texture.width()}});
+             {{"count", static_cast<int>(count)},
+              {"source_width", partials[i - 1].texture.width()},
+              {"target_width", partials[i].texture.width()}});
         count = (count + fold - 1) / fold;
     }
     return partials.back().texture;
@@ -658,9 +658,9 @@ Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     });
     for (; shift >= 0; shift -= 2) {
         fill("count digits", partial, canvases[0], {&of.keys, &texture(rows), &state[0].texture},
-             {{partial.location("shift"), shift}});
+             {{"shift", shift}});
         fill("choose digit", choose, state[1], {&reduce(canvases, "COUNTS"), &state[0].texture},
-             {{choose.location("shift"), shift}});
+             {{"shift", shift}});
         std::swap(state[0], state[1]);
     }
     const auto found = read(state[0].texture);

@@ -227,12 +227,12 @@ class BitmapColumns : public Columns {
     // By leaf.frag of that kind.
     [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                   const gl::Texture* list,
-                                  const std::function<std::vector<gl::Uniform>(const gl::Program&)>& uniforms);
+                                  const std::function<gl::Uniforms(const gl::Program&)>& uniforms);
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
     [[nodiscard]] BitsPtr linear(const Linear& leaf);
     // Draws over all of the target.
     void fill(const char* name, const gl::Program& program, const Canvas& target,
-              std::initializer_list<const gl::Texture*> inputs, std::vector<gl::Uniform> uniforms = {});
+              std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms = {});
     // Partial results of a column's rows, by the program partial.frag with that fold.
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const char* fold);
     // The first of the canvases that partial results shrink through.

@@ -171,7 +171,7 @@ void DepthColumns::test(const char* name, const Test& test, bool count) {
         programs_.get("query/at_depth.vert", {shaders::query_at_depth_vert, shaders::query_nothing_frag});
     gl::Pass pass{.name = name,
                   .program = &program,
-                  .uniforms = {{program.location("code"), GLuint{test.code}}},
+                  .uniforms = {{"code", test.code}},
                   .stencil = test.stencil,
                   .depth_bounds = test.bounds};
     if (test.depth) pass.depth = gl::DepthTest{.pass_if = *test.depth};
@@ -187,10 +187,10 @@ void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
     issue({.name = "to depth",
            .program = &program,
            .inputs = {&known->keys, &texture(*known->valid)},
-           .uniforms = {key_uniform(program, "base", known->type, planes.base),
-                        {program.location("shift"), planes.shift(plane)},
-                        {program.location("mask"), GLuint{planes.mask()}},
-                        {program.location("null_code"), GLuint{planes.null_code}}},
+           .uniforms = {key_uniform("base", known->type, planes.base),
+                        {"shift", planes.shift(plane)},
+                        {"mask", planes.mask()},
+                        {"null_code", planes.null_code}},
            .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}},
           false);
     surface_.column = known;
@@ -257,7 +257,7 @@ void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, 
     issue({.name = "meet column",
            .program = &program,
            .inputs = {&b.keys, &texture(*valid)},
-           .uniforms = {key_uniform(program, "base", b.type, planes.base)},
+           .uniforms = {key_uniform("base", b.type, planes.base)},
            .depth = gl::DepthTest{.pass_if = stored_op_drawn(pair.op, pair.negate)},
            .stencil = at_level(level, StencilOp::Increment)},
           count);
@@ -341,7 +341,7 @@ BitsPtr DepthColumns::bits_at(int level) {
     const auto& program = programs_.get("query/stencil_bits.frag", shaders::query_stencil_bits_frag);
     auto bits = make_bits();
     fill("stencil to bits", program, bits->canvas(), {&surface_.texture},
-         {{program.location("level"), static_cast<GLuint>(level)}, {program.location("mask"), GLuint{level_bits}}});
+         {{"level", static_cast<unsigned>(level)}, {"mask", level_bits}});
     return bits;
 }
 
@@ -387,15 +387,15 @@ Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     queries_used_ = 0;
     for (int known = 0, plane = -1; known < planes.width; ++known) {
         const int next = planes.plane_of_bit(planes.width - 1 - known);
-        if (std::exchange(plane, next) != next) load_found(i, planes, plane, known, static_cast<GLuint>(k), rows);
+        if (std::exchange(plane, next) != next) load_found(i, planes, plane, known, static_cast<unsigned>(k), rows);
         issue({.name = "next bit",
                .program = &program,
                .counts = &depth_.counts_,
-               .uniforms = {{program.location("bits"), planes.width},
-                            {program.location("known"), known},
-                            {program.location("shift"), planes.shift(plane)},
-                            {program.location("mask"), GLuint{planes.mask()}},
-                            {program.location("k"), static_cast<GLuint>(k)}},
+               .uniforms = {{"bits", planes.width},
+                            {"known", known},
+                            {"shift", planes.shift(plane)},
+                            {"mask", planes.mask()},
+                            {"k", static_cast<unsigned>(k)}},
                .depth = gl::DepthTest{.pass_if = fewer}},
               true);
         depth_.counts_.note(static_cast<std::size_t>(known), depth_.queries_[queries_used_ - 1]);
@@ -420,14 +420,14 @@ void DepthColumns::load_found(std::size_t i, const DepthPlanes& planes, int plan
            .program = &program,
            .inputs = {&of->keys, &texture(rows)},
            .counts = &depth_.counts_,
-           .uniforms = {{program.location("bits"), planes.width},
-                        {program.location("known"), known},
-                        {program.location("k"), GLuint{k}},
-                        key_uniform(program, "base", of->type, planes.base),
-                        {program.location("shift"), planes.shift(plane)},
-                        {program.location("above"), planes.shift(plane) + planes.bits},
-                        {program.location("mask"), GLuint{planes.mask()}},
-                        {program.location("null_code"), GLuint{planes.null_code}}},
+           .uniforms = {{"bits", planes.width},
+                        {"known", known},
+                        {"k", k},
+                        key_uniform("base", of->type, planes.base),
+                        {"shift", planes.shift(plane)},
+                        {"above", planes.shift(plane) + planes.bits},
+                        {"mask", planes.mask()},
+                        {"null_code", planes.null_code}},
            .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}},
           false);
 }
@@ -444,7 +444,7 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
         issue({.name = "bit",
                .program = &program,
                .inputs = {&of.keys},
-               .uniforms = {key_uniform(program, "base", of.type, of.least), {program.location("shift"), bit}},
+               .uniforms = {key_uniform("base", of.type, of.least), {"shift", bit}},
                .stencil = at_level(first_level)},
               true);
     }

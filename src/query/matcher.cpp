@@ -99,7 +99,7 @@ class MatchRun {
     void add(const Match& match, std::size_t place);  // its bits are read later
     void flush();
     void fill(const char* name, const gl::Program& program, const Canvas& target, const gl::QuadList& quads,
-              std::size_t quad, std::array<const gl::Texture*, 2> inputs, std::vector<gl::Uniform> uniforms);
+              std::size_t quad, std::array<const gl::Texture*, 2> inputs, gl::Uniforms uniforms);
 
     gl::Device& device_;
     cpu::Workers& workers_;
@@ -183,7 +183,7 @@ void MatchRun::send_ranges(std::size_t first, std::size_t count) {
 }
 
 void MatchRun::fill(const char* name, const gl::Program& program, const Canvas& target, const gl::QuadList& quads,
-                    std::size_t quad, std::array<const gl::Texture*, 2> inputs, std::vector<gl::Uniform> uniforms) {
+                    std::size_t quad, std::array<const gl::Texture*, 2> inputs, gl::Uniforms uniforms) {
     gl::Pass pass{.name = name,
                   .program = &program,
                   .uniforms = std::move(uniforms),
@@ -201,9 +201,9 @@ void MatchRun::draw_matches(std::size_t part) {
                                           (code_.wide ? "#define WIDE\n" : "") + shaders::query_keys_glsl);
     const auto count = std::min(tiling_.part_keys(), keys_.size() - part * tiling_.part_keys());
     fill("match", match, room_.matches, quads_, 0, {&room_.keys[part], &room_.ranges},
-         {{match.location("words"), static_cast<GLint>(tiling_.words)},
-          {match.location("lines"), static_cast<GLint>(tiling_.lines)},
-          {match.location("count"), static_cast<GLint>(count)}});
+         {{"words", static_cast<int>(tiling_.words)},
+          {"lines", static_cast<int>(tiling_.lines)},
+          {"count", static_cast<int>(count)}});
     fill("match blocks", programs_.get("query/match_blocks.frag", shaders::query_match_blocks_frag), room_.blocks,
          quads_, 1, {&room_.matches.texture}, {});
 }
@@ -219,7 +219,7 @@ void MatchRun::flush() {
         });
     const auto& program = programs_.get("query/match_words.frag", shaders::query_match_words_frag);
     fill("match words", program, room_.words, room_.words.quads, 0, {&room_.matches.texture, &room_.places},
-         {{program.location("width"), static_cast<GLint>(tiling_.words)}});
+         {{"width", static_cast<int>(tiling_.words)}});
     room_.words_back.request(device_, room_.words.texture);
     const auto words = room_.words_back.wait();
     for (std::size_t i = 0; i < found_.size(); ++i)

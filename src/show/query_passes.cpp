@@ -49,7 +49,7 @@ bool holds(gl::Compare compare, std::uint32_t incoming, std::uint32_t stored) {
 
 std::uint64_t word(const gl::Uniform& uniform) {
     if (const auto* one = std::get_if<GLuint>(&uniform.value)) return *one;
-    if (const auto* two = std::get_if<std::array<GLuint, 2>>(&uniform.value))
+    if (const auto* two = std::get_if<glm::uvec2>(&uniform.value))
         return (*two)[0] | std::uint64_t{(*two)[1]} << 32U;
     return static_cast<std::uint64_t>(std::get<GLint>(uniform.value));
 }

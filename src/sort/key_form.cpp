@@ -27,20 +27,21 @@ std::uint64_t KeyForm::padding() const {
     });
 }
 
-Uniforms& Uniforms::set_order(const KeyForm& form) {
-    cpu::visit_type(form.type, [&]<class Key>(const Key*) {
+gl::Uniforms order_uniforms(const KeyForm& form) {
+    return cpu::visit_type(form.type, [&]<class Key>(const Key*) -> gl::Uniforms {
         using Rule = cpu::TotalOrder<Key>;
         const auto high = [](auto bits) {
-            return static_cast<GLuint>(sizeof bits == 8 ? static_cast<std::uint64_t>(bits) >> 32U : bits);
+            return static_cast<unsigned>(sizeof bits == 8 ? static_cast<std::uint64_t>(bits) >> 32U : bits);
         };
+        unsigned sign = 0;
+        if constexpr (cpu::is_float<Key>) sign = high(cpu::KeyBits<Key>::sign);
         const Rule rule(form.order);
-        set("flip_low", static_cast<GLuint>(rule.flip));
-        set("flip_high", high(rule.flip));
-        set("sign", cpu::is_float<Key> ? high(cpu::KeyBits<Key>::sign) : 0U);
-        set("ones", high(Rule::ones));
-        set("nans", high(Rule::negative_nans));
+        return {{"flip_low", static_cast<unsigned>(rule.flip)},
+                {"flip_high", high(rule.flip)},
+                {"sign", sign},
+                {"ones", high(Rule::ones)},
+                {"nans", high(Rule::negative_nans)}};
     });
-    return *this;
 }
 
 }  // namespace quadmill::detail::sort

@@ -1,11 +1,8 @@
 // Keys as unsigned numbers in the library's order, for the engines that sort in integer textures.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "gl/pass.hpp"
 #include "quadmill/sort.hpp"
@@ -28,21 +25,7 @@ struct KeyForm {
     [[nodiscard]] std::uint64_t padding() const;
 };
 
-// Uniforms by name; names that a program lacks do nothing.
-class Uniforms {
-  public:
-    explicit Uniforms(const gl::Program& program) : program_(program) {}
-    Uniforms& set(const char* name, std::integral auto value) {
-        all_.push_back({program_.find(name), value});
-        return *this;
-    }
-    // The numbers of TotalOrder, for shaders/sort/key_order.glsl.
-    Uniforms& set_order(const KeyForm& form);
-    [[nodiscard]] std::vector<gl::Uniform> take() { return std::move(all_); }
-
-  private:
-    const gl::Program& program_;
-    std::vector<gl::Uniform> all_;
-};
+// The numbers of TotalOrder, for shaders/sort/key_order.glsl.
+[[nodiscard]] gl::Uniforms order_uniforms(const KeyForm& form);
 
 }  // namespace quadmill::detail::sort

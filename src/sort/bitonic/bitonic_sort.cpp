@@ -66,8 +66,9 @@ SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const Bito
     const auto passes_before = device_.passes;
     auto& on = surface(job);
     const std::span all(static_cast<std::byte*>(keys.data()), keys.size() * job.form.key_bytes());
-    const auto row_bytes = static_cast<std::size_t>(on.memory.width()) * gl::info(on.memory.format()).bytes;
-    uploader_.send(device_, on.memory, workers_, [&](std::size_t row, std::size_t /*rows*/, auto staging) {
+    const auto row_bytes =
+        static_cast<std::size_t>(on.memory.texture.width()) * gl::info(on.memory.texture.format()).bytes;
+    uploader_.send(device_, on.memory.texture, workers_, [&](std::size_t row, std::size_t /*rows*/, auto staging) {
         const auto part = all.subspan(row * row_bytes);
         std::memcpy(staging.data(), part.data(), std::min(part.size(), staging.size()));
     });
@@ -76,8 +77,8 @@ SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const Bito
     begin_.note_time();
     passes_.sort(on, job);
     end_.note_time();
-    keys_back_.request(device_, on.memory);
-    if (!index.empty()) index_back_.request(device_, on.index);
+    keys_back_.request(device_, on.memory.texture);
+    if (!index.empty()) index_back_.request(device_, on.index.texture);
     read_end_.note_time();
     gl::flush(device_);
     device_.check("Sorter");  // before a key is overwritten

@@ -8,19 +8,14 @@
 #include "pass/layout.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/bitonic/quads.hpp"
-#include "sort/pbsn/quads.hpp"
 
 namespace quadmill::detail::sort {
 
 namespace {
 
-gl::Texture linear_texture(gl::Device& device, gl::Format format, std::size_t bytes) {
+pass::Target linear_target(gl::Device& device, gl::Format format, std::size_t bytes) {
     const auto shape = pass::FourArray::of_blocks(0, (bytes - 1) / gl::info(format).bytes + 1);
     return {device, format, shape.width, shape.height};
-}
-
-gl::Quad whole(const gl::Texture& texture) {
-    return copy_quad(texture.width(), texture.height());
 }
 
 std::string define(const char* name, int value) {
@@ -35,36 +30,23 @@ std::string prelude_of_places(const BitonicJob& job) {
     return text + shaders::sort_key_order_glsl + shaders::sort_bitonic_places_glsl;
 }
 
-std::vector<gl::Uniform> uniforms_of_places(const gl::Program& program, const BitonicJob& job,
-                                            const gl::Texture& memory) {
-    return Uniforms(program)
-        .set("memory_log2", GLint{pass::log2_ceil(static_cast<std::size_t>(memory.width()))})
-        .set("width_log2", GLint{job.shape.width_log2})
-        .set("texels", static_cast<GLint>(job.shape.texels()))
-        .set("window", static_cast<GLint>(job.window))
-        .set("window_log2", GLint{job.shape.k})
-        .set("count", static_cast<GLint>(job.count))
-        .set_order(job.form)
-        .take();
+gl::Uniforms uniforms_of_places(const BitonicJob& job, const gl::Texture& memory) {
+    return gl::Uniforms{{"memory_log2", pass::log2_ceil(static_cast<std::size_t>(memory.width()))},
+                        {"width_log2", job.shape.width_log2},
+                        {"texels", static_cast<int>(job.shape.texels())},
+                        {"window", static_cast<int>(job.window)},
+                        {"window_log2", job.shape.k},
+                        {"count", static_cast<int>(job.count)}}
+        .set(order_uniforms(job.form));
 }
 
 }  // namespace
 
 BitonicSurface::BitonicSurface(gl::Device& device, const BitonicJob& job)
     : made_for(job),
-      memory(linear_texture(device, job.form.source_format(), job.count * job.form.key_bytes())),
-      memory_target(device, memory),
-      planes(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()),
-      other(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()),
-      planes_target(device, planes),
-      other_target(device, other) {
-    std::vector<gl::Quad> all{whole(planes), whole(memory)};
-    if (job.form.indexed) {
-        index = linear_texture(device, gl::Format::Rgba32ui, job.count * sizeof(std::uint32_t));
-        index_target = gl::Framebuffer(device, index);
-        all.push_back(whole(index));
-    }
-    quads = gl::QuadList(device, std::move(all));
+      memory(linear_target(device, job.form.source_format(), job.count * job.form.key_bytes())),
+      planes(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()) {
+    if (job.form.indexed) index = linear_target(device, gl::Format::Rgba32ui, job.count * sizeof(std::uint32_t));
 }
 
 bool BitonicSurface::fits(const BitonicJob& job) const {
@@ -97,64 +79,51 @@ const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
     return plans_.back();
 }
 
-const gl::Program& BitonicPasses::program(const char* name, const char* source, const std::string& prelude) {
-    const auto key = name + ("\n" + prelude);
-    if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
-    return programs_.emplace(key, gl::Program(device_, name, source, prelude)).first->second;
-}
-
 void BitonicPasses::load(BitonicSurface& surface, const BitonicJob& job) {
-    const auto& with = program("sort/bitonic_load.frag", shaders::sort_bitonic_load_frag, prelude_of_places(job));
-    draw(device_, {.name = "load",
-                   .program = &with,
-                   .inputs = {&surface.memory},
-                   .uniforms = uniforms_of_places(with, job, surface.memory),
-                   .target = &surface.planes_target,
-                   .quads = &surface.quads,
-                   .first = 0,
-                   .count = 1});
+    draw(device_,
+         {.name = "load",
+          .program = &programs_.get("sort/bitonic_load.frag", shaders::sort_bitonic_load_frag, prelude_of_places(job)),
+          .inputs = {&surface.memory.texture},
+          .uniforms = uniforms_of_places(job, surface.memory.texture),
+          .target = &surface.planes.now.framebuffer,
+          .quads = &surface.planes.now.whole});
 }
 
 // With "#define STORE_INDEX", the places of keys.
 void BitonicPasses::store(BitonicSurface& surface, const BitonicJob& job, const char* name,
                           const std::string& defines) {
-    const bool index = !defines.empty();
-    const auto& with =
-        program("sort/bitonic_store.frag", shaders::sort_bitonic_store_frag, defines + prelude_of_places(job));
+    const auto& to = defines.empty() ? surface.memory : surface.index;
     draw(device_, {.name = name,
-                   .program = &with,
-                   .inputs = {&surface.planes},
-                   .uniforms = uniforms_of_places(with, job, index ? surface.index : surface.memory),
-                   .target = index ? &surface.index_target : &surface.memory_target,
-                   .quads = &surface.quads,
-                   .first = index ? 2U : 1U,
-                   .count = 1});
+                   .program = &programs_.get("sort/bitonic_store.frag", shaders::sort_bitonic_store_frag,
+                                             defines + prelude_of_places(job)),
+                   .inputs = {&surface.planes.now.texture},
+                   .uniforms = uniforms_of_places(job, to.texture),
+                   .target = &to.framebuffer,
+                   .quads = &to.whole});
 }
 
 void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i) {
     const auto& pass = plan.passes[i];
     const auto& quads = plan.quads_of[i];
-    const auto& with = program("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
-                               define("PLANES", job.planes()) + define("STEPS", pass.steps));
+    const auto& with = programs_.get("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
+                                     define("PLANES", job.planes()) + define("STEPS", pass.steps));
     draw(device_, {.name = pass.steps == 0 ? "compare in texels" : "compare",
                    .stage = pass.stage,
                    .step = pass.step,
                    .program = &with,
-                   .inputs = {&surface.planes},
-                   .uniforms = Uniforms(with)
-                                   .set("width_log2", GLint{job.shape.width_log2})
-                                   .set("low_log2", GLint{pass.low})
-                                   .set("columns", GLint{quads.columns})
-                                   .set("turn_row", GLint{quads.turn_row})
-                                   .set("turn_channel", GLint{pass.turn_channel})
-                                   .set("pairs", GLint{pass.pairs})
-                                   .set("fours", GLint{pass.fours})
-                                   .take(),
-                   .target = &surface.other_target,
+                   .inputs = {&surface.planes.now.texture},
+                   .uniforms = {{"width_log2", job.shape.width_log2},
+                                {"low_log2", pass.low},
+                                {"columns", quads.columns},
+                                {"turn_row", quads.turn_row},
+                                {"turn_channel", pass.turn_channel},
+                                {"pairs", int{pass.pairs}},
+                                {"fours", int{pass.fours}}},
+                   .target = &surface.planes.next.framebuffer,
                    .quads = &plan.quads,
                    .first = quads.first,
                    .count = quads.count});
-    surface.swap();
+    surface.planes.swap();
 }
 
 void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job) {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gl/pass.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
 #include "sort/bitonic/network.hpp"
 #include "sort/key_form.hpp"
 
@@ -33,20 +33,13 @@ struct BitonicSurface {
     [[nodiscard]] bool fits(const BitonicJob& job) const;
 
     BitonicJob made_for;
-    gl::Texture memory, index;  // keys, and places of keys, as in memory; `index` only with an index
-    gl::Framebuffer memory_target, index_target;
-    gl::Texture planes, other;
-    gl::Framebuffer planes_target, other_target;
-    gl::QuadList quads;  // over all of planes, memory and index
-    void swap() {
-        std::swap(planes, other);
-        std::swap(planes_target, other_target);
-    }
+    pass::Target memory, index;  // keys, and places of keys, as in memory; `index` only with an index
+    pass::PingPong planes;
 };
 
 class BitonicPasses {
   public:
-    explicit BitonicPasses(gl::Device& device) : device_(device) {}
+    explicit BitonicPasses(gl::Device& device) : device_(device), programs_(device) {}
 
     // Issues the passes that sort the windows in surface.memory, in place, and fill surface.index.
     void sort(BitonicSurface& surface, const BitonicJob& job);
@@ -66,13 +59,12 @@ class BitonicPasses {
         gl::QuadList quads;
     };
     const Plan& plan(const BitonicJob& job);
-    const gl::Program& program(const char* name, const char* source, const std::string& prelude);
     void load(BitonicSurface& surface, const BitonicJob& job);
     void store(BitonicSurface& surface, const BitonicJob& job, const char* name, const std::string& defines);
     void make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i);
 
     gl::Device& device_;
-    std::map<std::string, gl::Program> programs_;
+    pass::Programs programs_;
     std::vector<Plan> plans_;
 };
 

@@ -65,7 +65,7 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
 }
 
 void MergeSort::upload(pass::Uploader& uploader, const KeyForm& form, Keys keys, const Segments& segments) {
-    const auto& source = surface_->source;
+    const auto& source = surface_->source.texture;
     const auto key_bytes = form.key_bytes();
     const auto row_keys = static_cast<std::size_t>(source.width()) * gl::info(source.format()).bytes / key_bytes;
     const auto* from = static_cast<const std::byte*>(keys.data());
@@ -142,7 +142,7 @@ void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order o
         wanted.add(0, to.keys.size());
         segments = std::make_shared<const Segments>(std::move(wanted));
     }
-    lane.readback_.request(device_, on.keys, on.shape, segments->pairs());
+    lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs());
     lane.read_.note_time();
     gl::flush(device_);
     stats.passes = device_.passes - passes_before;
@@ -172,11 +172,12 @@ MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
 
 // The rows of `source` that are filled, and the places that are written.
 const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t pairs, int width, std::size_t count) {
-    const std::array key{static_cast<std::size_t>(on.source.width()), static_cast<std::size_t>(width), count};
+    const std::array key{static_cast<std::size_t>(on.source.texture.width()), static_cast<std::size_t>(width), count};
     if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
     const auto across = static_cast<std::size_t>(width);
     const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
-    std::vector<gl::Quad> quads{gl::rectangle(0, 0, on.source.width(), static_cast<int>(on.source_rows(pairs)))};
+    std::vector<gl::Quad> quads{
+        gl::rectangle(0, 0, on.source.texture.width(), static_cast<int>(on.source_rows(pairs)))};
     if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
     if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
     return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
@@ -205,25 +206,21 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     draw(device_, {.name = "keys of texture",
                    .program = &load,
                    .inputs = {&raw_},
-                   .uniforms = Uniforms(load)
-                                   .set("count", static_cast<GLint>(count))
-                                   .set("source_width", GLint{keys.width()})
-                                   .set("target_width", GLint{on.source.width()})
-                                   .set("padding", static_cast<GLuint>(form.padding()))
-                                   .take(),
-                   .target = &on.source_target,
+                   .uniforms = {{"count", static_cast<int>(count)},
+                                {"source_width", keys.width()},
+                                {"target_width", on.source.texture.width()},
+                                {"padding", static_cast<unsigned>(form.padding())}},
+                   .target = &on.source.framebuffer,
                    .quads = &quads,
                    .first = 0,
                    .count = 1});
     passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
     draw(device_, {.name = "index of keys",
                    .program = &store,
-                   .inputs = {&on.keys},
-                   .uniforms = Uniforms(store)
-                                   .set("row_log2", GLint{on.shape.row_log2})
-                                   .set("half_height", GLint{on.shape.half_height})
-                                   .set("target_width", GLint{index.width()})
-                                   .take(),
+                   .inputs = {&on.keys.now.texture},
+                   .uniforms = {{"row_log2", on.shape.row_log2},
+                                {"half_height", on.shape.half_height},
+                                {"target_width", index.width()}},
                    .target = &target,
                    .quads = &quads,
                    .first = 1,

@@ -26,14 +26,10 @@ MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, std::size_t 
     const auto width = 1 << std::min(shape.row_log2 + pass::log2_ceil(texels_in_memory(form, 1)), most);
     const auto texels = texels_in_memory(form, shape.pairs());
     const auto rows = (texels + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width);
-    source = gl::Texture(device, form.source_format(), width, static_cast<int>(rows));
-    source_target = gl::Framebuffer(device, source);
-    keys = gl::Texture(device, form.format(), shape.width(), shape.height(), pass::Banked::layers);
-    other = gl::Texture(device, form.format(), shape.width(), shape.height(), pass::Banked::layers);
-    keys_target = gl::Framebuffer(device, keys);
-    other_target = gl::Framebuffer(device, other);
+    source = pass::Target(device, form.source_format(), width, static_cast<int>(rows));
+    keys = pass::PingPong(device, form.format(), shape.width(), shape.height(), pass::Banked::layers);
     const auto largest = form.format() == gl::Format::Rgba16ui ? 0xffffU : 0xffffffffU;
-    for (const auto* texture : {&keys, &other}) {
+    for (const auto* texture : {&keys.now.texture, &keys.next.texture}) {
         gl::clear_texels(device, *texture, 0, 2 * shape.half_height, 1, 1, 0);
         gl::clear_texels(device, *texture, 1, 2 * shape.half_height, 1, 1, largest);
     }
@@ -64,7 +60,7 @@ bool MergeSurface::fits(const KeyForm& form, std::size_t pairs) const {
 }
 
 std::size_t MergeSurface::source_rows(std::size_t pairs) const {
-    const auto width = static_cast<std::size_t>(source.width());
+    const auto width = static_cast<std::size_t>(source.texture.width());
     return (texels_in_memory(made_for, pairs) + width - 1) / width;
 }
 
@@ -72,9 +68,7 @@ const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
     if (const auto found = cuts_.find(stride_log2); found != cuts_.end()) return found->second;
     const auto most = ((shape.pairs() - 1) >> static_cast<unsigned>(stride_log2)) + 1;
     Cuts fresh{stride_log2,
-               gl::Texture(device, gl::Format::R32ui, shape.width(), pass::Banked::rows_for(most, shape.row_log2)),
-               {}};
-    fresh.target = gl::Framebuffer(device, fresh.texture);
+               pass::Target(device, gl::Format::R32ui, shape.width(), pass::Banked::rows_for(most, shape.row_log2))};
     return cuts_.emplace(stride_log2, std::move(fresh)).first->second;
 }
 
@@ -93,7 +87,10 @@ const gl::QuadList& MergeSurface::halves(gl::Device& device, std::size_t first, 
 }
 
 const gl::Program& MergePasses::program(const Variant& variant) {
-    if (const auto found = programs_.find(variant); found != programs_.end()) return found->second;
+    return programs_.get(variant, [&] { return compile(variant); });
+}
+
+gl::Program MergePasses::compile(const Variant& variant) {
     const bool blocks = variant.kind == Kind::SortBlocks, search = variant.kind == Kind::Search;
     const int keys = pass::Banked::block_words / variant.words;
     std::string prelude;
@@ -115,7 +112,7 @@ const gl::Program& MergePasses::program(const Variant& variant) {
     const auto* source = blocks   ? shaders::sort_block_sort_frag
                          : search ? shaders::sort_merge_split_frag
                                   : shaders::sort_merge_runs_frag;
-    return programs_.emplace(variant, gl::Program(device_, name, source, prelude)).first->second;
+    return {device_, name, source, prelude};
 }
 
 MergePasses::Variant MergePasses::variant(const Job& job, Kind kind) {
@@ -126,15 +123,12 @@ MergePasses::Variant MergePasses::variant(const Job& job, Kind kind) {
 }
 
 MergePasses::Inputs MergePasses::inputs(const Job& job, const Cuts* cuts) {
-    return {&job.surface.keys, cuts ? &cuts->texture : nullptr,
+    return {&job.surface.keys.now.texture, cuts ? &cuts->target.texture : nullptr,
             job.surface.segmented ? &job.surface.segments : nullptr};
 }
 
-Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job) {
-    Uniforms uniforms(program);
-    uniforms.set("row_log2", GLint{job.surface.shape.row_log2});
-    uniforms.set("half_height", GLint{job.surface.shape.half_height});
-    return uniforms;
+gl::Uniforms MergePasses::uniforms(const Job& job) {
+    return {{"row_log2", job.surface.shape.row_log2}, {"half_height", job.surface.shape.half_height}};
 }
 
 void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
@@ -145,25 +139,24 @@ void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
         const auto& blocks = program(with);
         draw(device_, {.name = "sort blocks",
                        .program = &blocks,
-                       .inputs = {&surface.source},
-                       .uniforms = uniforms(blocks, job)
+                       .inputs = {&surface.source.texture},
+                       .uniforms = uniforms(job)
                                        .set("source_log2",
-                                            GLint{pass::log2_ceil(static_cast<std::size_t>(surface.source.width()))})
-                                       .set_order(job.form)
-                                       .take(),
-                       .target = &surface.keys_target,
+                                            pass::log2_ceil(static_cast<std::size_t>(surface.source.texture.width())))
+                                       .set(order_uniforms(job.form)),
+                       .target = &surface.keys.now.framebuffer,
                        .quads = &surface.halves(device_, slice.first, slice.count),
                        .first = upper ? 1U : 0U,
                        .count = 1});
     }
 }
 
-Uniforms MergePasses::uniforms(const gl::Program& program, const Job& job, const Level& level) {
-    return uniforms(program, job)
-        .set("blocks", static_cast<GLint>(level.blocks))
-        .set("run", static_cast<GLint>(level.run))
-        .set("kept", static_cast<GLint>(level.kept))
-        .set("pairs", static_cast<GLint>(level.pairs_out()));
+gl::Uniforms MergePasses::uniforms(const Job& job, const Level& level) {
+    return uniforms(job)
+        .set("blocks", static_cast<int>(level.blocks))
+        .set("run", static_cast<int>(level.run))
+        .set("kept", static_cast<int>(level.kept))
+        .set("pairs", static_cast<int>(level.pairs_out()));
 }
 
 void MergePasses::search(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts, const Cuts* before) {
@@ -175,11 +168,10 @@ void MergePasses::search(const Job& job, const Level& level, const Slice& slice,
                    .stage = level.index,
                    .program = &split,
                    .inputs = inputs(job, before),
-                   .uniforms = uniforms(split, job, level)
-                                   .set("stride_log2", GLint{cuts.stride_log2})
-                                   .set("coarse_log2", GLint{before ? before->stride_log2 : 0})
-                                   .take(),
-                   .target = &cuts.target,
+                   .uniforms = uniforms(job, level)
+                                   .set("stride_log2", cuts.stride_log2)
+                                   .set("coarse_log2", before ? before->stride_log2 : 0),
+                   .target = &cuts.target.framebuffer,
                    .quads = &job.surface.halves(device_, slice.first >> stride, ((slice.count - 1) >> stride) + 1),
                    .first = 0,
                    .count = 1});
@@ -205,18 +197,17 @@ void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, 
         auto with = variant(job, Kind::MergeRuns);
         with.upper = upper;
         const auto& runs = program(with);
-        draw(device_,
-             {.name = "merge",
-              .stage = level.index,
-              .program = &runs,
-              .inputs = inputs(job, &cuts),
-              .uniforms = uniforms(runs, job, level).set("last", GLint{level.last ? 1 : 0}).set_order(job.form).take(),
-              .target = &surface.other_target,
-              .quads = &surface.halves(device_, slice.first, slice.count),
-              .first = upper ? 1U : 0U,
-              .count = 1});
+        draw(device_, {.name = "merge",
+                       .stage = level.index,
+                       .program = &runs,
+                       .inputs = inputs(job, &cuts),
+                       .uniforms = uniforms(job, level).set("last", level.last ? 1 : 0).set(order_uniforms(job.form)),
+                       .target = &surface.keys.next.framebuffer,
+                       .quads = &surface.halves(device_, slice.first, slice.count),
+                       .first = upper ? 1U : 0U,
+                       .count = 1});
     }
-    surface.swap();
+    surface.keys.swap();
 }
 
 void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
@@ -225,7 +216,7 @@ void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent&
     const auto slice = plan.slice_pairs;
     if (slice > 0 && extent.pairs > slice && !surface.segmented && extent.wanted_keys == 0) {
         for (std::size_t first = 0; first < extent.pairs; first += slice) {
-            if (level.index % 2 == 1) surface.swap();  // each slice goes the same way
+            if (level.index % 2 == 1) surface.keys.swap();  // each slice goes the same way
             level = {.blocks = 2 * extent.pairs};
             const Slice part{first, std::min(slice, extent.pairs - first)};
             sort_blocks(job, part);

@@ -10,6 +10,8 @@
 
 #include "gl/pass.hpp"
 #include "pass/banked.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
 #include "sort/key_form.hpp"
 
 namespace quadmill::detail::sort {
@@ -26,8 +28,7 @@ struct MergePlan {
 // Where runs are cut (shaders/sort/runs.glsl).
 struct Cuts {
     int stride_log2;
-    gl::Texture texture;
-    gl::Framebuffer target;
+    pass::Target target;
 };
 
 // The textures of a sort, and of smaller ones.
@@ -45,14 +46,8 @@ struct MergeSurface {
 
     KeyForm made_for;
     pass::Banked shape;
-    gl::Texture source;  // keys as in memory
-    gl::Framebuffer source_target;
-    gl::Texture keys, other;
-    gl::Framebuffer keys_target, other_target;
-    void swap() {
-        std::swap(keys, other);
-        std::swap(keys_target, other_target);
-    }
+    pass::Target source;  // keys as in memory
+    pass::PingPong keys;
     gl::Texture segments;    // first and end block of the segment of each pair; made when needed
     bool segmented = false;  // there are several
     // Of every 2^stride_log2-th pair; made on first use.
@@ -78,7 +73,7 @@ class MergePasses {
     explicit MergePasses(gl::Device& device) : device_(device) {}
 
     // Issues the passes that sort surface.source, each segment by itself; the result, as bits of the type, is in
-    // surface.keys.
+    // surface.keys.now.
     void sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan);
 
   private:
@@ -106,10 +101,11 @@ class MergePasses {
     };
     using Inputs = decltype(gl::Pass::inputs);
     const gl::Program& program(const Variant& variant);
+    [[nodiscard]] gl::Program compile(const Variant& variant);
     [[nodiscard]] static Variant variant(const Job& job, Kind kind);
     [[nodiscard]] static Inputs inputs(const Job& job, const Cuts* cuts);
-    [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job);
-    [[nodiscard]] static Uniforms uniforms(const gl::Program& program, const Job& job, const Level& level);
+    [[nodiscard]] static gl::Uniforms uniforms(const Job& job);
+    [[nodiscard]] static gl::Uniforms uniforms(const Job& job, const Level& level);
     // Pairs [first, first + count) of blocks.
     struct Slice {
         std::size_t first, count;
@@ -120,7 +116,7 @@ class MergePasses {
     void merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts);
 
     gl::Device& device_;
-    std::map<Variant, gl::Program> programs_;
+    pass::ProgramVariants<Variant> programs_;
 };
 
 }  // namespace quadmill::detail::sort

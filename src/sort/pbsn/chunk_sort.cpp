@@ -40,8 +40,7 @@ Lane::Lane(gl::Device& with)
       read_end(with, gl::Query::Kind::Timestamp) {}
 
 Surface& Lane::surface(gl::Format format, const pass::FourArray& shape) {
-    if (!current || current->tex.format() != format || current->tex.width() != shape.width ||
-        current->tex.height() != shape.height) {
+    if (!current || !current->now.is(format, shape.width, shape.height)) {
         current.reset();
         current.emplace(device, format, shape);
     }
@@ -52,7 +51,7 @@ template <class Float>
 void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
     const cpu::Stopwatch time;
     constexpr auto format = std::is_same_v<Float, float> ? gl::Format::Rgba32f : gl::Format::Rgba16f;
-    const auto& tex = lane.surface(format, chunk.shape).tex;
+    const auto& tex = lane.surface(format, chunk.shape).now.texture;
     const std::span<const Float> keys = keys_.subspan(chunk.begin, chunk.size);
     const auto width = static_cast<std::size_t>(chunk.shape.width);
     lane.uploader.send(
@@ -163,7 +162,7 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks) {
                              if (i + 1 < chunks.size()) send(i + 1);
                          });
         here.sort_end.note_time();
-        here.readback.request(bench_.device, here.current->tex);
+        here.readback.request(bench_.device, here.current->now.texture);
         here.read_end.note_time();
         const int stages = bench_.pbsn.stages_run();
         stats_.stages_run = std::max(stats_.stages_run, stages);

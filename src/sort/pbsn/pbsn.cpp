@@ -9,19 +9,11 @@
 
 namespace quadmill::detail::sort {
 
-Surface::Surface(gl::Device& device, gl::Format format, const pass::FourArray& shape)
-    : tex(device, format, shape.width, shape.height),
-      frame(device, format, shape.width, shape.height),
-      tex_target(device, tex),
-      frame_target(device, frame) {}
-
 Pbsn::Pbsn(gl::Device& device)
     : device_(device),
       fetch_(device, "pass/fetch.frag", shaders::pass_fetch_frag),
       out_of_order_(device, "sort/out_of_order.frag", shaders::sort_out_of_order_frag),
-      compare_(device, "sort/compare.frag", shaders::sort_compare_frag),
-      direction_(out_of_order_.location("direction")),
-      take_max_(compare_.location("take_max")) {}
+      compare_(device, "sort/compare.frag", shaders::sort_compare_frag) {}
 
 const Pbsn::Plan& Pbsn::plan(int width, int height, int k) {
     const auto key = std::tuple(width, height, k);
@@ -51,9 +43,9 @@ void Pbsn::count_out_of_order(Surface& surface, const Plan& plan, const Request&
     draw(device_, {.name = "out of order",
                    .stage = stage,
                    .program = &out_of_order_,
-                   .inputs = {&surface.tex},
-                   .uniforms = {{direction_, request.order == Order::Ascending ? 1.0F : -1.0F}},
-                   .target = &surface.frame_target,
+                   .inputs = {&surface.now.texture},
+                   .uniforms = {{"direction", request.order == Order::Ascending ? 1.0F : -1.0F}},
+                   .target = &surface.next.framebuffer,
                    .color = gl::ColorWrite::Off,
                    .quads = &plan.quads,
                    .first = plan.next_element.first,
@@ -86,8 +78,8 @@ void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& reques
     gl::Pass pass{.name = "min",
                   .stage = stage,
                   .program = &fetch_,
-                  .inputs = {&surface.tex},
-                  .target = &surface.frame_target,
+                  .inputs = {&surface.now.texture},
+                  .target = &surface.next.framebuffer,
                   .quads = &plan.quads,
                   .only_if = only_if};
     for (std::size_t i = 0; i < plan.min.size(); ++i) {
@@ -100,12 +92,12 @@ void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& reques
             pass.count = range.count;
             draw(device_, pass);
         }
-        draw_copy(surface.frame, surface.tex_target, plan, "copy to tex", pass);
+        draw_copy(surface.next.texture, surface.now.framebuffer, plan, "copy to tex", pass);
     }
 }
 
 void Pbsn::sort(Surface& surface, const Request& request, const std::function<void()>& meanwhile) {
-    const auto& plan = this->plan(surface.tex.width(), surface.tex.height(), request.k);
+    const auto& plan = this->plan(surface.now.texture.width(), surface.now.texture.height(), request.k);
     last_ = &surface;
     last_checked_ = request.early_stop == EarlyStop::Yes;
     last_issued_ = 0;
@@ -113,7 +105,7 @@ void Pbsn::sort(Surface& surface, const Request& request, const std::function<vo
         surface.in_order.emplace_back(device_, gl::Query::Kind::Samples);
     }
     // Routine 4.3, line 3: the frame buffer begins as a copy of the texture.
-    draw_copy(surface.tex, surface.frame_target, plan, "copy", {});
+    draw_copy(surface.now.texture, surface.next.framebuffer, plan, "copy", {});
     if (last_checked_ && request.k > 0) count_out_of_order(surface, plan, request, 0);
     bool told = false;
     for (int stage = 1; stage <= request.k; ++stage) {
@@ -141,18 +133,18 @@ int Pbsn::stages_run() const {
 }
 
 void Pbsn::sort_by_program(Surface& surface, int k) {
-    const auto& plan = this->plan(surface.tex.width(), surface.tex.height(), k);
+    const auto& plan = this->plan(surface.now.texture.width(), surface.now.texture.height(), k);
     for (const auto& step : pbsn_network(k)) {
         const auto index = static_cast<std::size_t>(step.step) - 1;
-        for (const GLint take_max : {0, 1}) {
+        for (const int take_max : {0, 1}) {
             const auto& range = take_max ? plan.max[index] : plan.min[index];
             draw(device_, {.name = take_max ? "compare max" : "compare min",
                            .stage = step.stage,
                            .step = step.step,
                            .program = &compare_,
-                           .inputs = {&surface.tex},
-                           .uniforms = {{take_max_, take_max}},
-                           .target = &surface.frame_target,
+                           .inputs = {&surface.now.texture},
+                           .uniforms = {{"take_max", take_max}},
+                           .target = &surface.next.framebuffer,
                            .quads = &plan.quads,
                            .first = range.first,
                            .count = range.count});

@@ -4,27 +4,22 @@
 #include <functional>
 #include <map>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "gl/pass.hpp"
 #include "pass/layout.hpp"
+#include "pass/target.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::detail::sort {
 
-// The paper's pair: `tex` holds the data and is read from, `frame` is the frame buffer that passes blend into.
-// `in_order` has one query a stage, counting texels out of order.
-struct Surface {
+// `now` is the paper's tex, which holds the data, `next` its frame buffer, which passes blend into. `in_order` has one
+// query a stage, counting texels out of order.
+struct Surface : pass::PingPong {
     Surface() = default;
-    Surface(gl::Device& device, gl::Format format, const pass::FourArray& shape);
-    gl::Texture tex, frame;
-    gl::Framebuffer tex_target, frame_target;
+    Surface(gl::Device& device, gl::Format format, const pass::FourArray& shape)
+        : PingPong(device, format, shape.width, shape.height) {}
     std::vector<gl::Query> in_order;
-    void swap() {
-        std::swap(tex, frame);
-        std::swap(tex_target, frame_target);
-    }
 };
 
 class Pbsn {
@@ -37,7 +32,7 @@ class Pbsn {
         EarlyStop early_stop;
     };
 
-    // Issues the passes that sort every window of `surface.tex`; the result is in `surface.tex`. With EarlyStop::Yes an
+    // Issues the passes that sort every window of `surface.now`; the result is there, too. With EarlyStop::Yes an
     // occlusion query after each stage counts the texels out of order: the GPU itself skips the next stage when there
     // are none, and the CPU, which stays one stage ahead, then issues no more. `meanwhile` is called once, when the GPU
     // has work.
@@ -46,10 +41,8 @@ class Pbsn {
     [[nodiscard]] int stages_run() const;
 
     // The same network with the comparator in a fragment program, for unsigned keys of all bits (RGBA32UI). The result
-    // is in `surface.tex`.
+    // is in `surface.now`.
     void sort_by_program(Surface& surface, int k);
-
-    [[nodiscard]] const gl::QuadList& copy_quads(int width, int height) { return plan(width, height, 0).quads; }
 
   private:
     struct Range {
@@ -68,7 +61,6 @@ class Pbsn {
 
     gl::Device& device_;
     gl::Program fetch_, out_of_order_, compare_;
-    GLint direction_, take_max_;
     std::map<std::tuple<int, int, int>, Plan> plans_;
     const Surface* last_ = nullptr;
     int last_issued_ = 0;

@@ -15,7 +15,7 @@ class TextureSort {
     SortStats run(const gl::Texture& input, const gl::Texture& output, const SortOptions& options);
 
   private:
-    void gather(const gl::Texture& from, const gl::Texture& to, const gl::Framebuffer& target, std::uint32_t padding);
+    void gather(const gl::Texture& from, const pass::Target& to, std::uint32_t padding);
     void recode(std::uint32_t decode, std::uint32_t flip);
     [[nodiscard]] std::uint64_t count_specials();
     void resize(int width, int height, int k);
@@ -23,11 +23,9 @@ class TextureSort {
     gl::Device& device_;
     Pbsn& pbsn_;
     gl::Program gather_, specials_, recode_;
-    GLint count_, target_width_, source_width_, padding_, decode_, flip_;
     gl::Query special_count_;
     // The caller's size: bits as integers. The padded size: integers, and the floats that are blended.
-    gl::Texture raw_;
-    gl::Framebuffer raw_target_;
+    pass::Target raw_;
     Surface keys_, floats_;
 };
 

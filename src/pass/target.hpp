@@ -1,0 +1,33 @@
+// What passes write to.
+#pragma once
+
+#include <utility>
+
+#include "gl/pass.hpp"
+
+namespace quadmill::detail::pass {
+
+// A texture that passes write; of an array texture, all layers at once, each a render target.
+struct Target {
+    Target() = default;
+    Target(gl::Device& device, gl::Format format, int width, int height, int layers = 0);
+    [[nodiscard]] bool is(gl::Format format, int width, int height) const {
+        return texture && texture.format() == format && texture.width() == width && texture.height() == height;
+    }
+
+    gl::Texture texture;
+    gl::Framebuffer framebuffer;
+    gl::QuadList whole;  // one quad, over all of it
+};
+
+// Two textures of one size that take turns: a pass reads `now` and writes `next`, and then they are swapped.
+struct PingPong {
+    PingPong() = default;
+    PingPong(gl::Device& device, gl::Format format, int width, int height, int layers = 0)
+        : now(device, format, width, height, layers), next(device, format, width, height, layers) {}
+    void swap() noexcept { std::swap(now, next); }
+
+    Target now, next;
+};
+
+}  // namespace quadmill::detail::pass
