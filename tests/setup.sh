@@ -3,7 +3,7 @@
 set -euo pipefail
 packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     libcli11-dev libcsv-dev libfmt-dev nlohmann-json3-dev libstb-dev fonts-dejavu-core # libraries of the command, demos
-    doctest-dev libsqlite3-dev                                        # and of the tests
+    doctest-dev libsqlite3-dev libx11-dev libgl-dev                   # and of the tests
     libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
     libtbb-dev libhwy-dev libboost-dev                                # rivals of `quadmill bench`
     libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU

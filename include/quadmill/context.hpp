@@ -23,8 +23,8 @@ struct HeadlessOptions {
     /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first
     /// device that offers OpenGL 4.5.
     int device = -1;
-    enum class Surface { Auto, None, Pbuffer };
-    /// Auto works without a surface where the driver can, else with a pbuffer of 1 x 1.
+    enum class Surface { Auto, Surfaceless, Pbuffer };
+    /// Auto works without a surface where the driver can, as Surfaceless demands, else with a pbuffer of 1 x 1.
     Surface surface = Surface::Auto;
     /// Receives the driver's debug messages; asks for a debug context when set.
     std::function<void(std::string_view message)> on_debug_message{};
@@ -92,7 +92,8 @@ class QUADMILL_API PassObserver {
 ///
 /// One context belongs to one thread at a time. Copies share the context. A headless context is made current by each
 /// call that needs it and what was current before comes back after the call; an adopted one must be current on the
-/// calling thread in each call, and whenever an object built from it is destroyed or assigned to.
+/// calling thread in each call, which is refused else. An object built from it may be destroyed while another one is
+/// current, or none: what it holds on the GPU waits for the next call in its own context, or for its end.
 class QUADMILL_API Context {
   public:
     using GetProcAddress = void (*(*)(const char* name))();
@@ -105,9 +106,10 @@ class QUADMILL_API Context {
 
     /// Takes the caller's context, which must be current and have the core profile. The library loads its own function
     /// table through `get_proc_address` and leaves the context's state as it was after each call.
-    /// Pre: during any call of the library, no query of samples or primitives is active and the current program is not
-    /// flagged for deletion (both are refused with InvalidArgument), and no conditional rendering is active (OpenGL
-    /// cannot tell).
+    /// Pre: during any call of the library, this context is current; no query of samples, primitives or shader
+    /// invocations and no conditional rendering is active, and the current program is not flagged for deletion. All are
+    /// refused with InvalidArgument, conditional rendering once the library has met the context outside of it, since
+    /// OpenGL does not tell it otherwise.
     /// Throws: ContextError when no context is current, or it is older than 4.5 or of the compatibility profile;
     /// InvalidArgument for a null pointer.
     static Context adopt(GetProcAddress get_proc_address);
@@ -140,8 +142,7 @@ class QUADMILL_API Context {
 /// each call does so on its own. While a Session is open, the caller must leave the context alone.
 /// Nests.
 /// Cost: some 100 glGet calls and as many to restore: 1 to 30 us; `quadmill limits` measures it.
-/// Throws: InvalidArgument while a query of samples or primitives is active, or when the current program is flagged for
-/// deletion.
+/// Throws: InvalidArgument for what Context::adopt says a call refuses.
 class QUADMILL_API Session {
   public:
     explicit Session(Context& context);

@@ -160,7 +160,9 @@ class QUADMILL_API Table {
     Table& add(const std::vector<TextColumn>& columns);
     /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels. Level
     /// 0 is read in each query, so the content may change between queries. It needs an engine of the GPU.
-    /// Shape: 2-D; R32F for F32, R32I for I32, R32UI for U32. Format and size are checked when it is used.
+    /// Shape: 2-D; R32F for F32, R32I for I32, R32UI for U32. Format and size are checked when it is used; filters,
+    /// BASE_LEVEL, swizzle and other parameters do not matter and stay. After an image store into it, the program calls
+    /// glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT) first.
     /// Throws: InvalidArgument for other types, and for texture 0.
     Table& add_texture(std::string name, std::uint32_t texture, ColumnType type, std::size_t rows);
     /// The same for more rows than a texture holds: they go on in the next texture. But for the last, each must have a

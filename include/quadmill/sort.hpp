@@ -226,7 +226,9 @@ class QUADMILL_API Sorter {
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
     /// used; both may be the same texture. Always PBSN, one run a channel.
-    /// Shape: RGBA32F, 2-D, any size, both the same.
+    /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter and
+    /// stay. After an image store into the input, the program calls
+    /// glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT) first.
     /// Guarantee: as for sort(); a texture with values that blending cannot order goes through a comparator in a
     /// shader.
     /// Cost: as for sort(), with no upload and no read-back; waits for the GPU (an occlusion query finds such values,
@@ -242,10 +244,11 @@ class QUADMILL_API Sorter {
     /// to front by Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched.
     /// Always Merge.
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
-    /// of `keys` when it is not given, and at most 2^28.
+    /// of `keys` when it is not given, and at most 2^28; parameters and image stores as for sort_texture().
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
     /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key.
-    /// Throws: InvalidArgument when an id is no such texture, or `count` texels do not fit.
+    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, or there is no room: within
+    /// SortOptions::gpu_memory where it is set, else as the driver says.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {});

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "gl/egl.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
@@ -20,6 +22,13 @@ void add_device_option(CLI::App& command, int& device) {
         .add_option("--device", device,
                     "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works)")
         ->check(CLI::NonNegativeNumber)
+        ->check([](const std::string& text) -> std::string {
+            // Here and not where a context is opened: the verb may find that the CPU does as well.
+            int index = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+            if (error == std::errc() && end == text.data() + text.size()) detail::gl::check_device(index);
+            return {};
+        })
         ->type_name("N");
 }
 

@@ -64,13 +64,38 @@ Device::Device(const HeadlessOptions& options)
 
 Device::Device(Context::GetProcAddress get_proc_address) {
     load(get_proc_address);
+    identity_.emplace(gl);
+}
+
+Device::~Device() {
+    if (!identity_ || !is_within_reach()) return;  // a context of its own takes all with it
+    destroy_what_waits();
+    host_.release(gl);
+    identity_->remove_marker(gl);
+}
+
+void Device::destroy_what_waits() noexcept {
+    for (const auto& destroy : destroy_later_) destroy(gl);
+    destroy_later_.clear();
+}
+
+void Device::require_current() const {
+    using Current = ContextIdentity::Current;
+    const auto current = identity_ ? identity_->current(gl) : Current::Same;
+    if (current == Current::Same) return;
+    throw InvalidArgument(
+        std::string(current == Current::None
+                        ? "no OpenGL context is current on this thread"
+                        : "another OpenGL context is current on this thread than the one that Context::adopt took") +
+        "; make that one current before the call");
 }
 
 void Device::load(Context::GetProcAddress get_proc_address) {
     if (get_proc_address && !quadmill_gladLoadGLContext(&gl, get_proc_address)) {
-        throw ContextError(
-            "Context::adopt: no OpenGL context is current on this thread, or its functions could not be "
-            "loaded; make your context current first");
+        throw ContextError(get_proc_address("glGetString")
+                               ? "Context::adopt: no OpenGL context is current on this thread; make yours current first"
+                               : "Context::adopt: get_proc_address does not know glGetString; give the function that "
+                                 "loads OpenGL functions for your context, such as glfwGetProcAddress");
     }
     const auto text = [&](GLenum what) {
         const auto* word = gl.GetString(what);
@@ -111,6 +136,7 @@ void Device::load(Context::GetProcAddress get_proc_address) {
 }
 
 void Device::enter() {
+    require_current();
     EglContext::Binding previous;
     if (egl) previous = egl->make_current();
     const bool first = previous_.empty();
@@ -123,6 +149,7 @@ void Device::enter() {
         throw;
     }
     if (!first) return;
+    destroy_what_waits();
     set_baseline(gl);
     pipeline = {};
 }
@@ -135,7 +162,7 @@ void Device::leave() noexcept {
     } catch (const ContextError&) {
         return;  // another thread has taken the context, and its state with it
     }
-    if (previous_.empty()) {
+    if (previous_.empty() && is_within_reach()) {
         pipeline.end_condition(gl);
         host_.restore(gl);
     }

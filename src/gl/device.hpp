@@ -10,6 +10,7 @@
 
 #include "gl/api.hpp"
 #include "gl/egl.hpp"
+#include "gl/identity.hpp"
 #include "gl/pass.hpp"
 #include "gl/state_guard.hpp"
 #include "quadmill/context.hpp"
@@ -22,8 +23,10 @@ class Device : public std::enable_shared_from_this<Device> {
     explicit Device(Context::GetProcAddress get_proc_address);
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
+    ~Device();
 
-    // Opens or joins a session: saves the host's state and sets the baseline that draw() starts from.
+    // Opens or joins a session: saves the host's state and sets the baseline that draw() starts from. Throws
+    // InvalidArgument when the context is an adopted one that is not current.
     void enter();
     void leave() noexcept;
 
@@ -33,10 +36,15 @@ class Device : public std::enable_shared_from_this<Device> {
     // Throws GlError when a GL call since enter() failed; `where` and `what` go into the message.
     void check(std::string_view where, std::string_view what = {}) const;
 
-    // Runs `destroy` with this context current; for destructors, so it swallows what goes wrong.
+    // Runs `destroy` with this context current; for destructors, so it swallows what goes wrong. While an adopted
+    // context is not current, it waits until it is: in another one, the name of an object means another object.
     template <class Destroy>
-    void destroy(Destroy&& destroy) noexcept {
+    void destroy(const Destroy& destroy) noexcept {
         try {
+            if (!is_within_reach()) {
+                destroy_later_.emplace_back(destroy);
+                return;
+            }
             std::optional<EglContext::Binding> previous;
             if (egl) previous = egl->make_current();
             destroy(gl);
@@ -59,7 +67,14 @@ class Device : public std::enable_shared_from_this<Device> {
 
   private:
     void load(Context::GetProcAddress get_proc_address);
+    [[nodiscard]] bool is_within_reach() const noexcept {
+        return !identity_ || identity_->current(gl) == ContextIdentity::Current::Same;
+    }
+    void require_current() const;
+    void destroy_what_waits() noexcept;
 
+    std::optional<ContextIdentity> identity_;  // of an adopted context
+    std::vector<std::function<void(const Api&)>> destroy_later_;
     HostState host_;
     std::vector<EglContext::Binding> previous_;  // what was current before each open session
 };

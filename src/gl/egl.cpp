@@ -155,7 +155,17 @@ std::optional<int> wanted_device(const HeadlessOptions& options) {
     return index;
 }
 
+void check_index(int index, const std::vector<EGLDeviceEXT>& devices) {
+    if (static_cast<std::size_t>(index) < devices.size()) return;
+    throw ContextError("EGL has " + std::to_string(devices.size()) + " devices, so there is no device " +
+                       std::to_string(index) + "; `quadmill info` lists them. " + install_hint);
+}
+
 }  // namespace
+
+void check_device(int index) {
+    check_index(index, list_devices(EglApi()));
+}
 
 std::vector<DeviceInfo> egl_devices() {
     const EglApi egl;
@@ -172,10 +182,7 @@ EglContext::EglContext(const HeadlessOptions& options) : egl_(std::make_shared<c
     const auto wanted = wanted_device(options);
     const auto devices = list_devices(egl);
     std::string tried;
-    if (wanted && static_cast<std::size_t>(*wanted) >= devices.size()) {
-        throw ContextError("EGL has " + std::to_string(devices.size()) + " devices, so there is no device " +
-                           std::to_string(*wanted) + "; `quadmill info` lists them. " + install_hint);
-    }
+    if (wanted) check_index(*wanted, devices);
     if (egl.get_platform_display && has_word(egl.client_extensions, "EGL_EXT_platform_device")) {
         for (std::size_t i = wanted ? static_cast<std::size_t>(*wanted) : 0; i < devices.size(); ++i) {
             auto* display = egl.get_platform_display(EGL_PLATFORM_DEVICE_EXT, devices[i], nullptr);
@@ -209,7 +216,7 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
     using Surface = HeadlessOptions::Surface;
     const char* extensions = egl.query_string(display, EGL_EXTENSIONS);
     const bool surfaceless = has_word(extensions, "EGL_KHR_surfaceless_context");
-    if (options.surface == Surface::None && !surfaceless) return fail("cannot work without a surface");
+    if (options.surface == Surface::Surfaceless && !surfaceless) return fail("cannot work without a surface");
     const bool pbuffer = options.surface == Surface::Pbuffer || !surfaceless;
 
     const std::array config_wish{EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, pbuffer ? EGL_PBUFFER_BIT : 0,

@@ -43,4 +43,7 @@ class EglContext {
 
 std::vector<DeviceInfo> egl_devices();
 
+// Throws ContextError when there is no such device.
+void check_device(int index);
+
 }  // namespace quadmill::detail::gl

@@ -12,7 +12,7 @@
 namespace quadmill::detail::gl {
 
 void destroy_object(Device& device, void (*destroy)(const Api&, GLuint), GLuint id) noexcept {
-    device.destroy([&](const Api& gl) { destroy(gl, id); });
+    device.destroy([=](const Api& gl) { destroy(gl, id); });
 }
 
 namespace {
@@ -293,7 +293,7 @@ Fence& Fence::operator=(Fence&& other) noexcept {
 }
 
 Fence::~Fence() {
-    if (sync_) device_->destroy([this](const Api& gl) { gl.DeleteSync(sync_); });
+    if (sync_) device_->destroy([sync = sync_](const Api& gl) { gl.DeleteSync(sync); });
 }
 
 void Fence::wait() {

@@ -100,7 +100,7 @@ Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<For
     std::string names;
     for (const auto format : formats) names += (names.empty() ? "" : " or ") + std::string(info(format).name);
     const auto fail = [&](const std::string& why) {
-        return InvalidArgument(where + ": the " + what + " texture must be a 2-D " + names + " texture, and object " +
+        return InvalidArgument(where + ": " + what + " must be a 2-D " + names + " texture, and object " +
                                std::to_string(id) + " " + why);
     };
     if (!gl.IsTexture(id)) throw fail("is no texture");
@@ -118,26 +118,41 @@ Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<For
     return {device, id, *format, width, height};
 }
 
-LevelZeroAccess::LevelZeroAccess(Device& device, const Texture& texture) : device_(device), id_(texture.id()) {
+PlainAccess::PlainAccess(Device& device, const Texture& of)
+    : device_(device), texture_(device, of.id(), of.format(), of.width(), of.height()) {
     const auto& gl = device.gl;
+    const auto id = of.id();
+    std::vector<Parameter> plain;
+    for (const auto& [name, value] :
+         {Parameter{GL_TEXTURE_MIN_FILTER, GL_NEAREST}, Parameter{GL_TEXTURE_MAG_FILTER, GL_NEAREST},
+          Parameter{GL_TEXTURE_BASE_LEVEL, 0}, Parameter{GL_TEXTURE_COMPARE_MODE, GL_NONE},
+          Parameter{GL_TEXTURE_SWIZZLE_R, GL_RED}, Parameter{GL_TEXTURE_SWIZZLE_G, GL_GREEN},
+          Parameter{GL_TEXTURE_SWIZZLE_B, GL_BLUE}, Parameter{GL_TEXTURE_SWIZZLE_A, GL_ALPHA}}) {
+        GLint now = 0;
+        gl.GetTextureParameteriv(id, name, &now);
+        if (now == value) continue;
+        plain.push_back({name, value});
+        changed_.push_back({name, now});
+    }
+    if (plain.empty()) return;
     GLint immutable = GL_FALSE;
-    gl.GetTextureParameteriv(id_, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);
-    if (immutable) return;
-    changed_ = true;
-    gl.GetTextureParameteriv(id_, GL_TEXTURE_MIN_FILTER, &filter_);
-    gl.GetTextureParameteriv(id_, GL_TEXTURE_BASE_LEVEL, &base_);
-    gl.GetTextureParameteriv(id_, GL_TEXTURE_MAX_LEVEL, &most_);
-    gl.TextureParameteri(id_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-    gl.TextureParameteri(id_, GL_TEXTURE_BASE_LEVEL, 0);
-    gl.TextureParameteri(id_, GL_TEXTURE_MAX_LEVEL, 0);
+    gl.GetTextureParameteriv(id, GL_TEXTURE_IMMUTABLE_FORMAT, &immutable);
+    if (immutable) {
+        changed_.clear();
+        GLuint view = 0;
+        gl.GenTextures(1, &view);
+        view_ = Handle<TextureTraits>(device.shared_from_this(), view);
+        gl.TextureView(view, GL_TEXTURE_2D, id, info(of.format()).internal, 0, 1, 0, 1);
+        texture_ = Texture(device, view, of.format(), of.width(), of.height());
+        gl.TextureParameteri(view, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        gl.TextureParameteri(view, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+        return;
+    }
+    for (const auto& [name, value] : plain) gl.TextureParameteri(id, name, value);
 }
 
-LevelZeroAccess::~LevelZeroAccess() {
-    if (!changed_) return;
-    const auto& gl = device_.gl;
-    gl.TextureParameteri(id_, GL_TEXTURE_MIN_FILTER, filter_);
-    gl.TextureParameteri(id_, GL_TEXTURE_BASE_LEVEL, base_);
-    gl.TextureParameteri(id_, GL_TEXTURE_MAX_LEVEL, most_);
+PlainAccess::~PlainAccess() {
+    for (const auto& [name, value] : changed_) device_.gl.TextureParameteri(texture_.id(), name, value);
 }
 
 }  // namespace quadmill::detail::gl

@@ -44,24 +44,32 @@ void finish(Device& device);
 [[nodiscard]] std::uint64_t gpu_time(Device& device);
 
 // A texture of the host, not owned: checks that `id` is a 2-D texture of one of the formats with a level 0.
-// Throws InvalidArgument; `where` and `what` go into the message.
+// Throws InvalidArgument; `where` and `what`, as in "the texture of keys", go into the message.
 [[nodiscard]] Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<Format> formats,
                                    const std::string& where, const std::string& what);
 
-// A texture whose storage can change counts as incomplete to a copy while its filter asks for levels that it lacks, as
-// the default one does. While this lives, the parameters are such that level 0 is all that counts.
-class LevelZeroAccess {
+// A texture of the host as if its parameters were those of the library's own: level 0 without filter, swizzle or
+// comparison. They count for fetches, copies and targets too: a texture of integers with the default MAG_FILTER is
+// incomplete, and BASE_LEVEL and swizzle hold also where a sampler object is bound. While this lives, texture() is to be
+// used: a view where the storage cannot change, so that nothing of the host's is touched; else the texture itself, whose
+// parameters come back in the end.
+class PlainAccess {
   public:
-    LevelZeroAccess(Device& device, const Texture& texture);
-    LevelZeroAccess(const LevelZeroAccess&) = delete;
-    LevelZeroAccess& operator=(const LevelZeroAccess&) = delete;
-    ~LevelZeroAccess();
+    PlainAccess(Device& device, const Texture& of);
+    PlainAccess(const PlainAccess&) = delete;
+    PlainAccess& operator=(const PlainAccess&) = delete;
+    ~PlainAccess();
+    [[nodiscard]] const Texture& texture() const noexcept { return texture_; }
 
   private:
+    struct Parameter {
+        std::uint32_t name;
+        int value;
+    };
     Device& device_;
-    std::uint32_t id_;
-    bool changed_ = false;
-    int filter_ = 0, base_ = 0, most_ = 0;
+    Handle<TextureTraits> view_;
+    Texture texture_;
+    std::vector<Parameter> changed_;  // with the host's values
 };
 
 }  // namespace quadmill::detail::gl

@@ -1,5 +1,6 @@
 #include "gl/state_guard.hpp"
 
+#include <span>
 #include <string>
 
 #include "quadmill/error.hpp"
@@ -68,13 +69,25 @@ void set_capability(const Api& gl, GLenum capability, GLuint index, bool on) {
 }
 
 void refuse_active_queries(const Api& gl) {
-    for (const GLenum target : std::array<GLenum, 4>{GL_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED,
-                                                     GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_PRIMITIVES_GENERATED}) {
+    // The rest are the pipeline's statistics; those of stages that no pass has stay as they are.
+    constexpr std::array<GLenum, 10> targets{GL_SAMPLES_PASSED,
+                                             GL_ANY_SAMPLES_PASSED,
+                                             GL_ANY_SAMPLES_PASSED_CONSERVATIVE,
+                                             GL_PRIMITIVES_GENERATED,
+                                             GL_VERTICES_SUBMITTED,
+                                             GL_PRIMITIVES_SUBMITTED,
+                                             GL_VERTEX_SHADER_INVOCATIONS,
+                                             GL_FRAGMENT_SHADER_INVOCATIONS,
+                                             GL_CLIPPING_INPUT_PRIMITIVES,
+                                             GL_CLIPPING_OUTPUT_PRIMITIVES};
+    constexpr std::size_t always_there = 4;
+    for (const auto target :
+         std::span(targets).first(gl.ARB_pipeline_statistics_query ? targets.size() : always_there)) {
         GLint active = 0;
         gl.GetQueryiv(target, GL_CURRENT_QUERY, &active);
         if (active == 0) continue;
         throw InvalidArgument(
-            "a query of samples or primitives (object " + std::to_string(active) +
+            "a query of samples, primitives or shader invocations (object " + std::to_string(active) +
             ") is active in the OpenGL context, and the passes of quadmill would be counted in it; end it before the "
             "call");
     }
@@ -113,7 +126,7 @@ void raise_again(const Api& gl, GLenum error) {
             gl.Viewport(0, 0, -1, -1);
             break;
         case GL_INVALID_OPERATION:
-            gl.EndConditionalRender();
+            gl.BeginQuery(GL_SAMPLES_PASSED, 0);
             break;
         case GL_INVALID_FRAMEBUFFER_OPERATION: {
             GLuint incomplete = 0;
@@ -142,7 +155,8 @@ void raise_again(const Api& gl, GLenum error) {
             if (depth == 1) {
                 gl.PopDebugGroup();
             } else {
-                gl.EndConditionalRender();  // the host has opened groups since: another error is better than none
+                gl.BeginQuery(GL_SAMPLES_PASSED,
+                              0);  // the host has opened groups since: another error is better than none
             }
             break;
         }
@@ -154,12 +168,30 @@ void raise_again(const Api& gl, GLenum error) {
 
 }  // namespace
 
+// OpenGL has no getter for it, but it does not nest: to begin it again is an error. A driver that does not take the
+// probe outside of it either says nothing that way, so the first time that it does is waited for.
+void HostState::refuse_conditional_rendering(const Api& gl) {
+    if (probe_ == 0) gl.CreateQueries(GL_SAMPLES_PASSED, 1, &probe_);
+    gl.BeginConditionalRender(probe_, GL_QUERY_NO_WAIT);
+    const auto answer = gl.GetError();
+    if (answer == GL_NO_ERROR) {
+        gl.EndConditionalRender();
+        probe_works_ = true;
+    } else if (answer == GL_INVALID_OPERATION && probe_works_) {
+        for (const auto error : errors_) raise_again(gl, error);
+        throw InvalidArgument(
+            "conditional rendering is active in the OpenGL context, and the passes of quadmill may be skipped by it; "
+            "end it (glEndConditionalRender) before the call");
+    }
+}
+
 void HostState::save(const Api& gl) {
     refuse_active_queries(gl);
     refuse_dying_program(gl);
     errors_.clear();
     for (GLenum error = gl.GetError(); error != GL_NO_ERROR && errors_.size() < 8; error = gl.GetError())
         errors_.push_back(error);
+    refuse_conditional_rendering(gl);
 
     GLint active = 0, paused = 0;
     gl.GetIntegerv(GL_TRANSFORM_FEEDBACK_ACTIVE, &active);
@@ -211,8 +243,8 @@ void HostState::save(const Api& gl) {
 void HostState::save_stencil(const Api& gl) {
     if (stencil_) return;
     const auto get = [&gl](GLenum name) {
-        GLint value = 0;
-        gl.GetIntegerv(name, &value);
+        GLint64 value = 0;  // Mesa clamps a mask of 2^31 or more to what GLint holds
+        gl.GetInteger64v(name, &value);
         return value;
     };
     stencil_ = {{{get(GL_STENCIL_FUNC), get(GL_STENCIL_REF), get(GL_STENCIL_VALUE_MASK), get(GL_STENCIL_WRITEMASK),
@@ -227,7 +259,7 @@ void HostState::restore_stencil(const Api& gl) const noexcept {
     for (std::size_t i = 0; i < stencil_->size(); ++i) {
         const auto& saved = (*stencil_)[i];
         const GLenum face = i == 0 ? GL_FRONT : GL_BACK;
-        gl.StencilFuncSeparate(face, static_cast<GLenum>(saved.func), saved.reference,
+        gl.StencilFuncSeparate(face, static_cast<GLenum>(saved.func), static_cast<GLint>(saved.reference),
                                static_cast<GLuint>(saved.value_mask));
         gl.StencilOpSeparate(face, static_cast<GLenum>(saved.fail), static_cast<GLenum>(saved.depth_fail),
                              static_cast<GLenum>(saved.depth_pass));

@@ -17,21 +17,25 @@ inline constexpr int draw_buffers = 8;
 class HostState {
   public:
     // Also takes the host's pending GL errors, so that restore() can hand them back.
-    // Throws InvalidArgument when the host has a query active that the library's passes would feed.
+    // Throws InvalidArgument when the host has a query active that the library's passes would feed, or conditional
+    // rendering, which would skip them.
     void save(const Api& gl);
     // Few passes test a stencil, so its state is saved before the first of a session that does, the pass's target being
     // bound: glGet clamps the reference to what the bound stencil buffer can hold, which may be none at save().
     void save_stencil(const Api& gl);
     void restore(const Api& gl) const noexcept;
+    // Deletes the one object that it keeps.
+    void release(const Api& gl) const noexcept { gl.DeleteQueries(1, &probe_); }
 
   private:
+    void refuse_conditional_rendering(const Api& gl);
     void restore_stencil(const Api& gl) const noexcept;
 
     struct PixelStore {
         std::array<GLint, 8> values{};
     };
     struct StencilFace {
-        GLint func, reference, value_mask, write_mask, fail, depth_fail, depth_pass;
+        GLint64 func, reference, value_mask, write_mask, fail, depth_fail, depth_pass;
     };
     std::array<bool, 30> capabilities_{};
     std::array<bool, draw_buffers> blend_{};
@@ -52,6 +56,8 @@ class HostState {
     bool scissor_ = false, paused_feedback_ = false, depth_bounds_ = false;
     PixelStore pack_, unpack_;
     std::vector<GLenum> errors_;
+    GLuint probe_ = 0;  // a query that counts nothing
+    bool probe_works_ = false;
 };
 
 // The state that every pass starts from: all tests off, one sample a pixel, lower-left origin, tight pixel rows.

@@ -286,11 +286,11 @@ void BitmapEngine::copy_from_host(const ColumnData& column, const RowPart& part,
     const gl::QuadList quads(device_, {gl::rectangle(0, 0, to.keys.width(), to.keys.height())});
     for (const auto& source : textures_of(device_, column, part.first + part.rows)) {
         if (source.first >= part.first + part.rows || source.first + source.texels() <= part.first) continue;
-        const gl::LevelZeroAccess access(device_, source.texture);
+        const gl::PlainAccess access(device_, source.texture);
         const auto offset = static_cast<std::ptrdiff_t>(part.first) - static_cast<std::ptrdiff_t>(source.first);
         draw(device_, {.name = "column from texture",
                        .program = &program,
-                       .inputs = {&source.texture},
+                       .inputs = {&access.texture()},
                        .uniforms = {{"offset", static_cast<int>(offset)},
                                     {"rows", static_cast<int>(shape.rows)}},
                        .target = &target,

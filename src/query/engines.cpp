@@ -83,9 +83,9 @@ std::shared_ptr<const ColumnData> read(gl::Device& device, const ColumnData& col
         std::vector<T> values(rows);
         for (const auto& source : textures_of(device, column, rows)) {
             if (source.first >= rows) break;
-            const gl::LevelZeroAccess access(device, source.texture);
+            const gl::PlainAccess access(device, source.texture);
             pass::ReadBack back;
-            back.request(device, source.texture);
+            back.request(device, access.texture());
             const auto memory = back.wait();
             const auto count = std::min(source.texels(), rows - source.first);
             std::memcpy(values.data() + source.first, memory.data(), count * sizeof(T));

@@ -11,8 +11,19 @@
 
 namespace quadmill::detail::sort {
 
-// Why it cannot take them, if so, with the bytes that they need. `merge` is what will sort them, once it is made; so
-// many such tasks will be under way at once. Pre: no session needs to be open.
+struct MergeRoom {
+    const char* function;
+    KeyForm form;
+    std::size_t pairs;      // of blocks
+    bool parts = false;     // windows or segments
+    std::size_t lanes = 1;  // tasks under way at once, each with memory for transfers
+    std::size_t copy = 0;   // bytes of a copy of the caller's texture
+};
+
+// Why it cannot take them, if so, with the bytes that they need. `merge` is what will sort them, once it is made. No
+// session needs to be open.
+[[nodiscard]] std::optional<std::string> no_room(const Context& context, const SortOptions& options,
+                                                 const MergeSort* merge, const MergeRoom& asked);
 [[nodiscard]] std::optional<std::string> no_room(const Context& context, const SortOptions& options,
                                                  const MergeSort* merge, const Task& task, std::size_t lanes = 1);
 

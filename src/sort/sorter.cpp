@@ -210,9 +210,9 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     constexpr const char* function = "Sorter::argsort_texture";
     auto& device = *context.device();
     const gl::Scope scope(device, function);
-    const auto from =
-        gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function, "keys");
-    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "index");
+    const auto from = gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function,
+                                       "the texture of keys");
+    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "the texture of the index");
     const auto texels = [](const gl::Texture& texture) {
         return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
     };
@@ -225,8 +225,17 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     }
     if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
     if (n == 0) return {.n = 0, .engine = Engine::Merge};
-    const gl::LevelZeroAccess read(device, from), write(device, to);
-    const auto stats = on_merge().argsort(from, to, n, options.order);
+    const auto form = MergeSort::argsort_form(from.format(), options.order);
+    const auto each = form.pair_keys();
+    const MergeRoom room{.function = function,
+                         .form = form,
+                         .pairs = (n + each - 1) / each,
+                         .lanes = 0,
+                         .copy = texels(from) * sizeof(std::uint32_t)};
+    if (const auto why = sort::no_room(context, options, merge ? &*merge : nullptr, room))
+        throw InvalidArgument(std::string(function) + ": " + *why);
+    const gl::PlainAccess read(device, from), write(device, to);
+    const auto stats = on_merge().argsort(read.texture(), write.texture(), n, options.order);
     scope.check();
     return with_memory(stats);
 }
@@ -333,8 +342,10 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     const cpu::Stopwatch total;
     auto& device = *state_->context.device();
     const gl::Scope scope(device, "Sorter::sort_texture");
-    const auto from = gl::host_texture(device, input, {gl::Format::Rgba32f}, "Sorter::sort_texture", "input");
-    const auto to = gl::host_texture(device, output, {gl::Format::Rgba32f}, "Sorter::sort_texture", "output");
+    const auto from =
+        gl::host_texture(device, input, {gl::Format::Rgba32f}, "Sorter::sort_texture", "the input texture");
+    const auto to =
+        gl::host_texture(device, output, {gl::Format::Rgba32f}, "Sorter::sort_texture", "the output texture");
     if (from.width() != to.width() || from.height() != to.height()) {
         const auto size = [](const gl::Texture& t) {
             return std::to_string(t.width()) + " x " + std::to_string(t.height());
@@ -342,11 +353,11 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
         throw InvalidArgument("Sorter::sort_texture: both textures must have one size, not " + size(from) + " and " +
                               size(to));
     }
-    const gl::LevelZeroAccess read(device, from), write(device, to);
+    const gl::PlainAccess read(device, from), write(device, to);
     auto& gpu = state_->on_gpu();
     if (!gpu.texture_sort) gpu.texture_sort.emplace(device, gpu.pbsn);
     const auto passes_before = device.passes;
-    auto stats = gpu.texture_sort->run(from, to, state_->options);
+    auto stats = gpu.texture_sort->run(read.texture(), write.texture(), state_->options);
     stats.passes = device.passes - passes_before;
     stats.sort_ms = stats.total_ms = total.ms();
     scope.check();

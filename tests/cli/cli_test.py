@@ -51,6 +51,14 @@ class Help(Command):
         self.assertGreaterEqual(facts["max_texture_size"], 1024)
         self.assertIn(facts["renderer"], run("info").stdout.decode())
         self.fails(1, "device", "info", "--device", "99")
+        # Also where the CPU would do the work.
+        for verb in (["sort"], ["sort", "--engine", "cpu"], ["quantiles", "--engine", "cpu"], ["quantiles"],
+                     ["frequent"], ["hhh"], ["corrsum"], ["query", "SELECT a FROM -"],
+                     ["query", "--engine", "cpu", "SELECT a FROM -"], ["limits"], ["bench", "sort"],
+                     ["bench", "query"], ["bench", "stream"], ["show", "sort", "-o", "x.png"],
+                     ["show", "query", "-o", "x.png"]):
+            with self.subTest(verb=verb):
+                self.fails(1, "no device 99", *verb, "--device", "99", stdin=b"a\n1\n")
         self.fails(1, "QUADMILL_DEVICE", "info", env={"QUADMILL_DEVICE": "first"})
 
     def test_limits(self):

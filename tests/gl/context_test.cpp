@@ -72,7 +72,8 @@ EGLContext current() {
 
 TEST_CASE("Context::headless works with either surface and says which") {
     using Surface = HeadlessOptions::Surface;
-    for (const auto& [surface, name] : {std::pair{Surface::None, "none"}, std::pair{Surface::Pbuffer, "pbuffer"}}) {
+    for (const auto& [surface, name] :
+         {std::pair{Surface::Surfaceless, "none"}, std::pair{Surface::Pbuffer, "pbuffer"}}) {
         CAPTURE(name);
         HeadlessOptions options;
         options.surface = surface;

@@ -45,9 +45,10 @@ class Recorder {
     // One to four values of state that has no index.
     void integers(std::initializer_list<Named> names) {
         for (const auto& what : names) {
-            std::array<GLint, 4> values{};
-            gl.GetIntegerv(what.value, values.data());
-            add<GLint>(what.name, values);
+            // Wide, as a driver may clamp a mask of 2^31 or more to what GLint holds.
+            std::array<GLint64, 4> values{};
+            gl.GetInteger64v(what.value, values.data());
+            add<GLint64>(what.name, values);
         }
     }
     void floats(std::initializer_list<Named> names) {
@@ -62,9 +63,9 @@ class Recorder {
     }
     void indexed_integers(const Named& what, GLuint count) {
         for (GLuint i = 0; i < count; ++i) {
-            std::array<GLint, 4> values{};
-            gl.GetIntegeri_v(what.value, i, values.data());
-            add<GLint>(indexed(what.name, i), values);
+            std::array<GLint64, 4> values{};
+            gl.GetInteger64i_v(what.value, i, values.data());
+            add<GLint64>(indexed(what.name, i), values);
         }
     }
     void indexed_integers64(const Named& what, GLuint count) {

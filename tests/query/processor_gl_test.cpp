@@ -74,6 +74,12 @@ TEST_CASE("a column may be a texture of the host, read in each query") {
     too_long.add_texture("x", texture.id(), ColumnType::F32, 36);
     QueryProcessor processor(context);
     CHECK_THROWS_AS(static_cast<void>(processor.count(too_long, column("x") > 1)), InvalidArgument);
+    Table of_integers;
+    of_integers.add_texture("x", texture.id(), ColumnType::U32, 33);
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(processor.count(of_integers, column("x") > 1)),
+        doctest::Contains("QueryProcessor: the texture of column 'x' must be a 2-D R32UI texture, and"),
+        InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(QueryProcessor().count(table, column("x") > 1)), InvalidArgument);
 }
 

@@ -173,7 +173,9 @@ TEST_CASE("Textures that cannot be argsorted are refused, with the reason") {
         doctest::Contains("64 keys do not fit: the texture of keys has 64 texels, that of the index 56"),
         InvalidArgument);
     CHECK_THROWS_AS(sorter.argsort_texture(keys.id(), index.id(), 65), InvalidArgument);
-    CHECK_THROWS_AS(sorter.argsort_texture(wide.id(), index.id()), InvalidArgument);
+    CHECK_THROWS_WITH_AS(sorter.argsort_texture(wide.id(), index.id()),
+                         doctest::Contains("Sorter::argsort_texture: the texture of keys must be a 2-D R32F or"),
+                         InvalidArgument);
     CHECK_THROWS_AS(sorter.argsort_texture(keys.id(), keys.id()), InvalidArgument);
     CHECK_THROWS_AS(sorter.argsort_texture(index.id(), index.id()), InvalidArgument);
     CHECK(context.device()->gl.GetError() == GL_NO_ERROR);
@@ -214,5 +216,28 @@ TEST_CASE("A texture that cannot be sorted is refused, with the reason") {
     CHECK_THROWS_AS(sorter.sort_texture(good.id(), other_size.id()), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(other_format.id(), good.id()), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(good.id(), 0), InvalidArgument);
+    CHECK(context.device()->gl.GetError() == GL_NO_ERROR);
+}
+
+TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
+    auto context = Context::headless();
+    constexpr int side = 256;
+    const HostTexture keys(context, GL_R32UI, side, side), index(context, GL_R32UI, side, side);
+    constexpr std::size_t texels = std::size_t{side} * side;
+    Sorter small(context, {.gpu_memory = 100'000});
+    CHECK_THROWS_WITH_AS(small.argsort_texture(keys.id(), index.id()),
+                         doctest::Contains("SortOptions::gpu_memory, 100000 bytes"), InvalidArgument);
+    CHECK(small.argsort_texture(keys.id(), index.id(), 0).n == 0);
+    // It takes what is said of it: 22 bytes a key, and 4 a texel also of those that are not asked for.
+    Sorter plain(context);
+    const auto before = context.device()->texture_bytes;
+    const auto needed = plain.argsort_texture(keys.id(), index.id()).texture_bytes - before;
+    CHECK(needed <= 26 * texels + texels);
+    // Room for the table of segments, which one array does not need, is counted too.
+    Sorter enough(context, {.gpu_memory = needed + needed / 50}), too_little(context, {.gpu_memory = needed - 1});
+    CHECK(enough.argsort_texture(keys.id(), index.id()).n == texels);
+    CHECK_THROWS_AS(too_little.argsort_texture(keys.id(), index.id()), InvalidArgument);
+    CHECK(too_little.argsort_texture(keys.id(), index.id(), texels / 4).n == texels / 4);
+    context.make_current();
     CHECK(context.device()->gl.GetError() == GL_NO_ERROR);
 }

@@ -183,13 +183,17 @@ const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t
     return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
 }
 
+KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
+    const auto type = format == gl::Format::R32f    ? KeyType::F32
+                      : format == gl::Format::R32ui ? KeyType::U32
+                                                    : KeyType::I32;
+    return {type, order, true};
+}
+
 SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order) {
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
-    const auto type = keys.format() == gl::Format::R32f    ? KeyType::F32
-                      : keys.format() == gl::Format::R32ui ? KeyType::U32
-                                                           : KeyType::I32;
-    const KeyForm form{type, order, true};
+    const auto form = argsort_form(keys.format(), order);
     if (raw_.width() != keys.width() || raw_.height() != keys.height()) {
         raw_ = {};
         raw_ = gl::Texture(device_, gl::Format::R32ui, keys.width(), keys.height());

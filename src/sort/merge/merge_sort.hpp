@@ -74,10 +74,14 @@ class MergeSort {
     // count.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order);
 
-    // Whether textures of that size are there already.
-    [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs) const {
-        return surface_ && surface_->fits(form, pairs);
+    // Of the keys that argsort() takes in a texture of that format.
+    [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
+
+    // Whether textures of that size are there already, also the one of argsort() that takes `copy` bytes.
+    [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs, std::size_t copy) const {
+        return surface_ && surface_->fits(form, pairs) && copy <= copy_bytes();
     }
+    [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
     [[nodiscard]] std::size_t texture_bytes() const {
         return surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0;

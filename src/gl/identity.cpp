@@ -1,0 +1,81 @@
+#include "gl/identity.hpp"
+
+#include <dlfcn.h>
+#include <quadmill_glad/egl.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+namespace quadmill::detail::gl {
+
+namespace {
+
+// From a library that the program has loaded already. Not through a loader such as eglGetProcAddress, which gives a
+// function for any name, also for one that does not exist.
+template <class Function>
+Function loaded(std::initializer_list<const char*> libraries, const char* name) {
+    void* symbol = dlsym(RTLD_DEFAULT, name);
+    for (const char* library : libraries) {
+        if (symbol) break;
+        if (void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD)) symbol = dlsym(handle, name);
+    }
+    Function function = nullptr;
+    std::memcpy(&function, &symbol, sizeof symbol);
+    return function;
+}
+
+// EGL answers for the client API that the thread is bound to, which need not be OpenGL.
+void* egl_context() {
+    static const auto get = loaded<PFNEGLGETCURRENTCONTEXTPROC>({"libEGL.so.1"}, "eglGetCurrentContext");
+    static const auto query_api = loaded<PFNEGLQUERYAPIPROC>({"libEGL.so.1"}, "eglQueryAPI");
+    static const auto bind_api = loaded<PFNEGLBINDAPIPROC>({"libEGL.so.1"}, "eglBindAPI");
+    if (!get || !query_api || !bind_api) return nullptr;
+    const auto api = query_api();
+    if (api == EGL_OPENGL_API) return get();
+    bind_api(EGL_OPENGL_API);
+    void* context = get();
+    bind_api(api);
+    return context;
+}
+
+void* glx_context() {
+    static const auto get = loaded<void* (*)()>({"libGLX.so.0", "libGL.so.1"}, "glXGetCurrentContext");
+    return get ? get() : nullptr;
+}
+
+}  // namespace
+
+ContextIdentity::ContextIdentity(const Api& gl) {
+    for (const Ask ask : {Ask{egl_context}, Ask{glx_context}}) {
+        if (handle_) break;
+        ask_ = ask;
+        handle_ = ask();
+    }
+    if (!handle_) ask_ = nullptr;
+    // Where this lies and when: no other living object has both, nor one that died.
+    const auto here = reinterpret_cast<std::uintptr_t>(this) / alignof(ContextIdentity);
+    const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    constexpr std::uint64_t most = 0x7fffffff;  // what a signed getter can tell
+    mark_ = {static_cast<GLint>(here & most), static_cast<GLint>(now & most)};
+    gl.CreateVertexArrays(1, &marker_);
+    for (GLuint i = 0; i < mark_.size(); ++i) gl.VertexArrayBindingDivisor(marker_, i, static_cast<GLuint>(mark_[i]));
+}
+
+ContextIdentity::Current ContextIdentity::current(const Api& gl) const noexcept {
+    if (ask_) {
+        const void* now = ask_();
+        if (now != handle_) return now ? Current::Another : Current::None;
+    } else if (!gl.GetString(GL_VERSION)) {
+        return Current::None;
+    }
+    std::array<GLint, 2> found{};
+    if (gl.IsVertexArray(marker_)) {
+        for (GLuint i = 0; i < found.size(); ++i)
+            gl.GetVertexArrayIndexediv(marker_, i, GL_VERTEX_ATTRIB_ARRAY_DIVISOR, &found[i]);
+    }
+    // A context that was lost answers nothing.
+    return found == mark_ || gl.GetGraphicsResetStatus() != GL_NO_ERROR ? Current::Same : Current::Another;
+}
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,34 @@
+// Which OpenGL context is current: an adopted one is the host's to make current, and any other would take the library's
+// object names for its own.
+#pragma once
+
+#include <array>
+
+#include "gl/api.hpp"
+
+namespace quadmill::detail::gl {
+
+// Tells the context that was current when this was made from all others, also from one that was made at the same
+// address later and from one that shares objects with it.
+class ContextIdentity {
+  public:
+    explicit ContextIdentity(const Api& gl);
+
+    enum class Current { Same, Another, None };
+    [[nodiscard]] Current current(const Api& gl) const noexcept;
+
+    // Pre: the context is current.
+    void remove_marker(const Api& gl) const noexcept { gl.DeleteVertexArrays(1, &marker_); }
+
+  private:
+    // EGL's or GLX's word for the current context.
+    using Ask = void* (*)();
+    Ask ask_ = nullptr;  // the one that knows the context; null where neither does
+    void* handle_ = nullptr;
+    // A vertex array, which no two contexts share, that nothing is drawn with; its divisors are numbers that nobody
+    // else has.
+    GLuint marker_ = 0;
+    std::array<GLint, 2> mark_{};
+};
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,16 @@
+// Names must not only be declared, but be of use: templates are made, and enumerators written out.
+#include <vector>
+
+namespace {
+
+[[maybe_unused]] bool use_names() {
+    quadmill::HeadlessOptions options;
+    options.surface = quadmill::HeadlessOptions::Surface::Surfaceless;
+    const auto where = quadmill::column("x") > 1 && !(quadmill::column("y") == 2.5);
+    quadmill::Quantiles<float> quantiles;
+    const std::vector<float> keys{3, 1, 2};
+    quantiles.add(keys);
+    return quantiles.quantile(0.5).value > 0 && options.device < 0;
+}
+
+}  // namespace

@@ -1,0 +1,62 @@
+/* Words that <windows.h> and what it includes define as macros, for systems that do not have it: all of those that are
+   one word in a style that code uses, and functions that exist as ...A and ...W. What a macro stands for does not matter
+   here, so each stands for what cannot compile. */
+#define WORD_OF_WINDOWS ((((
+#define ABSOLUTE WORD_OF_WINDOWS
+#define ALTERNATE WORD_OF_WINDOWS
+#define BOOL WORD_OF_WINDOWS
+#define CALLBACK WORD_OF_WINDOWS
+#define CONST WORD_OF_WINDOWS
+#define CreateFile WORD_OF_WINDOWS
+#define CreateSemaphore WORD_OF_WINDOWS
+#define CreateWindow WORD_OF_WINDOWS
+#define DELETE WORD_OF_WINDOWS
+#define DIFFERENCE WORD_OF_WINDOWS
+#define DOMAIN WORD_OF_WINDOWS
+#define DeleteFile WORD_OF_WINDOWS
+#define DrawText WORD_OF_WINDOWS
+#define ERROR WORD_OF_WINDOWS
+#define FAILED WORD_OF_WINDOWS
+#define FALSE WORD_OF_WINDOWS
+#define FAR WORD_OF_WINDOWS
+#define GetClassInfo WORD_OF_WINDOWS
+#define GetCurrentTime WORD_OF_WINDOWS
+#define GetFreeSpace WORD_OF_WINDOWS
+#define GetMessage WORD_OF_WINDOWS
+#define GetObject WORD_OF_WINDOWS
+#define IGNORE WORD_OF_WINDOWS
+#define IN WORD_OF_WINDOWS
+#define INFINITE WORD_OF_WINDOWS
+#define LoadImage WORD_OF_WINDOWS
+#define MoveFile WORD_OF_WINDOWS
+#define NEAR WORD_OF_WINDOWS
+#define NOERROR WORD_OF_WINDOWS
+#define NO_ERROR WORD_OF_WINDOWS
+#define OPAQUE WORD_OF_WINDOWS
+#define OPTIONAL WORD_OF_WINDOWS
+#define OUT WORD_OF_WINDOWS
+#define OVERFLOW WORD_OF_WINDOWS
+#define PLANES WORD_OF_WINDOWS
+#define PURE WORD_OF_WINDOWS
+#define RELATIVE WORD_OF_WINDOWS
+#define RGB WORD_OF_WINDOWS
+#define STRICT WORD_OF_WINDOWS
+#define SUCCEEDED WORD_OF_WINDOWS
+#define SendMessage WORD_OF_WINDOWS
+#define TEXT WORD_OF_WINDOWS
+#define THIS WORD_OF_WINDOWS
+#define TRANSPARENT WORD_OF_WINDOWS
+#define TRUE WORD_OF_WINDOWS
+#define UNDERFLOW WORD_OF_WINDOWS
+#define UpdateResource WORD_OF_WINDOWS
+#define VOID WORD_OF_WINDOWS
+#define Yield WORD_OF_WINDOWS
+#define cdecl WORD_OF_WINDOWS
+#define far WORD_OF_WINDOWS
+#define hyper WORD_OF_WINDOWS
+#define interface WORD_OF_WINDOWS
+#define max(a, b) (((a) > (b)) ? (a) : (b))
+#define min(a, b) (((a) < (b)) ? (a) : (b))
+#define near WORD_OF_WINDOWS
+#define pascal WORD_OF_WINDOWS
+#define small WORD_OF_WINDOWS
