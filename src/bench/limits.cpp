@@ -247,8 +247,8 @@ void Meter::transfers() {
         return gigabytes / seconds([&] {
                    workers.for_each(tasks, [&](std::size_t i) {
                        const auto begin = i * pass::task_bytes;
-                       std::memcpy(up.memory().data() + begin, memory.data() + begin,
-                                   std::min(pass::task_bytes, memory.size() - begin));
+                       const auto to = up.write(begin, std::min(pass::task_bytes, memory.size() - begin));
+                       std::memcpy(to.data(), memory.data() + begin, to.size());
                    });
                });
     });

@@ -1,8 +1,6 @@
-// The OpenGL declarations of the library's own loader. Only src/gl includes this, and tests that check src/gl.
+// The OpenGL declarations of the library's own loader. Only sources of src/gl include this, and tests that check them.
 #pragma once
 
 #include <quadmill_glad/gl.h>
 
-namespace quadmill::detail::gl {
-using Api = QuadmillGLContext;
-}
+#include "gl/api_fwd.hpp"

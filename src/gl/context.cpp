@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 
@@ -92,7 +93,7 @@ void PassProfiler::before(const PassEvent& pass) {
     state.row = state.row_of(pass);
     ++state.rows[state.row].passes;
     state.rows[state.row].texels += pass.texels * static_cast<std::uint64_t>(pass.targets);
-    if (device.info.software) {  // llvmpipe notes the time before it shades the fragments
+    if (device.features.works_around(detail::gl::Workaround::TimesByWaiting)) {
         device.gl.Finish();
         state.begun = State::Clock::now();
         return;
@@ -112,7 +113,7 @@ void PassProfiler::before(const PassEvent& pass) {
 void PassProfiler::after(const PassEvent& /*pass*/) {
     auto& state = *state_;
     const auto& device = *state.context.device();
-    if (!device.info.software) return state.open.back().end.note_time();
+    if (!device.features.works_around(detail::gl::Workaround::TimesByWaiting)) return state.open.back().end.note_time();
     device.gl.Finish();
     state.rows[state.row].gpu_ms +=
         std::chrono::duration<double, std::milli>(State::Clock::now() - state.begun).count();

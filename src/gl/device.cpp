@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "gl/api.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -39,7 +40,10 @@ void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei 
 }  // namespace
 
 Device::Device(const HeadlessOptions& options)
-    : on_debug_message(options.on_debug_message), egl(std::make_unique<EglContext>(options)) {
+    : api_(std::make_shared<Api>()),
+      gl(*api_),
+      on_debug_message(options.on_debug_message),
+      egl(std::make_unique<EglContext>(options)) {
     const auto previous = egl->make_current();
     try {
         // glad passes the user pointer through, so the loader needs no global.
@@ -62,7 +66,7 @@ Device::Device(const HeadlessOptions& options)
     egl->restore(previous);
 }
 
-Device::Device(Context::GetProcAddress get_proc_address) {
+Device::Device(Context::GetProcAddress get_proc_address) : api_(std::make_shared<Api>()), gl(*api_) {
     load(get_proc_address);
     identity_.emplace(gl);
 }
@@ -133,6 +137,7 @@ void Device::load(Context::GetProcAddress get_proc_address) {
     GLint strategy = GL_NO_RESET_NOTIFICATION;
     gl.GetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
     info.robust = strategy == GL_LOSE_CONTEXT_ON_RESET;
+    features = Features::of(gl, info);
 }
 
 void Device::enter() {
@@ -150,7 +155,7 @@ void Device::enter() {
     }
     if (!first) return;
     destroy_what_waits();
-    set_baseline(gl);
+    set_baseline(gl, features);
     pipeline = {};
 }
 

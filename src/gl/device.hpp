@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "gl/api.hpp"
+#include "gl/api_fwd.hpp"
 #include "gl/egl.hpp"
+#include "gl/features.hpp"
 #include "gl/identity.hpp"
 #include "gl/pass.hpp"
 #include "gl/state_guard.hpp"
@@ -31,7 +32,9 @@ class Device : public std::enable_shared_from_this<Device> {
     void leave() noexcept;
 
     // To be called within a session before its stencil state changes.
-    void save_stencil() { host_.save_stencil(gl); }
+    void save_stencil() { host_.save_stencil(gl, features); }
+    // And before it blends with factors.
+    void save_blend_factors() { host_.save_blend_factors(gl); }
 
     // Throws GlError when a GL call since enter() failed; `where` and `what` go into the message.
     void check(std::string_view where, std::string_view what = {}) const;
@@ -55,8 +58,13 @@ class Device : public std::enable_shared_from_this<Device> {
         }
     }
 
-    Api gl{};
+  private:
+    const std::shared_ptr<Api> api_;
+
+  public:
+    Api& gl;  // of use within src/gl, which knows the type
     ContextInfo info;
+    Features features;
     std::function<void(std::string_view)> on_debug_message;  // outlives the context, which may call it to the last
     std::unique_ptr<EglContext> egl;                         // null for an adopted context
     PassObserver* observer = nullptr;

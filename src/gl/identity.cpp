@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "gl/api.hpp"
+
 namespace quadmill::detail::gl {
 
 namespace {
@@ -76,6 +78,10 @@ ContextIdentity::Current ContextIdentity::current(const Api& gl) const noexcept 
     }
     // A context that was lost answers nothing.
     return found == mark_ || gl.GetGraphicsResetStatus() != GL_NO_ERROR ? Current::Same : Current::Another;
+}
+
+void ContextIdentity::remove_marker(const Api& gl) const noexcept {
+    gl.DeleteVertexArrays(1, &marker_);
 }
 
 }  // namespace quadmill::detail::gl

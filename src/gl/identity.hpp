@@ -3,8 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
-#include "gl/api.hpp"
+#include "gl/api_fwd.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -18,7 +19,7 @@ class ContextIdentity {
     [[nodiscard]] Current current(const Api& gl) const noexcept;
 
     // Pre: the context is current.
-    void remove_marker(const Api& gl) const noexcept { gl.DeleteVertexArrays(1, &marker_); }
+    void remove_marker(const Api& gl) const noexcept;
 
   private:
     // EGL's or GLX's word for the current context.
@@ -27,8 +28,8 @@ class ContextIdentity {
     void* handle_ = nullptr;
     // A vertex array, which no two contexts share, that nothing is drawn with; its divisors are numbers that nobody
     // else has.
-    GLuint marker_ = 0;
-    std::array<GLint, 2> mark_{};
+    std::uint32_t marker_ = 0;
+    std::array<int, 2> mark_{};
 };
 
 }  // namespace quadmill::detail::gl

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
@@ -13,6 +14,31 @@ namespace quadmill::detail::gl {
 
 void destroy_object(Device& device, void (*destroy)(const Api&, GLuint), GLuint id) noexcept {
     device.destroy([=](const Api& gl) { destroy(gl, id); });
+}
+
+void TextureTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteTextures(1, &id);
+}
+void FramebufferTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteFramebuffers(1, &id);
+}
+void ProgramTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteProgram(id);
+}
+void ShaderTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteShader(id);
+}
+void BufferTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteBuffers(1, &id);
+}
+void VertexArrayTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteVertexArrays(1, &id);
+}
+void QueryTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteQueries(1, &id);
+}
+void SamplerTraits::destroy(const Api& gl, std::uint32_t id) {
+    gl.DeleteSamplers(1, &id);
 }
 
 namespace {
@@ -266,8 +292,8 @@ CountList::CountList(Device& device, std::size_t size)
 void CountList::note(std::size_t i, const Query& query) const {
     buffer_.device().gl.GetQueryBufferObjectuiv(query.id(), buffer_.id(), GL_QUERY_RESULT,
                                                 static_cast<GLintptr>(i * sizeof(GLuint)));
-    // Or a shader may find in its cache what was there before.
-    buffer_.device().gl.MemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_QUERY_BUFFER_BARRIER_BIT);
+    if (buffer_.device().features.works_around(Workaround::CountsByBarrier))
+        buffer_.device().gl.MemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_QUERY_BUFFER_BARRIER_BIT);
 }
 
 std::vector<std::uint32_t> CountList::read() const {
@@ -293,7 +319,7 @@ Fence& Fence::operator=(Fence&& other) noexcept {
 }
 
 Fence::~Fence() {
-    if (sync_) device_->destroy([sync = sync_](const Api& gl) { gl.DeleteSync(sync); });
+    if (sync_) device_->destroy([sync = sync_](const Api& gl) { gl.DeleteSync(static_cast<GLsync>(sync)); });
 }
 
 void Fence::wait() {
@@ -302,13 +328,13 @@ void Fence::wait() {
     constexpr GLuint64 second = 1'000'000'000;
     GLenum state = GL_TIMEOUT_EXPIRED;
     while (state == GL_TIMEOUT_EXPIRED) {
-        state = gl.ClientWaitSync(sync_, GL_SYNC_FLUSH_COMMANDS_BIT, second);
+        state = gl.ClientWaitSync(static_cast<GLsync>(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, second);
         if (state == GL_WAIT_FAILED || gl.GetGraphicsResetStatus() != GL_NO_ERROR) {
             device_->check("Fence");
             throw GlError("Fence: waiting for the GPU failed; the context is lost");
         }
     }
-    gl.DeleteSync(std::exchange(sync_, nullptr));
+    gl.DeleteSync(static_cast<GLsync>(std::exchange(sync_, nullptr)));
 }
 
 }  // namespace quadmill::detail::gl

@@ -11,21 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "gl/api.hpp"
+#include "gl/api_fwd.hpp"
 
 namespace quadmill::detail::gl {
 
 class Device;
-void destroy_object(Device& device, void (*destroy)(const Api&, GLuint), GLuint id) noexcept;
+void destroy_object(Device& device, void (*destroy)(const Api&, std::uint32_t), std::uint32_t id) noexcept;
 
 // The one RAII template. A default-made or moved-from handle is empty (id 0).
 template <class Traits>
 class Handle {
   public:
     Handle() = default;
-    Handle(std::shared_ptr<Device> device, GLuint id) : device_(std::move(device)), id_(id), owned_(true) {}
+    Handle(std::shared_ptr<Device> device, std::uint32_t id) : device_(std::move(device)), id_(id), owned_(true) {}
     // A handle that does not own: for objects of the host.
-    static Handle wrap(std::shared_ptr<Device> device, GLuint id) {
+    static Handle wrap(std::shared_ptr<Device> device, std::uint32_t id) {
         Handle handle(std::move(device), id);
         handle.owned_ = false;
         return handle;
@@ -43,40 +43,40 @@ class Handle {
     ~Handle() {
         if (id_ && owned_) destroy_object(*device_, &Traits::destroy, id_);
     }
-    [[nodiscard]] GLuint id() const noexcept { return id_; }
-    [[nodiscard]] GLuint release() noexcept { return std::exchange(id_, 0); }
+    [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+    [[nodiscard]] std::uint32_t release() noexcept { return std::exchange(id_, 0); }
     [[nodiscard]] Device& device() const noexcept { return *device_; }
     explicit operator bool() const noexcept { return id_ != 0; }
 
   private:
     std::shared_ptr<Device> device_;
-    GLuint id_ = 0;
+    std::uint32_t id_ = 0;
     bool owned_ = false;
 };
 
 struct TextureTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteTextures(1, &id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 struct FramebufferTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteFramebuffers(1, &id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 struct ProgramTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteProgram(id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 struct ShaderTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteShader(id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 struct BufferTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteBuffers(1, &id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 struct VertexArrayTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteVertexArrays(1, &id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 struct QueryTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteQueries(1, &id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 struct SamplerTraits {
-    static void destroy(const Api& gl, GLuint id) { gl.DeleteSamplers(1, &id); }
+    static void destroy(const Api& gl, std::uint32_t id);
 };
 
 // Counts bytes as in use by a device, for as long as it lives. The object that holds it keeps the device alive.
@@ -117,7 +117,7 @@ enum class Format {
 };
 
 struct FormatInfo {
-    GLenum internal, format, type;
+    std::uint32_t internal, format, type;
     std::size_t bytes;  // of one texel
     const char* name;
 };
@@ -132,8 +132,8 @@ class Texture {
     // Throws GlError, naming the size and the bytes, when the GPU has no room.
     Texture(Device& device, Format format, int width, int height, int layers = 0);
     // A texture of the host, not owned.
-    Texture(Device& device, GLuint id, Format format, int width, int height);
-    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    Texture(Device& device, std::uint32_t id, Format format, int width, int height);
+    [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
     [[nodiscard]] Format format() const noexcept { return format_; }
     [[nodiscard]] int width() const noexcept { return width_; }
     [[nodiscard]] int height() const noexcept { return height_; }
@@ -160,8 +160,8 @@ class Framebuffer {
     // Depth and stencil alone; nothing is written to a colour.
     struct NoColor {};
     Framebuffer(Device& device, NoColor no_color, const Texture& depth_and_stencil);
-    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
-    [[nodiscard]] GLuint texture() const noexcept { return texture_; }
+    [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
+    [[nodiscard]] std::uint32_t texture() const noexcept { return texture_; }
     [[nodiscard]] Format format() const noexcept { return format_; }
     [[nodiscard]] int width() const noexcept { return width_; }
     [[nodiscard]] int height() const noexcept { return height_; }
@@ -172,7 +172,7 @@ class Framebuffer {
     void check(Device& device, const std::string& formats) const;
 
     Handle<FramebufferTraits> handle_;
-    GLuint texture_ = 0;
+    std::uint32_t texture_ = 0;
     Format format_ = Format::Rgba32f;
     int width_ = 0, height_ = 0, targets_ = 1;
 };
@@ -189,40 +189,50 @@ class Program {
     // and files that several shaders share.
     Program(Device& device, const char* name, const char* fragment, const std::string& prelude = {});
     Program(Device& device, const char* name, Shaders shaders, const std::string& prelude = {});
-    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
     // Where the uniform is; -1 when the shaders declare it, but no result depends on it: such a location takes values and
     // does nothing.
     // Throws GlError when they declare no uniform of that name: a mistake of the library.
-    [[nodiscard]] GLint location(std::string_view uniform) const;
-    [[nodiscard]] GLint target_size() const noexcept { return target_size_; }
+    [[nodiscard]] int location(std::string_view uniform) const;
+    [[nodiscard]] int target_size() const noexcept { return target_size_; }
 
   private:
     void find_uniforms(std::string_view sources);
 
     Handle<ProgramTraits> handle_;
     std::string name_;
-    std::vector<std::pair<std::string, GLint>> uniforms_;  // by name
-    GLint target_size_ = -1;
+    std::vector<std::pair<std::string, int>> uniforms_;  // by name
+    int target_size_ = -1;
 };
 
 class Buffer {
   public:
     Buffer() = default;
     Buffer(Device& device, std::span<const std::byte> content);
-    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
 
   private:
     Handle<BufferTraits> handle_;
 };
 
-// Memory that both the CPU and the GPU reach, mapped for as long as it lives.
+// Memory for transfers. To send: write what write() gives, then upload_rows(). To receive: read_rows(), a Fence, and
+// when that has been waited for, receive(). (Here the memory is mapped for as long as it lives, but nothing relies on
+// it: both could be copies.)
 class PixelBuffer {
   public:
     enum class Direction { Upload, ReadBack };
     PixelBuffer() = default;
     PixelBuffer(Device& device, Direction direction, std::size_t bytes);
-    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
-    [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
+    [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
+    [[nodiscard]] std::size_t size() const noexcept { return memory_.size(); }
+    // To be filled before the next upload of these bytes; by several threads, if need be.
+    [[nodiscard]] std::span<std::byte> write(std::size_t offset, std::size_t bytes) const {
+        return memory_.subspan(offset, bytes);
+    }
+    // As they were read back; valid until the next read_rows() into this.
+    [[nodiscard]] std::span<const std::byte> receive(std::size_t offset, std::size_t bytes) const {
+        return memory_.subspan(offset, bytes);
+    }
 
   private:
     Handle<BufferTraits> handle_;
@@ -236,7 +246,7 @@ class Query {
     enum class Kind { Samples, Timestamp };
     Query() = default;
     Query(Device& device, Kind kind);
-    [[nodiscard]] GLuint id() const noexcept { return handle_.id(); }
+    [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
     void note_time() const;                      // Timestamp only: the GPU writes its time here
     [[nodiscard]] bool ready() const;            // does not wait
     [[nodiscard]] std::uint64_t result() const;  // waits for the GPU; nanoseconds or samples
@@ -250,7 +260,7 @@ class CountList {
   public:
     CountList() = default;
     CountList(Device& device, std::size_t size);
-    [[nodiscard]] GLuint id() const noexcept { return texture_.id(); }
+    [[nodiscard]] std::uint32_t id() const noexcept { return texture_.id(); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     // The GPU writes what the query counted to place i when it is known. Does not wait.
     void note(std::size_t i, const Query& query) const;
@@ -280,7 +290,7 @@ class Fence {
 
   private:
     std::shared_ptr<Device> device_;
-    GLsync sync_ = nullptr;
+    void* sync_ = nullptr;
 };
 
 }  // namespace quadmill::detail::gl

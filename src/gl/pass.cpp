@@ -1,5 +1,6 @@
 #include "gl/pass.hpp"
 
+#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 
@@ -42,11 +43,14 @@ void Pipeline::end_condition(const Api& gl) noexcept {
 
 namespace {
 
-void set_blend(const Api& gl, GLuint target, Blend blend) {
+void set_blend(Device& device, GLuint target, Blend blend) {
+    const auto& gl = device.gl;
     if (blend == Blend::None) return gl.Disablei(GL_BLEND, target);
     gl.Enablei(GL_BLEND, target);
     gl.BlendEquationi(target, blend == Blend::Min ? GL_MIN : blend == Blend::Max ? GL_MAX : GL_FUNC_ADD);
-    if (blend == Blend::Add) gl.BlendFunci(target, GL_ONE, GL_ONE);  // MIN and MAX have no factors
+    if (blend != Blend::Add) return;  // MIN and MAX have no factors
+    device.save_blend_factors();
+    gl.BlendFunci(target, GL_ONE, GL_ONE);
 }
 
 GLenum name_of(Compare compare) {
@@ -113,7 +117,7 @@ void bind(Device& device, const Pass& pass) {
     if (pass.counts) bind_texture(texture_units - 1, pass.counts->id());
     for (GLuint i = 0; i < draw_buffers; ++i) {
         const auto blend = pass.blend.of[i];
-        if (bound.blend.of[i] != blend) set_blend(gl, i, bound.blend.of[i] = blend);
+        if (bound.blend.of[i] != blend) set_blend(device, i, bound.blend.of[i] = blend);
     }
     if (bound.depth != pass.depth) set_depth(gl, bound.depth = pass.depth);
     if (bound.stencil != pass.stencil) {
@@ -192,7 +196,7 @@ void draw(Device& device, const Pass& pass) {
                             static_cast<GLfloat>(event.height));
         if (pass.count_samples) gl.BeginQuery(GL_SAMPLES_PASSED, pass.count_samples->id());
         if (pass.quads) {
-            const GLsizei corners = gl.NV_fill_rectangle ? 3 : 4;  // see set_baseline
+            const GLsizei corners = device.features.fill_rectangle ? 3 : 4;  // see set_baseline
             gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, corners, static_cast<GLsizei>(count),
                                                static_cast<GLuint>(pass.first));
         } else {
@@ -203,7 +207,7 @@ void draw(Device& device, const Pass& pass) {
 }
 
 void end_condition(Device& device) {
-    device.pipeline.end_condition(device.gl);
+    if (device.features.works_around(Workaround::ConditionEndsFirst)) device.pipeline.end_condition(device.gl);
 }
 
 void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value) {

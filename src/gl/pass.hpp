@@ -32,7 +32,7 @@ class QuadList {
   public:
     QuadList() = default;
     QuadList(Device& device, std::vector<Quad> quads);
-    [[nodiscard]] GLuint vertex_array() const noexcept { return vertex_array_.id(); }
+    [[nodiscard]] std::uint32_t vertex_array() const noexcept { return vertex_array_.id(); }
     [[nodiscard]] std::span<const Quad> quads() const noexcept { return quads_; }
 
   private:
@@ -47,7 +47,7 @@ class Points {
   public:
     Points() = default;
     explicit Points(Device& device);
-    [[nodiscard]] GLuint vertex_array() const noexcept { return vertex_array_.id(); }
+    [[nodiscard]] std::uint32_t vertex_array() const noexcept { return vertex_array_.id(); }
 
   private:
     Handle<VertexArrayTraits> vertex_array_;
@@ -129,7 +129,7 @@ struct Pass {
     ColorWrite color = ColorWrite::On;
     std::optional<DepthTest> depth{};      // for a target with a depth texture; off by default
     std::optional<StencilTest> stencil{};  // for a target with a stencil texture; off by default
-    // What the stored depth must be within, on drivers that have EXT_depth_bounds_test.
+    // What the stored depth must be within, on devices with Features::depth_bounds.
     std::optional<std::array<float, 2>> depth_bounds{};
     const QuadList* quads = nullptr;
     const Points* points = nullptr;        // drawn when there are no quads
@@ -141,15 +141,15 @@ struct Pass {
 
 // The bindings within an open session, so that draw() need not repeat them.
 struct Pipeline {
-    GLuint program = 0, vertex_array = 0, framebuffer = 0;
-    std::array<GLuint, texture_units> textures{};
+    std::uint32_t program = 0, vertex_array = 0, framebuffer = 0;
+    std::array<std::uint32_t, texture_units> textures{};
     int width = -1, height = -1;
     Blending blend;
     ColorWrite color = ColorWrite::On;
     std::optional<DepthTest> depth;
     std::optional<StencilTest> stencil;
     std::optional<std::array<float, 2>> depth_bounds;
-    GLuint condition = 0;
+    std::uint32_t condition = 0;
     void end_condition(const Api& gl) noexcept;
     void forget_objects() noexcept {
         program = vertex_array = framebuffer = 0;
@@ -160,7 +160,7 @@ struct Pipeline {
 // Pre: a session is open on the device.
 void draw(Device& device, const Pass& pass);
 
-// Ends what the last pass's `only_if` began, so that commands after it are not skipped.
+// Ends what the last pass's `only_if` began, before the result of its query is asked for.
 void end_condition(Device& device);
 
 // Sets all of the stencil. Pre: a session is open.

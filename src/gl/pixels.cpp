@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 
+#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 

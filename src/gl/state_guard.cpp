@@ -3,13 +3,14 @@
 #include <span>
 #include <string>
 
+#include "gl/api.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
 
 namespace {
 
-// The baseline has each of these off; offsets of lines and points, too, as llvmpipe adds them to the depth of quads.
+// The baseline has each of these off.
 constexpr std::array<GLenum, 30> capabilities{GL_CULL_FACE,
                                               GL_RASTERIZER_DISCARD,
                                               GL_POLYGON_OFFSET_FILL,
@@ -207,8 +208,6 @@ void HostState::save(const Api& gl) {
         gl.GetBooleani_v(GL_COLOR_WRITEMASK, i, color_mask_[i].data());
     }
     scissor_ = gl.IsEnabledi(GL_SCISSOR_TEST, 0);
-    for (std::size_t i = 0; i < blend_factors_.size(); ++i)
-        gl.GetIntegeri_v(blend_factor_names[i], 0, &blend_factors_[i]);
     gl.GetIntegerv(GL_DEPTH_FUNC, &depth_func_);
     gl.GetBooleanv(GL_DEPTH_WRITEMASK, &depth_mask_);
     gl.GetDoublei_v(GL_DEPTH_RANGE, 0, depth_range_.data());
@@ -217,6 +216,7 @@ void HostState::save(const Api& gl) {
         gl.GetDoublev(GL_DEPTH_BOUNDS_EXT, depth_bounds_range_.data());
     }
     stencil_.reset();
+    blend_factors_.reset();
     gl.GetFloatv(GL_POINT_SIZE, &point_size_);
     gl.GetFloati_v(GL_VIEWPORT, 0, viewport_.data());
     gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
@@ -240,10 +240,25 @@ void HostState::save(const Api& gl) {
     for (std::size_t i = 0; i < unpack_names.size(); ++i) gl.GetIntegerv(unpack_names[i], &unpack_.values[i]);
 }
 
-void HostState::save_stencil(const Api& gl) {
+void HostState::release(const Api& gl) const noexcept {
+    gl.DeleteQueries(1, &probe_);
+}
+
+void HostState::save_blend_factors(const Api& gl) {
+    if (blend_factors_) return;
+    blend_factors_.emplace();
+    for (GLuint i = 0; i < draw_buffers; ++i) {
+        for (std::size_t name = 0; name < blend_factor_names.size(); ++name)
+            gl.GetIntegeri_v(blend_factor_names[name], i, &(*blend_factors_)[i][name]);
+    }
+}
+
+void HostState::save_stencil(const Api& gl, const Features& features) {
     if (stencil_) return;
-    const auto get = [&gl](GLenum name) {
-        GLint64 value = 0;  // Mesa clamps a mask of 2^31 or more to what GLint holds
+    const auto get = [&](GLenum name) -> std::int64_t {
+        GLint narrow = 0;
+        GLint64 value = 0;
+        if (!features.works_around(Workaround::WideStencilMasks)) return gl.GetIntegerv(name, &narrow), narrow;
         gl.GetInteger64v(name, &value);
         return value;
     };
@@ -267,19 +282,22 @@ void HostState::restore_stencil(const Api& gl) const noexcept {
     }
 }
 
-void set_baseline(const Api& gl) {
-    for (const auto capability : capabilities) gl.Disable(capability);
+void set_baseline(const Api& gl, const Features& features) {
+    for (const auto capability : capabilities) {
+        const bool lines = capability == GL_POLYGON_OFFSET_LINE || capability == GL_POLYGON_OFFSET_POINT;
+        if (!lines || features.works_around(Workaround::LinesWithoutOffset)) gl.Disable(capability);
+    }
     for (GLuint i = 0; i < draw_buffers; ++i) {
         gl.Disablei(GL_BLEND, i);
         gl.ColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     }
     gl.Disablei(GL_SCISSOR_TEST, 0);
     gl.DepthRangeIndexed(0, 0, 1);
-    if (gl.EXT_depth_bounds_test) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
+    if (features.depth_bounds) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
     gl.PointSize(1);
     // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that is
     // two texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
-    gl.PolygonMode(GL_FRONT_AND_BACK, gl.NV_fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
+    gl.PolygonMode(GL_FRONT_AND_BACK, features.fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
     gl.ClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);  // depths arrive as the vertex shader has them, unrounded
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
@@ -299,8 +317,11 @@ void HostState::restore(const Api& gl) const noexcept {
         gl.ColorMaski(i, color_mask_[i][0], color_mask_[i][1], color_mask_[i][2], color_mask_[i][3]);
     }
     set_capability(gl, GL_SCISSOR_TEST, 0, scissor_);
-    gl.BlendFuncSeparatei(0, static_cast<GLenum>(blend_factors_[0]), static_cast<GLenum>(blend_factors_[1]),
-                          static_cast<GLenum>(blend_factors_[2]), static_cast<GLenum>(blend_factors_[3]));
+    for (GLuint i = 0; blend_factors_ && i < draw_buffers; ++i) {
+        const auto& saved = (*blend_factors_)[i];
+        gl.BlendFuncSeparatei(i, static_cast<GLenum>(saved[0]), static_cast<GLenum>(saved[1]),
+                              static_cast<GLenum>(saved[2]), static_cast<GLenum>(saved[3]));
+    }
     gl.DepthFunc(static_cast<GLenum>(depth_func_));
     gl.DepthMask(depth_mask_);
     gl.DepthRangeIndexed(0, depth_range_[0], depth_range_[1]);

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "gl/api.hpp"
+#include "gl/api_fwd.hpp"
+#include "gl/features.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -22,45 +24,48 @@ class HostState {
     void save(const Api& gl);
     // Few passes test a stencil, so its state is saved before the first of a session that does, the pass's target being
     // bound: glGet clamps the reference to what the bound stencil buffer can hold, which may be none at save().
-    void save_stencil(const Api& gl);
+    void save_stencil(const Api& gl, const Features& features);
+    // Likewise before the first pass that blends with factors.
+    void save_blend_factors(const Api& gl);
     void restore(const Api& gl) const noexcept;
     // Deletes the one object that it keeps.
-    void release(const Api& gl) const noexcept { gl.DeleteQueries(1, &probe_); }
+    void release(const Api& gl) const noexcept;
 
   private:
     void refuse_conditional_rendering(const Api& gl);
     void restore_stencil(const Api& gl) const noexcept;
 
     struct PixelStore {
-        std::array<GLint, 8> values{};
+        std::array<int, 8> values{};
     };
     struct StencilFace {
-        GLint64 func, reference, value_mask, write_mask, fail, depth_fail, depth_pass;
+        std::int64_t func, reference, value_mask, write_mask, fail, depth_fail, depth_pass;
     };
     std::array<bool, 30> capabilities_{};
     std::array<bool, draw_buffers> blend_{};
-    std::array<std::array<GLint, 2>, draw_buffers> blend_equation_{};
-    std::array<GLint, 4> blend_factors_{};  // of draw buffer 0: source and destination, colour and alpha
-    std::array<std::array<GLboolean, 4>, draw_buffers> color_mask_{};
-    std::array<GLint, texture_units> texture_{}, texture_array_{}, texture_buffer_{}, sampler_{};
-    std::array<GLfloat, 4> viewport_{};
-    std::array<GLdouble, 2> depth_range_{}, depth_bounds_range_{0, 1};
-    GLfloat point_size_ = 1;
-    GLint depth_func_ = 0;
-    GLboolean depth_mask_ = GL_TRUE;
+    std::array<std::array<int, 2>, draw_buffers> blend_equation_{};
+    // Source and destination, colour and alpha.
+    std::optional<std::array<std::array<int, 4>, draw_buffers>> blend_factors_;
+    std::array<std::array<unsigned char, 4>, draw_buffers> color_mask_{};
+    std::array<int, texture_units> texture_{}, texture_array_{}, texture_buffer_{}, sampler_{};
+    std::array<float, 4> viewport_{};
+    std::array<double, 2> depth_range_{}, depth_bounds_range_{0, 1};
+    float point_size_ = 1;
+    int depth_func_ = 0;
+    unsigned char depth_mask_ = 1;
     std::optional<std::array<StencilFace, 2>> stencil_;  // front, back
-    std::array<GLint, 2> polygon_mode_{};
-    GLint program_ = 0, vertex_array_ = 0, draw_framebuffer_ = 0, active_texture_ = 0;
-    GLint pack_buffer_ = 0, unpack_buffer_ = 0, query_buffer_ = 0;
-    GLint clip_origin_ = 0, clip_depth_ = 0;
+    std::array<int, 2> polygon_mode_{};
+    int program_ = 0, vertex_array_ = 0, draw_framebuffer_ = 0, active_texture_ = 0;
+    int pack_buffer_ = 0, unpack_buffer_ = 0, query_buffer_ = 0;
+    int clip_origin_ = 0, clip_depth_ = 0;
     bool scissor_ = false, paused_feedback_ = false, depth_bounds_ = false;
     PixelStore pack_, unpack_;
-    std::vector<GLenum> errors_;
-    GLuint probe_ = 0;  // a query that counts nothing
+    std::vector<std::uint32_t> errors_;
+    std::uint32_t probe_ = 0;  // a query that counts nothing
     bool probe_works_ = false;
 };
 
 // The state that every pass starts from: all tests off, one sample a pixel, lower-left origin, tight pixel rows.
-void set_baseline(const Api& gl);
+void set_baseline(const Api& gl, const Features& features);
 
 }  // namespace quadmill::detail::gl

@@ -64,7 +64,7 @@ void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const
     const auto width = static_cast<std::size_t>(shape_.width());
     const auto row_pairs = width * Banked::tile_height;
     const auto layer_bytes = part.tile_rows * row_pairs * texel_bytes_;
-    const auto* from = buffer_.memory().data() + part.offset + tile_row * row_pairs * texel_bytes_;
+    const auto* from = buffer_.receive(part.offset, banks * layer_bytes).data() + tile_row * row_pairs * texel_bytes_;
     const auto first_pair = (part.first + tile_row) * row_pairs;
     const auto pairs = std::min(row_pairs, pairs_ - first_pair);
     const auto copy = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a texel*/) {

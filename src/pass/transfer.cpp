@@ -26,7 +26,7 @@ struct Slices {
 }  // namespace
 
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes) {
-    if (buffer.memory().size() >= bytes) return;
+    if (buffer.size() >= bytes) return;
     buffer = {};
     buffer = gl::PixelBuffer(device, direction, bytes);
 }
@@ -47,7 +47,7 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
     grow(buffer_, device, gl::PixelBuffer::Direction::Upload, rows * slices.row_bytes);
     const auto fill_slice = [&](std::size_t i) {
         fill(first + slices.first_row(i), slices.end_row(i) - slices.first_row(i),
-             buffer_.memory().subspan(slices.offset(i), slices.bytes(i)));
+             buffer_.write(slices.offset(i), slices.bytes(i)));
     };
     std::size_t sent_rows = 0;
     const auto send_filled = [&](std::size_t i) {
@@ -83,7 +83,7 @@ void ReadBack::wait_until(std::size_t end) {
 
 std::span<const std::byte> ReadBack::wait() {
     wait_until(bytes_);
-    return buffer_.memory().first(bytes_);
+    return buffer_.receive(0, bytes_);
 }
 
 void ReadBack::copy_to(std::span<std::byte> memory, cpu::Workers& workers) {
@@ -92,7 +92,8 @@ void ReadBack::copy_to(std::span<std::byte> memory, cpu::Workers& workers) {
     workers.after_in_order((bytes + task_bytes - 1) / task_bytes, [&](std::size_t i) { wait_until(end_of(i)); },
                            [&](std::size_t i) {
                                const auto begin = i * task_bytes;
-                               std::memcpy(memory.data() + begin, buffer_.memory().data() + begin, end_of(i) - begin);
+                               const auto from = buffer_.receive(begin, end_of(i) - begin);
+                               std::memcpy(memory.data() + begin, from.data(), from.size());
                            });
 }
 

@@ -217,7 +217,7 @@ void DepthColumns::range(const Range& asked, int level, bool count) {
     const auto low = planes.code(range.low, 0), high = planes.code(range.high, 0);
     if (!from_above) return test("at least", {low, at_least, stencil}, count);
     if (!from_below) return test("at most", {high, at_most, stencil}, count);
-    if (device_.gl.EXT_depth_bounds_test)
+    if (device_.features.depth_bounds)
         return test("within", {.stencil = stencil, .bounds = {{depth_of(low), depth_of(high)}}}, count);
     test("at least", {low, at_least, flagged(level, decided, level_bits, StencilOp::Replace, decided)});
     test("at most", {high, at_most, flagged(level, decided, level_bits | decided, StencilOp::Increment, level_bits)},
@@ -289,7 +289,7 @@ void DepthColumns::literal(const Leaf& leaf, int level, bool count) {
 
 bool DepthColumns::one_test(const Range& range) const {
     if (planes_of(range.column).planes > 1) return false;
-    if (device_.gl.EXT_depth_bounds_test) return true;
+    if (device_.features.depth_bounds) return true;
     const auto& of = column(range.column);
     return range.low <= of.least || (range.high >= of.most && !has_nulls(range.column));
 }

@@ -160,7 +160,7 @@ TEST_CASE("mapped memory that no machine has is a GlError with the bytes") {
     CHECK_MESSAGE(has(message, std::to_string(bytes) + " bytes of mapped memory"), message);
     CHECK_NOTHROW(scope.check());
     const PixelBuffer small(device, PixelBuffer::Direction::Upload, 64);  // the next one works
-    CHECK(small.memory().size() == 64);
+    CHECK(small.size() == 64);
     scope.check();
 }
 

@@ -16,7 +16,7 @@ void write_texels(detail::gl::Device& device, const detail::gl::Texture& texture
     using detail::gl::PixelBuffer;
     const auto bytes = std::as_bytes(std::span(values));
     const PixelBuffer buffer(device, PixelBuffer::Direction::Upload, texture.bytes());
-    std::memcpy(buffer.memory().data(), bytes.data(), std::min(bytes.size(), texture.bytes()));
+    std::memcpy(buffer.write(0, bytes.size()).data(), bytes.data(), std::min(bytes.size(), texture.bytes()));
     upload_rows(device, buffer, 0, texture, 0, texture.height());
     detail::gl::Fence(device).wait();
 }
@@ -28,7 +28,7 @@ std::vector<T> read_texels(detail::gl::Device& device, const detail::gl::Texture
     read_rows(device, texture, 0, texture.height(), buffer, 0);
     detail::gl::Fence(device).wait();
     std::vector<T> values(texture.bytes() / sizeof(T));
-    std::memcpy(values.data(), buffer.memory().data(), texture.bytes());
+    std::memcpy(values.data(), buffer.receive(0, texture.bytes()).data(), texture.bytes());
     return values;
 }
 

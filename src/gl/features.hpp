@@ -1,0 +1,61 @@
+// What a device can do, and which faults of its driver are worked around: found once, when it is opened. Rooms ask this,
+// never the name of an extension or a driver.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <string_view>
+
+#include "gl/api_fwd.hpp"
+#include "quadmill/context.hpp"
+
+namespace quadmill::detail::gl {
+
+enum class Workaround { TimesByWaiting, CountsByBarrier, ConditionEndsFirst, WideStencilMasks, LinesWithoutOffset };
+
+struct WorkaroundNote {
+    Workaround id;
+    std::string_view name;      // for QUADMILL_DISABLE_WORKAROUNDS
+    std::string_view sentence;  // what is wrong where, and what is done about it
+};
+inline constexpr std::array workarounds{
+    WorkaroundNote{Workaround::TimesByWaiting, "times-by-waiting",
+                   "llvmpipe notes a timestamp before it shades what was drawn; passes are timed by the wall clock, "
+                   "waiting for each"},
+    WorkaroundNote{Workaround::CountsByBarrier, "counts-by-barrier",
+                   "a shader on NVIDIA may find in its cache what a query buffer held before; a memory barrier follows "
+                   "each count"},
+    WorkaroundNote{Workaround::ConditionEndsFirst, "condition-ends-first",
+                   "NVIDIA refuses to tell the result of the query that conditional rendering depends on; it is ended "
+                   "before"},
+    WorkaroundNote{Workaround::WideStencilMasks, "wide-stencil-masks",
+                   "Mesa's glGetInteger clamps stencil masks of 2^31 and more; they are asked for as 64 bits"},
+    WorkaroundNote{Workaround::LinesWithoutOffset, "lines-without-offset",
+                   "llvmpipe offsets the depth of quads also when only the offset of lines or points is on; all are "
+                   "off"}};
+
+struct Features {
+    bool exact_counts = false;           // an occlusion query counts samples; else it only tells whether there was any
+    bool conditional_rendering = false;  // the GPU itself skips passes whose query counted nothing
+    bool timestamps = false;             // the GPU writes its time
+    bool depth_bounds = false;           // a test of the depth that is stored
+    bool float_blending = false;         // MIN, MAX and ADD on targets of 32-bit floats
+    bool buffer_textures = false;        // shaders read buffers
+    bool query_buffers = false;          // counts go to buffers without the CPU
+    bool doubles = false;                // in shaders
+    bool zero_to_one_depth = false;      // depths arrive as the vertex shader has them, unrounded
+    bool fill_rectangle = false;         // one triangle fills its bounding rectangle
+    bool subgroups = false;              // fragments exchange values
+    bool free_memory = false;            // the driver tells how much there is
+    int color_targets = 0;               // of a pass, 8 at most
+
+    std::bitset<workarounds.size()> worked_around;
+    [[nodiscard]] bool works_around(Workaround id) const { return worked_around.test(static_cast<std::size_t>(id)); }
+
+    // Workarounds whose names stand in the environment variable QUADMILL_DISABLE_WORKAROUNDS, with spaces between, are
+    // left out; "all" leaves all out.
+    static Features of(const Api& gl, const ContextInfo& info);
+};
+
+}  // namespace quadmill::detail::gl
