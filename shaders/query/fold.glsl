@@ -13,18 +13,13 @@ uvec4 both(uvec4 a, uvec4 b) { return a + b; }
 #ifdef INTEGERS  // a sum of keys of 128 bits
 const uvec4 nothing = uvec4(0u);
 uvec4 both(uvec4 a, uvec4 b) {
-    uint carry;
-    uvec4 sum;
-    sum.x = uaddCarry(a.x, b.x, carry);
-    uint next;
-    uint more;
-    sum.y = uaddCarry(a.y, b.y, next);
-    sum.y = uaddCarry(sum.y, carry, more);
-    carry = next + more;
-    sum.z = uaddCarry(a.z, b.z, next);
-    sum.z = uaddCarry(sum.z, carry, more);
-    sum.w = a.w + b.w + next + more;
-    return sum;
+    uvec4 sum = a + b;
+    uvec4 over = uvec4(lessThan(sum, a));  // carries by hand: OpenGL ES 3.0 has no uaddCarry
+    uint y = sum.y + over.x;
+    over.y += uint(y < sum.y);
+    uint z = sum.z + over.y;
+    over.z += uint(z < sum.z);
+    return uvec4(sum.x, y, z, sum.w + over.z);
 }
 #endif
 #ifdef DOUBLES  // a sum

@@ -64,6 +64,17 @@ uvec4 texel_of(KEY v[KEYS], int g) {
 #endif
 }
 
+// To the 8 render targets; one by one, since OpenGL ES allows no index but a constant.
+#define WRITE_BLOCK(block, v)   \
+    block[0] = texel_of(v, 0);  \
+    block[1] = texel_of(v, 1);  \
+    block[2] = texel_of(v, 2);  \
+    block[3] = texel_of(v, 3);  \
+    block[4] = texel_of(v, 4);  \
+    block[5] = texel_of(v, 5);  \
+    block[6] = texel_of(v, 6);  \
+    block[7] = texel_of(v, 7);
+
 KEY key_in(uvec4 texel, int c) {
 #if WORDS == 1
     return texel[c];

@@ -26,5 +26,5 @@ void main() {
         v[PLANES - 1][c] = uint(e);
 #endif
     }
-    for (int p = 0; p < PLANES; ++p) plane[p] = v[p];
+    WRITE_PLANES(plane, v)
 }

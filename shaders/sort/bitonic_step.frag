@@ -100,5 +100,5 @@ void main() {
         own = keep(own, halves(own), notEqual(turned, bvec4(false, false, true, true)));
         own = keep(own, neighbours(own), notEqual(turned, bvec4(false, true, false, true)));
     }
-    for (int p = 0; p < PLANES; ++p) plane[p] = own.plane[p];
+    WRITE_PLANES(plane, own.plane)
 }

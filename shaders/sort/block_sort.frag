@@ -50,5 +50,5 @@ void main() {
     KEY v[KEYS];
     for (int k = 0; k < KEYS; ++k) v[k] = KEPT(a[k], b[KEYS - 1 - k]);
     BITONIC_NETWORK(v)
-    for (int g = 0; g < 8; ++g) block[g] = texel_of(v, g);
+    WRITE_BLOCK(block, v)
 }

@@ -69,5 +69,5 @@ void main() {
     if (last != 0) {
         for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
     }
-    for (int g = 0; g < 8; ++g) block[g] = texel_of(v, g);
+    WRITE_BLOCK(block, v)
 }

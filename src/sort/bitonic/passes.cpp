@@ -27,7 +27,7 @@ std::string prelude_of_places(const BitonicJob& job) {
     auto text = define("PLANES", job.planes()) + define("SOURCE_WORDS", job.form.source_words());
     if (job.form.indexed) text += "#define INDEXED\n";
     if (job.shape.representation == Representation::FourArray) text += "#define FOUR_ARRAY\n";
-    return text + shaders::sort_key_order_glsl + shaders::sort_bitonic_places_glsl;
+    return text + shaders::sort_key_order_glsl + shaders::sort_bitonic_places_glsl + shaders::sort_bitonic_planes_glsl;
 }
 
 gl::Uniforms uniforms_of_places(const BitonicJob& job, const gl::Texture& memory) {
@@ -106,7 +106,8 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
     const auto& pass = plan.passes[i];
     const auto& quads = plan.quads_of[i];
     const auto& with = programs_.get("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
-                                     define("PLANES", job.planes()) + define("STEPS", pass.steps));
+                                     define("PLANES", job.planes()) + define("STEPS", pass.steps) +
+                                         shaders::sort_bitonic_planes_glsl);
     draw(device_, {.name = pass.steps == 0 ? "compare in texels" : "compare",
                    .stage = pass.stage,
                    .step = pass.step,
