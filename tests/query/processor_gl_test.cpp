@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "query/bitmap_engine.hpp"
 #include "query/depth_engine.hpp"

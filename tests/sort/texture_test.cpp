@@ -8,6 +8,7 @@
 #include <random>
 
 #include "data.hpp"
+#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "cpu/keys.hpp"
+#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "sort/window_sorters.hpp"
