@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/standard_files.hpp"
 #include "quadmill/error.hpp"
 
 namespace demo {
@@ -24,9 +25,11 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
         return status;
     };
     try {
+        quadmill::cli::open_standard_files();
         app.parse(argc, argv);
         work();
-        return 0;
+        if (quadmill::cli::standard_output_is_written()) return 0;
+        throw quadmill::IoError("cannot write standard output to its end", "-", 0);
     } catch (const CLI::RuntimeError& stop) {
         return stop.get_exit_code();  // all is said
     } catch (const CLI::ParseError& error) {

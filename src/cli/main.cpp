@@ -1,4 +1,4 @@
-// quadmill <verb> [options] [FILE|-]. Exit 0: done; 1: the work failed; 2: the call was wrong.
+// quadmill <verb> [options] [FILE|-]. The help says what its exit statuses mean.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/standard_files.hpp"
+#include "cli/text.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
@@ -53,8 +55,10 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     };
     const auto closest = *std::ranges::min_element(verbs, {}, distance);
     const bool close = distance(closest) <= (word.size() + 1) / 2;
-    return fmt::format("there is no verb '{}'{}", word,
-                       close ? fmt::format("; did you mean '{}'?", closest->get_name()) : "");
+    if (close) return fmt::format("there is no verb {}; did you mean '{}'?", in_quotes(word), closest->get_name());
+    std::string names;
+    for (const auto* verb : verbs) names += (names.empty() ? "" : ", ") + verb->get_name();
+    return fmt::format("there is no verb {}; there are {}", in_quotes(word), names);
 }
 
 int run(int argc, char** argv) {
@@ -69,7 +73,12 @@ int run(int argc, char** argv) {
         "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
         "  seq 1000000 | quadmill quantiles --text         the quantiles of a stream, and how sure they are\n"
         "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
-        "`quadmill VERB --help` says more.");
+        "`quadmill VERB --help` says more.\n"
+        "Exit status: 0: done; 1: the work failed; 2: the call was wrong; 3: the input could not be read to its end, "
+        "as\n"
+        "for a line that is no number: the answer, and what is saved, is about what came before; 130, 143, 129: "
+        "stopped\n"
+        "by SIGINT (Ctrl-C), SIGTERM or SIGHUP: verbs on streams then answer about what has come, and save it.");
     add_info_command(app);
     add_sort_command(app);
     add_quantiles_command(app);
@@ -107,7 +116,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
     const auto say = [](const char* words) { static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words)); };
     try {
-        return quadmill::cli::run(argc, argv);
+        quadmill::cli::open_standard_files();
+        const int status = quadmill::cli::run(argc, argv);
+        if (quadmill::cli::standard_output_is_written()) return status;
+        say("cannot write standard output to its end");
     } catch (const std::bad_alloc&) {
         say("out of memory: the input does not fit");
     } catch (const std::exception& error) {

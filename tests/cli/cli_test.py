@@ -32,7 +32,11 @@ class Help(Command):
 
     def test_wrong_calls(self):
         self.fails(2, "quadmill --help")
-        self.fails(2, "quadmill --help", "sorrt")
+        self.assertIn("did you mean 'sort'?", self.fails(2, "quadmill --help", "sorrt"))
+        for args in ([], ["--text"], ["--eps", "0.1", "file"]):
+            self.fails(2, "no verb 'quantile'; did you mean 'quantiles'?", "quantile", *args)
+        self.fails(2, "no verb 'frobnicate'; there are info, sort, quantiles", "frobnicate")
+        self.fails(2, "no verb 'streams'; did you mean 'stream'?", "bench", "streams")
         self.fails(2, "--nonsense", "sort", "--nonsense")
         self.fails(2, "--type", "sort", "--type", "f31")
         self.fails(2, "--window", "sort", "--window", "0")
@@ -102,7 +106,7 @@ class Sorting(Command):
 
     def test_empty_and_single(self):
         for engine in ("pbsn", "bitonic", "merge", "hybrid", "cpu", "auto"):
-            for options in ([], ["--text"], ["--window", "4"], ["--type", "f16"]):
+            for options in ([], ["--text", "--type", "f32"], ["--window", "4"], ["--type", "f16"]):
                 self.assertEqual(self.sort(b"", "--engine", engine, *options), b"")
             self.assertEqual(self.sort(floats([7]), "--engine", engine), floats([7]))
 
@@ -123,15 +127,17 @@ class Sorting(Command):
     def test_text(self):
         text = b"3\n-1e5\r\n+2.5\n  7 \ninf\n-inf\n0.1"
         expected = b"-inf\n-100000\n0.1\n2.5\n3\n7\ninf\n"
-        for engine in ("pbsn", "cpu"):
-            self.assertEqual(self.sort(text, "--text", "--engine", engine), expected)
+        for engine, kind in (("pbsn", ["--type", "f32"]), ("cpu", []), ("merge", [])):
+            self.assertEqual(self.sort(text, "--text", "--engine", engine, *kind), expected)
+        self.fails(2, "--type f32", "sort", "--text", "--engine", "pbsn", stdin=text)
         self.assertEqual(self.sort(b"nan\n1\n", "--text"), b"1\nnan\n")
         self.assertEqual(self.sort(b"2\n1\n", "--text", "--type", "f16"), b"1\n2\n")
 
     def test_text_that_is_no_number(self):
         for bad, line in ((b"1\n2\nthree\n4\n", 3), (b"1\n\n2\n", 2), (b"1 2\n", 1), (b"1,5\n", 1), (b"--1\n", 1)):
             self.fails(1, f"line {line}", "sort", "--text", stdin=bad)
-        self.fails(1, "out of the type's range", "sort", "--text", stdin=b"1e99\n")
+        self.fails(1, "out of the type's range", "sort", "--text", stdin=b"1e999\n")
+        self.fails(1, "out of the type's range", "sort", "--text", "--type", "f32", stdin=b"1e99\n")
         self.fails(1, "out of the type's range", "sort", "--text", "--type", "f16", stdin=b"70000\n")
 
     def test_stats(self):
@@ -396,6 +402,22 @@ class Files(Command):
             process.send_signal(number)
             self.assertEqual(process.wait(), -number)
             self.only("data")
+
+    def test_what_a_killed_run_left_is_removed_by_the_next(self):
+        out, mine = self.path("out"), self.path("out.part-mine01", b"mine")
+        parts = lambda: [name for name in os.listdir(self.folder) if name.startswith("out.part-quadmill")]
+        start = lambda: subprocess.Popen([QUADMILL, "sort", "-", "-o", out, "--engine", "cpu"], stdin=subprocess.PIPE)
+        with start() as killed, start() as alive:
+            while len(parts()) < 2:
+                time.sleep(0.005)
+            killed.kill()
+            killed.wait()
+            self.assertEqual(len(parts()), 2)
+            self.assertEqual(run("sort", "-o", out, stdin=floats([2, 1])).returncode, 0)
+            self.assertEqual((self.read(out), len(parts())), (floats([1, 2]), 1))
+            alive.communicate(floats([4, 3]))
+        self.assertEqual((alive.returncode, self.read(out), parts()), (0, floats([3, 4]), []))
+        self.assertEqual(self.read(mine), b"mine")
 
     def test_a_reader_that_goes_away(self):
         data = self.path("data", floats(range(1 << 20)))
