@@ -46,7 +46,7 @@ void remove_on_signal(const std::string& path) {
         file.is_there = 1;
         break;
     }
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ}) {
         if (std::signal(signal, remove_unfinished) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
     }
 }

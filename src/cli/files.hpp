@@ -57,8 +57,8 @@ class InputFile {
 [[nodiscard]] Bytes read_file(const std::string& path);
 
 // An output: "-" is standard output; a device or pipe is written as it is; any other file is written beside its place
-// and renamed by commit(). Without commit() nothing is left, also after SIGINT, SIGTERM, SIGHUP or SIGPIPE; after
-// SIGKILL until the next one is made for the same file.
+// and renamed by commit(). Without commit() nothing is left, also after the usual signals; after SIGKILL until the
+// next one is made for the same file.
 class OutputFile {
   public:
     // Throws IoError when the file cannot be made there.

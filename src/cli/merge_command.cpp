@@ -58,11 +58,15 @@ struct MergeCommand {
     std::optional<SaveFile> save_;
 };
 
+std::string name_of(const std::string& file) {
+    return file == "-" ? "standard input" : "'" + file + "'";
+}
+
 // The library's messages begin with its function, of which who calls the command knows nothing.
 [[noreturn]] void refuse_file(const std::string& file, const InvalidArgument& error) {
     const std::string_view what = error.what();
     const auto colon = what.find(": ");
-    throw InvalidArgument("'" + file + "': " + std::string(colon < what.find(' ') ? what.substr(colon + 2) : what));
+    throw InvalidArgument(name_of(file) + ": " + std::string(colon < what.find(' ') ? what.substr(colon + 2) : what));
 }
 
 // Of content_.
@@ -78,7 +82,7 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
     const auto found = saved(which);
     if (found.kind == first_.kind && found.type == first_.type) return;
     const auto holds = [&](std::size_t i, const SavedSummary& summary) {
-        return fmt::format("'{}' holds {} of {} values", files[i], words_of(summary.kind).name,
+        return fmt::format("{} holds {} of {} values", name_of(files[i]), words_of(summary.kind).name,
                            word_for(type_words, summary.type));
     };
     throw CLI::ValidationError(
@@ -153,7 +157,7 @@ void MergeCommand::run_as(Kind kind) {
         const auto all = merged([](Bytes b) { return HeavyPrefixes<T>::load(b); });
         return print(all, question(all.options().support, all.options().support));
     }
-    throw InvalidArgument("'" + files.front() + "' holds prefixes of values that have none; it is damaged");
+    throw InvalidArgument(name_of(files.front()) + " holds prefixes of values that have none; it is damaged");
 }
 
 void MergeCommand::run(const std::vector<std::string>& given) {
@@ -163,8 +167,8 @@ void MergeCommand::run(const std::vector<std::string>& given) {
     const auto& words = words_of(kind);
     for (const auto& option : given) {
         if (std::ranges::find(words.options, option) == words.options.end())
-            throw CLI::ValidationError(option,
-                                       fmt::format("does not go with {}, which '{}' holds", words.name, files[0]));
+            throw CLI::ValidationError(
+                option, fmt::format("does not go with {}, which {} holds", words.name, name_of(files[0])));
     }
     if (kind == Kind::CorrelatedSums && threshold.aggregate.empty())
         throw CLI::ValidationError("--agg", "is required for correlated sums");

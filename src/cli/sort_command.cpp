@@ -62,8 +62,14 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
     Skipped skipped;
     RecordLines<Key> lines(input, reading.parse<Key>(), reading.lines, skipped);
     while (!text.empty()) {
-        const auto found = lines.next(text);
-        keys.insert(keys.end(), found.begin(), found.end());
+        constexpr std::size_t piece = std::size_t{1} << 20U;  // so that not all keys are there twice
+        const auto end = text.find('\n', piece);
+        auto part = text.substr(0, end == std::string_view::npos ? text.size() : end + 1);
+        text.remove_prefix(part.size());
+        while (!part.empty()) {
+            const auto found = lines.next(part);
+            keys.insert(keys.end(), found.begin(), found.end());
+        }
     }
     note_skipped("quadmill sort", skipped);
     return keys;

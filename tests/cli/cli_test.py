@@ -55,6 +55,10 @@ class Help(Command):
         self.assertGreaterEqual(facts["max_texture_size"], 1024)
         self.assertIn(facts["renderer"], run("info").stdout.decode())
         self.fails(1, "device", "info", "--device", "99")
+        for verb in (["sort"], ["sort", "--engine", "cpu"], ["quantiles"], ["quantiles", "--engine", "cpu"], ["bench", "sort"],
+                     ["hhh", "--support", "0.1", "--hierarchy", "8"], ["query", "SELECT COUNT(*) FROM -"], ["limits"]):
+            self.fails(1, "no device 99", *verb, "--device", "99")
+        self.assertEqual(run("sort", "--engine", "cpu", "--device", "0", stdin=floats([2, 1])).stdout, floats([1, 2]))
         self.fails(1, "QUADMILL_DEVICE", "info", env={"QUADMILL_DEVICE": "first"})
 
     def test_limits(self):
@@ -384,6 +388,10 @@ class Files(Command):
         data = self.path("data", floats(range(100000)))
         self.fails(1, "File too large", "sort", data, "-o", self.path("out"), "--engine", "cpu", preexec_fn=small_files)
         self.only("data")
+        result = run("sort", data, "-o", self.path("out"), "--engine", "cpu", restore_signals=True,
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+        self.assertEqual(result.returncode, -signal.SIGXFSZ)
+        self.only("data")
 
     def test_out_of_memory(self):
         data = self.path("data")
@@ -394,7 +402,7 @@ class Files(Command):
 
     def test_interrupts_leave_nothing(self):
         data = self.path("data", floats([random.Random(6).random() for _ in range(1 << 20)]))
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             process = subprocess.Popen([QUADMILL, "sort", data, "-o", self.path("out"), "--engine", "pbsn",
                                         "--no-early-stop", "--max-texels", "4096"])
             while len(os.listdir(self.folder)) < 2 and process.poll() is None:

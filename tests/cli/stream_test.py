@@ -517,17 +517,18 @@ class Reading(Stream):
             for line in rest[-1:]:
                 self.assertGreater(json.loads(line)["n"], int(every))
 
-    def test_interrupt_that_is_ignored(self):
-        process = self.start("quantiles", "--text", "--every", "1", "--json",
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-        process.stdin.write(b"1\n")
-        process.stdin.flush()
-        self.next_line(process)
-        process.send_signal(signal.SIGINT)
-        process.stdin.write(b"2\n")
-        process.stdin.close()
-        self.assertEqual(json.loads(self.next_line(process))["n"], 2)
-        self.assertEqual(process.wait(), 0)
+    def test_signals_that_are_ignored(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start("quantiles", "--text", "--every", "1", "--json",
+                                 preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+            process.stdin.write(b"1\n")
+            process.stdin.flush()
+            self.next_line(process)
+            process.send_signal(number)
+            process.stdin.write(b"2\n")
+            process.stdin.close()
+            self.assertEqual(json.loads(self.next_line(process))["n"], 2)
+            self.assertEqual(process.wait(), 0)
 
     def test_a_reader_that_goes_away(self):
         process = self.start("quantiles", "--text", "--every", "1", "--json", "--save", self.path("saved"))

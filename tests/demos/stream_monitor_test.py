@@ -99,6 +99,8 @@ class Record(demo.AnyDemo, Stream):
             result = subprocess.run(["bash", "-c", f'"$@" {closed}', "bash", demo.PROGRAM, "--record", self.folder, path],
                                     env={**demo.WITHOUT_DISPLAY}, capture_output=True)
             self.assertEqual(result.returncode, status, result.stderr)
+        result = subprocess.run(["bash", "-c", '"$@" >&-', "bash", demo.PROGRAM, "--help"], capture_output=True)
+        self.assertEqual(result.returncode, 1)
         result = subprocess.run(["bash", "-c", '"$@" <&-', "bash", demo.PROGRAM, "--record", self.folder, "-"],
                                 capture_output=True, timeout=demo.PATIENCE)
         self.assertEqual(result.returncode, 3)
