@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what building and testing need on Debian 12 or Ubuntu 24.04, and nothing that is there already.
+# Installs what building and testing need on Debian 12, and nothing that is there already.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     libcli11-dev libcsv-dev libfmt-dev nlohmann-json3-dev libstb-dev fonts-dejavu-core # libraries of the command, demos

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/standard_files.hpp"
 #include "plot.hpp"
 #include "traffic.hpp"
 
@@ -134,10 +135,7 @@ int usage() {
     return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    const std::span words(argv, static_cast<std::size_t>(argc));
+int run(std::span<char*> words) {
     const std::string_view verb = words.size() > 1 ? words[1] : "";
     if (verb == "make" && words.size() == 4) {
         if (const auto n = number(words[2])) return make(*n, words[3]);
@@ -148,4 +146,13 @@ int main(int argc, char** argv) {
     }
     if (verb == "plot" && words.size() == 4) return plot(words[2], words[3]);
     return usage();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    quadmill::cli::open_standard_files();
+    const int status = run({argv, static_cast<std::size_t>(argc)});
+    if (status != 0 || quadmill::cli::standard_output_is_written()) return status;
+    return fail("write", "standard output");
 }

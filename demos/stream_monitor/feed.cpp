@@ -11,8 +11,9 @@ std::span<const float> MadeUp::take(std::size_t most, Wait /*wait*/) {
     return values_;
 }
 
-// The thread begins last, when SIGINT is held back already.
-Reader::Reader(const std::string& path, Form form) : input_(path), thread_([this, form] { read(form); }) {}
+// The thread begins last, when signals are held back already.
+Reader::Reader(const std::string& path, const Reading& reading)
+    : reading_(reading), input_(path), thread_([this] { read(); }) {}
 
 Reader::~Reader() {
     {
@@ -22,17 +23,15 @@ Reader::~Reader() {
     less_.notify_all();
     input_.stop();
     thread_.join();
+    quadmill::cli::note_skipped("stream_monitor", skipped_);
 }
 
-void Reader::read(Form form) {
+void Reader::read() {
     std::exception_ptr failure;
     try {
         const auto take = [this](std::span<const float> values) { put(values); };
-        if (form == Form::Raw) {
-            quadmill::cli::read_raw<float>(input_, "32-bit float", take);
-        } else {
-            quadmill::cli::read_text<float>(input_, quadmill::cli::parse_number<float>, take);
-        }
+        quadmill::cli::read_stream<float, float>(input_, reading_, {"32-bit float"}, quadmill::cli::parse_exact,
+                                                 skipped_, take);
     } catch (...) {
         failure = std::current_exception();
     }

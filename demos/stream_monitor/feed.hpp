@@ -18,7 +18,7 @@
 
 namespace demo {
 
-// Ctrl-C is a request to stop, from when it is made to when it is destroyed.
+// Ctrl-C and its like are a request to stop, from when it is made to when it is destroyed.
 class Feed {
   public:
     enum class Wait { No, Yes };
@@ -34,6 +34,8 @@ class Feed {
     // Whether no more will come.
     virtual bool ended() = 0;
     virtual bool interrupted() = 0;
+    // What the program then answers to the shell.
+    virtual int interrupt_status() = 0;
 };
 
 class MadeUp : public Feed {
@@ -42,6 +44,7 @@ class MadeUp : public Feed {
     std::span<const float> take(std::size_t most, Wait wait) override;
     bool ended() override { return false; }
     bool interrupted() override { return interrupt_.came(); }
+    int interrupt_status() override { return interrupt_.status(); }
 
   private:
     quadmill::cli::Interrupt interrupt_;
@@ -49,26 +52,32 @@ class MadeUp : public Feed {
     std::vector<float> values_;
 };
 
-enum class Form { Raw, Text };
+using quadmill::cli::BadInput;
+using quadmill::cli::Form;
+using quadmill::cli::Reading;
 
 // A file, or standard input for "-". A thread of its own reads ahead, up to a bound; then it waits, and so does in the
 // end who writes the stream. Nothing is lost.
 class Reader : public Feed {
   public:
     // Throws IoError.
-    Reader(const std::string& path, Form form);
+    Reader(const std::string& path, const Reading& reading);
+    // Says which lines were skipped.
     ~Reader() override;
     std::span<const float> take(std::size_t most, Wait wait) override;
     bool ended() override;
     bool interrupted() override { return input_.interrupted(); }
+    int interrupt_status() override { return input_.interrupt().status(); }
 
   private:
     static constexpr std::size_t room = std::size_t{1} << 20U;  // values
 
-    void read(Form form);
+    void read();
     void put(std::span<const float> values);
 
+    Reading reading_;
     quadmill::cli::StreamInput input_;
+    quadmill::cli::Skipped skipped_;
     std::mutex mutex_;
     std::condition_variable more_, less_;  // values waiting
     std::vector<float> waiting_;

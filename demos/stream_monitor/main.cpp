@@ -1,6 +1,5 @@
 // Watches the last values of a stream while it comes: their quantiles over time, their histogram and the frequent ones,
 // each with its error; in a window, or as frames in a folder (--record DIR).
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -25,7 +24,7 @@ using quadmill::cli::number_from;
 
 struct Options {
     std::string input;
-    demo::Form form = demo::Form::Raw;
+    demo::Reading reading;
     demo::Watching watching;
     std::uint64_t seed = 1;
     demo::Pictures pictures;
@@ -37,9 +36,7 @@ void add_options(CLI::App& app, Options& options) {
     auto* file =
         app.add_option("FILE", options.input,
                        "32-bit floats, raw and little-endian; - is standard input. Without it, a stream is made up");
-    app.add_flag(
-           "--text", [&options](std::int64_t) { options.form = demo::Form::Text; }, "Input is text, one number a line")
-        ->needs(file);
+    quadmill::cli::add_form_options(app, options.reading, "Input is text, one number a line")->needs(file);
     auto& monitor = options.watching.monitor;
     app.add_option("--window", monitor.window, "Only the last N values count")
         ->transform(count_up_to(std::uint64_t{1} << 30U))
@@ -69,7 +66,7 @@ void add_options(CLI::App& app, Options& options) {
 
 std::unique_ptr<Feed> open(const Options& options) {
     constexpr std::uint64_t windows = 3;  // until a made-up stream comes round again
-    if (!options.made_up()) return std::make_unique<demo::Reader>(options.input, options.form);
+    if (!options.made_up()) return std::make_unique<demo::Reader>(options.input, options.reading);
     return std::make_unique<demo::MadeUp>(options.seed, windows * options.watching.monitor.window);
 }
 
@@ -95,9 +92,15 @@ void record(const Options& options, Feed& feed) {
     if (options.pictures.frames > 0 || options.made_up())
         recording.frames = options.pictures.frames > 0 ? options.pictures.frames : 120;
     auto state = show::MonitorModel::State::Running;
+    std::string fault;
     const auto said = show::record(recording, [&](std::size_t) -> std::optional<show::Canvas> {
         if (state == show::MonitorModel::State::Ended) return {};
-        monitor.add(feed.take(monitor.options().step(), Feed::Wait::Yes));
+        try {
+            monitor.add(feed.take(monitor.options().step(), Feed::Wait::Yes));
+        } catch (const demo::BadInput& error) {
+            fault = error.what();
+            return {};
+        }
         if (feed.interrupted()) return {};
         if (feed.ended()) state = show::MonitorModel::State::Ended;
         auto model = monitor.model();
@@ -105,10 +108,11 @@ void record(const Options& options, Feed& feed) {
         return show::draw_monitor(model, size);
     });
     std::puts(said.c_str());
+    if (!fault.empty()) throw demo::BadInput(fault);
     if (feed.interrupted()) throw demo::Interrupted();
 }
 
-// The feed comes first: it holds SIGINT back for all threads that are made after it.
+// The feed comes first: it holds signals back for all threads that are made after it.
 void run(const Options& options) {
     const auto size = options.pictures.parsed_size();
     const auto feed = open(options);
@@ -120,7 +124,10 @@ void run(const Options& options) {
             return demo::make_monitor_scene(get_proc_address, *feed, watching);
         });
     } catch (const demo::Interrupted&) {
-        throw CLI::RuntimeError(128 + SIGINT);
+        throw CLI::RuntimeError(feed->interrupt_status());
+    } catch (const demo::BadInput& error) {
+        std::fprintf(stderr, "stream_monitor: %s\n", error.what());
+        throw CLI::RuntimeError(demo::BadInput::status);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/standard_files.hpp"
 #include "quadmill/error.hpp"
 
 namespace demo {
@@ -19,23 +20,24 @@ void add_picture_options(CLI::App& app, Pictures& pictures, const std::string& a
 }
 
 int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& work) {
-    const auto say = [&](const std::exception& error, int status) {
-        std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+    const auto say = [&](const char* what, int status) {
+        std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), what);
         return status;
     };
+    quadmill::cli::open_standard_files();
     try {
         app.parse(argc, argv);
         work();
-        return 0;
     } catch (const CLI::RuntimeError& stop) {
         return stop.get_exit_code();  // all is said
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : wrong_call;
+        if (app.exit(error) != 0) return wrong_call;
     } catch (const quadmill::InvalidArgument& error) {
-        return say(error, wrong_call);
+        return say(error.what(), wrong_call);
     } catch (const std::exception& error) {
-        return say(error, failed);
+        return say(error.what(), failed);
     }
+    return quadmill::cli::standard_output_is_written() ? 0 : say("cannot write standard output to its end", failed);
 }
 
 }  // namespace demo

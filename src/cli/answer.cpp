@@ -51,11 +51,13 @@ std::string table_of(const Json& rows) {
 
 std::string as_table(const Answer& answer) {
     std::string text;
-    std::uint64_t nans = 0;
+    std::uint64_t nans = 0, skipped = 0;
     for (const auto* facts : {&answer.head, &answer.tail}) {
         for (const auto& [key, value] : facts->items()) {
             if (key == "nans") {
                 nans = value;
+            } else if (key == "skipped") {
+                skipped = value;
             } else {
                 text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, word_of(value));
             }
@@ -63,6 +65,7 @@ std::string as_table(const Answer& answer) {
     }
     text += '\n';
     if (nans > 0) text += fmt::format("NaNs, which are no values: {}\n", nans);
+    if (skipped > 0) text += fmt::format("lines that were skipped: {}\n", skipped);
     if (answer.head.at("n") == 0) return text + "no values\n";
     return text + (answer.rows.empty() ? "none\n" : table_of(answer.rows));
 }

@@ -1,12 +1,10 @@
-#include <fmt/core.h>
-
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
-#include "quadmill/error.hpp"
 
 namespace quadmill::cli {
 
@@ -35,7 +33,6 @@ template <class T>
 struct Columns {
     std::vector<T> x;
     std::vector<double> y;
-    std::uint64_t pairs = 0;
 
     void take(auto records) {
         x.clear();
@@ -43,12 +40,23 @@ struct Columns {
         for (const auto& [first, second] : records) {
             x.push_back(first);
             y.push_back(number_of(second));
-            ++pairs;
-            if (std::isinf(y.back()))
-                throw InvalidArgument(fmt::format("y of pair {} is infinite, which cannot be summed", pairs));
         }
     }
 };
+
+template <class T>
+Fault check_pair(const std::array<T, 2>& pair) {
+    return std::isinf(number_of(pair[1])) ? "y is infinite, which cannot be summed" : nullptr;
+}
+
+// x as --type says, and by default nothing that is rounded.
+template <class T>
+ParseLine<Pair<T>> parse_of(const StreamOptions& stream) {
+    if constexpr (std::is_same_v<T, double>) {
+        if (!stream.reading.given_type) return parse_pair<double, parse_exact>;
+    }
+    return parse_pair<T>;
+}
 
 template <class T>
 void CorrsumCommand::run_as() const {
@@ -59,12 +67,13 @@ void CorrsumCommand::run_as() const {
         columns.take(records);
         summary.add(columns.x, columns.y);
     };
-    run.run<std::array<T, 2>, Pair<T>>(summary, "pair of " + word_for(type_words, stream.type) + " values",
-                                       parse_pair<T>, add, [&] { return answer_of(summary, threshold.question()); });
+    const RawRecords<std::array<T, 2>> raw{"pair of " + word_for(type_words, stream.type()) + " values", check_pair<T>};
+    run.run<std::array<T, 2>, Pair<T>>(summary, raw, parse_of<T>(stream), add,
+                                       [&] { return answer_of(summary, threshold.question()); });
 }
 
 void CorrsumCommand::run() const {
-    detail::cpu::visit_type(stream.type, [this]<class T>(const T*) { run_as<T>(); });
+    detail::cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace

@@ -388,6 +388,10 @@ bool CsvStream::interrupted() {
     return state_->input.interrupted();
 }
 
+int CsvStream::interrupt_status() const {
+    return state_->input.interrupt().status();
+}
+
 std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t rows) {
     auto& state = *state_;
     if (!state.rows) {

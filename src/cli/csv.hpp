@@ -81,6 +81,8 @@ class CsvStream {
     // Pre: the same arguments each time.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
     [[nodiscard]] bool interrupted();
+    // What the program then answers to the shell.
+    [[nodiscard]] int interrupt_status() const;
 
   private:
     struct State;

@@ -1,6 +1,7 @@
 #include "cli/files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "quadmill/error.hpp"
@@ -43,7 +46,7 @@ void remove_on_signal(const std::string& path) {
         file.is_there = 1;
         break;
     }
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ}) {
         if (std::signal(signal, remove_unfinished) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
     }
 }
@@ -52,6 +55,38 @@ void is_finished(const std::string& path) {
     for (auto& file : unfinished) {
         if (file.is_there && path == file.path.data()) file.is_there = 0;
     }
+}
+
+constexpr std::string_view temporary_mark = ".part-quadmill-", temporary_pattern = "XXXXXX";
+
+// Removes what runs that were killed have left beside a file. Who is still at work has its own one locked.
+void remove_leftovers(const std::string& target) {
+    const std::filesystem::path path(target);
+    const auto begin = path.filename().string() + std::string(temporary_mark);
+    std::error_code none;  // what cannot be looked at stays
+    std::filesystem::directory_iterator entry(path.has_parent_path() ? path.parent_path() : ".", none);
+    for (; !none && entry != std::filesystem::directory_iterator(); entry.increment(none)) {
+        const auto beside = entry->path();
+        const auto name = beside.filename().string();
+        if (!name.starts_with(begin) || name.size() != begin.size() + temporary_pattern.size()) continue;
+        const int file = open(beside.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) continue;
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(beside.c_str());
+        close(file);
+    }
+}
+
+// Locks a new file; false when another run has taken it for a leftover before.
+bool lock_temporary(int file, const std::string& path) {
+    while (flock(file, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat opened {};
+    struct stat named {};
+    return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
+}
+
+std::string reason(int error) {
+    return error == EBADF ? "it is closed" : std::strerror(error);
 }
 
 }  // namespace
@@ -88,7 +123,7 @@ std::string InputFile::name() const {
 
 void InputFile::fail(const std::string& what) const {
     const int error = errno;
-    throw IoError("cannot " + what + " " + name() + ": " + std::strerror(error), path_, offset_);
+    throw IoError("cannot " + what + " " + name() + ": " + reason(error), path_, offset_);
 }
 
 std::size_t InputFile::read(std::span<std::byte> memory) {
@@ -150,16 +185,25 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
             std::free(real);  // NOLINT(cppcoreguidelines-no-malloc): realpath's own memory
         }
     }
-    temporary_ = target_ + ".part-XXXXXX";
-    file_ = mkostemp(temporary_.data(), O_CLOEXEC);
-    if (file_ < 0) {
-        temporary_.clear();
-        fail("create");
-    }
-    remove_on_signal(temporary_);
+    create_temporary();
     const auto mask = umask(0);
     umask(mask);
     fchmod(file_, exists ? facts.st_mode & 07777U : 0666U & ~mask);
+}
+
+void OutputFile::create_temporary() {
+    remove_leftovers(target_);
+    for (;;) {
+        temporary_ = target_ + std::string(temporary_mark) + std::string(temporary_pattern);
+        file_ = mkostemp(temporary_.data(), O_CLOEXEC);
+        if (file_ < 0) {
+            temporary_.clear();
+            fail("create");
+        }
+        if (lock_temporary(file_, temporary_)) break;
+        close(file_);
+    }
+    remove_on_signal(temporary_);
 }
 
 OutputFile::~OutputFile() {
@@ -177,6 +221,19 @@ bool OutputFile::same_as(const OutputFile& other) const {
     return files && resolved(*this) == resolved(other);
 }
 
+void OutputFile::must_be_open() const {
+    if (path_ != "-") return;
+    const int flags = fcntl(file_, F_GETFL);
+    if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY) return;
+    errno = EBADF;
+    fail("write");
+}
+
+bool OutputFile::would_replace() const {
+    struct stat facts {};
+    return !temporary_.empty() && stat(target_.c_str(), &facts) == 0 && facts.st_size > 0;
+}
+
 bool OutputFile::is_terminal() const {
     return isatty(file_) == 1;
 }
@@ -185,7 +242,7 @@ void OutputFile::fail(const std::string& what) const {
     const int error = errno;
     const auto name = path_ == "-" ? std::string("standard output") : "'" + path_ + "'";
     throw IoError("cannot " + what + " " + name + (written_ > 0 ? " at byte " + std::to_string(written_) : "") + ": " +
-                      std::strerror(error),
+                      reason(error),
                   path_, written_);
 }
 
@@ -199,11 +256,11 @@ void OutputFile::write(std::span<const std::byte> bytes) {
     }
 }
 
-void OutputFile::commit() {
+void OutputFile::commit(const std::string& suffix) {
     if (temporary_.empty()) return;
     // Some file systems report a full disk only now.
     if (close(std::exchange(file_, -1)) != 0) fail("write");
-    if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename to");
+    if (rename(temporary_.c_str(), (target_ + suffix).c_str()) != 0) fail("rename to");
     is_finished(temporary_);
     temporary_.clear();
 }

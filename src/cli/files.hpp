@@ -57,7 +57,8 @@ class InputFile {
 [[nodiscard]] Bytes read_file(const std::string& path);
 
 // An output: "-" is standard output; a device or pipe is written as it is; any other file is written beside its place
-// and renamed by commit(). Without commit() nothing is left, also after SIGINT, SIGTERM, SIGHUP or SIGPIPE.
+// and renamed by commit(). Without commit() nothing is left, also after the usual signals; after SIGKILL until the
+// next one is made for the same file.
 class OutputFile {
   public:
     // Throws IoError when the file cannot be made there.
@@ -66,13 +67,19 @@ class OutputFile {
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
 
+    // Throws IoError when it is a standard output that was closed.
+    void must_be_open() const;
     [[nodiscard]] bool is_terminal() const;
+    // Whether commit() would replace a file that holds something.
+    [[nodiscard]] bool would_replace() const;
     // Whether both end up in one file.
     [[nodiscard]] bool same_as(const OutputFile& other) const;
     void write(std::span<const std::byte> bytes);
-    void commit();
+    // `suffix`: of the name under which it appears.
+    void commit(const std::string& suffix = "");
 
   private:
+    void create_temporary();
     [[noreturn]] void fail(const std::string& what) const;
 
     std::string path_, target_, temporary_;

@@ -14,7 +14,7 @@ namespace {
 const Words<KeyType> prefix_types{{"u32", KeyType::U32}, {"u64", KeyType::U64}};
 
 struct HhhCommand {
-    StreamOptions stream{.type = KeyType::U32};
+    StreamOptions stream{.reading = {.raw_type = KeyType::U32, .text_type = KeyType::U32}};
     SupportChoice support;
     std::string hierarchy;
 
@@ -56,10 +56,10 @@ void HhhCommand::read_hierarchy() {
         lengths_.resize(33);
         std::iota(lengths_.begin(), lengths_.end(), 0);
     } else {
-        lengths_ = lengths_of(hierarchy, stream.type == KeyType::U32 ? 32 : 64);
+        lengths_ = lengths_of(hierarchy, stream.type() == KeyType::U32 ? 32 : 64);
         return;
     }
-    if (stream.type != KeyType::U32)
+    if (stream.type() != KeyType::U32)
         throw CLI::ValidationError("--hierarchy", hierarchy + " goes with --type u32, which holds IPv4 addresses");
     notation_ = Notation::Ipv4;
 }
@@ -83,7 +83,7 @@ void HhhCommand::run() {
     if (support.eps() < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6; it is S / 10 by default");
     if (2 * support.eps() > support.support) throw CLI::ValidationError("--support", "must be at least twice --eps");
     read_hierarchy();
-    if (stream.type == KeyType::U32) return run_as<std::uint32_t>();
+    if (stream.type() == KeyType::U32) return run_as<std::uint32_t>();
     run_as<std::uint64_t>();
 }
 
@@ -97,7 +97,7 @@ void add_hhh_command(CLI::App& app) {
                      "ascending, such as 0,16,48,64")
         ->required()
         ->type_name("ipv4-bytes|ipv4-bits|LIST");
-    add_support_options(*verb, command->support);
+    add_support_options(*verb, command->support, "from 1e-6 to S / 2");
     add_stream_options(*verb, command->stream, prefix_types,
                        "Input is text, one number a line; with ipv4 hierarchies also addresses such as 10.0.0.1");
     verb->footer(

@@ -7,29 +7,19 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 namespace quadmill::cli {
 
-namespace {
-
-sigset_t only_sigint() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    return set;
-}
-
-}  // namespace
-
 // A descriptor and not a handler: a signal that comes just before a read would be noticed only after it.
-Interrupt::Interrupt() : stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    struct sigaction before {};
-    if (sigaction(SIGINT, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
-    const auto set = only_sigint();
-    signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (signals_ >= 0) pthread_sigmask(SIG_BLOCK, &set, nullptr);
+Interrupt::Interrupt() : held_{}, stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    sigemptyset(&held_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction before {};
+        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaddset(&held_, signal);
+    }
+    signals_ = signalfd(-1, &held_, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals_ >= 0) pthread_sigmask(SIG_BLOCK, &held_, nullptr);
 }
 
 Interrupt::~Interrupt() {
@@ -44,21 +34,28 @@ void Interrupt::wait_for(int descriptor) {
     }
 }
 
+void Interrupt::wait_for_room(int descriptor) {
+    std::array<pollfd, 2> ready{pollfd{descriptor, POLLOUT, 0}, pollfd{signals_, POLLIN, 0}};
+    while (poll(ready.data(), ready.size(), -1) < 0 && errno == EINTR) {
+    }
+    if (ready[0].revents == 0 && came()) release();
+}
+
 bool Interrupt::came() {
     signalfd_siginfo signal{};
-    if (signals_ >= 0 && read(signals_, &signal, sizeof signal) == sizeof signal) came_ = true;
-    return came_;
+    if (signals_ >= 0 && read(signals_, &signal, sizeof signal) == sizeof signal)
+        signal_ = static_cast<int>(signal.ssi_signo);
+    return signal_ != 0;
 }
 
 void Interrupt::stop() {
-    came_ = true;
+    signal_ = SIGINT;
     static_cast<void>(eventfd_write(stop_, 1));
 }
 
 void Interrupt::release() {
     if (signals_ < 0) return;
-    const auto set = only_sigint();
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &held_, nullptr);
     close(std::exchange(signals_, -1));
 }
 

@@ -1,8 +1,8 @@
-// quadmill <verb> [options] [FILE|-]. Exit 0: done; 1: the work failed; 2: the call was wrong.
+// quadmill <verb> [options] [FILE|-]. The help says what its exit statuses mean.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -12,23 +12,33 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "gl/egl.hpp"
+#include "cli/standard_files.hpp"
+#include "cli/text.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
+
+namespace {
+
+// Asked also where the CPU will do the work, so that a wrong number does not go unnoticed.
+std::string there_is_device(const std::string& index) {
+    const auto count = Context::devices().size();
+    std::uint64_t wanted = 0;
+    if (parse_number(index, wanted) == nullptr && wanted < count) return {};
+    throw ContextError(fmt::format("EGL has {} device{}, so there is no device {}; `quadmill info` lists them", count,
+                                   count == 1 ? "" : "s", index));
+}
+
+}  // namespace
 
 void add_device_option(CLI::App& command, int& device) {
     command
         .add_option("--device", device,
                     "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works)")
         ->check(CLI::NonNegativeNumber)
-        ->check([](const std::string& text) -> std::string {
-            // Here and not where a context is opened: the verb may find that the CPU does as well.
-            int index = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-            if (error == std::errc() && end == text.data() + text.size()) detail::gl::check_device(index);
-            return {};
-        })
+        ->check(there_is_device)
         ->type_name("N");
 }
 
@@ -62,8 +72,10 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     };
     const auto closest = *std::ranges::min_element(verbs, {}, distance);
     const bool close = distance(closest) <= (word.size() + 1) / 2;
-    return fmt::format("there is no verb '{}'{}", word,
-                       close ? fmt::format("; did you mean '{}'?", closest->get_name()) : "");
+    if (close) return fmt::format("there is no verb {}; did you mean '{}'?", in_quotes(word), closest->get_name());
+    std::string names;
+    for (const auto* verb : verbs) names += (names.empty() ? "" : ", ") + verb->get_name();
+    return fmt::format("there is no verb {}; there are {}", in_quotes(word), names);
 }
 
 int run(int argc, char** argv) {
@@ -78,7 +90,12 @@ int run(int argc, char** argv) {
         "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
         "  seq 1000000 | quadmill quantiles --text         the quantiles of a stream, and how sure they are\n"
         "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
-        "`quadmill VERB --help` says more.");
+        "`quadmill VERB --help` says more.\n"
+        "Exit status: 0: done; 1: the work failed; 2: the call was wrong; 3: the input could not be read to its end, "
+        "as\n"
+        "for a line that is no number: the answer, and what is saved, is about what came before; 130, 143, 129: "
+        "stopped\n"
+        "by SIGINT (Ctrl-C), SIGTERM or SIGHUP: verbs on streams then answer about what has come, and save it.");
     add_info_command(app);
     add_sort_command(app);
     add_quantiles_command(app);
@@ -116,7 +133,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
     const auto say = [](const char* words) { static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words)); };
     try {
-        return quadmill::cli::run(argc, argv);
+        quadmill::cli::open_standard_files();
+        const int status = quadmill::cli::run(argc, argv);
+        if (quadmill::cli::standard_output_is_written()) return status;
+        say("cannot write standard output to its end");
     } catch (const std::bad_alloc&) {
         say("out of memory: the input does not fit");
     } catch (const std::exception& error) {

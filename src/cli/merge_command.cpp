@@ -46,49 +46,60 @@ struct MergeCommand {
     void run_as(Kind kind);
 
   private:
-    void read();
-    [[nodiscard]] SavedSummary saved() const;
+    [[nodiscard]] SavedSummary saved(std::size_t which) const;
+    void must_be_like_the_first(std::size_t which) const;
     template <class Load>
-    [[nodiscard]] auto merged(const Load& load) const;
+    [[nodiscard]] auto merged(const Load& load);
     [[nodiscard]] Question question(double eps, double usual_support) const;
     void print(const auto& summary, const Question& question);
 
-    std::vector<Bytes> contents_;
+    Bytes content_;  // of one file at a time
+    SavedSummary first_{};
     std::optional<SaveFile> save_;
 };
 
-void MergeCommand::read() {
-    for (const auto& file : files) contents_.push_back(read_file(file));
+std::string name_of(const std::string& file) {
+    return file == "-" ? "standard input" : "'" + file + "'";
 }
 
+// The library's messages begin with its function, of which who calls the command knows nothing.
 [[noreturn]] void refuse_file(const std::string& file, const InvalidArgument& error) {
-    throw InvalidArgument("'" + file + "': " + error.what());
+    const std::string_view what = error.what();
+    const auto colon = what.find(": ");
+    throw InvalidArgument(name_of(file) + ": " + std::string(colon < what.find(' ') ? what.substr(colon + 2) : what));
 }
 
-SavedSummary MergeCommand::saved() const {
-    std::vector<SavedSummary> all;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        try {
-            all.push_back(saved_summary(contents_[i].span()));
-        } catch (const InvalidArgument& error) {
-            refuse_file(files[i], error);
-        }
-        if (all[i].kind == all[0].kind && all[i].type == all[0].type) continue;
-        const auto holds = [&](std::size_t which) {
-            return fmt::format("'{}' holds {} of {} values", files[which], words_of(all[which].kind).name,
-                               word_for(type_words, all[which].type));
-        };
-        throw CLI::ValidationError("FILE", holds(0) + ", and " + holds(i) + "; only one kind and type can be merged");
+// Of content_.
+SavedSummary MergeCommand::saved(std::size_t which) const {
+    try {
+        return saved_summary(content_.span());
+    } catch (const InvalidArgument& error) {
+        refuse_file(files[which], error);
     }
-    return all.front();
 }
 
+void MergeCommand::must_be_like_the_first(std::size_t which) const {
+    const auto found = saved(which);
+    if (found.kind == first_.kind && found.type == first_.type) return;
+    const auto holds = [&](std::size_t i, const SavedSummary& summary) {
+        return fmt::format("{} holds {} of {} values", name_of(files[i]), words_of(summary.kind).name,
+                           word_for(type_words, summary.type));
+    };
+    throw CLI::ValidationError(
+        "FILE", holds(0, first_) + ", and " + holds(which, found) + "; only one kind and type can be merged");
+}
+
+// Pre: content_ is the first file's.
 template <class Load>
-auto MergeCommand::merged(const Load& load) const {
-    std::optional<decltype(load(contents_.front().span()))> all;
+auto MergeCommand::merged(const Load& load) {
+    std::optional<decltype(load(content_.span()))> all;
     for (std::size_t i = 0; i < files.size(); ++i) {
+        if (all) {
+            content_ = read_file(files[i]);
+            must_be_like_the_first(i);
+        }
         try {
-            auto one = load(contents_[i].span());
+            auto one = load(content_.span());
             if (all) {
                 all->merge(one);
             } else {
@@ -146,23 +157,25 @@ void MergeCommand::run_as(Kind kind) {
         const auto all = merged([](Bytes b) { return HeavyPrefixes<T>::load(b); });
         return print(all, question(all.options().support, all.options().support));
     }
-    throw InvalidArgument("'" + files.front() + "' holds prefixes of values that have none; it is damaged");
+    throw InvalidArgument(name_of(files.front()) + " holds prefixes of values that have none; it is damaged");
 }
 
 void MergeCommand::run(const std::vector<std::string>& given) {
-    read();
-    const auto [kind, type] = saved();
+    content_ = read_file(files.front());
+    first_ = saved(0);
+    const auto [kind, type] = first_;
     const auto& words = words_of(kind);
     for (const auto& option : given) {
         if (std::ranges::find(words.options, option) == words.options.end())
-            throw CLI::ValidationError(option,
-                                       fmt::format("does not go with {}, which '{}' holds", words.name, files[0]));
+            throw CLI::ValidationError(
+                option, fmt::format("does not go with {}, which {} holds", words.name, name_of(files[0])));
     }
     if (kind == Kind::CorrelatedSums && threshold.aggregate.empty())
         throw CLI::ValidationError("--agg", "is required for correlated sums");
     if (notation == Notation::Ipv4 && type != KeyType::U32)
         throw CLI::ValidationError("--ipv4", "goes with prefixes of u32 values");
     save_.emplace(save, format);
+    OutputFile("-").must_be_open();
     detail::cpu::visit_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <csignal>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -240,7 +239,8 @@ void QueryCommand::run() {
         answer(tables);
     }
     if (profile && explain == Explain::No) print_profile();
-    if (stream && sources_[*stream].stream->interrupted()) throw CLI::RuntimeError(128 + SIGINT);
+    if (stream && sources_[*stream].stream->interrupted())
+        throw CLI::RuntimeError(sources_[*stream].stream->interrupt_status());
 }
 
 void QueryCommand::print_profile() {

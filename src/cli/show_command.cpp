@@ -40,9 +40,8 @@ struct ShowSort {
 
 struct ShowQuantiles {
     std::string input = "-", output;
-    KeyType type = KeyType::F32;
+    Reading reading;
     double eps = 0.001;
-    bool text = false;
 
     void run() const;
     template <class T>
@@ -80,17 +79,17 @@ void ShowQuantiles::run_as() const {
     StreamInput stream(input);
     Quantiles<T> summary({.eps = eps});
     const auto add = [&](std::span<const T> values) { summary.add(values); };
-    if (text) {
-        read_text<T>(stream, parse_number<T>, add);
-    } else {
-        read_raw<T>(stream, word_for(type_words, type) + " value", add);
-    }
+    Skipped skipped;
+    read_stream<T, T>(stream, reading, {word_for(type_words, reading.type()) + " value"}, reading.parse<T>(), skipped,
+                      add);
     stream.release_interrupt();
+    note_skipped("quadmill show quantiles", skipped);
     write(file, detail::show::draw_quantiles(curve_of(summary), {1000, 600}));
+    if (stream.interrupted()) throw CLI::RuntimeError(stream.interrupt().status());
 }
 
 void ShowQuantiles::run() const {
-    detail::cpu::visit_type(type, [this]<class T>(const T*) { run_as<T>(); });
+    detail::cpu::visit_type(reading.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 struct ShowQuery {
@@ -162,8 +161,7 @@ void add_show_quantiles(CLI::App& show) {
         show.add_subcommand("quantiles", "The quantiles of a stream as a curve, with the band they are surely in");
     verb->add_option("input", command->input, "File; - is standard input")->type_name("FILE")->capture_default_str();
     add_eps_option(*verb, command->eps);
-    verb->add_option("--type", command->type, "Of the values")->transform(one_of(type_words));
-    verb->add_flag("--text", command->text, "Input is text, one number a line");
+    add_reading_options(*verb, command->reading, type_words, "Input is text, one number a line");
     add_output_option(*verb, command->output);
     verb->callback([command] { command->run(); });
 }

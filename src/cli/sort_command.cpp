@@ -10,6 +10,8 @@
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/passes.hpp"
+#include "cli/reading.hpp"
+#include "cli/stream_input.hpp"
 #include "cli/text.hpp"
 #include "cli/words.hpp"
 #include "cpu/keys.hpp"
@@ -28,8 +30,8 @@ using detail::cpu::Stopwatch;
 
 struct SortCommand {
     std::string input = "-", output = "-", index_output;
-    KeyType type = KeyType::F32;
-    bool text = false, stats = false, profile = false, profile_steps = false, no_early_stop = false;
+    Reading reading;
+    bool stats = false, profile = false, profile_steps = false, no_early_stop = false;
     std::size_t window = 0, top = 0;
     int device = -1;
     SortOptions sort;
@@ -41,6 +43,9 @@ struct SortCommand {
   private:
     template <class Key>
     [[nodiscard]] Bytes read() const;
+    template <class Key>
+    [[nodiscard]] std::vector<Key> parsed(std::string_view text) const;
+    [[nodiscard]] bool is_text() const { return reading.form == Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
@@ -52,19 +57,42 @@ struct SortCommand {
 };
 
 template <class Key>
+std::vector<Key> SortCommand::parsed(std::string_view text) const {
+    std::vector<Key> keys;
+    Skipped skipped;
+    RecordLines<Key> lines(input, reading.parse<Key>(), reading.lines, skipped);
+    while (!text.empty()) {
+        constexpr std::size_t piece = std::size_t{1} << 20U;  // so that not all keys are there twice
+        const auto end = text.find('\n', piece);
+        auto part = text.substr(0, end == std::string_view::npos ? text.size() : end + 1);
+        text.remove_prefix(part.size());
+        while (!part.empty()) {
+            const auto found = lines.next(part);
+            keys.insert(keys.end(), found.begin(), found.end());
+        }
+    }
+    note_skipped("quadmill sort", skipped);
+    return keys;
+}
+
+template <class Key>
 Bytes SortCommand::read() const {
     auto bytes = read_file(input);
-    if (text) {
-        std::vector<Key> keys;
-        parse_lines({bytes.as<const char>().data(), bytes.size()}, input, keys);
+    const std::string_view content(bytes.as<const char>().data(), bytes.size());
+    const auto name = input == "-" ? "standard input" : "'" + input + "'";
+    const auto what = word_for(type_words, reading.type()) + " value";
+    constexpr std::size_t head = 4096;
+    if (reading.form != Form::Raw)
+        refuse_other_forms(look_at(content.substr(0, head), content.size() > head ? Head::AndMore : Head::IsAll),
+                           reading.form, name, what);
+    if (is_text()) {
+        const auto keys = parsed<Key>(content);
         bytes.resize(keys.size() * sizeof(Key));
         std::copy(keys.begin(), keys.end(), bytes.as<Key>().begin());
     } else if (bytes.size() % sizeof(Key) != 0) {
         throw InvalidArgument(fmt::format(
-            "{} has {} bytes, which is no multiple of {}, the size of one {} value; is --type right, or should it be "
-            "--text?",
-            input == "-" ? "standard input" : "'" + input + "'", bytes.size(), sizeof(Key),
-            word_for(type_words, type)));
+            "{} has {} bytes, which is no multiple of {}, the size of one {}; is --type right, or should it be --text?",
+            name, bytes.size(), sizeof(Key), what));
     }
     return bytes;
 }
@@ -105,7 +133,8 @@ SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> 
 template <class Key>
 void SortCommand::run_as() {
     OutputFile out(output);
-    if (!text && out.is_terminal()) {
+    out.must_be_open();
+    if (!is_text() && out.is_terminal()) {
         throw CLI::ValidationError("-o", "standard output is a terminal; name a file with -o FILE, or use --text");
     }
     std::optional<OutputFile> index_out;
@@ -113,16 +142,16 @@ void SortCommand::run_as() {
     if (index_out && index_out->same_as(out)) throw CLI::ValidationError("--with-index", "must not be the output file");
     if (index_out && index_out->is_terminal())
         throw CLI::ValidationError("--with-index", "standard output is a terminal; name a file");
-    const Stopwatch reading;
+    const Stopwatch read_time;
     const auto bytes = read<Key>();
     const auto keys = bytes.template as<Key>();
-    read_ms_ = reading.ms();
+    read_ms_ = read_time.ms();
     std::vector<Key> best(top > 0 ? std::min(top, keys.size()) : 0);
     const auto sorted = top > 0 ? std::span(best) : keys;
     std::vector<std::uint32_t> index(index_out ? sorted.size() : 0);
     const auto result = sort_keys(keys, sorted, index);
     const Stopwatch writing;
-    if (text) {
+    if (is_text()) {
         const auto lines = format_lines(std::span<const Key>(sorted));
         out.write(std::as_bytes(std::span(lines)));
     } else {
@@ -146,8 +175,12 @@ void SortCommand::run() {
     sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
     if (!index_output.empty() && window > 0)
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
+    const auto type = reading.type();
     if (sort.engine == Engine::Pbsn && type != KeyType::F32 && type != KeyType::F16)
-        throw CLI::ValidationError("--engine", "pbsn sorts f32 and f16; use merge, bitonic, hybrid, auto or cpu");
+        throw CLI::ValidationError(
+            "--engine", fmt::format("pbsn sorts f32 and f16, not {}; use merge, bitonic, hybrid, auto or cpu{}",
+                                    word_for(type_words, type),
+                                    reading.given_type ? "" : ", or --type f32, which rounds text where it must"));
     if (!index_output.empty() && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid))
         throw CLI::ValidationError("--with-index", "goes with --engine merge, bitonic, auto or cpu");
     if ((!index_output.empty() || top > 0) && sort.precision != Precision::Native)
@@ -202,10 +235,7 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("FILE", command->input, "Input; - is standard input")->capture_default_str();
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
         ->capture_default_str();
-    verb->add_option("--type", command->type, "Type of the values, raw and little-endian")
-        ->transform(one_of(type_words))
-        ->default_str("f32");
-    verb->add_flag("--text", command->text, "Input and output are text, one number a line");
+    add_reading_options(*verb, command->reading, type_words, "Input and output are text, one number a line");
     verb->add_option("--order", command->sort.order, "NaNs come last in both")
         ->transform(one_of(order_words))
         ->default_str("asc");

@@ -15,11 +15,17 @@ StreamInput::StreamInput(const std::string& path) : file_(path) {
 }
 
 bool StreamInput::more() {
+    if (ended_) return false;
     interrupt_.wait_for(file_.descriptor());
     if (interrupt_.came()) return false;
-    const auto got = file_.read({memory_.get() + size_, room - size_});
-    size_ += got;
-    return got > 0;
+    try {
+        const auto got = file_.read({memory_.get() + size_, room - size_});
+        size_ += got;
+        ended_ = got == 0;
+    } catch (const IoError& error) {
+        throw BadInput(error.what());
+    }
+    return !ended_;
 }
 
 void StreamInput::drop(std::size_t used) {
@@ -27,10 +33,41 @@ void StreamInput::drop(std::size_t used) {
     size_ -= used;
 }
 
+void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what) {
+    if (look.kind == Look::Kind::Format) {
+        const std::string advice = *look.format->advice == '\0' ? "" : std::string("; ") + look.format->advice;
+        if (form == Form::Text)
+            throw InvalidArgument(
+                fmt::format("{} looks like {}, not like lines of numbers{}", name, look.format->name, advice));
+        throw InvalidArgument(fmt::format("{} looks like {}, not like raw values, each a {}{}; --raw reads it as it is",
+                                          name, look.format->name, what, advice));
+    }
+    if (look.kind == Look::Kind::Text && form != Form::Text)
+        throw InvalidArgument(
+            fmt::format("{} looks like text, not like raw values, each a {}; should it be --text? "
+                        "(--raw reads it as it is)",
+                        name, what));
+}
+
+void refuse_other_forms(StreamInput& input, Form form, const std::string& what) {
+    if (form == Form::Raw) return;
+    // Text comes line by line, and is not to wait until so much is there that it looks like text.
+    const auto look_at_head = form == Form::Text ? look_for_format : look_at;
+    auto look = look_at_head(input.text(), Head::AndMore);
+    while (look.kind == Look::Kind::Unsure) {
+        const auto head = input.more() ? Head::AndMore : Head::IsAll;
+        look = look_at_head(input.text(), head);
+    }
+    refuse_other_forms(look, form, input.file().name(), what);
+}
+
 void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what) {
-    throw InvalidArgument(
-        fmt::format("{} ends with {} of the {} bytes of a {}; is --type right, or should it be --text?",
-                    input.file().name(), input.bytes().size(), value_bytes, what));
+    throw BadInput(fmt::format("{} ends with {} of the {} bytes of a {}; is --type right, or should it be --text?",
+                               input.file().name(), input.bytes().size(), value_bytes, what));
+}
+
+void refuse_record(const StreamInput& input, std::uint64_t number, Fault why) {
+    throw BadInput(fmt::format("{}, pair {}: {}", input.file().name(), number, why));
 }
 
 }  // namespace quadmill::cli

@@ -1,6 +1,7 @@
 // Values as they come from a file or pipe: raw or text, handed on as soon as they are there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,8 @@
 
 #include "cli/files.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/looks_like.hpp"
+#include "cli/reading.hpp"
 #include "cli/text.hpp"
 
 namespace quadmill::cli {
@@ -22,9 +25,11 @@ class StreamInput {
     explicit StreamInput(const std::string& path);
 
     [[nodiscard]] const InputFile& file() const { return file_; }
-    // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C.
+    // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C. Throws BadInput.
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
+    // Ctrl-C and its like as a request to stop.
+    [[nodiscard]] Interrupt& interrupt() { return interrupt_; }
     // The same from any thread: more() waits no longer.
     void stop() { interrupt_.stop(); }
     // Ctrl-C stops the program again.
@@ -40,85 +45,157 @@ class StreamInput {
   private:
     static constexpr std::size_t room = std::size_t{1} << 20;
 
+    InputFile file_;  // first: Ctrl-C must end the wait for who writes a named pipe
     Interrupt interrupt_;
-    InputFile file_;
     std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(room);
     std::size_t size_ = 0;
+    bool ended_ = false;
 };
 
-// Throws InvalidArgument for bytes that are left at the end; `what` says what a value is.
+// Throws InvalidArgument when what is read in one form is plainly of another. `what`: what a raw value is.
+void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what);
+// Reads as far as that takes, mostly once.
+void refuse_other_forms(StreamInput& input, Form form, const std::string& what);
+
+// What raw values are.
+template <class Record>
+struct RawRecords {
+    std::string what;                         // "f32 value"
+    Fault (*check)(const Record&) = nullptr;  // what is wrong with one, where that can be
+};
+
+// Throws BadInput for bytes that are left at the end.
 [[noreturn]] void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what);
+[[noreturn]] void refuse_record(const StreamInput& input, std::uint64_t number, Fault why);
 
 // Hands all records of the stream to `take`, as spans of them. Records are as they lie in memory.
 template <class Record, class Take>
-void read_raw(StreamInput& input, const std::string& what, const Take& take) {
-    while (input.more()) {
+void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& take) {
+    std::uint64_t before = 0;
+    do {
         const auto bytes = input.bytes();
         const std::span records(reinterpret_cast<const Record*>(bytes.data()), bytes.size() / sizeof(Record));
-        take(records);
+        const auto good = static_cast<std::size_t>(
+            raw.check ? std::ranges::find_if(records, raw.check) - records.begin() : std::ssize(records));
+        take(records.first(good));
+        if (good < records.size()) refuse_record(input, before + good + 1, raw.check(records[good]));
+        before += records.size();
         input.drop(records.size_bytes());
-    }
-    if (!input.interrupted() && !input.bytes().empty()) refuse_rest(input, sizeof(Record), what);
+    } while (input.more());
+    if (!input.interrupted() && !input.bytes().empty()) refuse_rest(input, sizeof(Record), raw.what);
 }
-
-template <class Record>
-using ParseLine = Fault (*)(std::string_view, Record&);
 
 // Lines of records. Blank ones are allowed at the end of the stream only.
 template <class Record>
 class RecordLines {
   public:
-    RecordLines(const std::string& path, ParseLine<Record> parse) : lines_(path), parse_(parse) {}
+    RecordLines(const std::string& path, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped)
+        : lines_(path), parse_(parse), options_(options), skipped_(skipped) {}
 
-    // Takes lines off the text up to one that is no record; refuses that when it is the first. So the records before it
-    // get to where they are wanted.
+    // Takes lines off the text up to one that is no record; refuses that when it is the first, by BadInput. So the
+    // records before it get to where they are wanted.
     [[nodiscard]] std::span<const Record> next(std::string_view& text) {
         records_.clear();
-        Record record{};
         for (auto rest = text; !text.empty(); text = rest) {
-            auto word = lines_.next(rest);
-            if (word.empty()) {
-                if (!blank_) blank_ = lines_.number();
-                continue;
-            }
-            if (blank_) word = {};
-            const auto fault = parse_(word, record);
-            if (!fault) {
-                records_.push_back(record);
-                continue;
-            }
-            if (records_.empty()) lines_.refuse(blank_.value_or(lines_.number()), word, fault);
+            const auto word = without_mark(lines_.next(rest));
+            if (lines_.number() <= options_.header || !must_wait(word)) continue;
             lines_.undo();
             break;
         }
         return records_;
     }
-    [[noreturn]] void refuse_long(std::string_view text) {
+    // What is longer than there is room for, up to where the room ends.
+    void take_long(std::string_view text) {
         const auto word = lines_.next(text);
-        lines_.refuse(lines_.number(), word, "is too long for a line of numbers");
+        if (lines_.number() <= options_.header) return;
+        refuse(lines_.number(), word, "is too long for a line of numbers");
+    }
+    // The rest of it, whose beginning was skipped.
+    void skip_rest_of_line(std::string_view& text) {
+        static_cast<void>(lines_.next(text));
+        lines_.undo();
     }
 
   private:
+    // Of UTF-8, with which some programs begin a file.
+    std::string_view without_mark(std::string_view word) const {
+        constexpr std::string_view mark = "\xef\xbb\xbf";
+        return lines_.number() == 1 && word.starts_with(mark) ? word.substr(mark.size()) : word;
+    }
+    // Takes the line, unless it is to be refused and must wait until the records before it are taken.
+    bool must_wait(std::string_view word) {
+        if (word.empty()) {
+            if (blanks_++ == 0) blank_ = lines_.number();
+            return false;
+        }
+        if (blanks_ > 0) {
+            if (!may_refuse()) return true;
+            refuse(blank_, {}, "is no value", blanks_);
+            blanks_ = 0;
+        }
+        Record record{};
+        const auto fault = parse_(word, record);
+        if (!fault) {
+            records_.push_back(record);
+        } else if (!may_refuse()) {
+            return true;
+        } else {
+            refuse(lines_.number(), word, fault);
+        }
+        return false;
+    }
+    [[nodiscard]] bool may_refuse() const { return options_.bad == LineOptions::Bad::Skip || records_.empty(); }
+    void refuse(std::uint64_t line, std::string_view word, Fault why, std::uint64_t count = 1) {
+        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(lines_.about(line, word, why));
+        if (skipped_.lines == 0) skipped_.first = lines_.about(line, word, why);
+        skipped_.lines += count;
+    }
+
     Lines lines_;
     ParseLine<Record> parse_;
+    LineOptions options_;
+    Skipped& skipped_;
     std::vector<Record> records_;
-    std::optional<std::uint64_t> blank_;
+    std::uint64_t blanks_ = 0, blank_ = 0;  // how many there are since the last record, and the first
 };
 
 template <class Record, class Take>
-void read_text(StreamInput& input, ParseLine<Record> parse, const Take& take) {
-    RecordLines<Record> lines(input.file().path(), parse);
+void read_text(StreamInput& input, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped,
+               const Take& take) {
+    RecordLines<Record> lines(input.file().path(), parse, options, skipped);
+    bool in_long_line = false;
     const auto hand_on = [&](std::string_view text) {
+        if (in_long_line && !text.empty()) {
+            lines.skip_rest_of_line(text);
+            in_long_line = false;
+        }
         while (!text.empty()) take(lines.next(text));
     };
-    while (input.more()) {
+    do {
         const auto text = input.text();
         const auto whole = text.rfind('\n') + 1;  // 0 when there is none
-        if (whole == 0 && input.full()) lines.refuse_long(text);
+        if (whole == 0 && input.full()) {
+            if (!in_long_line) lines.take_long(text);
+            in_long_line = true;
+            input.drop(text.size());
+            continue;
+        }
         hand_on(text.substr(0, whole));
         input.drop(whole);
-    }
+    } while (input.more());
     if (!input.interrupted()) hand_on(input.text());
+}
+
+// All of a stream, in the form that it has.
+template <class Raw, class Text, class Take>
+void read_stream(StreamInput& input, const Reading& reading, const RawRecords<Raw>& raw, ParseLine<Text> parse,
+                 Skipped& skipped, const Take& take) {
+    refuse_other_forms(input, reading.form, raw.what);
+    if (reading.form == Form::Text) {
+        read_text<Text>(input, parse, reading.lines, skipped, take);
+    } else {
+        read_raw<Raw>(input, raw, take);
+    }
 }
 
 }  // namespace quadmill::cli

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <climits>
 #include <limits>
 #include <utility>
 
@@ -25,8 +26,9 @@ void add_json_option(CLI::App& verb, Format& format) {
         "One JSON object an answer on standard output");
 }
 
-void add_save_option(CLI::App& verb, std::string& save) {
-    verb.add_option("--save", save,
+CLI::Option* add_save_option(CLI::App& verb, std::string& save) {
+    return verb
+        .add_option("--save", save,
                     "Write the summary there in the end, for `quadmill merge`; - is standard output, which then has no "
                     "answer")
         ->check([](const std::string& name) { return name.empty() ? "the name of the file is empty" : std::string(); })
@@ -73,25 +75,26 @@ CLI::Option* add_support_option(CLI::App& verb, double& support) {
         ->type_name("S");
 }
 
-void add_support_options(CLI::App& verb, SupportChoice& choice) {
+void add_support_options(CLI::App& verb, SupportChoice& choice, const std::string& range) {
     add_support_option(verb, choice.support)->required();
     verb.add_option("--eps", choice.given_eps,
-                    "The error allowed, as a part of the number of values, from 1e-9 to 0.5 (default: S / 10)")
+                    "The error allowed, as a part of the number of values, " + range + " (default: S / 10)")
         ->check(number_from(1e-9, 0.5))
         ->type_name("E");
 }
 
 void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types, const std::string& text) {
     verb.add_option("FILE", options.input, "Input; - is standard input")->capture_default_str();
-    verb.add_option("--type", options.type, "Type of the values, raw and little-endian")
-        ->transform(one_of(types))
-        ->default_str(word_for(types, options.type));
-    verb.add_flag(
-        "--text", [&options](std::int64_t) { options.form = Form::Text; }, text);
+    add_reading_options(verb, options.reading, types, text);
     verb.add_option("--every", options.every, "Also answer after each K values read, NaNs included")
         ->transform(count_up_to(most_values))
         ->type_name("K");
-    add_save_option(verb, options.save);
+    auto* save = add_save_option(verb, options.save);
+    verb.add_flag(
+            "--save-partial", [&options](std::int64_t) { options.partial = Partial::Replaces; },
+            "Let the summary of a part of the stream replace FILE; otherwise, where FILE is there, it is saved as "
+            "FILE.partial. After Ctrl-C, SIGTERM, SIGHUP, or input that cannot be read on, there is but a part")
+        ->needs(save);
     add_json_option(verb, options.format);
     verb.add_option("--engine", options.engine,
                     "Who sorts: cpu: std::sort on threads; merge: the graphics pipeline; hybrid: both; auto: merge for "
@@ -142,6 +145,13 @@ SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
     if (file_->is_terminal()) throw CLI::ValidationError("--save", "standard output is a terminal; name a file");
 }
 
+void SaveFile::keep_both() {
+    constexpr const char* suffix = ".partial";
+    file_->commit(suffix);
+    fmt::print(stderr, "quadmill: '{}' is as it was, for only a part of the stream was read: that is in '{}{}'\n",
+               path_, path_, suffix);
+}
+
 Progress::Progress() : line_(isatty(STDERR_FILENO) == 1 ? Line::Hidden : Line::Impossible) {}
 
 void Progress::show(std::uint64_t values) {
@@ -161,6 +171,7 @@ void Progress::hide() {
 
 StreamRun::StreamRun(const StreamOptions& options)
     : options_(options), save_(options.save, options.format), input_(options.input) {
+    output_.must_be_open();
     if (save_.takes_standard_output() && options.every > 0)
         throw CLI::ValidationError("--save", "- leaves no room for the answers of --every; name a file");
 }
@@ -169,8 +180,8 @@ StreamRun::StreamRun(const StreamOptions& options)
 bool StreamRun::worth_a_context() const {
     constexpr std::uint64_t least = std::uint64_t{1} << 23U, bytes_of_a_line = 8;
     const auto size = input_.file().size();
-    const auto raw_bytes = detail::cpu::visit_type(options_.type, []<class T>(const T*) { return sizeof(T); });
-    return !size || *size >= least * (options_.form == Form::Text ? bytes_of_a_line : raw_bytes);
+    const auto raw_bytes = detail::cpu::visit_type(options_.type(), []<class T>(const T*) { return sizeof(T); });
+    return !size || *size >= least * (options_.reading.form == Form::Text ? bytes_of_a_line : raw_bytes);
 }
 
 std::unique_ptr<WindowSorter> StreamRun::sorter() {
@@ -211,11 +222,29 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
               {"values_per_s", std::llround(static_cast<double>(count_) / time_.ms() * 1e3)},
               {"nans", nans}};
     tail.update(answer.tail);
+    if (options_.reading.lines.bad == LineOptions::Bad::Skip) tail["skipped"] = skipped_.lines;
     answer.tail = std::move(tail);
     auto text = to_text(answer, options_.format);
     if (answered_at_ && options_.format == Format::Table) text.insert(0, "\n");
-    output_.write(std::as_bytes(std::span(text)));
-    answered_at_ = count_;
+    write(std::as_bytes(std::span(text)));
+    answered_at_ = progressed();
+}
+
+// So that a signal is heard also while nobody takes the answer.
+void StreamRun::write(std::span<const std::byte> text) {
+    while (!text.empty()) {
+        input_.interrupt().wait_for_room(STDOUT_FILENO);
+        const auto part = text.first(std::min<std::size_t>(text.size(), PIPE_BUF));
+        output_.write(part);
+        text = text.subspan(part.size());
+    }
+}
+
+void StreamRun::end() {
+    note_skipped("quadmill", skipped_);
+    if (!fault_.empty()) fmt::print(stderr, "quadmill: {}; the answer is about the values before\n", fault_);
+    if (input_.interrupted()) throw CLI::RuntimeError(input_.interrupt().status());
+    if (!fault_.empty()) throw CLI::RuntimeError(BadInput::status);
 }
 
 void StreamRun::print_profile(const StreamTimes& times) const {

@@ -3,17 +3,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "cli/answer.hpp"
 #include "cli/files.hpp"
+#include "cli/reading.hpp"
 #include "cli/stream_input.hpp"
 #include "cli/words.hpp"
 #include "cpu/keys.hpp"
@@ -23,12 +25,13 @@
 
 namespace quadmill::cli {
 
-enum class Form { Raw, Text };
+// What becomes of a file when what is to be saved there is not of the whole stream.
+enum class Partial { Beside, Replaces };
 
 struct StreamOptions {
     std::string input = "-", save{};
-    KeyType type = KeyType::F32;
-    Form form = Form::Raw;
+    Partial partial = Partial::Beside;
+    Reading reading{};
     Format format = Format::Table;
     Engine engine = Engine::Auto;
     unsigned threads = 0;
@@ -36,6 +39,8 @@ struct StreamOptions {
     std::size_t window = 0;
     std::uint64_t every = 0;
     bool profile = false;
+
+    [[nodiscard]] KeyType type() const { return reading.type(); }
 };
 
 // `types`: those that the verb takes; `text`: what lines of text are.
@@ -43,7 +48,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
                         const std::string& text = "Input is text, one number a line");
 // Also for merge.
 void add_json_option(CLI::App& verb, Format& format);
-void add_save_option(CLI::App& verb, std::string& save);
+CLI::Option* add_save_option(CLI::App& verb, std::string& save);
 inline const std::vector<double> default_phis{0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
 void add_phi_option(CLI::App& verb, std::vector<double>& phis);
 // For quantiles and what is made of them.
@@ -59,8 +64,9 @@ struct SupportChoice {
     void check() const;
 };
 CLI::Option* add_support_option(CLI::App& verb, double& support);
-// And --eps.
-void add_support_options(CLI::App& verb, SupportChoice& choice);
+// And --eps, of which `range` says what it may be.
+void add_support_options(CLI::App& verb, SupportChoice& choice,
+                         const std::string& range = "from 1e-9 to 0.5, at most S");
 
 // A window over the last values.
 struct SlidingChoice {
@@ -86,8 +92,18 @@ class SaveFile {
         file_->write(summary.save());
         file_->commit();
     }
+    // Of a part of the stream.
+    template <class Summary>
+    void save_part(const Summary& summary, Partial partial) {
+        if (!file_ || partial == Partial::Replaces || !file_->would_replace()) return save(summary);
+        file_->write(summary.save());
+        keep_both();
+    }
 
   private:
+    // Leaves the file as it was.
+    void keep_both();
+
     std::string path_;
     std::optional<OutputFile> file_;
 };
@@ -118,9 +134,11 @@ class StreamRun {
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter();
 
     // Reads all: raw records are Raw, those of a line of text are Text; `add` takes spans of both. `ask` gives the
-    // answer so far. Ends the program with status 130 after Ctrl-C.
+    // answer so far. Ends the program with status 130 and the like after Ctrl-C and its like, and with that of BadInput
+    // where the stream could not be read to its end; both when what came has been answered and saved.
     template <class Raw, class Text, class Summary>
-    void run(const Summary& summary, const std::string& what, ParseLine<Text> parse, const auto& add, const auto& ask) {
+    void run(const Summary& summary, const RawRecords<Raw>& raw, ParseLine<Text> parse, const auto& add,
+             const auto& ask) {
         const auto print = [&] { answer(ask(), summary); };
         const auto take = [&](auto records) {
             while (!records.empty()) {
@@ -131,20 +149,24 @@ class StreamRun {
                 records = records.subspan(part.size());
             }
         };
-        if (options_.form == Form::Raw) {
-            read_raw<Raw>(input_, what, take);
-        } else {
-            read_text<Text>(input_, parse, take);
+        try {
+            read_stream<Raw, Text>(input_, options_.reading, raw, parse, skipped_, take);
+        } catch (const BadInput& error) {
+            if (count_ == 0) throw;
+            fault_ = error.what();
         }
         input_.release_interrupt();
-        if (answered_at_ != count_) print();
-        finish(summary);
+        finish(summary, print);
     }
     // The same for a stream of single values.
     template <class T>
-    void run(auto& summary, const auto& ask, ParseLine<T> parse = parse_number<T>) {
+    void run(auto& summary, const auto& ask) {
+        run<T>(summary, ask, options_.reading.parse<T>());
+    }
+    template <class T>
+    void run(auto& summary, const auto& ask, ParseLine<T> parse) {
         const auto add = [&](std::span<const T> values) { summary.add(values); };
-        run<T, T>(summary, word_for(type_words, options_.type) + " value", parse, add, ask);
+        run<T, T>(summary, RawRecords<T>{word_for(type_words, options_.type()) + " value"}, parse, add, ask);
     }
 
   private:
@@ -152,6 +174,8 @@ class StreamRun {
     // After Ctrl-C, what has been read already goes into the last answer.
     [[nodiscard]] std::uint64_t until_answer();
     [[nodiscard]] bool answer_is_due() const { return options_.every > 0 && count_ % options_.every == 0; }
+    using Progressed = std::pair<std::uint64_t, std::uint64_t>;  // values and lines that were skipped
+    [[nodiscard]] Progressed progressed() const { return {count_, skipped_.lines}; }
     void count(std::size_t values);
     void print(Answer answer, std::uint64_t nans, std::size_t bytes);
     void print_profile(const StreamTimes& times) const;
@@ -160,13 +184,30 @@ class StreamRun {
     void answer(Answer answer, const Summary& summary) {
         print(std::move(answer), nans_of(summary), summary.bytes());
     }
+    // Where the answer cannot be printed, the summary is saved all the same, and the other way round.
     template <class Summary>
-    void finish(const Summary& summary) {
+    void finish(const Summary& summary, const auto& print) {
+        std::exception_ptr failure;
+        const auto attempt = [&](const auto& work) {
+            try {
+                work();
+            } catch (...) {
+                if (!failure) failure = std::current_exception();
+            }
+        };
+        const bool whole = fault_.empty() && !input_.interrupted();
+        attempt([&] {
+            if (answered_at_ != progressed()) print();
+        });
         progress_.hide();
-        save_.save(summary);
+        attempt([&] { whole ? save_.save(summary) : save_.save_part(summary, options_.partial); });
+        if (failure) std::rethrow_exception(failure);
         if (options_.profile) print_profile(summary.times());
-        if (input_.interrupted()) throw CLI::RuntimeError(128 + SIGINT);
+        end();
     }
+    // Says what was wrong with the stream, and what the program answers to the shell.
+    void end();
+    void write(std::span<const std::byte> text);
 
     const StreamOptions& options_;
     SaveFile save_;
@@ -177,7 +218,9 @@ class StreamRun {
     detail::cpu::Stopwatch time_;
     Progress progress_;
     std::uint64_t count_ = 0;
-    std::optional<std::uint64_t> answered_at_;
+    std::optional<Progressed> answered_at_;
+    Skipped skipped_;
+    std::string fault_;  // that ended the stream
 };
 
 }  // namespace quadmill::cli

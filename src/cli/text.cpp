@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -39,6 +41,18 @@ std::optional<Key> key_of(Number<Key> number) {
     }
 }
 
+// The nearest: from_chars says out of range of what is too near to 0, too.
+template <class Float>
+bool is_nearly_zero(std::string_view digits, Float& number) {
+    const std::string text(digits);
+    if constexpr (std::is_same_v<Float, float>) {
+        number = std::strtof(text.c_str(), nullptr);
+    } else {
+        number = std::strtod(text.c_str(), nullptr);
+    }
+    return std::abs(number) < 1;
+}
+
 template <class Key>
 Number<Key> number_of(Key key) {
     if constexpr (std::is_same_v<Key, Half>) {
@@ -54,7 +68,12 @@ template <class Key>
 Fault parse_number(std::string_view word, Key& key) {
     const auto digits = word.starts_with('+') && !word.starts_with("+-") ? word.substr(1) : word;
     Number<Key> number{};
-    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if constexpr (std::is_floating_point_v<Number<Key>>) {
+        const bool tiny = error == std::errc::result_out_of_range && rest == digits.data() + digits.size() &&
+                          is_nearly_zero(digits, number);
+        if (tiny) error = {};
+    }
     if (error == std::errc::result_out_of_range) return out_of_range;
     if (error != std::errc() || rest != digits.data() + digits.size())
         return std::is_integral_v<Key> ? "is not an integer of the type" : "is not a number";
@@ -62,6 +81,37 @@ Fault parse_number(std::string_view word, Key& key) {
     if (!found) return out_of_range;
     key = *found;
     return nullptr;
+}
+
+namespace {
+
+// Whether the word is an integer and the number another one.
+bool is_rounded(std::string_view word, double number) {
+    if (word.starts_with('+') || word.starts_with('-')) word.remove_prefix(1);
+    constexpr std::size_t always_exact = 7;  // digits, also of a float
+    if (word.size() <= always_exact || word.find_first_not_of("0123456789") != std::string_view::npos) return false;
+    word.remove_prefix(std::min(word.find_first_not_of('0'), word.size() - 1));
+    std::array<char, std::numeric_limits<double>::max_exponent10 + 2> digits{};  // all of it, not the shortest
+    const auto end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), std::abs(number), std::chars_format::fixed, 0).ptr;
+    return word != std::string_view(digits.data(), end);
+}
+
+template <class Float>
+Fault parse_exactly(std::string_view word, Float& number, Fault rounded) {
+    const auto fault = parse_number(word, number);
+    return fault == nullptr && is_rounded(word, number) ? rounded : fault;
+}
+
+}  // namespace
+
+Fault parse_exact(std::string_view word, double& number) {
+    return parse_exactly(word, number,
+                         "is an integer that f64 would round; --type i64 or u64 keeps it, --type f64 rounds it");
+}
+
+Fault parse_exact(std::string_view word, float& number) {
+    return parse_exactly(word, number, "is an integer that a 32-bit float would round");
 }
 
 Fault parse_ipv4(std::string_view word, std::uint32_t& address) {
@@ -76,14 +126,15 @@ Fault parse_ipv4(std::string_view word, std::uint32_t& address) {
     return nullptr;
 }
 
-template <class Key>
+template <class Key, ParseLine<Key> parse_x>
 Fault parse_pair(std::string_view line, Pair<Key>& pair) {
+    constexpr Fault rounded = "has an integer that f64 would round; with .0 at its end it is rounded";
     const auto end = std::min(line.find_first_of(", \t"), line.size());
-    if (const auto fault = parse_number(line.substr(0, end), pair.x)) return fault;
+    if (const auto fault = parse_x(line.substr(0, end), pair.x)) return fault;
     auto rest = trim(line.substr(end));
     if (rest.starts_with(',')) rest = trim(rest.substr(1));
-    const auto fault = parse_number(rest, pair.y);
-    if (fault) return fault == out_of_range ? fault : "is not two numbers such as 1,2";
+    const auto fault = parse_exactly(rest, pair.y, rounded);
+    if (fault) return fault == out_of_range || fault == rounded ? fault : "is not two numbers such as 1,2";
     return std::isinf(pair.y) ? "has an infinite second number, which cannot be summed" : nullptr;
 }
 
@@ -91,11 +142,38 @@ std::string line_of(const std::string& path, std::uint64_t line) {
     return (path == "-" ? "standard input" : path) + ", line " + std::to_string(line) + ": ";
 }
 
+std::size_t printable_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const auto first = byte(0);
+    if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+    if (first < 0xc2 || first > 0xf4) return 0;
+    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    std::uint32_t code = first & (0x7fU >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0U) != 0x80) return 0;
+        code = code << 6U | (byte(i) & 0x3fU);
+    }
+    constexpr std::array<std::uint32_t, 5> least{0, 0, 0xa0, 0x800, 0x10000};  // below 0xa0 are control characters
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    return code >= least.at(length) && code <= 0x10ffff && !surrogate ? length : 0;
+}
+
 std::string in_quotes(std::string_view word) {
     constexpr std::size_t most = 40;
     std::string text("'");
-    text += word.substr(0, most);
-    return text + (word.size() > most ? "...'" : "'");
+    std::size_t used = 0;
+    while (used < std::min(most, word.size())) {
+        const auto length = printable_length(word.substr(used));
+        if (length == 0) {
+            constexpr std::string_view digits = "0123456789abcdef";
+            const auto byte = static_cast<unsigned char>(word[used]);
+            text += std::string("\\x") + digits[byte / 16] + digits[byte % 16];
+        } else {
+            text += word.substr(used, length);
+        }
+        used += std::max<std::size_t>(length, 1);
+    }
+    return text + (used < word.size() ? "...'" : "'");
 }
 
 std::string_view Lines::next(std::string_view& text) {
@@ -106,18 +184,8 @@ std::string_view Lines::next(std::string_view& text) {
     return word;
 }
 
-void Lines::refuse(std::uint64_t line, std::string_view word, Fault why) const {
-    throw InvalidArgument(line_of(path_, line) + in_quotes(word) + " " + why);
-}
-
-template <class Key>
-void parse_lines(std::string_view text, const std::string& path, std::vector<Key>& keys) {
-    for (Lines lines(path); !text.empty();) {
-        const auto word = lines.next(text);
-        Key key{};
-        if (const auto fault = parse_number(word, key)) lines.refuse(lines.number(), word, fault);
-        keys.push_back(key);
-    }
+std::string Lines::about(std::uint64_t line, std::string_view word, Fault why) const {
+    return line_of(path_, line) + in_quotes(word) + " " + why;
 }
 
 template <class Key>
@@ -148,11 +216,10 @@ std::string format_lines(std::span<const Key> keys) {
     return text;
 }
 
-#define QUADMILL_TEXT_OF(Key)                                                           \
-    template Fault parse_number(std::string_view, Key&);                                \
-    template Fault parse_pair(std::string_view, Pair<Key>&);                            \
-    template void parse_lines(std::string_view, const std::string&, std::vector<Key>&); \
-    template std::string format_number(Key);                                            \
+#define QUADMILL_TEXT_OF(Key)                                \
+    template Fault parse_number(std::string_view, Key&);     \
+    template Fault parse_pair(std::string_view, Pair<Key>&); \
+    template std::string format_number(Key);                 \
     template std::string format_lines(std::span<const Key>);
 QUADMILL_TEXT_OF(Half)
 QUADMILL_TEXT_OF(float)
@@ -161,5 +228,6 @@ QUADMILL_TEXT_OF(std::int32_t)
 QUADMILL_TEXT_OF(std::uint32_t)
 QUADMILL_TEXT_OF(std::int64_t)
 QUADMILL_TEXT_OF(std::uint64_t)
+template Fault parse_pair<double, parse_exact>(std::string_view, Pair<double>&);
 
 }  // namespace quadmill::cli

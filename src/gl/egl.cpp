@@ -163,10 +163,6 @@ void check_index(int index, const std::vector<EGLDeviceEXT>& devices) {
 
 }  // namespace
 
-void check_device(int index) {
-    check_index(index, list_devices(EglApi()));
-}
-
 std::vector<DeviceInfo> egl_devices() {
     const EglApi egl;
     std::vector<DeviceInfo> result;

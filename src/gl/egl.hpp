@@ -43,7 +43,4 @@ class EglContext {
 
 std::vector<DeviceInfo> egl_devices();
 
-// Throws ContextError when there is no such device.
-void check_device(int index);
-
 }  // namespace quadmill::detail::gl

@@ -32,7 +32,11 @@ class Help(Command):
 
     def test_wrong_calls(self):
         self.fails(2, "quadmill --help")
-        self.fails(2, "quadmill --help", "sorrt")
+        self.assertIn("did you mean 'sort'?", self.fails(2, "quadmill --help", "sorrt"))
+        for args in ([], ["--text"], ["--eps", "0.1", "file"]):
+            self.fails(2, "no verb 'quantile'; did you mean 'quantiles'?", "quantile", *args)
+        self.fails(2, "no verb 'frobnicate'; there are info, sort, quantiles", "frobnicate")
+        self.fails(2, "no verb 'streams'; did you mean 'stream'?", "bench", "streams")
         self.fails(2, "--nonsense", "sort", "--nonsense")
         self.fails(2, "--type", "sort", "--type", "f31")
         self.fails(2, "--window", "sort", "--window", "0")
@@ -59,6 +63,7 @@ class Help(Command):
                      ["show", "query", "-o", "x.png"]):
             with self.subTest(verb=verb):
                 self.fails(1, "no device 99", *verb, "--device", "99", stdin=b"a\n1\n")
+        self.assertEqual(run("sort", "--engine", "cpu", "--device", "0", stdin=floats([2, 1])).stdout, floats([1, 2]))
         self.fails(1, "QUADMILL_DEVICE", "info", env={"QUADMILL_DEVICE": "first"})
 
     def test_limits(self):
@@ -110,7 +115,7 @@ class Sorting(Command):
 
     def test_empty_and_single(self):
         for engine in ("pbsn", "bitonic", "merge", "hybrid", "cpu", "auto"):
-            for options in ([], ["--text"], ["--window", "4"], ["--type", "f16"]):
+            for options in ([], ["--text", "--type", "f32"], ["--window", "4"], ["--type", "f16"]):
                 self.assertEqual(self.sort(b"", "--engine", engine, *options), b"")
             self.assertEqual(self.sort(floats([7]), "--engine", engine), floats([7]))
 
@@ -131,15 +136,17 @@ class Sorting(Command):
     def test_text(self):
         text = b"3\n-1e5\r\n+2.5\n  7 \ninf\n-inf\n0.1"
         expected = b"-inf\n-100000\n0.1\n2.5\n3\n7\ninf\n"
-        for engine in ("pbsn", "cpu"):
-            self.assertEqual(self.sort(text, "--text", "--engine", engine), expected)
+        for engine, kind in (("pbsn", ["--type", "f32"]), ("cpu", []), ("merge", [])):
+            self.assertEqual(self.sort(text, "--text", "--engine", engine, *kind), expected)
+        self.fails(2, "--type f32", "sort", "--text", "--engine", "pbsn", stdin=text)
         self.assertEqual(self.sort(b"nan\n1\n", "--text"), b"1\nnan\n")
         self.assertEqual(self.sort(b"2\n1\n", "--text", "--type", "f16"), b"1\n2\n")
 
     def test_text_that_is_no_number(self):
         for bad, line in ((b"1\n2\nthree\n4\n", 3), (b"1\n\n2\n", 2), (b"1 2\n", 1), (b"1,5\n", 1), (b"--1\n", 1)):
             self.fails(1, f"line {line}", "sort", "--text", stdin=bad)
-        self.fails(1, "out of the type's range", "sort", "--text", stdin=b"1e99\n")
+        self.fails(1, "out of the type's range", "sort", "--text", stdin=b"1e999\n")
+        self.fails(1, "out of the type's range", "sort", "--text", "--type", "f32", stdin=b"1e99\n")
         self.fails(1, "out of the type's range", "sort", "--text", "--type", "f16", stdin=b"70000\n")
 
     def test_stats(self):
@@ -386,6 +393,10 @@ class Files(Command):
         data = self.path("data", floats(range(100000)))
         self.fails(1, "File too large", "sort", data, "-o", self.path("out"), "--engine", "cpu", preexec_fn=small_files)
         self.only("data")
+        result = run("sort", data, "-o", self.path("out"), "--engine", "cpu", restore_signals=True,
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+        self.assertEqual(result.returncode, -signal.SIGXFSZ)
+        self.only("data")
 
     def test_out_of_memory(self):
         data = self.path("data")
@@ -396,7 +407,7 @@ class Files(Command):
 
     def test_interrupts_leave_nothing(self):
         data = self.path("data", floats([random.Random(6).random() for _ in range(1 << 20)]))
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             process = subprocess.Popen([QUADMILL, "sort", data, "-o", self.path("out"), "--engine", "pbsn",
                                         "--no-early-stop", "--max-texels", "4096"])
             while len(os.listdir(self.folder)) < 2 and process.poll() is None:
@@ -404,6 +415,22 @@ class Files(Command):
             process.send_signal(number)
             self.assertEqual(process.wait(), -number)
             self.only("data")
+
+    def test_what_a_killed_run_left_is_removed_by_the_next(self):
+        out, mine = self.path("out"), self.path("out.part-mine01", b"mine")
+        parts = lambda: [name for name in os.listdir(self.folder) if name.startswith("out.part-quadmill")]
+        start = lambda: subprocess.Popen([QUADMILL, "sort", "-", "-o", out, "--engine", "cpu"], stdin=subprocess.PIPE)
+        with start() as killed, start() as alive:
+            while len(parts()) < 2:
+                time.sleep(0.005)
+            killed.kill()
+            killed.wait()
+            self.assertEqual(len(parts()), 2)
+            self.assertEqual(run("sort", "-o", out, stdin=floats([2, 1])).returncode, 0)
+            self.assertEqual((self.read(out), len(parts())), (floats([1, 2]), 1))
+            alive.communicate(floats([4, 3]))
+        self.assertEqual((alive.returncode, self.read(out), parts()), (0, floats([3, 4]), []))
+        self.assertEqual(self.read(mine), b"mine")
 
     def test_a_reader_that_goes_away(self):
         data = self.path("data", floats(range(1 << 20)))

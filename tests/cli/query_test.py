@@ -256,7 +256,7 @@ class Refusals(Query):
     def test_unknown_verbs(self):
         self.fails(2, "there is no verb 'quantile'; did you mean 'quantiles'?", "quantile")
         self.fails(2, "did you mean 'query'?", "qeury")
-        self.fails(2, "there is no verb 'zzzzzzzz'\n", "zzzzzzzz")
+        self.fails(2, "there is no verb 'zzzzzzzz'; there are info, sort, ", "zzzzzzzz")
 
 
 class Csv(Query):

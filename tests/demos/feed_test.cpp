@@ -39,7 +39,7 @@ void pause_for(int ms) {
 TEST_CASE("a reader that nobody takes values from holds their writer up, and loses none") {
     constexpr std::size_t n = std::size_t{1} << 22U;
     Pipe pipe;
-    Reader reader(pipe.path(), Form::Raw);
+    Reader reader(pipe.path(), {.form = Form::Raw});
     std::atomic<std::size_t> written = 0;
     std::thread writer([&] {
         std::vector<float> part(1 << 14U);
@@ -65,14 +65,14 @@ TEST_CASE("a reader that nobody takes values from holds their writer up, and los
 
 TEST_CASE("a reader ends at once, also while it waits for values or for room") {
     Pipe silent;
-    { const Reader reader(silent.path(), Form::Raw); }
+    { const Reader reader(silent.path(), {.form = Form::Raw}); }
     const auto path = (std::filesystem::temp_directory_path() / ("feed_test." + std::to_string(getpid()))).string();
     {
         const std::vector<float> many((std::size_t{1} << 20U) + 100000);
         std::ofstream(path, std::ios::binary)
             .write(reinterpret_cast<const char*>(many.data()),
                    static_cast<std::streamsize>(many.size() * sizeof(float)));
-        const Reader reader(path, Form::Raw);
+        const Reader reader(path, {.form = Form::Raw});
         pause_for(50);
     }
     std::filesystem::remove(path);

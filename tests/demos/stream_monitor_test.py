@@ -59,7 +59,9 @@ class Record(demo.AnyDemo, Stream):
         self.assertEqual(len(self.frames("empty", os.devnull)), 1)
 
     def test_bad_streams(self):
-        for content, args, status, words in ((b"1\n2\nthree\n", ["--text"], 2, "line 3"), (b"12345", [], 2, "1 of the 4 bytes")):
+        for content, args, status, words in ((b"1\n2\nthree\n", ["--text"], 3, "line 3"), (b"12345", [], 3, "1 of the 4 bytes"),
+                                             (b"three\n", ["--text"], 3, "line 1"), (b"1\n2\n", [], 2, "--text"),
+                                             (b"16777217\n", ["--text"], 3, "32-bit float would round")):
             result = demo.run("--record", self.folder, *args, self.file(content))
             self.assertEqual(result.returncode, status)
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
@@ -72,17 +74,37 @@ class Record(demo.AnyDemo, Stream):
         self.refused("--engine", "--engine", "pbsn")
         self.refused("--text", "--text")
 
-    def test_ctrl_c_ends_a_recording(self):
-        read, write = os.pipe()
-        program = subprocess.Popen([demo.PROGRAM, "--record", self.folder, *SMALL, "-"], stdin=read,
-                                   env={**demo.WITHOUT_DISPLAY, "PATH": "/nowhere"}, stdout=subprocess.PIPE, text=True)
-        os.close(read)
-        os.write(write, raw(values(1200)))
-        demo.until(lambda: os.path.exists(os.path.join(self.folder, "0001.png")), "two frames")
-        program.send_signal(signal.SIGINT)
-        self.assertIn("2 frames", program.communicate(timeout=demo.PATIENCE)[0])
-        self.assertEqual(program.returncode, 128 + signal.SIGINT)
-        os.close(write)
+    def test_signals_end_a_recording(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            folder = os.path.join(self.folder, str(number))
+            read, write = os.pipe()
+            program = subprocess.Popen([demo.PROGRAM, "--record", folder, *SMALL, "-"], stdin=read,
+                                       env={**demo.WITHOUT_DISPLAY, "PATH": "/nowhere"}, stdout=subprocess.PIPE, text=True)
+            os.close(read)
+            os.write(write, raw(values(1200)))
+            demo.until(lambda: os.path.exists(os.path.join(folder, "0001.png")), "two frames")
+            program.send_signal(number)
+            self.assertIn("2 frames", program.communicate(timeout=demo.PATIENCE)[0])
+            self.assertEqual(program.returncode, 128 + number)
+            os.close(write)
+
+    def test_lines_that_are_no_values(self):
+        result = demo.run("--record", self.folder, "--text", "--header", "1", "--skip-bad", self.file(b"ms\n1\nx\n2\n"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("1 line was skipped", result.stderr)
+
+    def test_closed_files(self):
+        path = self.file(raw(values(1200)))
+        for closed, status in ((">&-", 1), ("<&- 2>&-", 0)):
+            result = subprocess.run(["bash", "-c", f'"$@" {closed}', "bash", demo.PROGRAM, "--record", self.folder, path],
+                                    env={**demo.WITHOUT_DISPLAY}, capture_output=True)
+            self.assertEqual(result.returncode, status, result.stderr)
+        result = subprocess.run(["bash", "-c", '"$@" >&-', "bash", demo.PROGRAM, "--help"], capture_output=True)
+        self.assertEqual(result.returncode, 1)
+        result = subprocess.run(["bash", "-c", '"$@" <&-', "bash", demo.PROGRAM, "--record", self.folder, "-"],
+                                capture_output=True, timeout=demo.PATIENCE)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn(b"it is closed", result.stderr)
 
 
 class Window(Stream, demo.Window):
@@ -120,7 +142,7 @@ class Window(Stream, demo.Window):
         self.program.send_signal(signal.SIGINT)
         self.assertEqual(self.program.wait(demo.PATIENCE), 128 + signal.SIGINT)
         result = subprocess.run([demo.PROGRAM, self.file(b"12345")], capture_output=True, text=True, env=self.environment)
-        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.returncode, 3)
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
 
 

@@ -1,0 +1,39 @@
+#include "cli/reading.hpp"
+
+#include <fmt/core.h>
+
+namespace quadmill::cli {
+
+CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::string& text) {
+    auto* is_text = verb.add_flag(
+        "--text", [&reading](std::int64_t) { reading.form = Form::Text; }, text);
+    verb.add_flag(
+            "--raw", [&reading](std::int64_t) { reading.form = Form::Raw; },
+            "Input is raw values, also where it looks like text or a packed file, which is refused without this")
+        ->excludes(is_text);
+    verb.add_option("--header", reading.lines.header, "With --text: the first N lines are no values")
+        ->check(CLI::NonNegativeNumber)
+        ->needs(is_text)
+        ->type_name("N");
+    verb.add_flag(
+            "--skip-bad", [&reading](std::int64_t) { reading.lines.bad = LineOptions::Bad::Skip; },
+            "With --text: skip lines that are no value, and say how many they were")
+        ->needs(is_text);
+    return is_text;
+}
+
+void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>& types, const std::string& text) {
+    const auto usual = word_for(types, reading.raw_type), of_text = word_for(types, reading.text_type);
+    verb.add_option("--type", reading.given_type, "Type of the values, raw and little-endian, or of the text")
+        ->transform(one_of(types))
+        ->default_str(usual == of_text ? usual : usual + "; of text " + of_text);
+    add_form_options(verb, reading, text);
+}
+
+void note_skipped(const std::string& program, const Skipped& skipped) {
+    if (skipped.lines == 0) return;
+    fmt::print(stderr, "{}: {} line{} skipped, the first: {}\n", program, skipped.lines,
+               skipped.lines == 1 ? " was" : "s were", skipped.first);
+}
+
+}  // namespace quadmill::cli
