@@ -172,7 +172,11 @@ void raise_again(const Api& gl, GLenum error) {
 // OpenGL has no getter for it, but it does not nest: to begin it again is an error. A driver that does not take the
 // probe outside of it either says nothing that way, so the first time that it does is waited for.
 void HostState::refuse_conditional_rendering(const Api& gl) {
-    if (probe_ == 0) gl.CreateQueries(GL_SAMPLES_PASSED, 1, &probe_);
+    if (probe_ == 0) {  // a query that has never been active is none to some calls
+        gl.CreateQueries(GL_SAMPLES_PASSED, 1, &probe_);
+        gl.BeginQuery(GL_SAMPLES_PASSED, probe_);
+        gl.EndQuery(GL_SAMPLES_PASSED);
+    }
     gl.BeginConditionalRender(probe_, GL_QUERY_NO_WAIT);
     const auto answer = gl.GetError();
     if (answer == GL_NO_ERROR) {

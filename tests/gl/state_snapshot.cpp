@@ -63,9 +63,9 @@ class Recorder {
     }
     void indexed_integers(const Named& what, GLuint count) {
         for (GLuint i = 0; i < count; ++i) {
-            std::array<GLint64, 4> values{};
-            gl.GetInteger64i_v(what.value, i, values.data());
-            add<GLint64>(indexed(what.name, i), values);
+            std::array<GLint, 4> values{};
+            gl.GetIntegeri_v(what.value, i, values.data());
+            add<GLint>(indexed(what.name, i), values);
         }
     }
     void indexed_integers64(const Named& what, GLuint count) {
@@ -156,7 +156,7 @@ void raster_state(Recorder& to) {
     to.floats({NAMED(POINT_SIZE), NAMED(POINT_FADE_THRESHOLD_SIZE), NAMED(LINE_WIDTH), NAMED(POLYGON_OFFSET_FACTOR),
                NAMED(POLYGON_OFFSET_UNITS), NAMED(SAMPLE_COVERAGE_VALUE), NAMED(MIN_SAMPLE_SHADING_VALUE)});
     to.integers({NAMED(SAMPLE_COVERAGE_INVERT)});
-    to.indexed_integers(NAMED(SAMPLE_MASK_VALUE), to.limit(GL_MAX_SAMPLE_MASK_WORDS));
+    to.indexed_integers64(NAMED(SAMPLE_MASK_VALUE), to.limit(GL_MAX_SAMPLE_MASK_WORDS));
 }
 
 // Tables 23.11 to 23.17: texture units, the parameters of the textures and samplers there, image units.
