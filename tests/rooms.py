@@ -15,18 +15,20 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Each room and the rooms that it may include, below it.
 ROOMS = {
     "cpu": [],
+    "files": ["cpu"],
     "gl": [],
     "pass": ["cpu", "gl"],
     "stream": ["cpu"],
     "sort": ["cpu", "gl", "pass"],
     "query": ["cpu", "gl", "pass", "sort"],
+    "input": ["cpu", "files", "query"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query"],
-    "show": ["cpu", "gl", "pass", "sort", "query"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "bench", "show"],
-    "demos": ["cpu", "gl", "pass", "sort", "query", "show", "cli"],
+    "show": ["cpu", "gl", "pass", "sort", "query", "input"],
+    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "input", "bench", "show"],
+    "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.
-OUTSIDE = re.compile(r'#include [<"](quadmill_glad|glad|GL|EGL|GLFW|glm)/')
+OUTSIDE = re.compile(r'#include [<"](quadmill_glad|glad|GL|EGL|GLFW)/')
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/[^"]*"', re.MULTILINE)
 
 

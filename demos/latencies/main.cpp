@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/standard_files.hpp"
+#include "input/standard_files.hpp"
 #include "plot.hpp"
 #include "traffic.hpp"
 

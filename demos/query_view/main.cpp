@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "cli/csv.hpp"
-#include "cli/show_words.hpp"
+#include "input/csv.hpp"
+#include "show/watch_words.hpp"
 #include "scene.hpp"
 #include "show/film.hpp"
 #include "window/program.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/show_words.hpp"
+#include "show/watch_words.hpp"
 #include "scene.hpp"
 #include "show/film.hpp"
 #include "window/program.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/words.hpp"
+#include "input/words.hpp"
 #include "quadmill/context.hpp"
 
 namespace demo {

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/interrupt.hpp"
-#include "cli/stream_input.hpp"
+#include "input/interrupt.hpp"
+#include "input/stream_input.hpp"
 #include "drift.hpp"
 
 namespace demo {

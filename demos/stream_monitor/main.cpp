@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/checks.hpp"
-#include "cli/words.hpp"
+#include "input/checks.hpp"
+#include "input/words.hpp"
 #include "feed.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/words.hpp"
+#include "input/words.hpp"
 #include "cpu/stopwatch.hpp"
 
 namespace demo {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "cli/standard_files.hpp"
+#include "input/standard_files.hpp"
 #include "quadmill/error.hpp"
 
 namespace demo {

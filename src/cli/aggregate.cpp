@@ -3,8 +3,8 @@
 #include <limits>
 #include <optional>
 
-#include "cli/checks.hpp"
-#include "cli/words.hpp"
+#include "input/checks.hpp"
+#include "input/words.hpp"
 
 namespace quadmill::cli {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cli/text.hpp"
+#include "input/text.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::cli {

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "cli/bench_report.hpp"
-#include "cli/checks.hpp"
+#include "input/checks.hpp"
 #include "cli/commands.hpp"
-#include "cli/words.hpp"
+#include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 

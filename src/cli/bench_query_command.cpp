@@ -9,10 +9,10 @@
 #include "bench/query_bench.hpp"
 #include "bench/sqlite_rival.hpp"
 #include "cli/bench_report.hpp"
-#include "cli/checks.hpp"
+#include "input/checks.hpp"
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/words.hpp"
+#include "files/files.hpp"
+#include "input/words.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::cli {

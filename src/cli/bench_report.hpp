@@ -14,7 +14,7 @@
 
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
-#include "cli/files.hpp"
+#include "files/files.hpp"
 #include "cpu/sample_keys.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/sort.hpp"

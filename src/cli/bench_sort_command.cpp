@@ -8,8 +8,8 @@
 #include "bench/sort_bench.hpp"
 #include "cli/bench_report.hpp"
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/words.hpp"
+#include "files/files.hpp"
+#include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 

@@ -7,9 +7,9 @@
 
 #include "bench/stream_bench.hpp"
 #include "cli/bench_report.hpp"
-#include "cli/checks.hpp"
+#include "input/checks.hpp"
 #include "cli/commands.hpp"
-#include "cli/words.hpp"
+#include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/standard_files.hpp"
-#include "cli/text.hpp"
+#include "input/standard_files.hpp"
+#include "input/text.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"

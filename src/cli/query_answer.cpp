@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "cli/text.hpp"
+#include "input/text.hpp"
 
 namespace quadmill::cli {
 

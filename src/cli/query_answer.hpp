@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/answer.hpp"
-#include "cli/files.hpp"
+#include "files/files.hpp"
 #include "quadmill/query.hpp"
 
 namespace quadmill::cli {

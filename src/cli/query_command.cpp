@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "cli/checks.hpp"
+#include "input/checks.hpp"
 #include "cli/commands.hpp"
-#include "cli/csv.hpp"
+#include "input/csv.hpp"
 #include "cli/passes.hpp"
 #include "cli/query_answer.hpp"
 #include "cli/stream_run.hpp"
-#include "cli/words.hpp"
+#include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 #include "query/plan.hpp"

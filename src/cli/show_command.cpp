@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cli/commands.hpp"
-#include "cli/csv.hpp"
-#include "cli/files.hpp"
-#include "cli/show_words.hpp"
+#include "input/csv.hpp"
+#include "files/files.hpp"
+#include "show/watch_words.hpp"
 #include "cli/stream_run.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"

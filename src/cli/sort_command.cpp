@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
+#include "files/files.hpp"
 #include "cli/passes.hpp"
-#include "cli/reading.hpp"
-#include "cli/stream_input.hpp"
-#include "cli/text.hpp"
-#include "cli/words.hpp"
+#include "input/reading.hpp"
+#include "input/stream_input.hpp"
+#include "input/text.hpp"
+#include "input/words.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"

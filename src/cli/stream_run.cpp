@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "cli/checks.hpp"
+#include "input/checks.hpp"
 #include "cli/commands.hpp"
 #include "quadmill/error.hpp"
 

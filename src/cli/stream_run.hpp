@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "cli/answer.hpp"
-#include "cli/files.hpp"
-#include "cli/reading.hpp"
-#include "cli/stream_input.hpp"
-#include "cli/words.hpp"
+#include "files/files.hpp"
+#include "input/reading.hpp"
+#include "input/stream_input.hpp"
+#include "input/words.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/context.hpp"

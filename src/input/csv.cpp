@@ -1,4 +1,4 @@
-#include "cli/csv.hpp"
+#include "input/csv.hpp"
 
 #include <fmt/core.h>
 
@@ -7,9 +7,9 @@
 #include <exception>
 #include <utility>
 
-#include "cli/csv_rows.hpp"
-#include "cli/stream_input.hpp"
-#include "cli/text.hpp"
+#include "input/csv_rows.hpp"
+#include "input/stream_input.hpp"
+#include "input/text.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/checks.hpp"
+#include "input/checks.hpp"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/text.hpp"
+#include "input/text.hpp"
 
 namespace quadmill::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/files.hpp"
+#include "files/files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

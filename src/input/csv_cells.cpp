@@ -1,4 +1,4 @@
-#include "cli/csv_cells.hpp"
+#include "input/csv_cells.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/text.hpp"
+#include "input/text.hpp"
 #include "query/order.hpp"
 
 namespace quadmill::cli {

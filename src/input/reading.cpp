@@ -1,4 +1,4 @@
-#include "cli/reading.hpp"
+#include "input/reading.hpp"
 
 #include <fmt/core.h>
 

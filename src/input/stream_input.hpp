@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/files.hpp"
-#include "cli/interrupt.hpp"
-#include "cli/looks_like.hpp"
-#include "cli/reading.hpp"
-#include "cli/text.hpp"
+#include "files/files.hpp"
+#include "input/interrupt.hpp"
+#include "input/looks_like.hpp"
+#include "input/reading.hpp"
+#include "input/text.hpp"
 
 namespace quadmill::cli {
 

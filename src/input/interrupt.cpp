@@ -1,4 +1,4 @@
-#include "cli/interrupt.hpp"
+#include "input/interrupt.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>

@@ -7,8 +7,8 @@
 #include <string>
 #include <type_traits>
 
-#include "cli/text.hpp"
-#include "cli/words.hpp"
+#include "input/text.hpp"
+#include "input/words.hpp"
 
 namespace quadmill::cli {
 

@@ -1,7 +1,7 @@
 // The words for what can be watched.
 #pragma once
 
-#include "cli/words.hpp"
+#include "input/words.hpp"
 #include "show/stages.hpp"
 
 namespace quadmill::cli {

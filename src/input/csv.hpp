@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/files.hpp"
+#include "files/files.hpp"
 #include "quadmill/query.hpp"
 #include "query/sql.hpp"
 

@@ -1,9 +1,9 @@
-#include "cli/looks_like.hpp"
+#include "input/looks_like.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "cli/text.hpp"
+#include "input/text.hpp"
 
 namespace quadmill::cli {
 

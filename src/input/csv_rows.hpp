@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/csv_cells.hpp"
+#include "input/csv_cells.hpp"
 
 namespace quadmill::cli {
 

@@ -1,11 +1,11 @@
-#include "cli/csv_rows.hpp"
+#include "input/csv_rows.hpp"
 
 #include <fmt/core.h>
 
 #include <array>
 #include <utility>
 
-#include "cli/text.hpp"
+#include "input/text.hpp"
 
 namespace quadmill::cli {
 

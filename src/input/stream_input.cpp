@@ -1,4 +1,4 @@
-#include "cli/stream_input.hpp"
+#include "input/stream_input.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>

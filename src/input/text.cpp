@@ -1,4 +1,4 @@
-#include "cli/text.hpp"
+#include "input/text.hpp"
 
 #include <arpa/inet.h>
 
