@@ -229,7 +229,7 @@ class BitmapColumns : public Columns {
                                   const gl::Texture* list,
                                   const std::function<std::vector<gl::Uniform>(const gl::Program&)>& uniforms);
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
-    [[nodiscard]] BitsPtr linear(const Linear& leaf);
+    [[nodiscard]] BitsPtr formula(const Formula& leaf);
     // Draws over all of the target.
     void fill(const char* name, const gl::Program& program, const Canvas& target,
               std::initializer_list<const gl::Texture*> inputs, std::vector<gl::Uniform> uniforms = {});
