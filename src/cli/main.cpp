@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/printable.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::cli {
@@ -95,7 +96,8 @@ int run(int argc, char** argv) {
         std::string name = "quadmill";
         const CLI::App* verb = &app;
         for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
-        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, unknown_verb(*verb).value_or(error.what()), name);
+        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, printable(unknown_verb(*verb).value_or(error.what())),
+                   name);
         return wrong_call;
     }
     return 0;
@@ -111,7 +113,7 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         say("out of memory: the input does not fit");
     } catch (const std::exception& error) {
-        say(error.what());
+        say(quadmill::cli::printable(error.what()).c_str());
     }
     return quadmill::cli::failed;
 }
