@@ -1,6 +1,7 @@
 // Watches a query: its passes over the depth and stencil buffers, while a rectangle of the rows is dragged. In a
 // window, or as frames in a folder (--record DIR).
 #include <cstdio>
+#include <numeric>
 #include <utility>
 
 #include "input/csv.hpp"
@@ -35,7 +36,7 @@ quadmill::Table table_of(const Options& options) {
     if (options.file.empty()) return demo::make_houses(options.rows, options.seed);
     const quadmill::cli::CsvFile file(options.file, ',');
     quadmill::cli::CsvColumns all(file.names().unique.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].place = i;
+    std::iota(all.begin(), all.end(), std::size_t{0});
     return quadmill::cli::filled(file.table(all, 0));
 }
 

@@ -235,7 +235,7 @@ struct RowPair {
 struct Query {
     std::vector<Output> outputs;
     std::optional<Predicate> where{};
-    std::vector<std::string> group_by{};  ///< at most 65,536 groups
+    std::vector<std::string> group_by{};
     std::optional<Join> join{};
     std::optional<std::uint64_t> limit{};  ///< of rows out
 };

@@ -62,6 +62,8 @@ class Meter {
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
     [[nodiscard]] Limit depth() const;
+    // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
+    [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
 
   private:
     // One warm-up, then the median of `work`'s results, which are amounts per second.
@@ -132,6 +134,23 @@ Limit Meter::fill_rate(gl::Format format, gl::Blend blend) const {
     auto pass = pass_over(canvas, program);
     pass.blend = blend;
     return measure(fill_name(format, blend), "Gtexel/s",
+                   [&] { return rate(pixels(), many, [&] { draw(device_, pass); }); });
+}
+
+Limit Meter::depth_fill_rate(gl::Format format) const {
+    const gl::Program program(device_, "bench/one.frag", shaders::bench_one_frag);
+    const gl::Texture depth(device_, format, request_.side, request_.side);
+    const gl::Framebuffer framebuffer(device_, gl::Framebuffer::NoColor{}, depth);
+    const gl::QuadList quads(device_, {sort::copy_quad(request_.side, request_.side)});
+    const gl::Pass pass{.name = "limit",
+                        .program = &program,
+                        .target = &framebuffer,
+                        .color = gl::ColorWrite::Off,
+                        .depth = gl::DepthTest{.pass_if = gl::Compare::Always, .write = gl::DepthWrite::On},
+                        .quads = &quads,
+                        .first = 0,
+                        .count = 1};
+    return measure(fill_name(format, gl::Blend::None), "Gtexel/s",
                    [&] { return rate(pixels(), many, [&] { draw(device_, pass); }); });
 }
 
@@ -346,7 +365,9 @@ double FillLimits::rate(std::string_view format, PassEvent::Write write) {
     }
     auto& device = *context_.device();
     const gl::Scope scope(device, "limits");
-    measured_.push_back(Meter(device, {.repeat = 3}).fill_rate(known, blend));
+    const Meter meter(device, {.repeat = 3});
+    measured_.push_back(known == gl::Format::Depth32fStencil8 ? meter.depth_fill_rate(known)
+                                                              : meter.fill_rate(known, blend));
     scope.check();
     return measured_.back().value;
 }

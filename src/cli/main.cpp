@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "input/printable.hpp"
 #include "input/standard_files.hpp"
 #include "input/text.hpp"
 #include "quadmill/context.hpp"
@@ -121,7 +122,8 @@ int run(int argc, char** argv) {
         std::string name = "quadmill";
         const CLI::App* verb = &app;
         for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
-        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, unknown_verb(*verb).value_or(error.what()), name);
+        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, printable(unknown_verb(*verb).value_or(error.what())),
+                   name);
         return wrong_call;
     }
     return 0;
@@ -140,7 +142,7 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         say("out of memory: the input does not fit");
     } catch (const std::exception& error) {
-        say(error.what());
+        say(quadmill::cli::printable(error.what()).c_str());
     }
     return quadmill::cli::failed;
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "input/printable.hpp"
 #include "input/text.hpp"
 
 namespace quadmill::cli {
@@ -61,6 +62,7 @@ void AnswerWriter::write(std::string_view text) {
 }
 
 void AnswerWriter::flush() {
+    if (out_.is_terminal()) text_ = printable(text_);
     out_.write(std::as_bytes(std::span(text_)));
     text_.clear();
 }

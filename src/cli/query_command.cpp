@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "input/csv.hpp"
 #include "cli/passes.hpp"
+#include "input/printable.hpp"
 #include "cli/query_answer.hpp"
 #include "cli/stream_run.hpp"
 #include "input/words.hpp"
@@ -59,9 +60,7 @@ struct QueryCommand {
     void choose_columns();
     [[nodiscard]] bool is_stream(std::size_t source) const;
     void open_processor();
-    [[nodiscard]] SqlTypes types_in(const std::vector<CsvTable>& from) const;
-    [[nodiscard]] std::vector<Table> completed(const std::vector<CsvTable>& from) const;
-    [[nodiscard]] QueryPlan plan(const std::vector<Table>& tables) const;
+    [[nodiscard]] QueryPlan plan(const std::vector<Table>& tables, const SqlTypes& known) const;
     void answer(const std::vector<CsvTable>& from);
     void answer_batches(std::vector<CsvTable> tables, std::size_t stream);
     void print_profile();
@@ -141,55 +140,23 @@ void QueryCommand::open_processor() {
     if (!processor_) processor_.emplace(QueryOptions{.threads = options.threads, .statistics = options.statistics});
 }
 
-QueryPlan QueryCommand::plan(const std::vector<Table>& tables) const {
+QueryPlan QueryCommand::plan(const std::vector<Table>& tables, const SqlTypes& known) const {
     return checked([&] {
-        return tables.size() == 1 ? QueryPlan(query_.query, tables[0].columns())
-                                  : QueryPlan(query_.query, tables[0].columns(), tables[1].columns());
+        const auto query = typed(query_, known);
+        return tables.size() == 1 ? QueryPlan(query, tables[0].columns())
+                                  : QueryPlan(query, tables[0].columns(), tables[1].columns());
     });
 }
 
-// Of the columns that the query names. One that has no value is of text where it is compared with text.
-SqlTypes QueryCommand::types_in(const std::vector<CsvTable>& from) const {
-    SqlTypes known;
-    std::vector<bool> empty, text;
-    for (const auto& column : query_.columns) {
-        const auto& table = from[*column.source];
-        const auto& infos = table.table.columns();
-        const auto info = std::ranges::find(infos, column.name, &ColumnInfo::name);
-        empty.push_back(info == infos.end());
-        known.types.push_back(empty.back() ? ColumnType::I32 : info->type);
-        text.push_back(known.types.back() == ColumnType::Text);
-        const auto why = table.why_text.find(column.name);
-        known.why.push_back(why == table.why_text.end() ? "" : why->second);
-    }
-    spread_text(query_, empty, text);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i]) known.types[i] = ColumnType::Text;
-    }
-    return known;
-}
-
-// With the columns that have no value.
-std::vector<Table> QueryCommand::completed(const std::vector<CsvTable>& from) const {
-    const auto known = types_in(from);
+void QueryCommand::answer(const std::vector<CsvTable>& from) {
+    const auto known = types_in(query_, from);
     checked([&] { check_types(sql, query_, known); });
     std::vector<Table> tables;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        std::vector<std::string> texts;
-        for (std::size_t k = 0; k < known.types.size(); ++k) {
-            const auto& column = query_.columns[k];
-            if (column.source == i && known.types[k] == ColumnType::Text) texts.push_back(column.name);
-        }
-        tables.push_back(filled(from[i], texts));
-    }
-    return tables;
-}
-
-void QueryCommand::answer(const std::vector<CsvTable>& from) {
-    const auto tables = completed(from);
-    const auto planned = plan(tables);
+    for (std::size_t i = 0; i < from.size(); ++i) tables.push_back(filled(from[i], query_, i, known));
+    const auto planned = plan(tables, known);
     if (explain != Explain::No) {
-        const auto text = explain == Explain::Dot ? planned.graphviz() : planned.text();
+        auto text = explain == Explain::Dot ? planned.graphviz() : planned.text();
+        if (output_.is_terminal()) text = printable(text);
         return output_.write(std::as_bytes(std::span(text)));
     }
     if (!processor_) open_processor();
@@ -222,6 +189,8 @@ void QueryCommand::answer_batches(std::vector<CsvTable> tables, std::size_t stre
 void QueryCommand::run() {
     parse();
     open_sources();
+    const auto is_nameless = [](const Source& source) { return source.names().written.empty(); };
+    if (std::ranges::any_of(sources_, is_nameless)) throw CLI::RuntimeError(128 + SIGINT);
     choose_columns();
     std::vector<CsvTable> tables(sources_.size());
     std::optional<std::size_t> stream;
@@ -247,7 +216,8 @@ void QueryCommand::print_profile() {
     std::size_t width = 4;
     for (const auto& node : nodes_) width = std::max(width, node.node.size());
     fmt::print(stderr, "{:<{}} {:>12} {:>12}\n", "node", width, "rows", "ms");
-    for (const auto& [node, rows, ms] : nodes_) fmt::print(stderr, "{:<{}} {:>12} {:>12.3f}\n", node, width, rows, ms);
+    for (const auto& [node, rows, ms] : nodes_)
+        fmt::print(stderr, "{:<{}} {:>12} {:>12.3f}\n", printable(node), width, rows, ms);
     if (!profiler_) {
         fmt::print(stderr, "no passes: answered on the CPU\n");
         return;
@@ -296,12 +266,17 @@ void add_query_command(CLI::App& app) {
         "JOIN path ON x.k = y.k, or ABS(x.k - y.k) <= d; WHERE with AND OR NOT = != < <= > >= BETWEEN IN IS NULL and\n"
         "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n. A table is called as its file without folder and\n"
         "extension, or AS name. Texts go in '...', unusual names in \"...\"; letters of names may be in another case.\n"
-        "CSV has a line of names; types are found from all values; an empty field is NULL, in answers, too. A column "
-        "is\n"
-        "text where a value is none of a number, has a zero before a digit (01234) or is an integer beyond 64 bits, "
-        "or\n"
-        "where the query compares it with a text: a = '7'. Integers beyond 2^53 are not rounded but refused where the\n"
-        "column has fractions. A constant is the nearest double: 1e400 is inf, 1e-400 is 0.\n"
+        "CSV, also packed by gzip or zstd, has a line of names; types are found from all values; an empty field is "
+        "NULL,\n"
+        "in answers, too. A column is text where a value is no number, has a zero before a digit (01234) or is an "
+        "integer\n"
+        "beyond 64 bits; beside a column of numbers a text is the number that it says: a > '5'. Sums are computed as "
+        "they\n"
+        "are written: of integers exactly, in 128 bits, with a fraction in doubles. Integers that doubles do not have "
+        "are\n"
+        "not rounded but refused beside fractions. 1e400 is inf, 1e-400 is 0. In a stream, columns of integers turn "
+        "to\n"
+        "floats with the first fraction; Ctrl-C answers for the rows that are complete.\n"
         "Examples:\n"
         "  quadmill query \"SELECT COUNT(*), SUM(a), MEDIAN(c) FROM data.csv WHERE (a > 3 OR b <= 2.5) AND NOT d IN "
         "(1,2)\"\n"

@@ -100,6 +100,7 @@ struct ShowQuery {
     void run() const;
     // `names`: of the file's columns, when they are known.
     [[nodiscard]] detail::query::SqlQuery parsed(const std::vector<detail::query::SqlNames>& names) const;
+    [[nodiscard]] Predicate checked(const detail::query::SqlQuery& query, const detail::query::SqlTypes& known) const;
 };
 
 // What is counted is rows of one file.
@@ -114,15 +115,27 @@ detail::query::SqlQuery ShowQuery::parsed(const std::vector<detail::query::SqlNa
                                "the passes shown are those of a WHERE on one table, without JOIN and GROUP BY");
 }
 
+Predicate ShowQuery::checked(const detail::query::SqlQuery& query, const detail::query::SqlTypes& known) const {
+    try {
+        check_types(sql, query, known);
+    } catch (const InvalidArgument& error) {
+        throw CLI::ValidationError(error.what());
+    }
+    return typed(query, known).where.value_or(Predicate::always(true));
+}
+
 void ShowQuery::run() const {
     const auto path = parsed({}).sources[0].path;
     OutputFile file(output);
     const CsvFile csv(path, ',');
     const auto query = parsed({csv.names()});
-    const auto table = filled(csv.table(columns_of(query, 0, csv.names()), 0));
+    const std::vector<CsvTable> found{csv.table(columns_of(query, 0, csv.names()), 0)};
+    const auto known = types_in(query, found);
+    const auto where = checked(query, known);
+    const auto table = filled(found[0], query, 0, known);
     auto context = Context::headless({.device = device});
     detail::show::QueryWatcher watcher(context, table);
-    write(file, detail::show::query_sheet(watcher.watch(query.query.where.value_or(Predicate::always(true)), engine)));
+    write(file, detail::show::query_sheet(watcher.watch(where, engine)));
 }
 
 void add_output_option(CLI::App& verb, std::string& output) {

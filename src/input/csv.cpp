@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <deque>
 #include <exception>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "cpu/workers.hpp"
 #include "input/csv_rows.hpp"
 #include "input/stream_input.hpp"
 #include "input/text.hpp"
-#include "cpu/workers.hpp"
+#include "input/unpack.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::cli {
@@ -19,6 +24,8 @@ namespace {
 
 using detail::cpu::Workers;
 using detail::query::SqlNames;
+using detail::query::SqlQuery;
+using detail::query::SqlTypes;
 using Blanks = CsvParser<CsvRows>::Blanks;
 
 [[noreturn]] void refuse(const std::string& path, std::uint64_t line, const CsvFault& fault) {
@@ -28,19 +35,13 @@ using Blanks = CsvParser<CsvRows>::Blanks;
 // A name that is there already gets its place, too.
 SqlNames with_unique(std::vector<std::string> written) {
     SqlNames names{.written = std::move(written)};
+    std::unordered_set<std::string> taken;
     for (const auto& name : names.written) {
         auto own = name;
-        while (std::ranges::find(names.unique, own) != names.unique.end())
-            own = fmt::format("{} (column {})", own, names.unique.size() + 1);
+        while (!taken.insert(own).second) own = fmt::format("{} (column {})", own, names.unique.size() + 1);
         names.unique.push_back(std::move(own));
     }
     return names;
-}
-
-std::vector<std::size_t> places_of(const CsvColumns& columns) {
-    std::vector<std::size_t> places;
-    for (const auto& column : columns) places.push_back(column.place);
-    return places;
 }
 
 // What to say of a column of floats that has an integer which they do not have.
@@ -59,7 +60,7 @@ CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<
     std::vector<TextColumn> texts;
     for (const auto& part : parts.front()) all.rows += part.rows();
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        const auto& name = names.unique[columns[i].place];
+        const auto& name = names.unique[columns[i]];
         for (std::size_t k = 0; k < parts[i].size(); ++k) {
             const auto& [line, word] = parts[i][k].text();
             if (line > 0) all.why_text.emplace(name, fmt::format("line {} has {}", lines[k] + line, in_quotes(word)));
@@ -76,7 +77,8 @@ CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<
 }
 
 std::size_t length_of_mark(const std::string& path, std::string_view text) {
-    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    const bool is_utf32 = text.starts_with(std::string_view("\xff\xfe\0\0", 4));  // which require_text() knows
+    if ((text.starts_with("\xff\xfe") && !is_utf32) || text.starts_with("\xfe\xff"))
         refuse(path, 1, {1, "begins as UTF-16 does; `iconv -f UTF-16 -t UTF-8` makes it readable"});
     constexpr std::string_view mark = "\xef\xbb\xbf";
     return text.starts_with(mark) ? mark.size() : 0;
@@ -173,21 +175,16 @@ class PartReader {
     PartReader(const std::vector<std::string>& names, char delimiter, std::string_view text)
         : names_(names), delimiter_(delimiter), text_(text) {}
 
-    void read(const CsvColumns& columns) {
-        std::vector<Cells> cells;
-        for (const auto& [place, as] : columns)
-            cells.push_back(as == CsvColumn::As::Text ? Cells(Cells::Kind::Texts) : Cells());
-        rows_.emplace(parsed(places_of(columns), std::move(cells)));
-    }
+    void read(const CsvColumns& columns) { rows_.emplace(parsed(columns, std::vector<Cells>(columns.size()))); }
     // Of columns that have turned out to be of texts. Pre: read() found no fault.
-    [[nodiscard]] std::vector<Cells> texts(const std::vector<std::size_t>& places) {
+    [[nodiscard]] std::vector<Cells> texts(const CsvColumns& places) {
         return std::move(parsed(places, std::vector(places.size(), Cells(Cells::Kind::Texts))).cells());
     }
     [[nodiscard]] CsvRows& rows() { return *rows_; }
     [[nodiscard]] const std::optional<CsvFault>& fault() const { return fault_; }
 
   private:
-    CsvRows parsed(const std::vector<std::size_t>& places, std::vector<Cells> cells) {
+    CsvRows parsed(const CsvColumns& places, std::vector<Cells> cells) {
         CsvRows rows(names_, places, std::move(cells));
         CsvParser<CsvRows> parser(rows, delimiter_, blanks_in(text_, delimiter_));
         try {
@@ -224,10 +221,11 @@ std::vector<std::uint64_t> checked_lines(std::vector<PartReader>& parts, const s
 }  // namespace
 
 CsvFile::CsvFile(const std::string& path, char delimiter)
-    : path_(path), delimiter_(delimiter), bytes_(read_file(path)) {
+    : path_(path), delimiter_(delimiter), bytes_(read_unpacked(path)) {
     const std::string_view text(bytes_.as<const char>().data(), bytes_.size());
     HeaderReader header(path, delimiter);
     data_ = length_of_mark(path, text);
+    require_text(path, text);
     data_ += header.read(text.substr(data_));
     if (header.ends_with_cr() && text.substr(data_).starts_with('\n')) ++data_;
     names_ = with_unique(header.names());
@@ -250,16 +248,20 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
         for (std::size_t k = 0; k < parts.size(); ++k) {
             if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
             if (kind != Cells::Kind::Floats) continue;
-            if (const auto fault = rounding(cells[i][k], names_.written[columns[i].place]))
+            if (const auto fault = rounding(cells[i][k], names_.written[columns[i]]))
                 refuse(path_, lines[k] + 1, *fault);
         }
     }
     workers.for_each(parts.size(), [&](std::size_t k) {
         if (again[k].empty()) return;
-        std::vector<std::size_t> places;
-        for (const auto i : again[k]) places.push_back(columns[i].place);
+        CsvColumns places;
+        for (const auto i : again[k]) places.push_back(columns[i]);
         auto texts = parts[k].texts(places);
-        for (std::size_t j = 0; j < texts.size(); ++j) cells[again[k][j]][k] = std::move(texts[j]);
+        for (std::size_t j = 0; j < texts.size(); ++j) {
+            auto& old = cells[again[k][j]][k];
+            texts[j].keep_mark(old);
+            old = std::move(texts[j]);
+        }
     });
     return table_of(names_, columns, cells, lines, Widths::Narrow);
 }
@@ -272,8 +274,8 @@ class BatchRows {
           columns_(std::move(columns)),
           batch_(batch),
           first_line_(first_line),
-          kinds_(first_kinds(columns_)),
-          rows_(names_.written, places_of(columns_), fresh()) {}
+          kinds_(columns_.size(), Cells::Kind::Nothing),
+          rows_(names_.written, columns_, fresh()) {}
 
     void field(std::optional<std::string_view> field) { rows_.field(field); }
     void line_end() {
@@ -286,17 +288,12 @@ class BatchRows {
 
     // What has come since the last batch, too, if there is any, or nothing has come at all.
     void finish() {
+        rows_.drop_unfinished();
         if (rows_.rows() > 0 || !any_) finish_batch();
     }
     [[nodiscard]] std::deque<CsvTable>& tables() { return tables_; }
 
   private:
-    static std::vector<Cells::Kind> first_kinds(const CsvColumns& columns) {
-        std::vector<Cells::Kind> kinds;
-        for (const auto& [place, as] : columns)
-            kinds.push_back(as == CsvColumn::As::Text ? Cells::Kind::Texts : Cells::Kind::Nothing);
-        return kinds;
-    }
     // As long as a column has no kind, texts, of which it takes one in the end of the batch.
     std::vector<Cells> fresh() const {
         std::vector<Cells> cells;
@@ -309,7 +306,7 @@ class BatchRows {
             auto& cells = rows_.cells()[i];
             if (kinds_[i] == Cells::Kind::Nothing) cells = cells.narrowed(lines_);
             kinds_[i] = cells.kind();
-            const auto fault = rounding(cells, names_.written[columns_[i].place]);
+            const auto fault = rounding(cells, names_.written[columns_[i]]);
             if (fault && kinds_[i] == Cells::Kind::Floats) throw CsvFault(*fault);
             parts.push_back({std::move(cells)});
         }
@@ -336,7 +333,7 @@ struct CsvStream::State {
     void read();
 
     char delimiter;
-    StreamInput input;
+    TextStream input;
     SqlNames names{};
     std::uint64_t line = 1;  // of the first row
     std::optional<BatchRows> rows{};
@@ -346,14 +343,17 @@ struct CsvStream::State {
 };
 
 void CsvStream::State::read_header() {
-    const auto& path = input.file().path();
+    const auto& path = input.path();
     while (input.text().size() < 3 && input.more()) {  // as long as a mark
     }
-    input.drop(length_of_mark(path, input.text()));
+    const auto mark = length_of_mark(path, input.text());
+    require_text(path, input.text());
+    input.drop(mark);
     HeaderReader header(path, delimiter);
     do {
         input.drop(header.read(input.text()));
     } while (!header.complete() && input.more());
+    if (!header.complete() && input.interrupted()) return;
     names = with_unique(header.names());
     line = header.next_line();
     if (!header.ends_with_cr() || (input.text().empty() && !input.more())) return;
@@ -401,7 +401,7 @@ std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t
     auto& tables = state.rows->tables();
     while (tables.empty() && !state.ended) state.read();
     if (tables.empty()) {
-        if (state.fault) refuse(state.input.file().path(), state.line, *state.fault);
+        if (state.fault) refuse(state.input.path(), state.line, *state.fault);
         return {};
     }
     auto table = std::move(tables.front());
@@ -409,11 +409,46 @@ std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t
     return table;
 }
 
+SqlTypes types_in(const SqlQuery& query, const std::vector<CsvTable>& from) {
+    SqlTypes known;
+    std::vector<bool> empty, text;
+    std::vector<std::unordered_map<std::string_view, ColumnType>> types(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        for (const auto& info : from[i].table.columns()) types[i].emplace(info.name, info.type);
+    }
+    for (const auto& column : query.columns) {
+        const auto& there = types[*column.source];
+        const auto found = there.find(column.name);
+        empty.push_back(found == there.end());
+        known.types.push_back(empty.back() ? ColumnType::I32 : found->second);
+        const bool beside_text = empty.back() && column.use == detail::query::SqlUse::WithText;
+        text.push_back(known.types.back() == ColumnType::Text || beside_text);
+        const auto& reasons = from[*column.source].why_text;
+        const auto why = reasons.find(column.name);
+        known.why.push_back(why == reasons.end() ? "" : why->second);
+    }
+    spread_text(query, empty, text);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i]) known.types[i] = ColumnType::Text;
+    }
+    return known;
+}
+
+Table filled(const CsvTable& from, const SqlQuery& query, std::size_t source, const SqlTypes& known) {
+    std::vector<std::string> texts;
+    for (std::size_t k = 0; k < known.types.size(); ++k) {
+        const auto& column = query.columns[k];
+        if (column.source == source && known.types[k] == ColumnType::Text) texts.push_back(column.name);
+    }
+    return filled(from, texts);
+}
+
 Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
     auto table = from.table;
+    const std::unordered_set<std::string> of_text(texts.begin(), texts.end());
     for (const auto& name : from.empty) {
         std::vector<bool> valid(from.rows, false);
-        if (std::ranges::find(texts, name) != texts.end()) {
+        if (of_text.contains(name)) {
             table.add(name, std::vector<std::string>(from.rows), std::move(valid));
         } else {
             table.add(name, std::vector<std::int32_t>(from.rows), std::move(valid));
@@ -423,22 +458,14 @@ Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
 }
 
 CsvColumns columns_of(const detail::query::SqlQuery& query, std::size_t source, const SqlNames& names) {
-    std::vector<bool> text;
-    for (const auto& column : query.columns) text.push_back(column.use == detail::query::SqlUse::WithText);
-    spread_text(query, std::vector<bool>(text.size(), true), text);
-    CsvColumns columns;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto& column = query.columns[i];
-        if (column.source != source) continue;
-        const auto place =
-            static_cast<std::size_t>(std::ranges::find(names.unique, column.name) - names.unique.begin());
-        auto known = std::ranges::find(columns, place, &CsvColumn::place);
-        if (known == columns.end()) known = columns.insert(columns.end(), {.place = place});
-        if (text[i]) known->as = CsvColumn::As::Text;
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (const auto& name : names.unique) places.emplace(name, places.size());
+    std::set<std::size_t> columns;
+    for (const auto& column : query.columns) {
+        if (column.source == source) columns.insert(places.at(column.name));
     }
-    if (columns.empty()) columns.emplace_back();  // for COUNT(*), which needs the number of rows
-    std::ranges::sort(columns, {}, &CsvColumn::place);
-    return columns;
+    if (columns.empty()) columns.insert(0);  // for COUNT(*), which needs the number of rows
+    return {columns.begin(), columns.end()};
 }
 
 }  // namespace quadmill::cli

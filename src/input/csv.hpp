@@ -25,13 +25,8 @@
 
 namespace quadmill::cli {
 
-// A column that is wanted; others are checked, but not kept.
-struct CsvColumn {
-    enum class As { Found, Text };
-    std::size_t place = 0;
-    As as = As::Found;  // the type of its values, or Text whatever they are
-};
-using CsvColumns = std::vector<CsvColumn>;  // by place, ascending
+// The places of columns that are wanted, ascending; others are checked, but not kept.
+using CsvColumns = std::vector<std::size_t>;
 
 // Rows as a table, but for the columns that have no value yet: they go with numbers and with texts.
 struct CsvTable {
@@ -41,12 +36,20 @@ struct CsvTable {
     std::map<std::string, std::string> why_text{};  // a column is of text: "line 3 has 'x'"
 };
 
+// What the columns of a query turned out to be, in tables of its sources. One that has no value is of text where it is
+// compared with text.
+[[nodiscard]] detail::query::SqlTypes types_in(const detail::query::SqlQuery& query, const std::vector<CsvTable>& from);
+
 // With the columns that have no value: those in `texts` of text, others of integers.
 [[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
 
-// The columns of a query's source, which are all that need be read: as text where they are compared with text.
+// The columns of a query's source, which are all that need be read.
 [[nodiscard]] CsvColumns columns_of(const detail::query::SqlQuery& query, std::size_t source,
                                     const detail::query::SqlNames& names);
+
+// The same of one source, as types_in() has them.
+[[nodiscard]] Table filled(const CsvTable& from, const detail::query::SqlQuery& query, std::size_t source,
+                           const detail::query::SqlTypes& known);
 
 // A whole file, or all of standard input, in memory.
 class CsvFile {
@@ -67,7 +70,8 @@ class CsvFile {
 };
 
 // The same from a pipe that may never end, some rows at a time. Types are those of the first values that a column has,
-// numbers in 64 bits; a later value that does not fit is an error. Ctrl-C ends the stream.
+// numbers in 64 bits; integers become floats when a fraction comes, any other value that does not fit is an error. Ctrl-C
+// ends the stream, and drops a row that is not complete.
 class CsvStream {
   public:
     // Waits for the line of names.
@@ -76,6 +80,7 @@ class CsvStream {
     CsvStream& operator=(const CsvStream&) = delete;
     ~CsvStream();
 
+    // Empty where Ctrl-C came before the line of names was complete.
     [[nodiscard]] const detail::query::SqlNames& names() const;
     // The next rows; in the end as many as there are, but nothing instead of no rows, unless there were none at all.
     // Pre: the same arguments each time.

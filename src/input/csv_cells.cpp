@@ -130,13 +130,26 @@ bool Cells::add_number(std::string_view word, std::uint64_t line) {
     }
     // An integer that is too long for a number is a code, too.
     const bool is_code = !is_integer && std::ranges::all_of(digits_of(word), is_digit);
-    if (is_code || (is_fixed_ && kind_ == Kind::Integers)) return false;
+    if (is_code) return false;
     const auto value = number_of(word);
     if (!value) return false;
     widen(Kind::Floats);
     floats_.push_back(*value);
     count(true);
     return true;
+}
+
+void Cells::shorten(std::uint64_t rows) {
+    if (rows_ <= rows) return;
+    rows_ = rows;
+    if (valid_.empty() || valid_.back()) --values_;
+    const auto drop = [&](auto& list) {
+        if (list.size() > rows) list.resize(rows);
+    };
+    drop(integers_);
+    drop(floats_);
+    drop(texts_);
+    drop(valid_);
 }
 
 void Cells::widen(Kind kind) {

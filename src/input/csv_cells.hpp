@@ -21,7 +21,7 @@ class Cells {
 
     // Takes all, and widens as it must.
     Cells() = default;
-    // Takes what is of that kind.
+    // Takes what is of that kind; integers widen to floats.
     explicit Cells(Kind kind) : kind_(kind), is_fixed_(true) {}
 
     [[nodiscard]] Kind kind() const { return kind_; }
@@ -36,6 +36,11 @@ class Cells {
     // The first integer beyond 2^53, which doubles may not have; the first value that made the column one of texts.
     [[nodiscard]] const Mark& long_integer() const { return long_integer_; }
     [[nodiscard]] const Mark& text() const { return text_; }
+
+    // The same texts read before have this one's first value that is no number.
+    void keep_mark(const Cells& before) { text_ = before.text_; }
+    // Drops those after so many rows. Pre: at most one.
+    void shorten(std::uint64_t rows);
 
     // What takes all of them.
     [[nodiscard]] static Kind common_kind(std::span<const Cells> parts);

@@ -86,4 +86,9 @@ void CsvRows::restart(std::vector<Cells> cells) {
     rows_ = 0;
 }
 
+void CsvRows::drop_unfinished() {
+    for (auto& cells : cells_) cells.shorten(rows_);
+    field_ = 0;
+}
+
 }  // namespace quadmill::cli

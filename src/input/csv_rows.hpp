@@ -147,6 +147,8 @@ class CsvRows {
     [[nodiscard]] std::vector<Cells>& cells() { return cells_; }
     // Goes on with others, of no rows.
     void restart(std::vector<Cells> cells);
+    // Forgets the fields of a row that has not come to its end.
+    void drop_unfinished();
 
   private:
     [[noreturn]] void refuse_field(std::string_view field, Cells::Kind kind) const;

@@ -52,6 +52,11 @@ class Checker {
             case Kind::Linear:
                 for (const auto& term : expression.terms) number(column(term.column));
                 break;
+            case Kind::Formula:
+                for (const auto& step : expression.steps) {
+                    if (step.kind == Arithmetic::Column) number(column(step.column));
+                }
+                break;
             case Kind::Always:
             case Kind::And:
             case Kind::Or:
@@ -190,6 +195,13 @@ Keys keys_at(const Place& place, Comparison op) {
     return segment(place.at_least, before(place.above, place.last));
 }
 
+// No value has the key before +0's, which stands for -0. It may be the first of these, but not the last one.
+template <class T>
+Keys without_negative_zero(Keys keys) {
+    if (keys) keys->low = KeyOf<T>::key(KeyOf<T>::value(keys->low));
+    return keys;
+}
+
 // Pre: as keys_at().
 Keys keys_of(const TableData& table, const ColumnData& column, Comparison op, const Value& constant) {
     if (const auto* real = std::get_if<double>(&constant); real && std::isnan(*real)) return {};
@@ -198,10 +210,7 @@ Keys keys_of(const TableData& table, const ColumnData& column, Comparison op, co
         return keys_at(place_of_text(*table.dictionary, std::get<std::string>(constant)), op);
     }
     return visit_type(column.type, [&]<class T>(const T* /*type*/) {
-        auto keys = keys_at(place_of_number<T>(constant), op);
-        // No value has the key before +0's, which stands for -0. It may be the first of these, but not the last one.
-        if (keys) keys->low = KeyOf<T>::key(KeyOf<T>::value(keys->low));
-        return keys;
+        return without_negative_zero<T>(keys_at(place_of_number<T>(constant), op));
     });
 }
 
@@ -227,6 +236,8 @@ class LeafMaker {
                 return pair(e, negate);
             case Kind::Linear:
                 return linear(e, negate);
+            case Kind::Formula:
+                return formula(e, negate);
             case Kind::IsNull:
                 if (data(e.column).valid.empty()) return Always{negate};
                 return IsNull{.column = index(e.column), .negate = negate};
@@ -236,11 +247,7 @@ class LeafMaker {
     }
 
   private:
-    [[nodiscard]] std::size_t index(const std::string& name) const {
-        const auto same = [&](const ColumnInfo& info) { return info.name == name; };
-        return static_cast<std::size_t>(std::find_if(table_.infos.begin(), table_.infos.end(), same) -
-                                        table_.infos.begin());
-    }
+    [[nodiscard]] std::size_t index(const std::string& name) const { return table_.places.at(name); }
     [[nodiscard]] const ColumnData& data(const std::string& name) const { return *table_.columns[index(name)]; }
     [[nodiscard]] Keys keys(const std::string& name, Comparison op, const Value& constant) const {
         return keys_of(table_, data(name), op, constant);
@@ -305,6 +312,63 @@ class LeafMaker {
                                   "part of a sum of columns (compared alone, with a constant or column, it is exact)");
         }
         return result;
+    }
+
+    // A column that is named once is compared with a constant in the end: both sides are monotonic in it, with every
+    // rounding. So a search among its keys finds those for which the comparison holds, as it is written.
+    [[nodiscard]] Leaf formula(const Expression& e, bool negate) const {
+        Formula result{.steps = {}, .op = e.op, .negate = negate};
+        std::size_t last = 0;
+        for (const auto& step : e.steps) {
+            if (step.kind == Arithmetic::Column) last = index(step.column);
+            result.steps.push_back({step.kind, step.kind == Arithmetic::Column ? last : 0, step.constant});
+        }
+        const auto facts = facts_of(result.steps, [this](std::size_t column) { return facts_of_column(column); });
+        if (!facts.fits) refuse(e, "integers in it may be beyond 128 bits");
+        if (!facts.exact) refuse(e, inexact);
+        if (facts.columns == 1 && facts.slope != 0)
+            return in_keys(table_.infos[last].name, keys_of_formula(result, last, facts.slope),
+                           negate != (e.op == Comparison::NotEqual));
+        if (!facts.all_integers && !facts.exact_as_doubles) refuse(e, inexact);
+        if (!facts.exact_as_doubles) result.as = Formula::As::Integers;
+        return result;
+    }
+    static constexpr const char* inexact =
+        "integers in it meet fractions, and may be some that doubles do not have, as they have all only from -2^53 to "
+        "2^53";
+    [[noreturn]] void refuse(const Expression& e, const char* why) const {
+        throw InvalidArgument(std::string(function_) + ": " + describe(e) + " cannot be computed: " + why);
+    }
+
+    [[nodiscard]] ColumnFacts facts_of_column(std::size_t column) const {
+        const auto& of = *table_.columns[column];
+        if (!is_integer(of.type)) return {};
+        return visit_type(of.type, [&]<class T>(const T* /*type*/) -> ColumnFacts {
+            if constexpr (std::is_floating_point_v<T>) return {};
+            return {true, static_cast<std::int64_t>(KeyOf<T>::value(of.least)),
+                    static_cast<std::int64_t>(KeyOf<T>::value(of.most))};
+        });
+    }
+
+    [[nodiscard]] Keys keys_of_formula(const Formula& formula, std::size_t column, int slope) const {
+        const auto& of = *table_.columns[column];
+        return visit_type(of.type, [&]<class T>(const T* /*type*/) -> Keys {
+            auto last = of.most;
+            if constexpr (std::is_floating_point_v<T>)
+                last = std::min(last, Key{KeyOf<T>::key(std::numeric_limits<T>::infinity())});
+            if (of.least > last) return {};
+            const auto sign = [&](Key key) {
+                const auto value = KeyOf<T>::value(key);
+                if constexpr (std::is_floating_point_v<T>) return slope * sign_of(formula.steps, double{value});
+                return slope * sign_of(formula.steps, static_cast<Integer>(value));
+            };
+            const auto first = [&](int least) {
+                auto found = first_key(last - of.least, [&](Key key) { return sign(of.least + key) >= least; });
+                return found ? std::optional(*found + of.least) : found;
+            };
+            const Place place{.at_least = first(0), .above = first(1), .last = last};
+            return without_negative_zero<T>(keys_at(place, slope > 0 ? formula.op : turned(formula.op)));
+        });
     }
 
     const char* function_;

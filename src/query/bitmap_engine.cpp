@@ -103,9 +103,9 @@ Key most_number(ColumnType type) {
     return ~Key{0};
 }
 
-gl::Uniform key_uniform(const gl::Program& program, const char* name, ColumnType type, Key key) {
-    if (wide(type)) return {program.location(name), glm::uvec2{low(key), high(key)}};
-    return {program.location(name), low(key)};
+gl::Uniform key_uniform(std::string name, ColumnType type, Key key) {
+    if (wide(type)) return {std::move(name), glm::uvec2(low(key), high(key))};
+    return {std::move(name), low(key)};
 }
 
 void remove_bias(Sum& sum, ColumnType type, std::uint64_t n) {
@@ -417,34 +417,27 @@ BitsPtr BitmapColumns::member(const Member& leaf) {
 
 BitsPtr BitmapColumns::leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                const gl::Texture* list,
-                               const std::function<gl::Uniforms(const gl::Program&)>& uniforms) {
+                               gl::Uniforms uniforms) {
     const auto& program =
         programs_.get("query/leaf.frag", shaders::query_leaf_frag, kind + keys_prelude(of.type, room_.shape.words));
-    auto all = uniforms(program);
-    all.push_back({"negate", negate ? ~0 : 0});
+    uniforms.set("negate", negate ? ~0U : 0U);
     auto bits = make_bits();
-    fill(name, program, bits->canvas(), {&of.keys, &texture(*of.valid), list}, std::move(all));
+    fill(name, program, bits->canvas(), {&of.keys, &texture(*of.valid), list}, std::move(uniforms));
     return bits;
 }
 
 BitsPtr BitmapColumns::range(const Range& leaf) {
     const auto& of = column(leaf.column);
-    return leaf_of(of, "range", "#define RANGE\n", leaf.negate, nullptr, [&](const gl::Program& program) {
-        return std::vector{key_uniform("low", of.type, leaf.low),
-                           key_uniform("span", of.type, leaf.high - leaf.low)};
-    });
+    return leaf_of(of, "range", "#define RANGE\n", leaf.negate, nullptr,
+                   {key_uniform("low", of.type, leaf.low), key_uniform("span", of.type, leaf.high - leaf.low)});
 }
 
 BitsPtr BitmapColumns::member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate) {
     const auto places = std::bit_ceil(keys.size());  // few programs, not one for each number
-    return leaf_of(of, "member of few", define("FEW", static_cast<int>(places)), negate, nullptr,
-                   [&](const gl::Program& program) {
-                       gl::Uniforms all;
-                       for (std::size_t i = 0; i < places; ++i)
-                           all.push_back(key_uniform(program, ("list[" + std::to_string(i) + "]").c_str(), of.type,
-                                                     keys[std::min(i, keys.size() - 1)]));
-                       return all;
-                   });
+    gl::Uniforms list;
+    for (std::size_t i = 0; i < places; ++i)
+        list.set({key_uniform("list[" + std::to_string(i) + "]", of.type, keys[std::min(i, keys.size() - 1)])});
+    return leaf_of(of, "member of few", define("FEW", static_cast<int>(places)), negate, nullptr, std::move(list));
 }
 
 BitsPtr BitmapColumns::member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate) {
@@ -455,17 +448,13 @@ BitsPtr BitmapColumns::member_of_table(const GpuColumn& of, std::span<const Key>
         words[bit / 32] |= std::uint32_t{1} << (bit % 32);
     }
     const auto table = send_list(gl::Format::R32ui, std::as_bytes(std::span(words)));
-    return leaf_of(of, "member of table", "#define TABLE\n", negate, &table, [&](const gl::Program& program) {
-        return std::vector{key_uniform("low", of.type, keys.front()),
-                           key_uniform("span", of.type, span)};
-    });
+    return leaf_of(of, "member of table", "#define TABLE\n", negate, &table,
+                   {key_uniform("low", of.type, keys.front()), key_uniform("span", of.type, span)});
 }
 
 BitsPtr BitmapColumns::member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate) {
     const auto list = send_list(gl::Format::Rg32ui, std::as_bytes(keys));
-    return leaf_of(of, "member of list", "", negate, &list, [&](const gl::Program& program) {
-        return gl::Uniforms{gl::Uniform{"count", static_cast<int>(keys.size())}};
-    });
+    return leaf_of(of, "member of list", "", negate, &list, {{"count", static_cast<int>(keys.size())}});
 }
 
 gl::Texture BitmapColumns::send_list(gl::Format format, std::span<const std::byte> bytes) {
@@ -499,40 +488,128 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
     return bits;
 }
 
-BitsPtr BitmapColumns::linear(const Linear& leaf) {
-    const auto terms = leaf.columns.size();
-    std::vector<std::size_t> columns;  // each once
-    std::string samplers = "\n#define SAMPLERS", add_all = "\n#define ADD_ALL";
-    gl::Pass pass{.name = "linear"};
-    for (std::size_t i = 0; i < terms; ++i) {
-        const auto at = static_cast<std::size_t>(std::ranges::find(columns, leaf.columns[i]) - columns.begin());
-        const auto& of = column(leaf.columns[i]);
-        const auto unit = std::to_string(at + 1);
-        if (at == columns.size()) {
-            columns.push_back(leaf.columns[i]);
-            if (columns.size() > most_linear_columns_on_gpu)
-                throw InvalidArgument("query: engines of the GPU take linear conditions of at most " +
-                                      std::to_string(most_linear_columns_on_gpu) +
-                                      " columns; use QueryEngine::Auto or Cpu");
-            samplers += " uniform highp usampler2D texture" + unit + ";";
-            pass.inputs.at(at + 1) = &of.keys;
+namespace {
+
+// The sum of the terms in order, from 0.
+Formula formula_of(const Linear& leaf) {
+    using Kind = Arithmetic;
+    Formula formula{.steps = {{.kind = Kind::Constant, .constant = 0.0}}, .op = leaf.op, .negate = leaf.negate};
+    auto& steps = formula.steps;
+    for (std::size_t i = 0; i < leaf.columns.size(); ++i) {
+        steps.push_back({.kind = Kind::Constant, .constant = leaf.factors[i]});
+        steps.push_back({.kind = Kind::Column, .column = leaf.columns[i]});
+        steps.push_back({.kind = Kind::Multiply});
+        steps.push_back({.kind = Kind::Add});
+    }
+    steps.push_back({.kind = Kind::Constant, .constant = leaf.constant});
+    return formula;
+}
+
+// What formula.frag is made of: a variable a step.
+class FormulaCode {
+  public:
+    explicit FormulaCode(const Formula& formula) : integers_(formula.as == Formula::As::Integers) {}
+
+    // `value`: of the row.
+    void column(const std::string& value) { push(value); }
+    void constant(std::size_t number) {
+        push((integers_ ? "constants[" : "packDouble2x32(constants[") + std::to_string(number) +
+             (integers_ ? "]" : "])"));
+    }
+    void operation(Arithmetic kind) {
+        const auto b = pop();
+        if (kind == Arithmetic::Negate) return push(integers_ ? "negative(" + b + ")" : "-" + b);
+        const auto a = pop();
+        const char* name = kind == Arithmetic::Add ? "add(" : kind == Arithmetic::Subtract ? "subtract(" : "multiply(";
+        const char* sign = kind == Arithmetic::Add ? " + " : kind == Arithmetic::Subtract ? " - " : " * ";
+        push(integers_ ? name + a + ", " + b + ")" : a + sign + b);
+    }
+    [[nodiscard]] std::string finish() {
+        const auto right = pop(), left = pop();
+        return text_ + " return relation(" + left + ", " + right + ");";
+    }
+
+  private:
+    void push(const std::string& value) {
+        auto name = std::string(1, 'v').append(std::to_string(variables_++));
+        text_.append(integers_ ? " uvec4 " : " precise double ").append(name).append(" = ").append(value).append(";");
+        stack_.push_back(std::move(name));
+    }
+    std::string pop() {
+        auto top = std::move(stack_.back());
+        stack_.pop_back();
+        return top;
+    }
+
+    bool integers_;
+    std::size_t variables_ = 0;
+    std::string text_;
+    std::vector<std::string> stack_;
+};
+
+// As formula.frag has them.
+glm::uvec4 words_of(Integer value) {
+    const auto word = [value](int i) { return static_cast<unsigned>(value >> (32 * i)); };
+    return {word(0), word(1), word(2), word(3)};
+}
+
+}  // namespace
+
+BitsPtr BitmapColumns::formula(const Formula& leaf) {
+    const auto columns = columns_of(leaf.steps);
+    if (columns.size() > most_linear_columns_on_gpu || leaf.steps.size() > most_steps_on_gpu)
+        throw InvalidArgument("query: engines of the GPU take linear conditions and sums of at most " +
+                              std::to_string(most_linear_columns_on_gpu) + " columns, and " +
+                              std::to_string(most_steps_on_gpu) +
+                              " steps (names, constants and signs); use QueryEngine::Auto or Cpu");
+    const bool integers = leaf.as == Formula::As::Integers;
+    gl::Pass pass{.name = "formula"};
+    std::string samplers = "\n#define SAMPLERS", fetch = "\n#define FETCH", keys = "\n#define KEYS",
+                arguments = "\n#define ARGUMENTS";
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto unit = std::to_string(i + 1);
+        const auto& of = column(columns[i]);
+        pass.inputs.at(i + 1) = &of.keys;
+        samplers += " uniform highp usampler2D texture" + unit + ";";
+        fetch += " uvec2 keys" + unit + "[4]; four_keys(texture" + unit + ", " + std::to_string(wide(of.type)) +
+                 ", at, group, keys" + unit + ");";
+        keys += (i > 0 ? ", uvec2 key" : " uvec2 key") + unit;
+        arguments += (i > 0 ? ", keys" : " keys") + unit + "[i]";
+    }
+    FormulaCode code(leaf);
+    std::vector<Numeral> constants;
+    for (const auto& step : leaf.steps) {
+        if (step.kind == Arithmetic::Column) {
+            const auto& of = column(step.column);
+            const auto unit = std::ranges::find(columns, step.column) - columns.begin() + 1;
+            code.column((integers ? "to_integer(key" : "to_double(key") + std::to_string(unit) +
+                        (wide(of.type) ? ", " : ".x, ") + std::to_string(number_of(of.type)) + ")");
+        } else if (step.kind == Arithmetic::Constant) {
+            code.constant(constants.size());
+            constants.push_back(step.constant);
+        } else {
+            code.operation(step.kind);
         }
-        add_all += " add_column(sums, texture" + unit + ", " + std::to_string(number_of(of.type)) + ", " +
-                   std::to_string(wide(of.type)) + ", at, group, factors[" + std::to_string(i) + "]);";
     }
     const auto& program =
-        programs_.get("query/linear.frag", shaders::query_linear_frag,
-                      define("TERMS", static_cast<int>(terms)) + keys_prelude(ColumnType::F64, room_.shape.words) +
-                          shaders::query_values_glsl + samplers + add_all + "\n");
+        programs_.get("query/formula.frag", shaders::query_formula_frag,
+                      (integers ? "#define AS_INTEGERS\n" : "") +
+                          define("CONSTANTS", static_cast<int>(std::max<std::size_t>(constants.size(), 1))) +
+                          keys_prelude(ColumnType::F64, room_.shape.words) + shaders::query_values_glsl + samplers +
+                          fetch + keys + arguments + "\n#define COMPUTE" + code.finish() + "\n");
     const auto valid = all_valid(columns);
     auto bits = make_bits();
     pass.program = &program;
     pass.inputs[0] = &texture(*valid);
-    pass.uniforms = {{"wanted", wanted(leaf.op, leaf.negate)},
-                     {"constant", words_of(leaf.constant)}};
-    for (std::size_t i = 0; i < terms; ++i)
-        pass.uniforms.push_back(
-            {"factors[" + std::to_string(i) + "]", words_of(leaf.factors[i])});
+    pass.uniforms = {{"wanted", wanted(leaf.op, leaf.negate)}};
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+        const auto name = "constants[" + std::to_string(i) + "]";
+        if (integers) {
+            pass.uniforms.set(name, words_of(std::get<Integer>(constants[i])));
+        } else {
+            pass.uniforms.set(name, words_of(nearest_double(constants[i])));
+        }
+    }
     pass.target = &bits->canvas().target;
     pass.quads = &bits->canvas().quads;
     pass.count = 1;
@@ -550,7 +627,9 @@ BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
             } else if constexpr (std::is_same_v<L, Pair>) {
                 return pair(known);
             } else if constexpr (std::is_same_v<L, Linear>) {
-                return linear(known);
+                return formula(formula_of(known));
+            } else if constexpr (std::is_same_v<L, Formula>) {
+                return formula(known);
             } else if constexpr (std::is_same_v<L, IsNull>) {
                 const auto& valid = column(known.column).valid;
                 return known.negate ? valid : combine(BoolOp::AndNot, *room_.all, *valid);

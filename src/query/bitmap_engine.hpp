@@ -129,7 +129,7 @@ class Programs {
 
 // What goes before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
-[[nodiscard]] gl::Uniform key_uniform(const gl::Program& program, const char* name, ColumnType type, Key key);
+[[nodiscard]] gl::Uniform key_uniform(std::string name, ColumnType type, Key key);
 inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
 
 // The key of +inf; of integers, the largest one.
@@ -227,9 +227,9 @@ class BitmapColumns : public Columns {
     // By leaf.frag of that kind.
     [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                   const gl::Texture* list,
-                                  const std::function<gl::Uniforms(const gl::Program&)>& uniforms);
+                                  gl::Uniforms uniforms);
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
-    [[nodiscard]] BitsPtr linear(const Linear& leaf);
+    [[nodiscard]] BitsPtr formula(const Formula& leaf);
     // Draws over all of the target.
     void fill(const char* name, const gl::Program& program, const Canvas& target,
               std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms = {});

@@ -171,6 +171,53 @@ void pack_leaf(const TableData& table, const Linear& leaf, std::size_t first, st
     });
 }
 
+// The operands on a stack, a block each; the sides of the comparison are what is left.
+template <class T>
+void pack_formula(const TableData& table, const Formula& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
+    std::vector<std::array<T, block_rows>> stack;
+    const auto constant = [](const Numeral& number) {
+        return std::visit([](auto value) { return static_cast<T>(value); }, number);
+    };
+    for_blocks(first, n, [&](std::size_t at, std::size_t rows) {
+        std::size_t size = 0;
+        const auto each = [&](auto compute) {
+            auto &a = stack[size - 1], &b = stack[size];
+            for (std::size_t i = 0; i < rows; ++i) a[i] = compute(a[i], b[i]);
+        };
+        for (const auto& step : leaf.steps) {
+            const bool fresh = step.kind == Arithmetic::Column || step.kind == Arithmetic::Constant;
+            if (fresh && ++size > stack.size()) stack.emplace_back();
+            if (!fresh && step.kind != Arithmetic::Negate) --size;
+            switch (step.kind) {
+                case Arithmetic::Column:
+                    load(*table.columns[step.column], at, rows, stack[size - 1].data());
+                    break;
+                case Arithmetic::Constant:
+                    std::fill_n(stack[size - 1].data(), rows, constant(step.constant));
+                    break;
+                case Arithmetic::Negate:
+                    for (std::size_t i = 0; i < rows; ++i) stack[size - 1][i] = -stack[size - 1][i];
+                    break;
+                case Arithmetic::Add:
+                    each([](T a, T b) { return a + b; });
+                    break;
+                case Arithmetic::Subtract:
+                    each([](T a, T b) { return a - b; });
+                    break;
+                case Arithmetic::Multiply:
+                    each([](T a, T b) { return a * b; });
+                    break;
+            }
+        }
+        pack_compared(leaf.op, stack[0].data(), stack[1].data(), rows, words + (at - first) / word_rows);
+    });
+}
+
+void pack_leaf(const TableData& table, const Formula& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
+    if (leaf.as == Formula::As::Integers) return pack_formula<Integer>(table, leaf, first, n, words);
+    pack_formula<double>(table, leaf, first, n, words);
+}
+
 // Whether keys are in a list: by comparing with each of a few, else by a table where the keys lie close together, else
 // by binary search.
 template <class T>
@@ -404,6 +451,7 @@ class CpuColumns : public Columns {
     [[nodiscard]] BitsPtr bits(const Range& leaf) { return packed_leaf(leaf, {leaf.column}); }
     [[nodiscard]] BitsPtr bits(const Pair& leaf) { return packed_leaf(leaf, {leaf.a, leaf.b}); }
     [[nodiscard]] BitsPtr bits(const Linear& leaf) { return packed_leaf(leaf, leaf.columns); }
+    [[nodiscard]] BitsPtr bits(const Formula& leaf) { return packed_leaf(leaf, query::columns_of(leaf.steps)); }
     [[nodiscard]] BitsPtr bits(const Member& leaf);
     [[nodiscard]] BitsPtr bits(const IsNull& leaf) const;
     [[nodiscard]] BitsPtr bits(const Always& leaf) const { return masked(Words(word_count(), leaf.value ? ~0U : 0U)); }

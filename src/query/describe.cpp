@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 namespace quadmill::detail::query {
 
@@ -36,6 +38,13 @@ std::string number(double value) {
     return std::strtod(shorter.data(), nullptr) == value ? shorter.data() : text.data();
 }
 
+// The same, told from an integer.
+std::string real(double value) {
+    auto text = number(value);
+    if (text.find_first_not_of("+-0123456789") == std::string::npos) text.append(".0");
+    return text;
+}
+
 const char* describe(Comparison op) {
     constexpr std::array<const char*, 6> words{"<", "<=", "=", "<>", ">=", ">"};
     return words.at(static_cast<std::size_t>(op));
@@ -56,6 +65,43 @@ std::string linear(const Expression& e) {
         return number(term.factor) + " " + describe_name(term.column);
     });
     return (e.terms.empty() ? "0" : sum) + " " + describe(e.op) + " " + number(e.constant);
+}
+
+// In brackets wherever steps are not in their usual order, so that no two formulas look the same.
+std::string formula(const Expression& e) {
+    enum class Binds { Alone, Product, Sum };
+    struct Part {
+        std::string words;
+        Binds binds = Binds::Alone;
+    };
+    std::vector<Part> stack;
+    const auto pop = [&] {
+        auto top = std::move(stack.back());
+        stack.pop_back();
+        return top;
+    };
+    const auto within = [](const Part& part, Binds most) {
+        return part.binds > most ? std::string(1, '(').append(part.words).append(1, ')') : part.words;
+    };
+    for (const auto& step : e.steps) {
+        if (step.kind == Arithmetic::Column) {
+            stack.push_back({describe_name(step.column)});
+        } else if (step.kind == Arithmetic::Constant) {
+            const auto* integer = std::get_if<Integer>(&step.constant);
+            stack.push_back({integer ? text_of(*integer) : real(std::get<double>(step.constant))});
+        } else if (step.kind == Arithmetic::Negate) {
+            stack.back() = {std::string(1, '-').append(within(stack.back(), Binds::Alone)), Binds::Sum};
+        } else {
+            const auto right = pop();
+            auto left = pop();
+            const bool product = step.kind == Arithmetic::Multiply;
+            if (product) left.words = within(left, Binds::Product);
+            left.words.append(product ? " * " : step.kind == Arithmetic::Add ? " + " : " - ");
+            left.words.append(within(right, product ? Binds::Alone : Binds::Product));
+            stack.push_back({std::move(left.words), product ? Binds::Product : Binds::Sum});
+        }
+    }
+    return stack.at(0).words + " " + describe(e.op) + " " + stack.at(1).words;
 }
 
 std::string operands(const Expression& e, const char* between) {
@@ -115,6 +161,8 @@ std::string describe(const Expression& e) {
             return left() + "is null";
         case Expression::Kind::Linear:
             return linear(e);
+        case Expression::Kind::Formula:
+            return formula(e);
         case Expression::Kind::And:
             return operands(e, " and ");
         case Expression::Kind::Or:

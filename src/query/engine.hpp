@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "quadmill/query.hpp"
+#include "query/formula.hpp"
 #include "query/table.hpp"
 
 namespace quadmill::detail::query {
@@ -54,6 +55,15 @@ struct Linear {
     double constant;
     bool negate = false;
 };
+// left op right, by steps: in doubles, each step rounded, or in integers of 128 bits, which hold all that comes up
+// (bind() has seen to it). A side that is NaN satisfies NotEqual only.
+struct Formula {
+    enum class As { Doubles, Integers };
+    std::vector<FormulaStep<std::size_t>> steps;
+    Comparison op;
+    As as = As::Doubles;
+    bool negate = false;
+};
 struct IsNull {
     std::size_t column;
     bool negate = false;
@@ -61,7 +71,7 @@ struct IsNull {
 struct Always {
     bool value;
 };
-using Leaf = std::variant<Range, Member, Pair, Linear, IsNull, Always>;
+using Leaf = std::variant<Range, Member, Pair, Linear, Formula, IsNull, Always>;
 
 enum class BoolOp { And, Or, AndNot };
 

@@ -18,15 +18,14 @@ using Kind = PlanNode::Kind;
 constexpr const char* function = "QueryProcessor::run";
 
 std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
-    const auto found = std::find_if(table.infos.begin(), table.infos.end(),
-                                    [&](const ColumnInfo& info) { return info.name == wanted.name; });
-    if (found == table.infos.end())
+    const auto found = table.places.find(wanted.name);
+    if (found == table.places.end())
         throw InvalidArgument(std::string(function) + ": the table has no column '" + wanted.name +
                               "', which the plan needs");
-    if (found->type != wanted.type)
+    if (table.infos[found->second].type != wanted.type)
         throw InvalidArgument(std::string(function) + ": column '" + wanted.name +
                               "' is of another type than in the columns that the plan was made for");
-    return static_cast<std::size_t>(found - table.infos.begin());
+    return found->second;
 }
 
 // All columns that a node names, as the plan's schema has them.
@@ -150,10 +149,8 @@ class Run {
         out(std::move(cells));
     }
     void groups_out(Groups& groups) {
-        const cpu::Stopwatch time;
-        const auto all = groups.groups();
-        if (group_) log_.add(*group_, all.size(), time.ms());
-        for (const auto& group : all) group_out(group.by, *group.measures);
+        if (group_) log_.add(*group_, groups.size(), dealing_ms_);
+        groups.each(limit_, [this](const std::vector<Value>& by, Measures& measures) { group_out(by, measures); });
     }
 
     // Reads the values of plain columns, a row out for each pair.
@@ -215,6 +212,7 @@ class Run {
     std::uint64_t limit_ = 0, rows_out_ = 0;
     std::size_t source_ = 0;  // of the first output
     std::optional<std::size_t> group_;
+    double dealing_ms_ = 0;       // of rows to groups
     std::vector<Place> by_;       // what it groups by
     bool plain_ = false;          // a row out for each row or pair
     std::vector<Place> columns_;  // of the outputs that are columns, in order
@@ -274,7 +272,15 @@ void Run::groups(RowsRun& run) {
     }
     in_memory(0, read_places());
     Groups dealt(tables_, by_, wanted_);
-    for (const auto row : run.columns().rows(*bits)) dealt.add({row, row});
+    std::vector<RowPair> pairs;
+    for (const auto row : run.columns().rows(*bits)) {
+        pairs.push_back({row, row});
+        if (pairs.size() < tools_.join.tuning.chunk) continue;
+        dealt.add(pairs);
+        pairs.clear();
+    }
+    dealt.add(pairs);
+    dealing_ms_ = time.ms();
     groups_out(dealt);
 }
 
@@ -342,10 +348,10 @@ void Run::on_pairs() {
     Groups dealt(tables_, by_, wanted_);
     const auto cells = plain_cells();
     take_pairs([&](std::span<const RowPair> pairs) {
-        for (const auto& pair : pairs) {
-            if (plain_ && room()) plain_out(cells, pair);
-            if (!plain_ && !only_count) dealt.add(pair);
-        }
+        const cpu::Stopwatch time;
+        if (!plain_ && !only_count) dealt.add(pairs);
+        dealing_ms_ += time.ms();
+        for (std::size_t i = 0; i < pairs.size() && plain_ && room(); ++i) plain_out(cells, pairs[i]);
         // The rest is counted only.
         return only_count || (plain_ && !room()) ? Next::Enough : Next::More;
     });

@@ -33,9 +33,29 @@ Predicate joined(Kind kind, const std::shared_ptr<const Expression>& a, const st
 std::size_t detail::query::most_linear_columns(const Expression& expression) {
     std::set<std::string_view> columns;
     for (const auto& term : expression.terms) columns.insert(term.column);
-    auto most = columns.size();
+    for (const auto& step : expression.steps) {
+        if (step.kind == detail::query::Arithmetic::Column) columns.insert(step.column);
+    }
+    constexpr std::size_t of_term = 4;  // a constant times a column, and added
+    const auto steps = expression.steps.size() + of_term * expression.terms.size() + 2;
+    auto most = steps > detail::query::most_steps_on_gpu ? steps : columns.size();
     for (const auto& operand : expression.operands) most = std::max(most, most_linear_columns(*operand));
     return most;
+}
+
+Comparison detail::query::turned(Comparison op) {
+    switch (op) {
+        case Comparison::Less:
+            return Comparison::Greater;
+        case Comparison::LessOrEqual:
+            return Comparison::GreaterOrEqual;
+        case Comparison::GreaterOrEqual:
+            return Comparison::LessOrEqual;
+        case Comparison::Greater:
+            return Comparison::Less;
+        default:
+            return op;
+    }
 }
 
 Predicate detail::query::predicate(Expression expression) {

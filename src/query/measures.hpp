@@ -4,9 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,76 +46,56 @@ class Measures {
 // Throws InvalidArgument for a sum of integers beyond 64 bits.
 [[nodiscard]] Value answer(const Wanted& wanted, const Tables& tables, Measures& measures);
 
-// Measures that grow row by row.
-class Tally : public Measures {
+// Deals rows or pairs out to groups by their values, and measures what is wanted of each; all are one group where there
+// is nothing to group by. Groups are numbered as they are found.
+class Groups {
   public:
-    struct Column {
-        Place place;
-        bool sum = false, order = false;  // whether its sum is asked for, and the k-th of its values
-    };
-    // Each column that these need.
-    [[nodiscard]] static std::vector<Column> columns(std::span<const Wanted> wanted);
+    // `tables` outlives this.
+    Groups(const Tables& tables, std::vector<Place> by, std::span<const Wanted> wanted);
+    Groups(const Groups&) = delete;
+    Groups& operator=(const Groups&) = delete;
 
-    // `columns` and `cells` are one another's, and outlive this.
-    Tally(const std::vector<Column>& columns, const std::vector<Cells>& cells);
-    void add(const RowPair& pair);
-
-    [[nodiscard]] std::uint64_t rows() override { return rows_; }
-    [[nodiscard]] std::uint64_t count(const Place& place) override { return of(place).count; }
-    [[nodiscard]] Sum sum(const Place& place) override;
-    [[nodiscard]] std::pair<Key, Key> extremes(const Place& place) override;
-    [[nodiscard]] Key kth(const Place& place, std::uint64_t k) override;
+    void add(std::span<const RowPair> pairs);
+    [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
+    // Calls `take` with the values to group by and the measures of the first `most` groups in the order of their values,
+    // NULLs first.
+    void each(std::uint64_t most, const std::function<void(const std::vector<Value>&, Measures&)>& take);
 
   private:
+    friend class GroupMeasures;
+    // Of the values of a column in a group.
     struct State {
         std::uint64_t count = 0;
         Sum sum{};
         double lost = 0;  // what rounding took from sum.value so far
         Key least = ~Key{0}, most = 0;
-        std::vector<Key> values{};
     };
-    [[nodiscard]] State& of(const Place& place);
-
-    const std::vector<Column>* columns_;
-    const std::vector<Cells>* cells_;
-    std::uint64_t rows_ = 0;
-    std::vector<State> states_;
-};
-
-// Deals rows or pairs out to groups by their values; all are one group where there is nothing to group by.
-class Groups {
-  public:
-    Groups(const Tables& tables, std::vector<Place> by, std::span<const Wanted> wanted);
-    Groups(const Groups&) = delete;
-    Groups& operator=(const Groups&) = delete;
-
-    // Throws InvalidArgument when there are too many groups.
-    void add(const RowPair& pair);
-
-    struct Group {
-        std::vector<Value> by;
-        Tally* measures;
+    struct Measured {
+        Place place;
+        bool sum = false, order = false;  // whether its sum is asked for, and the k-th of its values
+        std::vector<State> states{};      // by group
+        std::vector<std::vector<Key>> keys{};
     };
-    // In the order of their values, NULLs first.
-    [[nodiscard]] std::vector<Group> groups();
 
-  private:
-    // For each column whether it has a value, and its key.
-    using Label = std::vector<Key>;
-    struct Hash {
-        std::size_t operator()(const Label& label) const noexcept;
-    };
+    void measure(const Wanted& wanted);
+    void label(std::span<const RowPair> pairs);
+    void find_groups(std::size_t n);
+    [[nodiscard]] std::size_t group_of(const Key* label);
+    void make_room();
+    void add_values(Measured& of, std::span<const RowPair> pairs);
+    [[nodiscard]] std::vector<std::size_t> ordered(std::uint64_t most) const;
+    [[nodiscard]] Measured& measured(const Place& place);
 
     const Tables& tables_;
     std::vector<Place> by_;
-    std::vector<Cells> by_cells_;
-    std::vector<Key> nan_;
-    std::vector<Tally::Column> columns_;
-    std::vector<Cells> cells_;
-    std::unordered_map<Label, std::unique_ptr<Tally>, Hash> groups_;
-    Label label_;
+    std::vector<Measured> measured_;
+    std::size_t width_;                // of a label: for each column to group by whether it has a value, and its key
+    std::vector<Key> labels_;          // one after the other
+    std::vector<std::uint64_t> rows_;  // by group
+    std::vector<std::size_t> slots_;   // 1 and the group; 0: free. A power of two of them
+    // Of the pairs being added.
+    std::vector<Key> new_labels_;
+    std::vector<std::size_t> groups_;
 };
-
-[[noreturn]] void too_many_groups();
 
 }  // namespace quadmill::detail::query

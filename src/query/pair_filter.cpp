@@ -65,6 +65,7 @@ std::vector<RowPair> PairFilter::operator()(std::span<const RowPair> pairs) {
     for (const auto& column : columns_) {
         table->columns.push_back(gathered(column, pairs));
         table->infos.push_back({column.name, table->columns.back()->type});
+        table->places.emplace(column.name, table->places.size());
     }
     std::vector<std::size_t> all(columns_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});

@@ -19,15 +19,33 @@ using Kind = PlanNode::Kind;
 
 // ---- Names
 
-std::vector<Place> Schema::matches(const std::string& name) const {
-    std::vector<Place> found;
+Schema::Schema(std::vector<ColumnInfo> columns) : tables_{std::move(columns)} {
+    find_places();
+}
+
+Schema::Schema(std::vector<ColumnInfo> left, std::vector<ColumnInfo> right, const Join& join)
+    : joined_(true), tables_{std::move(left), std::move(right)}, names_{join.left_name, join.right_name} {
+    find_places();
+}
+
+void Schema::find_places() {
     for (std::size_t table = 0; table < (joined_ ? 2U : 1U); ++table) {
-        const auto& columns = tables_[table];
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (columns[i].name == name || (joined_ && this->name({table, i}) == name)) found.push_back({table, i});
+        for (std::size_t i = 0; i < tables_.at(table).size(); ++i) {
+            const Place place{table, i};
+            places_[(*this)[place].name].push_back(place);
+            if (joined_ && name(place) != (*this)[place].name) places_[name(place)].push_back(place);
         }
     }
-    return found;
+    for (auto& [name, places] : places_) {
+        std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+            return std::pair(a.table, a.column) < std::pair(b.table, b.column);
+        });
+    }
+}
+
+std::vector<Place> Schema::matches(const std::string& name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? std::vector<Place>() : found->second;
 }
 
 Place Schema::find(const std::string& where, const std::string& name) const {
@@ -64,6 +82,9 @@ static std::shared_ptr<const Expression> with_names(const Expression& expression
     if (!copy->column.empty()) copy->column = name(copy->column);
     if (!copy->other.empty()) copy->other = name(copy->other);
     for (auto& term : copy->terms) term.column = name(term.column);
+    for (auto& step : copy->steps) {
+        if (step.kind == Arithmetic::Column) step.column = name(step.column);
+    }
     for (auto& operand : copy->operands) operand = with_names(*operand, name);
     return copy;
 }

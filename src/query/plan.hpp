@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "query/expression.hpp"
@@ -21,10 +22,9 @@ struct Place {
 // What names in a query mean.
 class Schema {
   public:
-    explicit Schema(std::vector<ColumnInfo> columns) : tables_{std::move(columns)} {}
+    explicit Schema(std::vector<ColumnInfo> columns);
     // Of the pairs of a join.
-    Schema(std::vector<ColumnInfo> left, std::vector<ColumnInfo> right, const Join& join)
-        : joined_(true), tables_{std::move(left), std::move(right)}, names_{join.left_name, join.right_name} {}
+    Schema(std::vector<ColumnInfo> left, std::vector<ColumnInfo> right, const Join& join);
 
     [[nodiscard]] bool joined() const noexcept { return joined_; }
     [[nodiscard]] const std::vector<ColumnInfo>& columns(std::size_t table) const { return tables_.at(table); }
@@ -42,10 +42,12 @@ class Schema {
 
   private:
     [[nodiscard]] std::vector<Place> matches(const std::string& name) const;
+    void find_places();
 
     bool joined_ = false;
     std::array<std::vector<ColumnInfo>, 2> tables_;
     std::array<std::string, 2> names_;
+    std::unordered_map<std::string, std::vector<Place>> places_;  // by all names that they have
 };
 
 // The same condition with other names of columns.

@@ -4,9 +4,14 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
+#include <set>
+#include <unordered_set>
 #include <utility>
 
+#include "query/expression.hpp"
 #include "query/sql_condition.hpp"
 #include "query/sql_cursor.hpp"
 
@@ -190,9 +195,7 @@ void SqlParser::function_constants(const SqlToken& function, QueryAggregate& agg
     } else if (function.is_word("QUANTILE")) {
         at_.expect_symbol(",");
         const auto begin = at_.token().begin;
-        const auto value = at_.number();
-        const auto* phi = std::get_if<double>(&value);
-        aggregate.phi = phi ? *phi : static_cast<double>(std::get<std::int64_t>(value));
+        aggregate.phi = nearest_double(at_.number());
         if (!(aggregate.phi <= 1)) at_.fail("a quantile is from 0, the least value, to 1, the greatest", begin);
     }
 }
@@ -200,8 +203,8 @@ void SqlParser::function_constants(const SqlToken& function, QueryAggregate& agg
 std::uint64_t SqlParser::whole_number(std::uint64_t least, const char* what) {
     const auto begin = at_.token().begin;
     if (at_.token().kind != SqlToken::Kind::Number) at_.fail(what, begin);
-    const auto value = at_.number();
-    const auto* integer = std::get_if<std::int64_t>(&value);
+    const auto value = value_of(at_.number());
+    const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
     if (!integer || static_cast<std::uint64_t>(*integer) < least) at_.fail(what, begin);
     return static_cast<std::uint64_t>(*integer);
 }
@@ -263,10 +266,11 @@ void SqlParser::band(const SqlReference& left) {
     const auto right = at_.reference();
     at_.expect_symbol(")");
     at_.expect_symbol("<=");
-    const auto value = at_.number();
+    const auto begin = at_.token().begin;
+    const auto d = at_.number();
+    if (!is_exact_double(d)) at_.fail("d is one that doubles have; write it with .0 where it may be rounded", begin);
     on_columns(left, right, SqlUse::WithNumber);
-    const auto* d = std::get_if<double>(&value);
-    out_.query.join->band = d ? *d : static_cast<double>(std::get<std::int64_t>(value));
+    out_.query.join->band = nearest_double(d);
 }
 
 void SqlParser::on_columns(const SqlReference& left, const SqlReference& right, SqlUse use) {
@@ -311,9 +315,11 @@ void SqlParser::star(std::size_t offset) {
     if (!tables_) return out_.stars.push_back(out_.query.outputs.size());
     for (std::size_t i = 0; i < tables_->size(); ++i) {
         const auto& [written, unique] = (*tables_)[i];
+        std::unordered_set<std::string_view> others;
+        if (tables_->size() > 1) others.insert((*tables_)[1 - i].written.begin(), (*tables_)[1 - i].written.end());
         for (std::size_t k = 0; k < written.size(); ++k) {
             out_.columns.push_back({.name = unique[k], .source = i, .offset = offset});
-            const bool both = tables_->size() > 1 && std::ranges::count((*tables_)[1 - i].written, written[k]) > 0;
+            const bool both = others.contains(written[k]);
             out_.query.outputs.push_back(
                 {name_in_query(out_.columns.back()), both ? out_.sources[i].name + "." + written[k] : written[k]});
         }
@@ -426,6 +432,21 @@ void SqlParser::refuse_unknown(const SqlReference& column) {
 
 // ---- Types
 
+// The number that a text is, if a predicate can have it: as in CSV, blanks around it are none of it.
+std::optional<Value> number_of(std::string_view text) {
+    const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
+    const std::string word(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
+    if (word.empty() || word.find_first_of("xXpP") != std::string::npos) return {};
+    const auto digits = word.substr(word[0] == '+' || word[0] == '-' ? 1 : 0);
+    if (digits.find_first_not_of("0123456789") == std::string::npos) {
+        const auto integer = integer_of(word);
+        return integer ? value_of(Numeral(*integer)) : std::nullopt;
+    }
+    char* end = nullptr;
+    const double value = std::strtod(word.c_str(), &end);
+    return end == word.c_str() + word.size() ? std::optional<Value>(value) : std::nullopt;
+}
+
 const char* words_of(ColumnType type) {
     constexpr std::array words{"real", "real", "integer", "integer", "integer", "text"};
     return words.at(static_cast<std::size_t>(type));
@@ -481,23 +502,48 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
     };
     // "a is text, as line 3 has 'x'"
     const auto has_type = [&](std::size_t i) {
-        const auto chosen = [&](const SqlColumn& c) { return same_column(c, columns[i]) && c.use == SqlUse::WithText; };
-        auto words = whole_name(i) + " is " + words_of(known.types[i]);
+        const auto words = whole_name(i) + " is " + words_of(known.types[i]);
         if (!is_text(i)) return words;
-        if (std::ranges::any_of(columns, chosen)) return words + ", as it is compared with one, too";
-        return known.why[i].empty() ? words : words + ", as " + known.why[i];
+        if (!known.why[i].empty()) return words + ", as " + known.why[i];
+        const auto chosen = [&](const SqlColumn& c) { return same_column(c, columns[i]) && c.use == SqlUse::WithText; };
+        return words + (std::ranges::any_of(columns, chosen) ? ", as it has no value and is compared with one" : "");
     };
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        const auto& [name, source, offset, use, beside] = columns[i];
+        const auto& [name, source, offset, use, beside, texts] = columns[i];
         if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums are of numbers, and " + has_type(i), text, offset);
+        const auto odd = std::ranges::find_if(texts, [](const std::string& word) { return !number_of(word); });
+        if (!is_text(i) && odd != texts.end())
+            throw SqlError(has_type(i) + ", and '" + *odd + "' is no number to compare it with", text, offset);
         if (is_text(i) && use == SqlUse::WithNumber)
             throw SqlError("text is not compared with a number, and " + has_type(i), text, offset);
         if (!beside || is_text(i) == is_text(*beside)) continue;
-        const auto number = is_text(i) ? *beside : i;
-        throw SqlError("text is not compared with numbers, and " + has_type(*beside) + "; " + has_type(i) +
-                           ". To compare both as text, say " + whole_name(number) + " != '', too",
-                       text, offset);
+        throw SqlError("text is not compared with numbers, and " + has_type(*beside) + "; " + has_type(i), text,
+                       offset);
     }
+}
+
+// The same condition; in a comparison of those columns, texts become the numbers that they are.
+static Predicate with_numbers(const Expression& expression, const std::set<std::string>& numbers) {
+    auto copy = expression;
+    for (auto& operand : copy.operands)
+        operand = std::make_shared<const Expression>(with_numbers(*operand, numbers).expression());
+    for (auto& value : copy.values) {
+        const auto* text = std::get_if<std::string>(&value);
+        if (text && numbers.contains(copy.column)) value = *number_of(*text);
+    }
+    return predicate(std::move(copy));
+}
+
+Query typed(const SqlQuery& query, const SqlTypes& known) {
+    auto result = query.query;
+    std::set<std::string> numbers;  // as the query names them
+    for (std::size_t i = 0; i < query.columns.size(); ++i) {
+        const auto& [name, source, offset, use, beside, texts] = query.columns[i];
+        if (known.types[i] == ColumnType::Text || texts.empty()) continue;
+        numbers.insert(source && query.sources.size() > 1 ? query.sources[*source].name + "." + name : name);
+    }
+    if (result.where && !numbers.empty()) result.where = with_numbers(result.where->expression(), numbers);
+    return result;
 }
 
 }  // namespace quadmill::detail::query

@@ -46,6 +46,7 @@ struct SqlColumn {
     std::size_t offset = 0;
     SqlUse use = SqlUse::Any;
     std::optional<std::size_t> beside{};  // the place in `columns` of one that it is compared with
+    std::vector<std::string> texts{};     // that it is compared with
 };
 
 struct SqlQuery {
@@ -66,6 +67,8 @@ struct SqlTypes {
     std::vector<std::string> why{};  // it is of text; empty: that is not known
 };
 void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& known);
+// The query with numbers for texts that a column of numbers is compared with. Pre: check_types() passed.
+[[nodiscard]] Query typed(const SqlQuery& query, const SqlTypes& known);
 
 // Makes those of `columns` text that are compared with text, directly or by way of others, and `may` be text.
 void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text);

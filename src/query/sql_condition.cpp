@@ -17,83 +17,40 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// A sum of columns times constants, plus a constant that is an integer or a double.
-struct Linear {
-    std::vector<Predicate::Term> terms{};
-    Value constant = std::int64_t{0};
-    std::vector<std::size_t> uses{};  // by term: its place in the list of columns
-    bool is_column = false;           // a column as it is
+using Step = FormulaStep<std::string>;
 
-    [[nodiscard]] bool is_constant() const { return terms.empty(); }
+// A constant, or a sum of columns times constants as it is written.
+struct Sum {
+    std::vector<Step> steps{};
+    std::vector<std::size_t> uses{};  // the places in the list of columns of those it names
+
+    // A column as it is.
+    [[nodiscard]] bool is_column() const { return steps.size() == 1 && steps[0].kind == Arithmetic::Column; }
+    // Constants among themselves are computed at once.
+    [[nodiscard]] const Numeral* constant() const {
+        return steps.size() == 1 && steps[0].kind == Arithmetic::Constant ? &steps[0].constant : nullptr;
+    }
 };
+
+Sum sum_of(const Numeral& constant) {
+    return {.steps = {{.kind = Arithmetic::Constant, .constant = constant}}};
+}
 
 // Any part of a condition. One grammar for all, as "(" may begin a condition or a sum.
 struct Operand {
     std::size_t offset = 0;
-    std::variant<Linear, std::string, Predicate> what;
+    std::variant<Sum, std::string, Predicate> what;
 
-    [[nodiscard]] const Linear* linear() const { return std::get_if<Linear>(&what); }
+    [[nodiscard]] const Sum* sum() const { return std::get_if<Sum>(&what); }
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&what); }
-    // The constant that it is.
+    [[nodiscard]] const Numeral* number() const { return sum() ? sum()->constant() : nullptr; }
+    [[nodiscard]] bool is_constant() const { return text() || number(); }
+    // The constant that it is, where a predicate can have it.
     [[nodiscard]] std::optional<Value> constant() const {
         if (text()) return *text();
-        if (linear() && linear()->is_constant()) return linear()->constant;
-        return {};
+        return number() ? value_of(*number()) : std::nullopt;
     }
 };
-
-double as_double(const Value& number) {
-    const auto* integer = std::get_if<std::int64_t>(&number);
-    return integer ? static_cast<double>(*integer) : std::get<double>(number);
-}
-
-// Integers as long as they fit, as SQLite does.
-Value computed(const Value& a, const Value& b, bool (*exact)(std::int64_t, std::int64_t, std::int64_t&),
-               double (*rounded)(double, double)) {
-    const auto* left = std::get_if<std::int64_t>(&a);
-    const auto* right = std::get_if<std::int64_t>(&b);
-    std::int64_t result = 0;
-    if (left && right && exact(*left, *right, result)) return result;
-    return rounded(as_double(a), as_double(b));
-}
-
-Value sum_of(const Value& a, const Value& b) {
-    return computed(
-        a, b, [](std::int64_t x, std::int64_t y, std::int64_t& sum) { return !__builtin_add_overflow(x, y, &sum); },
-        [](double x, double y) { return x + y; });
-}
-
-Value product_of(const Value& a, const Value& b) {
-    return computed(
-        a, b,
-        [](std::int64_t x, std::int64_t y, std::int64_t& product) { return !__builtin_mul_overflow(x, y, &product); },
-        [](double x, double y) { return x * y; });
-}
-
-// a - b; nothing where it is an integer that neither type of a constant has.
-std::optional<Value> difference_of(const Value& a, const Value& b) {
-    __extension__ using Wide = __int128;
-    const auto* left = std::get_if<std::int64_t>(&a);
-    const auto* right = std::get_if<std::int64_t>(&b);
-    if (right && *right == 0) return a;
-    if (!left || !right) return as_double(a) - as_double(b);
-    const auto exact = static_cast<Wide>(*left) - *right;
-    if (exact == static_cast<std::int64_t>(exact)) return static_cast<std::int64_t>(exact);
-    const auto rounded = static_cast<double>(exact);
-    if (static_cast<Wide>(rounded) == exact) return rounded;
-    return {};
-}
-
-Linear scaled(Linear sum, const Value& factor) {
-    for (auto& term : sum.terms) term.factor *= as_double(factor);
-    return {std::move(sum.terms), product_of(sum.constant, factor), std::move(sum.uses)};
-}
-
-Linear added(Linear sum, const Linear& more) {
-    sum.terms.insert(sum.terms.end(), more.terms.begin(), more.terms.end());
-    sum.uses.insert(sum.uses.end(), more.uses.begin(), more.uses.end());
-    return {std::move(sum.terms), sum_of(sum.constant, more.constant), std::move(sum.uses)};
-}
 
 template <class T>
 bool holds(Comparison op, const T& a, const T& b) {
@@ -114,22 +71,6 @@ bool holds(Comparison op, const T& a, const T& b) {
     return false;
 }
 
-// b op a for a op b.
-Comparison turned(Comparison op) {
-    switch (op) {
-        case Comparison::Less:
-            return Comparison::Greater;
-        case Comparison::LessOrEqual:
-            return Comparison::GreaterOrEqual;
-        case Comparison::GreaterOrEqual:
-            return Comparison::LessOrEqual;
-        case Comparison::Greater:
-            return Comparison::Less;
-        default:
-            return op;
-    }
-}
-
 struct Symbol {
     const char* text;
     Comparison op;
@@ -144,14 +85,9 @@ constexpr std::array<Symbol, 8> comparisons{{{"=", Comparison::Equal},
                                              {">", Comparison::Greater}}};
 
 // The same of two constants that are numbers; with a NaN, only != holds.
-bool holds(Comparison op, const Value& a, const Value& b) {
-    const auto against = [&](auto x) {
-        const auto* integer = std::get_if<std::int64_t>(&b);
-        return holds(op, integer ? order(x, *integer) : order(x, std::get<double>(b)), 0);
-    };
-    if (std::isnan(as_double(a)) || std::isnan(as_double(b))) return op == Comparison::NotEqual;
-    const auto* integer = std::get_if<std::int64_t>(&a);
-    return integer ? against(*integer) : against(std::get<double>(a));
+bool holds(Comparison op, const Numeral& a, const Numeral& b) {
+    if (std::isnan(nearest_double(a)) || std::isnan(nearest_double(b))) return op == Comparison::NotEqual;
+    return holds(op, order(a, b), 0);
 }
 
 // One node for a whole chain: a thousand ORs are no deeper than one.
@@ -186,14 +122,15 @@ class Parser {
     Predicate compare(const Operand& a, Comparison op, const Operand& b);
     Predicate compare_constants(const Operand& a, Comparison op, const Operand& b);
     Predicate compare_sums(const Operand& a, Comparison op, const Operand& b);
-    double exact_double(const Value& number, std::size_t offset);
+    Sum applied(Arithmetic kind, Sum a, const Sum& b, std::size_t offset);
     std::optional<Comparison> accept_comparison();
 
     Predicate as_condition(const Operand& operand);
-    const Linear& as_sum(const Operand& operand);
+    const Sum& as_sum(const Operand& operand);
+    Value as_constant(const Operand& operand, const char* what);
     ColumnName as_column(const Operand& operand, const char* what);
-    void uses(const Linear& sum, SqlUse use);
-    void uses(const Linear& sum, const std::vector<Value>& constants, std::size_t offset);
+    void uses(const Sum& sum, SqlUse use);
+    void uses(const Sum& sum, const std::vector<Value>& constants, std::size_t offset);
 
     SqlCursor& at_;
     const ResolveColumn& resolve_;
@@ -206,26 +143,37 @@ Predicate Parser::as_condition(const Operand& operand) {
     at_.fail("a condition is expected here, such as a > 3, not a value", operand.offset);
 }
 
-const Linear& Parser::as_sum(const Operand& operand) {
-    if (const auto* sum = operand.linear()) return *sum;
+const Sum& Parser::as_sum(const Operand& operand) {
+    if (const auto* sum = operand.sum()) return *sum;
     at_.fail(operand.text() ? "text can be compared with a column only" : "a value is expected here, not a condition",
              operand.offset);
 }
 
 ColumnName Parser::as_column(const Operand& operand, const char* what) {
-    if (const auto* sum = operand.linear(); sum && sum->is_column) return column(sum->terms.front().column);
+    if (const auto* sum = operand.sum(); sum && sum->is_column()) return column(sum->steps.front().column);
     at_.fail(std::string(what) + " goes with a column", operand.offset);
 }
 
-void Parser::uses(const Linear& sum, SqlUse use) {
+Value Parser::as_constant(const Operand& operand, const char* what) {
+    if (!operand.is_constant()) at_.fail(what, operand.offset);
+    if (const auto value = operand.constant()) return *value;
+    at_.fail("an integer here has 64 bits, or is one that doubles have; write it with .0 where it may be rounded",
+             operand.offset);
+}
+
+void Parser::uses(const Sum& sum, SqlUse use) {
     for (const auto i : sum.uses) columns_[i].use = use;
 }
 
-void Parser::uses(const Linear& sum, const std::vector<Value>& constants, std::size_t offset) {
+void Parser::uses(const Sum& sum, const std::vector<Value>& constants, std::size_t offset) {
     const auto is_text = [](const Value& value) { return std::holds_alternative<std::string>(value); };
     const auto texts = static_cast<std::size_t>(std::count_if(constants.begin(), constants.end(), is_text));
     if (texts > 0 && texts < constants.size()) at_.fail("these must be numbers only, or texts only", offset);
     uses(sum, texts > 0 ? SqlUse::WithText : SqlUse::WithNumber);
+    if (texts == 0) return;
+    for (const auto i : sum.uses) {
+        for (const auto& constant : constants) columns_[i].texts.push_back(std::get<std::string>(constant));
+    }
 }
 
 Operand Parser::chain(const char* word, Expression::Kind kind, Operand (Parser::*part)()) {
@@ -284,8 +232,8 @@ Predicate Parser::between(const Operand& what) {
     at_.expect_word("AND");
     const auto high = sum();
     const auto least = low.constant(), most = high.constant();
-    if (what.linear() && what.linear()->is_column && least && most) {
-        uses(*what.linear(), {*least, *most}, low.offset);
+    if (what.sum() && what.sum()->is_column() && least && most) {
+        uses(*what.sum(), {*least, *most}, low.offset);
         return as_column(what, "BETWEEN").between(*least, *most);
     }
     return compare(what, Comparison::GreaterOrEqual, low) && compare(what, Comparison::LessOrEqual, high);
@@ -299,68 +247,67 @@ Predicate Parser::in(const Operand& what) {
     std::vector<Value> list;
     do {
         const auto item = sum();
-        const auto value = item.constant();
-        if (!value) at_.fail("IN takes a list of constants", item.offset);
-        list.push_back(*value);
+        list.push_back(as_constant(item, "IN takes a list of constants"));
     } while (at_.accept_symbol(","));
     at_.expect_symbol(")");
-    uses(*what.linear(), list, first);
+    uses(*what.sum(), list, first);
     return tested.in(std::move(list));
 }
 
 Predicate Parser::compare_constants(const Operand& a, Comparison op, const Operand& b) {
     if (a.text() && b.text()) return Predicate::always(holds(op, *a.text(), *b.text()));
     if (a.text() || b.text()) at_.fail("a number and a text cannot be compared", a.offset);
-    return Predicate::always(holds(op, *a.constant(), *b.constant()));
+    return Predicate::always(holds(op, *a.number(), *b.number()));
 }
 
-// Sums are computed in doubles.
-double Parser::exact_double(const Value& number, std::size_t offset) {
-    const auto* integer = std::get_if<std::int64_t>(&number);
-    if (integer && order(static_cast<double>(*integer), *integer) != 0)
-        at_.fail("a sum of columns is computed in double precision, which does not have " + std::to_string(*integer) +
-                     "; write " + std::to_string(*integer) + ".0 where it may be rounded",
-                 offset);
-    return as_double(number);
-}
-
-// What compares one column with a constant or another column is exact as such, so it becomes that: a + 1 > 3, -a > -2,
-// a - b = 0.
+// What compares one column with a constant or another column is exact as such.
 Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b) {
-    const auto &x = as_sum(a), &y = as_sum(b);
-    auto all = added(x, scaled(y, std::int64_t{-1}));
-    auto& terms = all.terms;
-    if (terms.empty()) at_.fail("this compares no column", a.offset);
-    if (x.is_column && y.is_column) {
-        columns_[all.uses[1]].beside = all.uses[0];
-    } else {
-        uses(all, terms.size() > 1 ? SqlUse::Sum : SqlUse::WithNumber);
+    auto x = as_sum(a);
+    const auto& y = as_sum(b);
+    if (x.is_column() && y.is_column()) {
+        columns_[y.uses[0]].beside = x.uses[0];
+        return column(x.steps[0].column).compare(op, column(y.steps[0].column));
     }
-    const auto difference = [&](const Linear& from, const Linear& less) {
-        if (auto found = difference_of(from.constant, less.constant)) return *found;
-        at_.fail("the numbers of this comparison come to an integer beyond 64 bits", a.offset);
-    };
-    const auto first = column(terms[0].column);
-    const auto factor = terms[0].factor;
-    const auto turns = factor < 0 ? turned(op) : op;
-    if (terms.size() == 1 && std::abs(factor) == 1)
-        return first.compare(turns, factor < 0 ? difference(x, y) : difference(y, x));
-    const auto rest = difference(y, x);
-    if (terms.size() == 2 && std::abs(factor) == 1 && terms[1].factor == -factor && as_double(rest) == 0)
-        return first.compare(turns, column(terms[1].column));
-    return Predicate::linear(std::move(terms), op, exact_double(rest, b.offset));
+    const auto use = x.uses.size() + y.uses.size() > 1 ? SqlUse::Sum : SqlUse::WithNumber;
+    uses(x, use);
+    uses(y, use);
+    if (const auto constant = b.constant(); constant && x.is_column())
+        return column(x.steps[0].column).compare(op, *constant);
+    x.steps.insert(x.steps.end(), y.steps.begin(), y.steps.end());
+    return predicate({.kind = Expression::Kind::Formula, .op = op, .steps = std::move(x.steps)});
 }
 
 Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
-    const auto left = a.constant(), right = b.constant();
-    if (left && right) return compare_constants(a, op, b);
-    if (left) return compare(b, turned(op), a);
+    if (a.is_constant() && b.is_constant()) return compare_constants(a, op, b);
+    if (a.is_constant()) return compare(b, turned(op), a);
     if (b.text()) {
         const auto name = as_column(a, "text");
-        uses(*a.linear(), SqlUse::WithText);
+        uses(*a.sum(), {*b.text()}, b.offset);
         return name.compare(op, *b.text());
     }
     return compare_sums(a, op, b);
+}
+
+// Negate: of `a` alone.
+Sum Parser::applied(Arithmetic kind, Sum a, const Sum& b, std::size_t offset) {
+    const bool one = kind == Arithmetic::Negate;
+    const auto *x = a.constant(), *y = one ? x : b.constant();
+    if (x && y) {
+        const auto result = computed(kind, *x, *y);
+        if (result) return sum_of(*result);
+        at_.fail(
+            std::holds_alternative<Integer>(*x) && std::holds_alternative<Integer>(*y)
+                ? "these come to an integer beyond 128 bits"
+                : "an integer meets a fraction, in double precision, which does not have it; write it with .0 where "
+                  "it may be rounded",
+            offset);
+    }
+    if (!one) {
+        a.steps.insert(a.steps.end(), b.steps.begin(), b.steps.end());
+        a.uses.insert(a.uses.end(), b.uses.begin(), b.uses.end());
+    }
+    a.steps.push_back({.kind = kind});
+    return a;
 }
 
 Operand Parser::sum() {
@@ -370,7 +317,9 @@ Operand Parser::sum() {
         if (!minus && !at_.token().is_symbol("+")) return total;
         at_.take();
         const auto next = product();
-        total.what = added(as_sum(total), scaled(as_sum(next), std::int64_t{minus ? -1 : 1}));
+        const auto kind = minus ? Arithmetic::Subtract : Arithmetic::Add;
+        static_cast<void>(as_sum(total));
+        total.what = applied(kind, std::move(std::get<Sum>(total.what)), as_sum(next), next.offset);
     }
 }
 
@@ -378,11 +327,9 @@ Operand Parser::product() {
     auto total = factor();
     while (at_.accept_symbol("*")) {
         const auto next = factor();
-        const bool left = as_sum(total).is_constant(), right = as_sum(next).is_constant();
-        if (!left && !right) at_.fail("columns can be multiplied by constants only", next.offset);
-        const auto &factor = left ? total : next, &sum = left ? next : total;
-        if (left != right) static_cast<void>(exact_double(as_sum(factor).constant, factor.offset));
-        total.what = scaled(as_sum(sum), as_sum(factor).constant);
+        if (!as_sum(total).constant() && !as_sum(next).constant())
+            at_.fail("columns can be multiplied by constants only", next.offset);
+        total.what = applied(Arithmetic::Multiply, as_sum(total), as_sum(next), next.offset);
     }
     return total;
 }
@@ -392,10 +339,10 @@ Operand Parser::factor() {
     bool minus = false;
     while (at_.token().is_symbol("-") || at_.token().is_symbol("+")) minus ^= at_.take().text == "-";
     if (at_.token().kind == SqlToken::Kind::Number)
-        return {offset, Linear{{}, at_.number(minus ? SqlCursor::Sign::Minus : SqlCursor::Sign::Plus)}};
+        return {offset, sum_of(at_.number(minus ? SqlCursor::Sign::Minus : SqlCursor::Sign::Plus))};
     auto found = primary();
     found.offset = offset;
-    if (minus) found.what = scaled(as_sum(found), std::int64_t{-1});
+    if (minus) found.what = applied(Arithmetic::Negate, as_sum(found), {}, offset);
     return found;
 }
 
@@ -419,7 +366,8 @@ Operand Parser::word() {
     if (at_.token().is_symbol("("))
         at_.fail("conditions have no functions; aggregates go between SELECT and FROM", offset);
     auto name = resolve_(at_.reference_from(first));
-    return {offset, Linear{{{1, std::move(name)}}, std::int64_t{0}, {columns_.size() - 1}, true}};
+    return {offset,
+            Sum{.steps = {{.kind = Arithmetic::Column, .column = std::move(name)}}, .uses = {columns_.size() - 1}}};
 }
 
 }  // namespace

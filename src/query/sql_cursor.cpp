@@ -114,17 +114,18 @@ SqlReference SqlCursor::reference_from(const SqlToken& first) {
     return {first.text, name("a column"), first.begin};
 }
 
-Value SqlCursor::number(Sign sign) {
+Numeral SqlCursor::number(Sign sign) {
     if (token().kind != SqlToken::Kind::Number) refuse("a number");
     std::string text(sign == Sign::Minus ? "-" : "");
+    const auto begin = token().begin;
     text += take().text;
-    std::int64_t integer = 0;
-    const auto* end = text.data() + text.size();
-    if (const auto [rest, error] = std::from_chars(text.data(), end, integer); rest == end && error == std::errc())
-        return integer;
+    if (text.find_first_not_of("-0123456789") == std::string::npos) {
+        if (const auto integer = integer_of(text)) return *integer;
+        fail("an integer has at most 128 bits; write " + text + ".0 where it may be rounded", begin);
+    }
     double value = 0;
-    if (std::from_chars(text.data(), end, value).ec != std::errc()) return std::strtod(text.c_str(), nullptr);
-    return value;
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc()) return value;
+    return std::strtod(text.c_str(), nullptr);  // which knows the nearest of those out of range
 }
 
 SqlToken SqlCursor::path() {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "quadmill/query.hpp"
+#include "query/formula.hpp"
 #include "query/sql_lexer.hpp"
 
 namespace quadmill::detail::query {
@@ -39,10 +40,10 @@ class SqlCursor {
     [[nodiscard]] SqlReference reference();
     // The rest of a reference whose first word is taken already.
     [[nodiscard]] SqlReference reference_from(const SqlToken& first);
-    // The number here, or what is 0 less it: an integer where that is one of 64 bits, else the nearest double, which
-    // for 1e400 is infinity and for 1e-400 is 0.
+    // The number here, or what is 0 less it: an integer where it has neither point nor exponent, which must have at most
+    // 128 bits; else the nearest double, which for 1e400 is infinity and for 1e-400 is 0.
     enum class Sign { Plus, Minus };
-    [[nodiscard]] Value number(Sign sign = Sign::Plus);
+    [[nodiscard]] Numeral number(Sign sign = Sign::Plus);
     // Pre: nobody has looked at the next token, as which a path may be none.
     [[nodiscard]] SqlToken path();
 

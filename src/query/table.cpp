@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
@@ -22,8 +23,7 @@ using Dictionary = TableData::Dictionary;
 
 void require_fits(const TableData& table, const char* function, const std::string& name, std::size_t rows) {
     if (name.empty()) throw InvalidArgument(std::string(function) + ": a column must have a name");
-    const auto same = [&](const ColumnInfo& info) { return info.name == name; };
-    if (std::any_of(table.infos.begin(), table.infos.end(), same))
+    if (table.places.contains(name))
         throw InvalidArgument(std::string(function) + ": the table has a column '" + name + "' already");
     if (!table.columns.empty() && table.rows != rows)
         throw InvalidArgument(std::string(function) + ": column '" + name + "' must have as many rows as the table, " +
@@ -67,22 +67,29 @@ std::shared_ptr<const ColumnData> column_of(std::string name, ColumnType type, s
     return column;
 }
 
-// The table with one column more. Copies of it keep what they have.
-std::shared_ptr<const TableData> with(TableData table, const std::shared_ptr<const ColumnData>& column,
-                                      std::size_t rows) {
+// One column more, in place.
+void append(TableData& table, const std::shared_ptr<const ColumnData>& column, std::size_t rows) {
     table.rows = rows;
+    table.places.emplace(column->name, table.columns.size());
     table.infos.push_back({.name = column->name, .type = column->type});
     table.columns.push_back(column);
-    return std::make_shared<const TableData>(std::move(table));
+}
+
+// The same for a table that may be shared: copies of it keep what they have. Alone, it need not be copied, which would
+// make many columns quadratic.
+void append(std::shared_ptr<const TableData>& data, const std::shared_ptr<const ColumnData>& column, std::size_t rows) {
+    auto own = data.use_count() == 1 ? std::const_pointer_cast<TableData>(data) : std::make_shared<TableData>(*data);
+    append(*own, column, rows);
+    data = std::move(own);
 }
 
 template <class T>
-std::shared_ptr<const TableData> with_values(const TableData& table, std::string name, ColumnType type,
-                                             std::vector<T> values, const std::vector<bool>& valid) {
+void append_values(std::shared_ptr<const TableData>& data, std::string name, ColumnType type, std::vector<T> values,
+                   const std::vector<bool>& valid) {
     const auto rows = values.size();
-    require_fits(table, "Table::add", name, rows);
+    require_fits(*data, "Table::add", name, rows);
     auto bits = packed(name, valid, rows);
-    return with(table, column_of(std::move(name), type, std::move(values), std::move(bits)), rows);
+    append(data, column_of(std::move(name), type, std::move(values), std::move(bits)), rows);
 }
 
 // Places in `from` to places in `to`, which has all that it has.
@@ -126,30 +133,30 @@ struct Numbered {
 
 }  // namespace
 
-Table::Table() : data_(std::make_shared<const TableData>()) {}
+Table::Table() : data_(std::make_shared<TableData>()) {}
 
 Table& Table::add(std::string name, std::vector<float> values, std::vector<bool> valid) {
-    data_ = with_values(*data_, std::move(name), ColumnType::F32, std::move(values), valid);
+    append_values(data_, std::move(name), ColumnType::F32, std::move(values), valid);
     return *this;
 }
 
 Table& Table::add(std::string name, std::vector<double> values, std::vector<bool> valid) {
-    data_ = with_values(*data_, std::move(name), ColumnType::F64, std::move(values), valid);
+    append_values(data_, std::move(name), ColumnType::F64, std::move(values), valid);
     return *this;
 }
 
 Table& Table::add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid) {
-    data_ = with_values(*data_, std::move(name), ColumnType::I32, std::move(values), valid);
+    append_values(data_, std::move(name), ColumnType::I32, std::move(values), valid);
     return *this;
 }
 
 Table& Table::add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid) {
-    data_ = with_values(*data_, std::move(name), ColumnType::U32, std::move(values), valid);
+    append_values(data_, std::move(name), ColumnType::U32, std::move(values), valid);
     return *this;
 }
 
 Table& Table::add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid) {
-    data_ = with_values(*data_, std::move(name), ColumnType::I64, std::move(values), valid);
+    append_values(data_, std::move(name), ColumnType::I64, std::move(values), valid);
     return *this;
 }
 
@@ -166,8 +173,7 @@ Table& Table::add(const std::vector<TextColumn>& columns) {
         numbered.emplace_back(column);
         for (const auto& [text, number] : numbered.back().numbers) all.push_back(text);
         // Without its rows, for the checks of the next one.
-        table = *with(std::move(table), column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}),
-                      column.values.size());
+        append(table, column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}), column.values.size());
     }
     std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -180,10 +186,9 @@ Table& Table::add(const std::vector<TextColumn>& columns) {
             place_of[number] = static_cast<std::uint32_t>(std::ranges::lower_bound(all, text) - all.begin());
         for (auto& code : codes) code = place_of[code];
         const auto rows = codes.size();
-        table = *with(std::move(table), column_of(columns[i].name, ColumnType::Text, std::move(codes), std::move(bits)),
-                      rows);
+        append(table, column_of(columns[i].name, ColumnType::Text, std::move(codes), std::move(bits)), rows);
     }
-    data_ = std::make_shared<const TableData>(std::move(table));
+    data_ = std::make_shared<TableData>(std::move(table));
     return *this;
 }
 
@@ -207,7 +212,7 @@ Table& Table::add_textures(std::string name, std::vector<std::uint32_t> textures
     column->type = type;
     column->values = HostTextures{std::move(textures)};
     column->most = std::numeric_limits<std::uint32_t>::max();
-    data_ = with(*data_, column, rows);
+    append(data_, column, rows);
     return *this;
 }
 

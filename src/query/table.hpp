@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct TableData {
     std::size_t rows = 0;
     std::vector<std::shared_ptr<const ColumnData>> columns{};
     std::vector<ColumnInfo> infos{};
+    std::unordered_map<std::string, std::size_t> places{};  // of columns, by name
     // Ascends; one for all columns of Text, so that their keys compare. Never null.
     std::shared_ptr<const Dictionary> dictionary = std::make_shared<Dictionary>();
 };

@@ -30,6 +30,4 @@ inline constexpr std::size_t gpu_engine_groups = 64;
 // against 1.7, but 4096 and 4096 1.0 against 1.1, 16384 and 16384 4.8 against 3.1.
 inline constexpr std::uint64_t gpu_comparisons_a_row = std::uint64_t{1} << 10U;
 
-inline constexpr std::size_t most_groups = std::size_t{1} << 16U;
-
 }  // namespace quadmill::detail::query

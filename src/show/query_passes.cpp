@@ -47,11 +47,11 @@ bool holds(gl::Compare compare, std::uint32_t incoming, std::uint32_t stored) {
     return true;
 }
 
-std::uint64_t word(const gl::Uniform& uniform) {
-    if (const auto* one = std::get_if<GLuint>(&uniform.value)) return *one;
-    if (const auto* two = std::get_if<glm::uvec2>(&uniform.value))
-        return (*two)[0] | std::uint64_t{(*two)[1]} << 32U;
-    return static_cast<std::uint64_t>(std::get<GLint>(uniform.value));
+std::uint64_t word(const gl::Pass& pass, std::string_view uniform) {
+    const auto& value = pass.uniforms[uniform];
+    if (const auto* two = std::get_if<glm::uvec2>(&value)) return two->x | std::uint64_t{two->y} << 32U;
+    if (const auto* one = std::get_if<unsigned>(&value)) return *one;
+    return static_cast<std::uint64_t>(std::get<int>(value));
 }
 
 class Watcher : public PassObserver {
@@ -91,7 +91,7 @@ class Watcher : public PassObserver {
             const auto& bounds = *pass.pass->depth_bounds;
             step.bounds = {code_of(bounds[0]), code_of(bounds[1])};
         } else if (step.depth_test && !pass.pass->inputs[0]) {
-            step.drawn = static_cast<std::uint32_t>(word(pass.pass->uniforms.at(0)));
+            step.drawn = static_cast<std::uint32_t>(word(*pass.pass, "code"));
         }
         if (pass.pass->count_samples) step.counted = pass.pass->count_samples->result();
         if (!step.stencil_test) {
@@ -150,10 +150,10 @@ class Watcher : public PassObserver {
 
     // Which column it is, is what its depths say.
     [[nodiscard]] std::optional<DepthContent> content_of(const gl::Pass& pass, const QueryStep& step) const {
-        const auto base = word(pass.uniforms.at(0));
-        const auto shift = static_cast<int>(word(pass.uniforms.at(1)));
-        const auto mask = static_cast<std::uint32_t>(word(pass.uniforms.at(2)));
-        const auto null_code = static_cast<std::uint32_t>(word(pass.uniforms.at(3)));
+        const auto base = word(pass, "base");
+        const auto shift = static_cast<int>(word(pass, "shift"));
+        const auto mask = static_cast<std::uint32_t>(word(pass, "mask"));
+        const auto null_code = static_cast<std::uint32_t>(word(pass, "null_code"));
         const auto& data = *query_.table.data();
         for (std::size_t i = 0; i < data.columns.size(); ++i) {
             const query::Cells cells(data, i);

@@ -172,6 +172,28 @@ TEST_CASE("Columns compare with columns exactly or not at all") {
             CHECK_THROWS_AS(static_cast<void>(first_wrong(*edges.data(), inexact)), InvalidArgument);
 }
 
+TEST_CASE("formulas are computed as they are written, or refused") {
+    const auto table = hard_table(300, 17);
+    std::mt19937_64 random(5);
+    const std::vector<std::vector<std::string>> lists{{"d"},           {"f"},      {"e", "g", "i"}, {"l"},
+                                                      {"l", "m", "u"}, {"i", "v"}, {"k", "d"},      {"l", "d"}};
+    int right_ones = 0, refused = 0;
+    for (int i = 0; i < 3000; ++i) {
+        const auto& columns = lists[random() % lists.size()];
+        const auto formula = random_formula(random, columns, comparisons[random() % 6], columns.back() != "u");
+        try {
+            static_cast<void>(bind("test", formula.expression(), *table.data()));
+        } catch (const InvalidArgument&) {
+            ++refused;
+            continue;
+        }
+        right(*table.data(), random() % 2 != 0 ? formula : !formula);
+        ++right_ones;
+    }
+    CHECK(right_ones > 2000);
+    CHECK(refused > 50);
+}
+
 TEST_CASE("Semi-linear conditions, NULLs and constants") {
     const auto table = hard_table(1000, 4);
     for (const auto op : comparisons) {

@@ -369,16 +369,35 @@ TEST_CASE("what a processor refuses") {
     std::vector<std::int64_t> values(65537);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int64_t>(i);
     large.add("k", values);
-    has(refusal([&] { static_cast<void>(processor.run({.outputs = {rows_counted}, .group_by = {"k"}}, large)); }),
-        "65536 groups");
-    values.pop_back();
-    Table fits;
-    fits.add("k", values);
-    CHECK(processor.run({.outputs = {rows_counted}, .group_by = {"k"}}, fits).rows.size() == 65536);
     large.add("x", std::vector<std::int64_t>(65537, std::int64_t{1} << 62U));
     has(refusal([&] { static_cast<void>(processor.aggregate(large, {.kind = Aggregated::Sum, .column = "x"})); }),
         "64 bits");
     CHECK(processor.aggregate(large, {.kind = Aggregated::Average, .column = "x"}) == Value(0x1p62));
+}
+
+TEST_CASE("groups are as many as there are, and with a limit the first ones") {
+    constexpr std::size_t rows = 600'000, groups = 200'003;
+    std::vector<std::int64_t> keys(rows);
+    std::vector<std::string> texts(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+        keys[i] = static_cast<std::int64_t>(i * 7919 % groups) - 1000;
+        texts[i] = std::to_string(i % 2);
+    }
+    Table table;
+    table.add("k", keys).add("t", texts);
+    QueryProcessor processor;
+    Query query{.outputs = {{std::string("k"), ""}, rows_counted}, .group_by = {"k"}};
+    const auto all = processor.run(query, table).rows;
+    REQUIRE(all.size() == groups);
+    for (std::size_t i = 0; i < groups; ++i) {
+        REQUIRE(all[i][0] == Value(static_cast<std::int64_t>(i) - 1000));
+        const auto n = std::get<std::int64_t>(all[i][1]);
+        REQUIRE((n == 2 || n == 3));
+    }
+    query.limit = 3;
+    CHECK(processor.run(query, table).rows == std::vector(all.begin(), all.begin() + 3));
+    query = {.outputs = {{std::string("t"), ""}, rows_counted}, .group_by = {"t", "k"}};
+    CHECK(processor.run(query, table).rows.size() > groups);
 }
 
 TEST_CASE("a table with no columns has no rows, and counts are 0") {

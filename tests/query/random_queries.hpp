@@ -14,6 +14,7 @@
 
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
+#include "query/sql.hpp"
 #include "query/sqlite.hpp"
 
 namespace quadmill::test {
@@ -24,16 +25,24 @@ struct ColumnTraits {
     ColumnType type;
     bool nulls;
     bool wild;  // extremes of its type, infinities, denormals
+    enum class Values { Usual, Tenths, Beyond53 } values = Values::Usual;  // tenths: sums of them are rounded
 };
 
 inline const std::vector<ColumnTraits>& all_columns() {
-    static const std::vector<ColumnTraits> columns{
-        {"a", ColumnType::I32, false, false},  {"b", ColumnType::I32, true, true},
-        {"u", ColumnType::U32, true, false},   {"v", ColumnType::U32, false, true},
-        {"l", ColumnType::I64, false, true},   {"m", ColumnType::I64, true, false},
-        {"f", ColumnType::F32, false, false},  {"g", ColumnType::F32, true, true},
-        {"d", ColumnType::F64, true, false},   {"e", ColumnType::F64, false, true},
-        {"t", ColumnType::Text, false, false}, {"s", ColumnType::Text, true, false}};
+    static const std::vector<ColumnTraits> columns{{"a", ColumnType::I32, false, false},
+                                                   {"b", ColumnType::I32, true, true},
+                                                   {"u", ColumnType::U32, true, false},
+                                                   {"v", ColumnType::U32, false, true},
+                                                   {"l", ColumnType::I64, false, true},
+                                                   {"m", ColumnType::I64, true, false},
+                                                   {"f", ColumnType::F32, false, false},
+                                                   {"g", ColumnType::F32, true, true},
+                                                   {"d", ColumnType::F64, true, false},
+                                                   {"e", ColumnType::F64, false, true},
+                                                   {"t", ColumnType::Text, false, false},
+                                                   {"s", ColumnType::Text, true, false},
+                                                   {"h", ColumnType::F64, true, false, ColumnTraits::Values::Tenths},
+                                                   {"n", ColumnType::I64, true, true, ColumnTraits::Values::Beyond53}};
     return columns;
 }
 
@@ -67,6 +76,15 @@ class Dice {
             if (wild && one_in(3)) return of(hard);
             return static_cast<T>(static_cast<std::int64_t>(below(9)) - (std::is_signed_v<T> ? 4 : 0));
         }
+    }
+    template <class T>
+    T value(const ColumnTraits& column) {
+        using Values = ColumnTraits::Values;
+        const auto small = static_cast<std::int64_t>(below(9)) - 4;
+        if (column.values == Values::Tenths) return static_cast<T>(static_cast<double>(small) / 10);
+        if (column.values == Values::Beyond53)
+            return static_cast<T>((std::int64_t{1} << (one_in(2) ? 53U : 57U)) * (one_in(2) ? 1 : -1) + small);
+        return number<T>(column.wild);
     }
     std::string text() {
         static const std::vector<std::string> texts{"", "a", "b", "ab", "B", "a b", "it's", "\xc3\xa9", "z"};
@@ -136,7 +154,7 @@ class Pair {
         std::vector<T> values;
         auto& cells = cells_.emplace_back();
         for (const bool is_valid : valid) {
-            values.push_back(dice.number<T>(column.wild));
+            values.push_back(dice.value<T>(column));
             cells.push_back(is_valid ? Value(static_cast<Stored>(values.back())) : Value());
         }
         table_.add(column.name, std::move(values), std::move(valid));
@@ -250,7 +268,10 @@ class RandomQuery {
         const auto& column = dice_.of(columns_);
         const auto c = quadmill::column(column.name);
         const auto op = static_cast<Comparison>(dice_.below(6));
-        switch (dice_.below(8)) {
+        switch (dice_.below(10)) {
+            case 8:
+            case 9:
+                return formula(op);
             case 0:
                 return {c.is_null(), {column.name + " IS NULL"}};
             case 1: {
@@ -307,6 +328,38 @@ class RandomQuery {
         const double constant = dice_.number<double>(false);
         sql += Sql{std::string(") ") + sql_of(op) + " ?", {constant}};
         return {Predicate::linear(terms, op, constant), sql};
+    }
+
+    // A comparison of sums as people write them: of integers of up to 60 bits, or with floats and fractions, of small ones.
+    Condition formula(Comparison op) {
+        static const std::vector<std::string> fractions{"0.1", "0.2", "0.3", "0.4", "0.5", "0.7", "1.5", "2", "3"},
+            integers{"0", "1", "2", "3", "-1"},
+            large{"0", "9007199254740992", "9007199254740993", "-9007199254740993", "18014398509481984"};
+        const bool floats = dice_.one_in(2);
+        const auto column = [&]() -> const std::string& {
+            for (;;) {
+                const auto& [name, traits] = dice_.of(columns_);
+                const bool beyond = traits.values == ColumnTraits::Values::Beyond53;
+                if (traits.type == ColumnType::Text || (traits.wild && !beyond)) continue;
+                if (floats ? !beyond : !is_float(traits.type)) return name;
+            }
+        };
+        const auto constant = [&] { return dice_.of(floats ? fractions : integers); };
+        const auto term = [&] {
+            if (dice_.one_in(4)) return constant();
+            return dice_.one_in(3) ? constant() + " * " + column() : dice_.one_in(4) ? "-" + column() : column();
+        };
+        auto text = column();
+        for (auto n = dice_.below(3) + (floats ? 0 : 1); n > 0; --n) text += (dice_.one_in(2) ? " + " : " - ") + term();
+        if (dice_.one_in(4)) text = constant() + " * (" + text + ")";
+        text += std::string(" ") + sql_of(op) + " ";
+        text += dice_.one_in(3)             ? column() + " + " + constant()
+                : floats || dice_.one_in(2) ? constant()
+                                            : dice_.of(large);
+        const bool joined = columns_.front().name.find('.') != std::string::npos;
+        const auto parsed = detail::query::parse_sql(std::string("SELECT COUNT(*) FROM x") +
+                                                     (joined ? " JOIN y ON x.a = y.a" : "") + " WHERE " + text);
+        return {*parsed.query.where, {text}};
     }
 
     Dice& dice_;
@@ -405,7 +458,8 @@ class AgainstSqlite {
         Join join{.left = a.name, .right = b->name, .left_name = "x", .right_name = "y"};
         join.method = static_cast<JoinMethod>(dice_.below(3));
         const auto x = std::string("x.") + a.name, y = std::string("y.") + b->name;
-        if (text || a.wild || b->wild || dice_.one_in(2)) return {join, {"x JOIN y ON " + x + " = " + y}};
+        const bool tenths = a.values == ColumnTraits::Values::Tenths || b->values == ColumnTraits::Values::Tenths;
+        if (text || a.wild || b->wild || tenths || dice_.one_in(2)) return {join, {"x JOIN y ON " + x + " = " + y}};
         join.band = static_cast<double>(dice_.below(12)) / 4;
         return {join, {"x JOIN y ON abs(" + x + " - " + y + ") <= ?", {join.band}}};
     }

@@ -96,6 +96,69 @@ inline std::optional<double> linear_sum(const TableData& table, const std::vecto
     return sum;
 }
 
+// A formula as it is written: integers of 128 bits until a fraction comes in, then doubles, each step rounded. The
+// sign of left - right, 2 where one is no number; nothing where a column is NULL. `place(step)`: of its column.
+template <class Steps, class PlaceOf>
+std::optional<int> formula_sign(const TableData& table, const Steps& steps, std::size_t row, const PlaceOf& place) {
+    struct Mixed {
+        bool is_integer;
+        Integer integer;
+        double real;
+    };
+    std::vector<Mixed> stack;
+    const auto pop = [&] {
+        const auto top = stack.back();
+        stack.pop_back();
+        return top;
+    };
+    const auto real_of = [](const Mixed& x) { return x.is_integer ? static_cast<double>(x.integer) : x.real; };
+    for (const auto& step : steps) {
+        if (step.kind == Arithmetic::Column) {
+            const auto x = cell(table, place(step), row);
+            if (x.index() == 0) return {};
+            const auto type = table.infos[place(step)].type;
+            const bool is_integer = type != ColumnType::F32 && type != ColumnType::F64;
+            const auto value = std::get<Real>(x);
+            stack.push_back({is_integer, is_integer ? static_cast<Integer>(value) : 0, static_cast<double>(value)});
+        } else if (step.kind == Arithmetic::Constant) {
+            const auto* integer = std::get_if<Integer>(&step.constant);
+            stack.push_back(
+                {integer != nullptr, integer ? *integer : 0, integer ? 0 : std::get<double>(step.constant)});
+        } else {
+            const auto b = pop();
+            const auto a = step.kind == Arithmetic::Negate ? Mixed{b.is_integer, 0, -0.0} : pop();
+            const bool minus = step.kind == Arithmetic::Subtract || step.kind == Arithmetic::Negate;
+            Mixed c{a.is_integer && b.is_integer, 0, 0};
+            if (c.is_integer) {
+                c.integer = step.kind == Arithmetic::Multiply ? a.integer * b.integer
+                                                              : a.integer + (minus ? -b.integer : b.integer);
+            } else {
+                const double x = real_of(a), y = minus ? -real_of(b) : real_of(b);
+                const volatile double result = step.kind == Arithmetic::Multiply ? x * y : x + y;
+                c.real = result;
+            }
+            stack.push_back(c);
+        }
+    }
+    const auto right = pop(), left = pop();
+    const auto sign = [](auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; };
+    if (left.is_integer && right.is_integer) return sign(left.integer, right.integer);
+    if (std::isnan(real_of(left)) || std::isnan(real_of(right))) return 2;
+    if (!left.is_integer && !right.is_integer) return sign(left.real, right.real);
+    const auto& integer = left.is_integer ? left.integer : right.integer;
+    const double real = left.is_integer ? right.real : left.real;
+    int result = real >= 0x1p126 ? -1 : real <= -0x1p126 ? 1 : 2;
+    if (result == 2) {
+        const auto whole = static_cast<Integer>(std::floor(real));
+        result = integer != whole ? sign(integer, whole) : static_cast<double>(whole) < real ? -1 : 0;
+    }
+    return left.is_integer ? result : -result;
+}
+
+inline bool of_sign(Comparison op, int sign) {
+    return sign == 2 ? op == Comparison::NotEqual : compared(op, sign, 0);
+}
+
 inline Truth truth(const TableData& table, const Expression& e, std::size_t row) {
     using Kind = Expression::Kind;
     const auto column = [&](const std::string& name) { return cell(table, index_of(table, name), row); };
@@ -126,6 +189,11 @@ inline Truth truth(const TableData& table, const Expression& e, std::size_t row)
             }
             const auto sum = linear_sum(table, factors, columns, row);
             return sum ? Truth(compared(e.op, *sum, e.constant)) : Truth();
+        }
+        case Kind::Formula: {
+            const auto sign =
+                formula_sign(table, e.steps, row, [&](const auto& s) { return index_of(table, s.column); });
+            return sign ? Truth(of_sign(e.op, *sign)) : Truth();
         }
         case Kind::Not:
             return negated(truth(table, *e.operands[0], row));
@@ -168,6 +236,10 @@ inline bool holds(const TableData& table, const Leaf& leaf, std::size_t row) {
         const auto result = compared(pair->op, cell(table, pair->a, row), cell(table, pair->b, row));
         return result && *result != pair->negate;
     }
+    if (const auto* formula = std::get_if<Formula>(&leaf)) {
+        const auto sign = formula_sign(table, formula->steps, row, [](const auto& step) { return step.column; });
+        return sign && of_sign(formula->op, *sign) != formula->negate;
+    }
     const auto& linear = std::get<Linear>(leaf);
     const auto sum = linear_sum(table, linear.factors, linear.columns, row);
     return sum && compared(linear.op, *sum, linear.constant) != linear.negate;
@@ -182,6 +254,46 @@ inline bool holds(const TableData& table, const Bound& bound, std::size_t row) {
         any |= one;
     }
     return bound.kind == Bound::Kind::And ? all : any;
+}
+
+// ---- Formulas
+
+// Of those columns, with constants that are hard to compute with; `wild` ones make most of them inexact.
+inline Predicate random_formula(std::mt19937_64& random, const std::vector<std::string>& columns, Comparison op,
+                                bool fractions) {
+    std::vector<FormulaStep<std::string>> steps;
+    const auto constant = [&] {
+        static const std::vector<Numeral> integers{
+            Integer{0}, Integer{1}, Integer{-3}, Integer{1} << 53U, (Integer{1} << 53U) + 1, Integer{1} << 62U};
+        static const std::vector<Numeral> reals{0.1, 0.4, 0.5, -2.0, 1.0 / 3, 1e15, 0x1p53, -0.0};
+        const auto& list = fractions && random() % 3 != 0 ? reals : integers;
+        return FormulaStep<std::string>{.kind = Arithmetic::Constant,
+                                        .constant = list[random() % (fractions ? 4 : list.size())]};
+    };
+    const auto side = [&](const auto& self, int depth) -> void {
+        const auto pick = random() % 6;
+        if (depth == 0 || pick == 0) {
+            if (random() % 3 == 0) return steps.push_back(constant());
+            return steps.push_back({.kind = Arithmetic::Column, .column = columns[random() % columns.size()]});
+        }
+        if (pick == 1) {
+            self(self, depth - 1);
+            return steps.push_back({.kind = Arithmetic::Negate});
+        }
+        if (pick == 2) {
+            steps.push_back(constant());
+            self(self, depth - 1);
+            return steps.push_back({.kind = Arithmetic::Multiply});
+        }
+        self(self, depth - 1);
+        self(self, depth - 1);
+        steps.push_back({.kind = pick % 2 != 0 ? Arithmetic::Add : Arithmetic::Subtract});
+    };
+    steps.push_back({.kind = Arithmetic::Column, .column = columns[random() % columns.size()]});
+    side(side, 2);
+    steps.push_back({.kind = random() % 2 != 0 ? Arithmetic::Add : Arithmetic::Subtract});
+    side(side, static_cast<int>(random() % 2));
+    return predicate({.kind = Expression::Kind::Formula, .op = op, .steps = std::move(steps)});
 }
 
 // ---- Tables

@@ -1,0 +1,25 @@
+#include "input/printable.hpp"
+
+#include <cstddef>
+
+namespace quadmill::cli {
+
+std::string printable(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+        const bool beyond_ascii = byte == 0xc2 && next >= 0x80 && next < 0xa0;
+        if (beyond_ascii || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+            const auto value = beyond_ascii ? next : byte;
+            out.append("\\x").append(1, digits[value >> 4U]).append(1, digits[value & 15U]);
+            i += beyond_ascii ? 1 : 0;
+        } else {
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+}  // namespace quadmill::cli

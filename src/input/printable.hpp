@@ -1,0 +1,12 @@
+// Text for a terminal, which would obey the control characters in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace quadmill::cli {
+
+// Control characters as \x1b, also those of UTF-8 beyond ASCII (U+0080 to U+009F); line ends and tabs stay.
+[[nodiscard]] std::string printable(std::string_view text);
+
+}  // namespace quadmill::cli

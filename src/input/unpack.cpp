@@ -1,0 +1,315 @@
+#include "input/unpack.hpp"
+
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string name_of(const std::string& path) {
+    return path == "-" ? "standard input" : "'" + path + "'";
+}
+
+// ---- What it looks like
+
+struct Look {
+    std::size_t at;
+    std::string_view bytes;
+    std::string_view what;
+    std::string_view advice = {};
+    bool has_zeros = false;  // somewhere, as text has nowhere
+};
+
+constexpr std::string_view as_csv = "save it as CSV (UTF-8)";
+// The first that fits.
+constexpr Look looks[] = {
+    {0, "\x1f\x8b"sv, "gzip data", "it is packed more than once"},
+    {0, "\x28\xb5\x2f\xfd"sv, "zstd data", "it is packed more than once"},
+    {0,
+     "\xfd"
+     "7zXZ\0"sv,
+     "xz data", "`xz -dc` unpacks it, for FROM -"},
+    {4, "1AY&SY"sv, "bzip2 data", "`bzip2 -dc` unpacks it, for FROM -"},
+    {0, "\x04\x22\x4d\x18"sv, "lz4 data", "`lz4 -dc` unpacks it, for FROM -"},
+    {0, "7z\xbc\xaf\x27\x1c"sv, "a 7z archive", "unpack it first"},
+    {0, "Rar!\x1a\x07"sv, "a RAR archive", "unpack it first"},
+    {257, "ustar"sv, "a tar archive", "`tar -xO` unpacks a file of it, for FROM -", true},
+    {0, "PAR1\x15"sv, "a Parquet file", "write it as CSV first"},
+    {0, "ARROW1\0"sv, "an Arrow (Feather) file", "write it as CSV first"},
+    {0, "ORC\x08"sv, "an ORC file", "write it as CSV first"},
+    {0, "Obj\x01"sv, "an Avro file", "write it as CSV first"},
+    {0, "SQLite format 3\0"sv, "a SQLite database", "`sqlite3 -csv -header FILE 'SELECT ...'` writes CSV"},
+    {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "an old Office file (.xls, .doc)", as_csv},
+    {0, "\x89HDF"sv, "an HDF5 file", "write it as CSV first"},
+    {0, "\x93NUMPY"sv, "a NumPy file", "write it as CSV first"},
+    {0, "\x89PNG"sv, "a PNG picture"},
+    {0, "\xff\xd8\xff"sv, "a JPEG picture"},
+    {0, "GIF8"sv, "a GIF picture", {}, true},
+    {0, "%PDF-"sv, "a PDF file"},
+    {0,
+     "\x7f"
+     "ELF"sv,
+     "an ELF program"},
+    {0, "\xff\xfe\0\0"sv, "UTF-32", "`iconv -f UTF-32 -t UTF-8` makes it readable"},
+    {0, "\0\0\xfe\xff"sv, "UTF-32", "`iconv -f UTF-32 -t UTF-8` makes it readable"},
+};
+
+bool has(std::string_view text, const Look& look) {
+    const bool zeros = !look.has_zeros || text.find('\0') != std::string_view::npos;
+    return zeros && text.size() >= look.at && text.substr(look.at).starts_with(look.bytes);
+}
+
+Look zip_of(std::string_view begin) {
+    if (begin.find("[Content_Types].xml") != std::string_view::npos || begin.find("xl/") != std::string_view::npos)
+        return {0, {}, "an Excel workbook (.xlsx) or another Office file", as_csv};
+    if (begin.find("opendocument") != std::string_view::npos) return {0, {}, "an OpenDocument file (.ods)", as_csv};
+    return {0, {}, "a zip archive", "`unzip -p` unpacks a file of it, for FROM -"};
+}
+
+// Every other byte of Latin text is 0 there.
+std::optional<Look> utf16_of(std::string_view begin) {
+    std::array<std::size_t, 2> zeros{};
+    for (std::size_t i = 0; i < begin.size(); ++i) zeros.at(i % 2) += begin[i] == '\0' ? 1U : 0U;
+    for (const std::size_t side : {0U, 1U}) {
+        if (zeros.at(side) * 4 < begin.size() || zeros.at(1 - side) > 0) continue;
+        return Look{0,
+                    {},
+                    "UTF-16 without a mark",
+                    side == 1 ? "`iconv -f UTF-16LE -t UTF-8` makes it readable"
+                              : "`iconv -f UTF-16BE -t UTF-8` makes it readable"};
+    }
+    return {};
+}
+
+std::optional<Look> look_of(std::string_view begin) {
+    if (begin.starts_with("PK\x03\x04"sv) || begin.starts_with("PK\x05\x06"sv)) return zip_of(begin);
+    const auto* found = std::ranges::find_if(looks, [&](const Look& look) { return has(begin, look); });
+    if (found != std::end(looks)) return *found;
+    const auto zero = begin.find('\0');
+    if (zero == std::string_view::npos) return {};
+    if (begin.starts_with("MZ")) return Look{0, {}, "a Windows program"};
+    if (const auto utf16 = utf16_of(begin)) return utf16;
+    return Look{0, {}, "binary data: it has zero bytes"};
+}
+
+// ---- Unpacking
+
+}  // namespace
+
+// Calls of either library: what was read of the packed bytes, and written.
+struct Progress {
+    std::size_t used = 0, made = 0;
+};
+
+class Unpacker {
+  public:
+    explicit Unpacker(const std::string& path) : path_(path) {}
+    Unpacker(const Unpacker&) = delete;
+    Unpacker& operator=(const Unpacker&) = delete;
+    virtual ~Unpacker() = default;
+
+    // Some of `packed` into the memory. After a fault, the first call that makes nothing throws.
+    Progress unpack(std::span<const std::byte> packed, std::span<std::byte> memory) {
+        Progress all;
+        while (fault_.empty() && all.used < packed.size() && all.made < memory.size()) {
+            const auto [used, made] = step(packed.subspan(all.used), memory.subspan(all.made));
+            all.used += used;
+            all.made += made;
+            packed_ += used;
+            if (used == 0 && made == 0) break;
+        }
+        // Nothing to read may still leave something to write.
+        if (fault_.empty() && all.made == 0 && all.used == packed.size()) all.made = step({}, memory).made;
+        if (!fault_.empty() && all.made == 0) fail(fault_);
+        return all;
+    }
+    // At the end of the packed bytes.
+    void finish() const {
+        if (!between_) fail("was cut off: it ends within the packed data");
+    }
+
+  protected:
+    [[nodiscard]] virtual Progress step(std::span<const std::byte> packed, std::span<std::byte> memory) = 0;
+    void fault(const std::string& what) { fault_ = "is damaged: " + what; }
+    bool between_ = true;  // members of gzip or frames of zstd, of which there may be several
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw IoError(name_of(path_) + " " + what + ", at byte " + std::to_string(packed_), path_, packed_);
+    }
+
+    std::string path_, fault_;
+    std::size_t packed_ = 0;
+};
+
+namespace {
+
+class GzipUnpacker final : public Unpacker {
+  public:
+    explicit GzipUnpacker(const std::string& path) : Unpacker(path) {
+        constexpr int largest_window = 15, gzip = 16;
+        if (inflateInit2(&state_, largest_window + gzip) != Z_OK) throw std::bad_alloc();
+    }
+    GzipUnpacker(const GzipUnpacker&) = delete;
+    GzipUnpacker& operator=(const GzipUnpacker&) = delete;
+    ~GzipUnpacker() override { inflateEnd(&state_); }
+
+  private:
+    Progress step(std::span<const std::byte> packed, std::span<std::byte> memory) override {
+        // Zeros fill the last block of a tape, as gzip has it.
+        if (ended_ && !packed.empty() && packed[0] == std::byte{0}) return {.used = 1, .made = 0};
+        if (packed.empty() && between_) return {};
+        if (ended_) inflateReset(&state_);
+        ended_ = between_ = false;
+        const auto most = std::size_t{std::numeric_limits<uInt>::max()};
+        const auto in = std::min(packed.size(), most), out = std::min(memory.size(), most);
+        // zlib only reads what this points to.
+        state_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
+        state_.avail_in = static_cast<uInt>(in);
+        state_.next_out = reinterpret_cast<Bytef*>(memory.data());
+        state_.avail_out = static_cast<uInt>(out);
+        const int result = inflate(&state_, Z_NO_FLUSH);
+        if (result == Z_MEM_ERROR) throw std::bad_alloc();
+        if (result == Z_STREAM_END) {
+            ended_ = between_ = true;
+        } else if (result != Z_OK && result != Z_BUF_ERROR) {
+            fault(state_.msg ? state_.msg : "no gzip data");
+        }
+        return {.used = in - state_.avail_in, .made = out - state_.avail_out};
+    }
+
+    z_stream state_{};
+    bool ended_ = false;
+};
+
+class ZstdUnpacker final : public Unpacker {
+  public:
+    explicit ZstdUnpacker(const std::string& path) : Unpacker(path), state_(ZSTD_createDStream()) {
+        if (!state_) throw std::bad_alloc();
+    }
+    ZstdUnpacker(const ZstdUnpacker&) = delete;
+    ZstdUnpacker& operator=(const ZstdUnpacker&) = delete;
+    ~ZstdUnpacker() override { ZSTD_freeDStream(state_); }
+
+  private:
+    Progress step(std::span<const std::byte> packed, std::span<std::byte> memory) override {
+        if (packed.empty() && between_) return {};
+        ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+        ZSTD_outBuffer out{memory.data(), memory.size(), 0};
+        const auto result = ZSTD_decompressStream(state_, &out, &in);
+        if (ZSTD_isError(result) != 0) fault(ZSTD_getErrorName(result));
+        between_ = result == 0;
+        return {.used = in.pos, .made = out.pos};
+    }
+
+    ZSTD_DStream* state_;
+};
+
+constexpr std::size_t magic_bytes = 4;
+
+// Nothing where it is not packed.
+std::unique_ptr<Unpacker> unpacker_of(const std::string& path, std::string_view begin) {
+    if (begin.starts_with("\x1f\x8b"sv)) return std::make_unique<GzipUnpacker>(path);
+    const bool skipped = begin.size() >= magic_bytes && begin.substr(1, 3) == "\x2a\x4d\x18"sv &&
+                         (static_cast<unsigned char>(begin[0]) & 0xf0U) == 0x50;  // a frame that says nothing
+    if (begin.starts_with("\x28\xb5\x2f\xfd"sv) || skipped) return std::make_unique<ZstdUnpacker>(path);
+    return {};
+}
+
+std::size_t machine_memory() {
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+void require_text(const std::string& path, std::string_view begin) {
+    constexpr std::size_t enough = 4096;
+    const auto look = look_of(begin.substr(0, enough));
+    if (!look) return;
+    throw InvalidArgument(name_of(path) + " is no text; it looks like " + std::string(look->what) +
+                          (look->advice.empty() ? "" : "; " + std::string(look->advice)));
+}
+
+Bytes read_unpacked(const std::string& path) {
+    auto packed = read_file(path);
+    const auto unpacker = unpacker_of(path, text_of(packed.span()));
+    if (!unpacker) return packed;
+    Bytes bytes;
+    bytes.resize(std::max<std::size_t>(4 * packed.size(), 4096));
+    std::size_t used = 0, size = 0;
+    for (;;) {
+        if (size == bytes.size()) {
+            if (size > machine_memory())
+                throw IoError(
+                    name_of(path) + " unpacks to more than the memory of this machine; --batch reads it in parts", path,
+                    used);
+            bytes.resize(2 * size);
+        }
+        const auto progress = unpacker->unpack(packed.span().subspan(used), bytes.span().subspan(size));
+        used += progress.used;
+        size += progress.made;
+        if (used == packed.size() && progress.made == 0) break;
+    }
+    unpacker->finish();
+    bytes.resize(size);
+    return bytes;
+}
+
+// ---- TextStream
+
+TextStream::TextStream(const std::string& path) : input_(path) {}
+
+TextStream::~TextStream() = default;
+
+bool TextStream::more() {
+    if (!known_) {
+        while (input_.text().size() < magic_bytes && input_.more()) {
+        }
+        known_ = true;
+        unpacker_ = unpacker_of(path(), input_.text());
+        if (unpacker_) memory_ = std::make_unique_for_overwrite<std::byte[]>(room);
+        if (!unpacker_) return !input_.text().empty();
+    }
+    if (!unpacker_) return input_.more();
+    for (;;) {
+        const auto progress = unpacker_->unpack(input_.bytes(), {memory_.get() + size_, room - size_});
+        input_.drop(progress.used);
+        size_ += progress.made;
+        if (progress.made > 0) return true;
+        if (!input_.bytes().empty() || input_.more()) continue;
+        if (!input_.interrupted()) unpacker_->finish();
+        return false;
+    }
+}
+
+std::string_view TextStream::text() const {
+    if (!known_) return {};
+    return unpacker_ ? text_of({memory_.get(), size_}) : input_.text();
+}
+
+void TextStream::drop(std::size_t used) {
+    if (!unpacker_) return input_.drop(used);
+    std::copy(memory_.get() + used, memory_.get() + size_, memory_.get());
+    size_ -= used;
+}
+
+}  // namespace quadmill::cli
