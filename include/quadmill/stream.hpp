@@ -3,8 +3,9 @@
 ///
 /// A stream is cut into windows; a WindowSorter sorts them (std::sort, or the graphics pipeline, see
 /// window_sorter.hpp), and a summary takes what it needs from each. Values are of the types that sort.hpp sorts, in its
-/// order, but -0 counts as 0. NaNs are no values: they are counted apart (nans()). One thread at a time may use a
-/// summary, and with a sorter on the GPU the thread of its context. Copying a summary is saving and loading it.
+/// order, but -0 counts as 0. NaNs are no values: they are counted apart (nans()). One thread at a time may change a
+/// summary; while none does, any number may call its const functions, but with a sorter on the GPU only the thread of
+/// its context. Copying a summary is saving and loading it.
 #pragma once
 
 #include <cstddef>
@@ -61,23 +62,25 @@ struct StreamTimes {
 struct QuantileOptions {
     double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};  ///< of the whole stream, where it is known: the summary is smaller
-    /// Values that are sorted at once. 0 takes 128 / eps, rounded up to a power of two, from 2^12 to 2^23, or
-    /// 16 / eps where that is more, up to 2^24.
+    /// Values that are sorted at once. 0 takes what the sorter is good at, WindowSorter::window(eps).
     std::size_t window = 0;
 };
 
 /// Quantiles of all values so far.
 ///
 /// Guarantee: the rank of every answer is within eps n of the one asked for, and within the bounds given with it, for
-/// every stream, whether n was given, wrong or unknown. The least and the greatest value are exact. The same values in
-/// the same order give the same answers, whatever the sorter.
-/// Units: with w windows of n values, for n known (1 + log2 w)^2 / eps entries of 24 bytes; for n unknown, 16 (1 + log2
-/// w) / eps up to 2^8 windows, 1,152 / eps up to 2^24; and the values of four batches of the sorter, of at least one
-/// window each. Merging summaries that were made with another eps or n keeps eps, but may keep all their entries.
+/// every stream, whether n was given, wrong or unknown. The least and the greatest value are exact; so is every answer
+/// while nothing was dropped, as before the first window is full. The same values in the same order and windows of the
+/// same length give the same answers, whatever the sorter.
+/// Units: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps up
+/// to 2^12 windows, 2,550 / eps up to 2^36; of random values half of that and less. An entry has 12 bytes (16 for 64-bit
+/// types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when it is saved. Besides, the values of four batches
+/// of the sorter, of at least one window each; of these no more than 4 / eps are saved as they are. Merging summaries
+/// that were made with another eps or n keeps eps, but may keep all their entries.
 /// Throws: InvalidArgument for options out of range, or what is asked of no values; what the sorter throws (no value is
 /// lost then).
-/// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 2 + eps b / (2 (log n
-/// + 1)): the formula that is printed there breaks eps.
+/// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 4 + 3 eps (b - 1) / (4
+/// (log w + 1)), in their place of eps / 2 + eps b / (2 (log w + 1)); the formula that is printed there breaks eps.
 ///
 ///     Quantiles<float> latencies({.eps = 0.001});
 ///     latencies.add(values);
@@ -121,7 +124,9 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] static Quantiles load(std::span<const std::byte> bytes,
                                         std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    [[nodiscard]] std::size_t bytes() const;  ///< of memory, values on their way included
+    /// Of memory, values on their way and the CPU's sorter included.
+    [[nodiscard]] std::size_t bytes() const;
+    /// Of the summary of all whole windows so far.
     [[nodiscard]] std::size_t summary_bytes() const;
     [[nodiscard]] StreamTimes times() const;
 
@@ -135,13 +140,13 @@ class QUADMILL_API Quantiles {
 
 struct FrequencyOptions {
     double eps = 0.001;      ///< the error of a count, as a part of n; from 1e-9 to 0.5
-    std::size_t window = 0;  ///< as for quantiles; the paper's own is ceil(1 / eps)
+    std::size_t window = 0;  ///< as for quantiles, but at least 1 / eps (up to 2^24), which is the paper's own
 };
 
 /// The frequent values of all so far: lossy counting.
 ///
 /// Guarantee: a count's estimate is at most eps n too low and never too high; frequent(s) has every value that occurs s
-/// n times or more, and none that occurs less than (s - eps) n times.
+/// n times or more, and none that occurs less than (s - eps) n times. Values of an unfinished window are counted exactly.
 /// Units: at most (1 / eps) log(eps n) entries of 24 bytes, and a few, often far fewer.
 /// Source: SIGMOD'05 section 5.1; Manku and Motwani, VLDB 2002, whose rule of compressing is the one used: a value goes
 /// when its upper bound is at most eps n. (Deleting counts of one, as printed there, breaks the bound on memory.)
@@ -198,6 +203,8 @@ struct SlidingOptions {
     double eps = 0.01;         ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
     std::uint64_t window = 0;  ///< values; at least 1
     Widths widths = Widths::Fixed;
+    /// What may take more memory than that is refused, with the bytes that it may take.
+    std::uint64_t most_bytes = std::uint64_t{1} << 33U;
 };
 
 /// Quantiles of the last values of a stream.
@@ -205,9 +212,11 @@ struct SlidingOptions {
 /// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
 /// Units: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
-/// are exact. Fixed: blocks of 2 (L + 1)^2 / eps entries of 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
-/// being merged, half as much again while the stream is shorter than the window. Variable: blocks of some
-/// 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
+/// are exact; where few values came since the last one, they are merged into what was sorted. Fixed: blocks of
+/// 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are being merged, half as
+/// much again while the stream is shorter than the window; and four batches of at least max(32 (L + 1) / eps, 2^14)
+/// values, however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and
+/// the last 128 / eps values. Throws: InvalidArgument where all this may be more than options.most_bytes.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -350,10 +359,15 @@ struct Aggregate {
     double phi = 0.5;  ///< of Kind::Quantile
 };
 
+/// f(v) = scale v + offset.
+struct Affine {
+    double scale = 1, offset = 0;
+};
+
 struct CorrelatedSum {
-    double threshold;     ///< f(AGG(x)), estimated
+    double threshold;     ///< f(AGG(x)), estimated; the double that is nearest to it
     double sum;           ///< estimated
-    double lower, upper;  ///< the sum is from here to here, but for the rounding of sums of doubles
+    double lower, upper;  ///< the exact sum is from here to here
 };
 
 struct CorrelatedSumOptions {
@@ -366,8 +380,10 @@ struct CorrelatedSumOptions {
 /// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. Pairs with x of at most 32 bits are sorted by the
 /// sorter, as 64-bit keys of x and place; others on the caller's thread.
 ///
-/// Guarantee: the exact sum is from `lower` to `upper` (but for the rounding of double sums). `sum` is within eps
-/// sum(|g(y)|) of the sum for a threshold f(v), where the rank of v is within eps n of that of AGG(x).
+/// Guarantee: the exact sum is from `lower` to `upper`. `sum` is within eps sum(|g(y)|) of the sum for a threshold f(v),
+/// where the rank of v is within eps n of that of AGG(x). While nothing was dropped (see Quantiles) all three are exact,
+/// if the sums of positive and of negative g(y) fit into 106 bits each, none below 2^-1010; else what rounding may lose
+/// is in the bounds. The average of x is exact, and x is compared exactly, of 64 bits, too.
 /// A pair whose x or y is NaN is no value, and counted by nans().
 /// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
 template <class T>
@@ -387,8 +403,9 @@ class QUADMILL_API CorrelatedSums {
     [[nodiscard]] double eps() const;
 
     /// `f` must not have a minimum or maximum inside the range of x: it rises, or it falls. Pre: n() > 0.
-    [[nodiscard]] CorrelatedSum sum(
-        const Aggregate& aggregate, const std::function<double(double)>& f = [](double v) { return v; }) const;
+    [[nodiscard]] CorrelatedSum sum(const Aggregate& aggregate, const std::function<double(double)>& f) const;
+    /// The same for a line, and for f(v) = v, without any rounding of AGG(x) or of the threshold that x is compared to.
+    [[nodiscard]] CorrelatedSum sum(const Aggregate& aggregate, const Affine& f = {}) const;
 
     void merge(const CorrelatedSums& other);
     [[nodiscard]] std::vector<std::byte> save() const;

@@ -51,6 +51,8 @@ class Borrowed final : public WindowSorter {
     [[nodiscard]] std::size_t depth() const override { return sorter_.depth(); }
     [[nodiscard]] std::size_t batch_bytes() const override { return sorter_.batch_bytes(); }
     [[nodiscard]] std::size_t batch_windows() const override { return sorter_.batch_windows(); }
+    [[nodiscard]] std::size_t window(double eps) const override { return sorter_.window(eps); }
+    [[nodiscard]] std::size_t bytes() const override { return sorter_.bytes(); }
     [[nodiscard]] Times times() const override {
         const auto now = sorter_.times();
         return {now.upload - before_.upload, now.sort - before_.sort, now.readback - before_.readback};

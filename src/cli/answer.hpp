@@ -141,7 +141,7 @@ template <class T>
 [[nodiscard]] Answer answer_of(const CorrelatedSums<T>& summary, const Question& asked) {
     Json row{{"threshold", nullptr}, {"sum", 0}, {"lower", 0}, {"upper", 0}};
     if (summary.n() > 0) {
-        const auto found = summary.sum(asked.aggregate, [&](double v) { return asked.scale * v + asked.offset; });
+        const auto found = summary.sum(asked.aggregate, Affine{asked.scale, asked.offset});
         row = {{"threshold", json_of(found.threshold)},
                {"sum", json_of(found.sum)},
                {"lower", json_of(found.lower)},

@@ -8,8 +8,8 @@
 #include <limits>
 #include <utility>
 
-#include "input/checks.hpp"
 #include "cli/commands.hpp"
+#include "input/checks.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::cli {
@@ -101,7 +101,8 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
                     "pipes and for files of 2^23 values or more where there is a GPU, else cpu")
         ->transform(one_of(sorter_words))
         ->default_str("auto");
-    verb.add_option("--window", options.window, "Values sorted at once (default: 128 / eps, from 2^12 to 2^23)")
+    verb.add_option("--window", options.window,
+                    "Values sorted at once (default: by eps and who sorts, from 2^12 to 2^24)")
         ->transform(count_up_to(std::uint64_t{1} << 24U))
         ->type_name("N");
     verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")

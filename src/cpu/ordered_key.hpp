@@ -26,6 +26,11 @@ struct KeyOf {
         return false;
     }
     static constexpr Key most = std::numeric_limits<typename Bits::Bits>::max();
+    // Of a value that is no NaN: these come last.
+    static Key greatest() {
+        if constexpr (is_float<T>) return key(Bits::value(Bits::exponent));
+        return most;
+    }
 
   private:
     static TotalOrder<T> order() { return TotalOrder<T>(Order::Ascending); }

@@ -1,6 +1,7 @@
 #include "cpu/window_sorter.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -11,6 +12,25 @@
 namespace quadmill {
 
 WindowSorter::~WindowSorter() = default;
+
+namespace {
+
+// `factor` values for each value of a sample, or 16 where that is more than `enough`.
+std::size_t window_of(double eps, double factor, double enough) {
+    constexpr double least = 0x1p12, least_factor = 16, most = 0x1p24;
+    const double window = std::max(std::min(factor / eps, enough), std::min(least_factor / eps, most));
+    return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
+}
+
+}  // namespace
+
+std::size_t WindowSorter::window(double eps) const {
+    return window_of(eps, 128, 0x1p23);
+}
+
+std::size_t detail::cpu::CpuWindowSorter::window(double eps) const {
+    return window_of(eps, 64, 0x1p20);
+}
 
 void WindowSorter::share(std::size_t count, const std::function<void(std::size_t)>& work) {
     for (std::size_t i = 0; i < count; ++i) work(i);
@@ -53,12 +73,14 @@ WindowSorter::Times CpuWindowSorter::times() const {
     return {.upload = 0, .sort = sort_ms_ / threads(), .readback = 0};
 }
 
-void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
+void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i, Scratch& all) {
     const Stopwatch time;
     visit(batch.keys, [&]<class T>(std::span<T> keys) {
         const auto first = i * batch.window;
-        thread_local std::vector<typename KeyBits<T>::Bits> scratch;
+        auto& scratch = std::get<std::vector<typename KeyBits<T>::Bits>>(all);
+        const auto before = scratch.capacity();
         sort_by_std(keys.subspan(first, std::min(batch.window, keys.size() - first)), Order::Ascending, scratch);
+        scratch_bytes_ += (scratch.capacity() - before) * sizeof scratch[0];
     });
     const std::lock_guard lock(mutex_);
     sort_ms_ += time.ms();
@@ -71,7 +93,7 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
         throw InvalidArgument("WindowSorter::begin: 2 batches are under way, which is the most; finish() one first");
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {
-        for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i);
+        for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i, scratch_);
         batch.taken = batch.done = batch.windows;
     }
     {
@@ -82,6 +104,7 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
 }
 
 void CpuWindowSorter::loop() {
+    Scratch scratch;
     std::unique_lock lock(mutex_);
     const auto next = [this] {
         return std::find_if(batches_.begin(), batches_.end(), [](const Batch& b) { return b.taken < b.windows; });
@@ -94,7 +117,7 @@ void CpuWindowSorter::loop() {
         lock.unlock();
         std::exception_ptr error;
         try {
-            sort_window(batch, i);
+            sort_window(batch, i, scratch);
         } catch (...) {
             error = std::current_exception();
         }

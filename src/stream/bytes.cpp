@@ -11,24 +11,44 @@ namespace quadmill::detail::stream {
 namespace {
 
 constexpr std::array<char, 4> magic{'Q', 'M', 'S', 'M'};
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t version = 2;
 constexpr std::size_t header_bytes = 8, checksum_bytes = 4;
 
-// CRC-32 as in zlib and PNG.
-constexpr auto crc_table = [] {
-    std::array<std::uint32_t, 256> table{};
+// CRC-32 as in zlib and PNG, eight bytes at once: table k is that of a byte with k more behind it.
+using CrcTable = std::array<std::uint32_t, 256>;
+constexpr auto crc_tables = [] {
+    std::array<CrcTable, 8> tables{};
     for (std::uint32_t i = 0; i < 256; ++i) {
         auto c = i;
         for (int bit = 0; bit < 8; ++bit) c = (c & 1U) ? 0xedb88320U ^ (c >> 1U) : c >> 1U;
-        table[i] = c;
+        tables[0][i] = c;
     }
-    return table;
+    for (std::size_t k = 1; k < tables.size(); ++k) {
+        for (std::size_t i = 0; i < 256; ++i)
+            tables[k][i] = tables[0][tables[k - 1][i] & 0xffU] ^ (tables[k - 1][i] >> 8U);
+    }
+    return tables;
 }();
 
 std::uint32_t crc32(std::span<const std::byte> bytes) {
     auto c = ~0U;
-    for (const auto b : bytes) c = crc_table[(c ^ static_cast<std::uint32_t>(b)) & 0xffU] ^ (c >> 8U);
+    for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+        std::uint32_t next = 0;
+        for (unsigned k = 0; k < 8; ++k) {
+            const auto mixed = static_cast<std::uint32_t>(bytes[k]) ^ (k < 4 ? c >> (8 * k) & 0xffU : 0U);
+            next ^= crc_tables[7 - k][mixed];
+        }
+        c = next;
+    }
+    for (const auto b : bytes) c = crc_tables[0][(c ^ static_cast<std::uint32_t>(b)) & 0xffU] ^ (c >> 8U);
     return ~c;
+}
+
+// Bytes of a double in the other order: those that are often 0 come last.
+std::uint64_t turned(std::uint64_t bits) {
+    std::uint64_t out = 0;
+    for (int i = 0; i < 8; ++i, bits >>= 8U) out = out << 8U | (bits & 0xffU);
+    return out;
 }
 
 template <class Number>
@@ -54,11 +74,12 @@ Writer::Writer(const Header& header) {
 }
 
 void Writer::u64(std::uint64_t value) {
-    put(bytes_, value);
+    for (; value >= 0x80U; value >>= 7U) bytes_.push_back(static_cast<std::byte>(value | 0x80U));
+    bytes_.push_back(static_cast<std::byte>(value));
 }
 
 void Writer::f64(double value) {
-    put(bytes_, std::bit_cast<std::uint64_t>(value));
+    u64(turned(std::bit_cast<std::uint64_t>(value)));
 }
 
 std::vector<std::byte> Writer::take() {
@@ -74,7 +95,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
     if (byte(4) != version) {
         fail("it was saved in version " + std::to_string(byte(4)) + " of the format, and this program reads version " +
-             std::to_string(version));
+             std::to_string(version) + "; make it anew, or read it with the quadmill that saved it");
     }
     if (bytes.size() < header_bytes + checksum_bytes) fail("the bytes end too soon");
     const auto body = bytes.first(bytes.size() - checksum_bytes);
@@ -83,23 +104,52 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     header_ = {static_cast<Kind>(byte(5)), static_cast<KeyType>(byte(6))};
     require(byte(5) >= 1 && byte(5) <= 6 && byte(6) <= 6 && byte(7) == 0, "the header");
     rest_ = body.subspan(header_bytes);
+    cpu::visit_type(header_.type, [this]<class T>(const T* /*type*/) {
+        most_key_ = KeyOf<T>::greatest();
+        if constexpr (cpu::is_float<T>) {
+            is_float_ = true;
+            no_key_ = cpu::TotalOrder<T>(Order::Ascending).encode(cpu::KeyBits<T>::sign);
+        }
+    });
 }
 
-std::uint64_t Reader::u64() {
-    if (rest_.size() < sizeof(std::uint64_t)) fail("the bytes end too soon");
-    const auto value = get<std::uint64_t>(rest_);
-    rest_ = rest_.subspan(sizeof value);
+std::uint8_t Reader::byte() {
+    if (rest_.empty()) fail("the bytes end too soon");
+    const auto value = static_cast<std::uint8_t>(rest_.front());
+    rest_ = rest_.subspan(1);
     return value;
 }
 
+// Numbers are as short as they can be, so that the same summary has the same bytes.
+std::uint64_t Reader::u64() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        const auto next = byte();
+        require(shift < 63 || next <= 1, "a number of more than 64 bits");
+        value |= static_cast<std::uint64_t>(next & 0x7fU) << shift;
+        if (next >= 0x80U) continue;
+        require(next > 0 || shift == 0, "a number that is longer than it needs to be");
+        return value;
+    }
+}
+
 double Reader::f64() {
-    return std::bit_cast<double>(u64());
+    return std::bit_cast<double>(turned(u64()));
 }
 
 std::size_t Reader::count(std::size_t bytes_each) {
-    const auto value = u64();
-    if (value > rest_.size() / bytes_each) fail("the bytes end too soon");
-    return static_cast<std::size_t>(value);
+    return count_of(u64(), bytes_each);
+}
+
+std::size_t Reader::count_of(std::uint64_t things, std::size_t bytes_each) const {
+    if (things > rest_.size() / bytes_each) fail("the bytes end too soon");
+    return static_cast<std::size_t>(things);
+}
+
+Key Reader::key(Key before) {
+    const auto above = u64();
+    require(before <= most_key_ && above <= most_key_ - before && !(is_float_ && before + above == no_key_), "a key");
+    return before + above;
 }
 
 void Reader::end() const {

@@ -1,4 +1,5 @@
-// The byte format of saved summaries (docs/stream-format.md): little-endian numbers between a header and a checksum.
+// The byte format of saved summaries (docs/stream-format.md): numbers of as few bytes as they need, between a header and
+// a checksum.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "quadmill/stream.hpp"
+#include "stream/key.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -19,6 +21,24 @@ class Writer {
     explicit Writer(const Header& header);
     void u64(std::uint64_t value);
     void f64(double value);
+    // Keys that ascend, each by what it is above the one before.
+    template <class Summary>
+    void keys(const Summary& of) {
+        Key before = 0;
+        for (std::size_t i = 0; i < of.size(); ++i) {
+            u64(of.key(i) - before);
+            before = of.key(i);
+        }
+    }
+    // Values at their width, as they come.
+    template <class T>
+    void values(std::span<const T> all) {
+        u64(all.size());
+        for (const auto& value : all) {
+            const auto bits = cpu::KeyBits<T>::of(value);
+            for (std::size_t i = 0; i < sizeof bits; ++i) bytes_.push_back(static_cast<std::byte>(bits >> (8 * i)));
+        }
+    }
     // With the checksum of all before it.
     [[nodiscard]] std::vector<std::byte> take();
 
@@ -35,16 +55,40 @@ class Reader {
     [[nodiscard]] std::uint64_t u64();
     [[nodiscard]] double f64();
     // How many things follow, each of at least so many bytes: no more than there are bytes for.
-    [[nodiscard]] std::size_t count(std::size_t bytes_each);
+    [[nodiscard]] std::size_t count(std::size_t bytes_each = 1);
+    // The same of a number that has been read.
+    [[nodiscard]] std::size_t count_of(std::uint64_t things, std::size_t bytes_each = 1) const;
+    // A key that is `above` the one before. Only keys that values of the type have.
+    [[nodiscard]] Key key(Key before);
+    // Prefixes are keys, too, up to that.
+    void keys_up_to(Key most) { most_key_ = most; }
+    template <class T>
+    [[nodiscard]] std::vector<T> values(std::uint64_t most) {
+        using Bits = typename cpu::KeyBits<T>::Bits;
+        std::vector<T> all(count(sizeof(T)));
+        require(all.size() <= most, "the number of values that are kept as they are");
+        for (auto& value : all) {
+            Bits bits = 0;
+            for (std::size_t i = 0; i < sizeof bits; ++i)
+                bits |= static_cast<Bits>(static_cast<Bits>(byte()) << (8 * i));
+            value = cpu::KeyBits<T>::value(bits);
+            require(!KeyOf<T>::is_nan(value), "a value");
+        }
+        return all;
+    }
     void end() const;
     // Refuses the bytes unless `ok`: what is read must be possible, whatever the checksum says.
     void require(bool ok, const char* rule) const;
     [[noreturn]] void fail(const std::string& why) const;
 
   private:
+    std::uint8_t byte();
+
     const char* function_;
     std::span<const std::byte> rest_;
     Header header_{};
+    Key most_key_ = 0, no_key_ = 0;  // of the type: the greatest, and that of -0, which counts as 0
+    bool is_float_ = false;
 };
 
 }  // namespace quadmill::detail::stream

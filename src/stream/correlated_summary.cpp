@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace quadmill::detail::stream {
 
@@ -10,33 +11,65 @@ namespace {
 using Amounts = CorrelatedSummary::Amounts;
 using Entry = CorrelatedSummary::Entry;
 
-Amounts operator+(const Amounts& a, const Amounts& b) {
-    Amounts sum{};
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
-    return sum;
+// a + b, and what is lost of it (Knuth).
+Twofold sum_of(double a, double b) {
+    const double sum = a + b, from_b = sum - a;
+    return {sum, (a - (sum - from_b)) + (b - from_b)};
 }
 
-// Whether b - a is more than that, in any measure.
-bool further(const Amounts& a, const Amounts& b, const Amounts& than) {
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (b[i] - a[i] > than[i]) return true;
-    }
-    return false;
+double rounded_up(double sum) {
+    return std::nextafter(sum, std::numeric_limits<double>::infinity());
+}
+
+// Adds up to 106 bits; what does not fit is added to `lost`.
+Twofold add(const Twofold& a, const Twofold& b, double& lost) {
+    const auto high = sum_of(a.high, b.high), low = sum_of(a.low, b.low);
+    const auto middle = sum_of(high.low, low.high);
+    const auto first = sum_of(high.high, middle.high);
+    const auto rest = sum_of(middle.low, low.low);
+    const auto last = sum_of(first.low, rest.high);
+    const double left = std::abs(last.low) + std::abs(rest.low);
+    if (left > 0) lost = rounded_up(lost + left);
+    return sum_of(first.high, last.high);
+}
+
+Amounts add(const Amounts& a, const Amounts& b, BySign<double>& lost) {
+    return {
+        a.number + b.number,
+        {add(a.sums.positive, b.sums.positive, lost.positive), add(a.sums.negative, b.sums.negative, lost.negative)}};
+}
+
+// Scaled; the smallest weights lose bits.
+Twofold scaled(double weight, double& lost) {
+    const double value = weight * Twofold::scale;
+    if (value / Twofold::scale != weight) lost = rounded_up(lost + std::numeric_limits<double>::denorm_min());
+    return {value, 0};
+}
+
+double difference(const Twofold& a, const Twofold& b) {
+    return (b.high - a.high) + (b.low - a.low);
 }
 
 }  // namespace
 
-// An error of e allows a gap of 2 e.
-Amounts CorrelatedSummary::allowed(double max_error) const {
-    Amounts gaps{};
-    for (std::size_t i = 0; i < measures; ++i) gaps[i] = 2 * max_error / static_cast<double>(n_) * total_[i];
-    gaps[Number] -= 1;  // a rank counts the pair itself
-    return gaps;
+bool CorrelatedSummary::further(const Amounts& a, const Amounts& b, const Gaps& than) {
+    const auto numbers = static_cast<double>(b.number) - static_cast<double>(a.number);
+    return numbers > than.number || difference(a.sums.positive, b.sums.positive) > than.positive ||
+           difference(a.sums.negative, b.sums.negative) > than.negative;
+}
+
+// An error of e allows a gap of 2 e. A rank counts the pair itself. (Differences of sums are rounded here.)
+CorrelatedSummary::Gaps CorrelatedSummary::allowed(double max_error) const {
+    const double part = 2 * max_error / static_cast<double>(n_), sums = part * (1 - 0x1p-40);
+    return {part * static_cast<double>(n_) - 1, sums * total_.sums.positive.high, sums * total_.sums.negative.high};
 }
 
 CorrelatedSummary::CorrelatedSummary(std::span<const Pair> sorted, double max_error) : n_(sorted.size()) {
     for (const auto& pair : sorted) {
-        total_ = total_ + Amounts{1, std::max(pair.weight, 0.0), std::max(-pair.weight, 0.0)};
+        total_.number += 1;
+        auto& sum = pair.weight > 0 ? total_.sums.positive : total_.sums.negative;
+        auto& lost = pair.weight > 0 ? lost_.positive : lost_.negative;
+        sum = add(sum, scaled(std::abs(pair.weight), lost), lost);
         if (!entries_.empty() && entries_.back().key == pair.key) {
             entries_.back().least = entries_.back().most = total_;
             continue;
@@ -51,8 +84,16 @@ CorrelatedSummary::CorrelatedSummary(std::span<const Pair> sorted, double max_er
 CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const CorrelatedSummary& b,
                                             CorrelatedSummary&& memory, const Share& /*share*/) {
     auto out = std::move(memory);
+    // Each sum is made by one addition, so the largest loss is that of any.
+    BySign<double> lost;
+    const auto added = [&lost](const Amounts& from_a, const Amounts& from_b) {
+        BySign<double> now;
+        const auto sum = add(from_a, from_b, now);
+        lost = {std::max(lost.positive, now.positive), std::max(lost.negative, now.negative)};
+        return sum;
+    };
     out.n_ = a.n_ + b.n_;
-    out.total_ = a.total_ + b.total_;
+    out.total_ = added(a.total_, b.total_);
     out.entries_.clear();
     out.entries_.reserve(a.entries_.size() + b.entries_.size());
     // What `in` has at most, and below, a key that is just before `at`, or in it.
@@ -68,11 +109,16 @@ CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const Co
         const bool take_x = y == y_end || (x != x_end && x->key <= y->key);
         const bool take_y = x == x_end || (y != y_end && y->key <= x->key);
         const auto from_a = part(a, x, take_x), from_b = part(b, y, take_y);
-        out.entries_.push_back({take_x ? x->key : y->key, from_a.least + from_b.least, from_a.most + from_b.most,
-                                from_a.below + from_b.below});
+        out.entries_.push_back({take_x ? x->key : y->key, added(from_a.least, from_b.least),
+                                added(from_a.most, from_b.most), added(from_a.below, from_b.below)});
         x += take_x;
         y += take_y;
     }
+    const auto all = [](double before, double other, double now) {
+        return before + other + now > 0 ? rounded_up(rounded_up(before + other) + now) : 0;
+    };
+    out.lost_ = {all(a.lost_.positive, b.lost_.positive, lost.positive),
+                 all(a.lost_.negative, b.lost_.negative, lost.negative)};
     return out;
 }
 
@@ -91,14 +137,23 @@ void CorrelatedSummary::prune(double max_error, const Share& /*share*/) {
 
 double CorrelatedSummary::max_error() const {
     double worst = 0;
-    for (std::size_t i = 0; i < measures; ++i) {
-        if (total_[i] <= 0) continue;
-        for (std::size_t e = 0; e < entries_.size(); ++e) {
-            const auto& entry = entries_[e];
-            const double before = e > 0 ? entry.below[i] - entries_[e - 1].least[i] : 0;
-            const double wide = std::max(entry.most[i] - entry.least[i], before);
-            worst = std::max(worst, (wide + (i == Number && wide > 0 ? 1 : 0)) / total_[i]);
-        }
+    const auto look = [&](double wide, double total) {
+        if (total > 0) worst = std::max(worst, wide / total);
+    };
+    const Entry* before = nullptr;
+    for (const auto& entry : entries_) {
+        const auto from = before == nullptr ? Amounts{} : before->least;
+        const auto below = before == nullptr ? Amounts{} : entry.below;
+        const auto numbers = std::max(entry.most.number - entry.least.number, below.number - from.number);
+        look(static_cast<double>(numbers) + (numbers > 0 ? 1 : 0), static_cast<double>(n_));
+        const auto sums = [&](auto member) {
+            look(std::max(difference(entry.least.sums.*member, entry.most.sums.*member),
+                          difference(from.sums.*member, below.sums.*member)),
+                 (total_.sums.*member).high);
+        };
+        sums(&BySign<Twofold>::positive);
+        sums(&BySign<Twofold>::negative);
+        before = &entry;
     }
     return worst / 2 * static_cast<double>(n_);
 }
@@ -112,17 +167,50 @@ std::pair<Amounts, Amounts> CorrelatedSummary::at_most(Key key) const {
     return {last.least, above == entries_.end() ? total_ : above->below};
 }
 
+namespace {
+
+ExactSum sum_of(const Twofold& positive, const Twofold& negative, double more) {
+    ExactSum sum(more);
+    for (const double part : {positive.high, positive.low, -negative.high, -negative.low}) sum.add(part);
+    return sum;
+}
+
+ExactSum unscaled(const ExactSum& sum, double factor = 1) {
+    ExactSum out;
+    out.add(sum, factor / Twofold::scale);
+    return out;
+}
+
+}  // namespace
+
+double CorrelatedSummary::least_sum(const Amounts& positive, const Amounts& negative) const {
+    auto sum = sum_of(positive.sums.positive, negative.sums.negative, -lost_.positive);
+    sum.add(-lost_.negative);
+    return unscaled(sum).below();
+}
+
+double CorrelatedSummary::greatest_sum(const Amounts& positive, const Amounts& negative) const {
+    auto sum = sum_of(positive.sums.positive, negative.sums.negative, lost_.positive);
+    sum.add(lost_.negative);
+    return unscaled(sum).above();
+}
+
+double CorrelatedSummary::mean_sum(const Amounts& a, const Amounts& b) {
+    auto sum = sum_of(a.sums.positive, a.sums.negative, 0);
+    sum.add(sum_of(b.sums.positive, b.sums.negative, 0));
+    return unscaled(sum, 0.5).nearest();
+}
+
 CorrelatedSummary::AtRank CorrelatedSummary::at_rank(std::uint64_t rank) const {
-    const auto r = static_cast<double>(rank);
     // The ranks of a key are from what is below it, and one, to what is at most it.
     const auto reached = std::partition_point(entries_.begin(), entries_.end(),
-                                              [r](const Entry& entry) { return entry.least[Number] < r; });
+                                              [rank](const Entry& entry) { return entry.least.number < rank; });
     const auto passed = std::partition_point(entries_.begin(), entries_.end(),
-                                             [r](const Entry& entry) { return entry.below[Number] < r; });
+                                             [rank](const Entry& entry) { return entry.below.number < rank; });
     const auto upper = reached == entries_.end() ? reached - 1 : reached;
     const auto lower = passed == entries_.begin() ? passed : passed - 1;
-    const auto error = [r](const Entry& entry) {
-        return std::max({r - entry.least[Number], entry.below[Number] + 1 - r, 0.0});
+    const auto error = [rank](const Entry& entry) {
+        return std::max(less(rank, entry.least.number), less(entry.below.number + 1, rank));
     };
     auto nearest = lower;
     for (auto at = std::min(lower, upper); at <= std::max(lower, upper); ++at) {
@@ -131,47 +219,109 @@ CorrelatedSummary::AtRank CorrelatedSummary::at_rank(std::uint64_t rank) const {
     return {lower->key, nearest->key, upper->key};
 }
 
+namespace {
+
+// Sums that are equal to others that are known are left out.
+enum Known : std::uint64_t { None = 0, MostIsLeast = 1, BelowIsMostBefore = 2 };
+
+void write_sums(Writer& to, const BySign<Twofold>& sums) {
+    for (const auto& sum : {sums.positive, sums.negative}) {
+        to.f64(sum.high);
+        to.f64(sum.low);
+    }
+}
+
+BySign<Twofold> read_sums(Reader& from) {
+    BySign<Twofold> sums;
+    for (auto* sum : {&sums.positive, &sums.negative}) {
+        sum->high = from.f64();
+        sum->low = from.f64();
+        constexpr double most = 0x1p1012;  // of 2^52 weights
+        from.require(sum->high >= 0 && sum->high <= most && sum->high + sum->low == sum->high &&
+                         !std::signbit(sum->high) && (sum->high > 0 || sum->low == 0),
+                     "a sum");
+    }
+    return sums;
+}
+
+}  // namespace
+
 void CorrelatedSummary::write(Writer& to) const {
     to.u64(n_);
-    for (const double amount : total_) to.f64(amount);
+    write_sums(to, total_.sums);
+    to.f64(lost_.positive);
+    to.f64(lost_.negative);
     to.u64(entries_.size());
+    Entry before{};
     for (const auto& entry : entries_) {
-        to.u64(entry.key);
-        for (const auto& amounts : {entry.least, entry.most, entry.below}) {
-            for (const double amount : amounts) to.f64(amount);
-        }
+        to.u64(entry.key - before.key);
+        to.u64(entry.least.number - before.least.number);
+        to.u64(entry.most.number - entry.least.number);
+        to.u64(entry.below.number - before.least.number);
+        const bool least = entry.most.sums == entry.least.sums, most_before = entry.below.sums == before.most.sums;
+        to.u64((least ? MostIsLeast : None) | (most_before ? BelowIsMostBefore : None));
+        write_sums(to, entry.least.sums);
+        if (!least) write_sums(to, entry.most.sums);
+        if (!most_before) write_sums(to, entry.below.sums);
+        before = entry;
     }
+}
+
+CorrelatedSummary::Entry CorrelatedSummary::read_entry(Reader& from, const Entry& before, bool first) {
+    constexpr std::uint64_t most_number = std::uint64_t{1} << 52U;
+    Entry entry{};
+    entry.key = from.key(before.key);
+    const auto more = [&](std::uint64_t than) {
+        const auto by = from.u64();
+        from.require(by <= most_number, "the number of pairs");
+        return than + by;
+    };
+    entry.least.number = more(before.least.number);
+    entry.most.number = more(entry.least.number);
+    entry.below.number = more(before.least.number);
+    const auto known = from.u64();
+    from.require(known <= (MostIsLeast | BelowIsMostBefore) && (first || entry.key > before.key) &&
+                     entry.least.number > before.least.number && entry.below.number >= before.below.number &&
+                     entry.most.number >= before.most.number && entry.below.number < entry.most.number,
+                 "keys and numbers of a summary");
+    entry.least.sums = read_sums(from);
+    entry.most.sums = (known & MostIsLeast) != 0 ? entry.least.sums : read_sums(from);
+    entry.below.sums = (known & BelowIsMostBefore) != 0 ? before.most.sums : read_sums(from);
+    from.require(((known & MostIsLeast) != 0) == (entry.most.sums == entry.least.sums) &&
+                     ((known & BelowIsMostBefore) != 0) == (entry.below.sums == before.most.sums),
+                 "sums that are written twice");
+    return entry;
 }
 
 CorrelatedSummary CorrelatedSummary::read(Reader& from) {
     CorrelatedSummary summary;
-    summary.n_ = from.u64();
-    constexpr std::uint64_t most = std::uint64_t{1} << 52U;
-    from.require(summary.n_ <= most, "the number of pairs");
-    for (auto& amount : summary.total_) amount = from.f64();
-    const auto possible = [&](const Amounts& a) {
-        for (std::size_t i = 0; i < measures; ++i) {
-            if (!(a[i] >= 0 && a[i] <= summary.total_[i] * (1 + 1e-9) && std::isfinite(a[i]))) return false;
-        }
-        return true;
+    summary.n_ = summary.total_.number = from.u64();
+    from.require(summary.n_ <= std::uint64_t{1} << 52U, "the number of pairs");
+    summary.total_.sums = read_sums(from);
+    const auto& total = summary.total_.sums;
+    summary.lost_ = {from.f64(), from.f64()};
+    const auto little = [](double lost, double of) {
+        return lost >= 0 && lost <= of * 0x1p-40 + 0x1p-1020 && !std::signbit(lost);
     };
-    from.require(possible(summary.total_) && summary.total_[Number] == static_cast<double>(summary.n_), "the sums");
-    summary.entries_.resize(from.count(sizeof(Entry)));
-    const Entry* before = nullptr;
+    from.require(
+        little(summary.lost_.positive, total.positive.high) && little(summary.lost_.negative, total.negative.high),
+        "what rounding lost");
+    // But for rounding, sums do not fall.
+    const Gaps none{0, 4 * summary.lost_.positive, 4 * summary.lost_.negative};
+    const auto grows = [&](const Amounts& a, const Amounts& b) { return !further(b, a, none); };
+    summary.entries_.resize(from.count(9));
+    Entry before{};
     for (auto& entry : summary.entries_) {
-        entry.key = from.u64();
-        for (auto* amounts : {&entry.least, &entry.most, &entry.below}) {
-            for (auto& amount : *amounts) amount = from.f64();
-            from.require(possible(*amounts), "the sums");
-        }
-        const auto grows = [&](const Amounts& a, const Amounts& b) { return !further(b, a, {}); };
-        from.require(grows(entry.least, entry.most) &&
-                         (before == nullptr || (before->key < entry.key && grows(before->least, entry.least) &&
-                                                grows(before->most, entry.most) && grows(before->below, entry.below))),
-                     "keys and sums of a summary");
-        before = &entry;
+        entry = read_entry(from, before, &entry == summary.entries_.data());
+        from.require(grows(entry.least, entry.most) && grows(before.least, entry.least) &&
+                         grows(before.most, entry.most) && grows(before.below, entry.below) &&
+                         grows(before.least, entry.below) && grows(entry.below, entry.most),
+                     "the sums of a summary");
+        before = entry;
     }
-    from.require((summary.n_ == 0) == summary.entries_.empty(), "an empty summary");
+    from.require((summary.n_ == 0) == summary.entries_.empty() && before.least == summary.total_ &&
+                     before.most == summary.total_ && (summary.n_ == 0 || summary.entries_.front().below == Amounts{}),
+                 "the ends of a summary");
     return summary;
 }
 

@@ -9,22 +9,40 @@
 #include <vector>
 
 #include "stream/bytes.hpp"
+#include "stream/exact_sum.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
 
 namespace quadmill::detail::stream {
 
-// Three measures of the pairs up to an x: how many there are, the sum of their positive weights, and of their negative
-// ones, turned round. Entries ascend by key, no two are equal, and the first and the last are the least and the greatest
-// x. For each measure an entry knows bounds of what is at most its key, and an upper bound of what is below it; so what
-// is at most an x between two entries is from the `least` of the one to the `below` of the next. The widest of these
-// ranges is the gap.
+// A sum of 106 bits, as the two doubles that are nearest to it. Weights are scaled down by 2^64 in it, so that no sum of
+// doubles overflows.
+struct Twofold {
+    double high = 0, low = 0;
+    bool operator==(const Twofold&) const = default;
+    static constexpr double scale = 0x1p-64;
+};
+
+// The sums of positive weights, and of negative ones, turned round; and the same of anything else.
+template <class Of>
+struct BySign {
+    Of positive{}, negative{};
+    bool operator==(const BySign&) const = default;
+};
+
+// Three measures of the pairs up to an x: how many there are, and the two sums of weights. Entries ascend by key, no two
+// are equal, and the first and the last are the least and the greatest x. For each measure an entry knows bounds of what
+// is at most its key, and an upper bound of what is below it; so what is at most an x between two entries is from the
+// `least` of the one to the `below` of the next. The widest of these ranges is the gap. What rounding may have lost of
+// any sum is known, too, and 0 where all sums fit into 106 bits.
 // Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003: quantile summaries of both columns, here in one.
 class CorrelatedSummary {
   public:
-    static constexpr std::size_t measures = 3;
-    enum Measure : std::size_t { Number, Positive, Negative };
-    using Amounts = std::array<double, measures>;
+    struct Amounts {
+        std::uint64_t number = 0;
+        BySign<Twofold> sums{};
+        bool operator==(const Amounts&) const = default;
+    };
     struct Entry {
         Key key;
         Amounts least, most, below;
@@ -48,12 +66,17 @@ class CorrelatedSummary {
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // In pairs; the same part of the sums.
     [[nodiscard]] double max_error() const;
+    [[nodiscard]] bool is_exact() const { return max_error() == 0; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
-    [[nodiscard]] const Amounts& total() const { return total_; }
-    [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
+    [[nodiscard]] std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
 
     // Of what is at most the key: least and most.
     [[nodiscard]] std::pair<Amounts, Amounts> at_most(Key key) const;
+    // The exact sum of the weights that these count is surely no less, and no greater.
+    [[nodiscard]] double least_sum(const Amounts& positive, const Amounts& negative) const;
+    [[nodiscard]] double greatest_sum(const Amounts& positive, const Amounts& negative) const;
+    // Their mean.
+    [[nodiscard]] static double mean_sum(const Amounts& a, const Amounts& b);
     // Entries that are surely no greater, and no less, than the x of that rank, and the one that is surely nearest.
     struct AtRank {
         Key lower, nearest, upper;
@@ -65,10 +88,16 @@ class CorrelatedSummary {
     static CorrelatedSummary read(Reader& from);
 
   private:
-    [[nodiscard]] Amounts allowed(double max_error) const;
+    struct Gaps {
+        double number, positive, negative;
+    };
+    [[nodiscard]] Gaps allowed(double max_error) const;
+    static bool further(const Amounts& a, const Amounts& b, const Gaps& than);
+    static Entry read_entry(Reader& from, const Entry& before, bool first);
 
     std::vector<Entry> entries_;
     Amounts total_{};
+    BySign<double> lost_{};  // the most that any sum may be off for rounding, scaled as they are
     std::uint64_t n_ = 0;
 };
 

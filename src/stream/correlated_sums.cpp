@@ -2,11 +2,14 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "quadmill/stream.hpp"
 #include "stream/correlated_summary.hpp"
+#include "stream/exact_sum.hpp"
 #include "stream/exponential_histogram.hpp"
 #include "stream/parts.hpp"
 
@@ -16,17 +19,62 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 
 namespace {
 
-// The greatest key of a value that is at most that number; nothing when all are greater.
+// sum += x * factor, for a finite x.
 template <class T>
-std::optional<Key> key_at_most(double v) {
-    Key low = 0, high = KeyOf<T>::most;  // numbers ascend with keys; NaNs come last
-    if constexpr (detail::cpu::is_float<T>) {
-        high = KeyOf<T>::key(KeyOf<T>::Bits::value(KeyOf<T>::Bits::exponent));
+void add_to(ExactSum& sum, T x, double factor) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {  // in two parts, each of which a double holds
+        constexpr auto low = T{0xffffffff};
+        sum.add(static_cast<double>(x & ~low), factor);
+        sum.add(static_cast<double>(x & low), factor);
+    } else {
+        sum.add(number(x), factor);
     }
-    if (number(KeyOf<T>::value(low)) > v) return {};
+}
+
+// A number without rounding, sum / divisor; or an infinite one.
+struct Limit {
+    ExactSum sum{};
+    std::uint64_t divisor = 1;
+    double infinite = 0;
+
+    [[nodiscard]] double nearest() const { return infinite != 0 ? infinite : sum.nearest(divisor); }
+};
+
+Limit limit_of(double v) {
+    return std::isfinite(v) ? Limit{ExactSum(v)} : Limit{.infinite = v};
+}
+
+template <class T>
+Limit limit_at(Key key) {
+    const auto x = KeyOf<T>::value(key);
+    Limit limit;
+    if constexpr (detail::cpu::is_float<T>) {
+        if (!std::isfinite(number(x))) return {.infinite = number(x)};
+    }
+    add_to(limit.sum, x, 1);
+    return limit;
+}
+
+template <class T>
+bool is_at_most(Key key, const Limit& limit) {
+    const auto x = KeyOf<T>::value(key);
+    if constexpr (detail::cpu::is_float<T>) {
+        if (!std::isfinite(number(x))) return number(x) < 0 || number(x) <= limit.infinite;
+    }
+    if (limit.infinite != 0) return limit.infinite > 0;
+    auto difference = limit.sum;
+    add_to(difference, x, -static_cast<double>(limit.divisor));
+    return difference.sign() >= 0;
+}
+
+// The greatest key of a value that is at most that; nothing when all are greater.
+template <class T>
+std::optional<Key> key_at_most(const Limit& limit) {
+    Key low = 0, high = KeyOf<T>::greatest();  // numbers ascend with keys
+    if (!is_at_most<T>(low, limit)) return {};
     while (low < high) {
         const auto middle = low + (high - low) / 2 + 1;
-        if (number(KeyOf<T>::value(middle)) <= v) {
+        if (is_at_most<T>(middle, limit)) {
             low = middle;
         } else {
             high = middle - 1;
@@ -106,26 +154,44 @@ class PairIntake {
     std::vector<Pair> rest_;      // of keys of 64 bits
 };
 
-// The mean of many numbers, and how far it may be off for rounding.
-struct Mean {
-    double sum = 0, carry = 0, magnitude = 0;
+// The sum of x, without rounding. Infinite ones are apart.
+template <class T>
+struct Total {
+    ExactSum finite;
+    bool rises = false, falls = false;  // an infinite x came
 
-    void add(double v) {  // Neumaier: what is lost of the smaller one goes to the carry
-        const double next = sum + v;
-        carry += std::abs(sum) >= std::abs(v) ? (sum - next) + v : (v - next) + sum;
-        sum = next;
-        magnitude += std::abs(v);
+    void add(T x) {
+        if constexpr (detail::cpu::is_float<T>) {
+            if (!std::isfinite(number(x))) {
+                (number(x) > 0 ? rises : falls) = true;
+                return;
+            }
+        }
+        add_to(finite, x, 1);
     }
-    void merge(const Mean& other) {
-        add(other.sum);
-        magnitude += other.magnitude - std::abs(other.sum);
-        carry += other.carry;
+    void merge(const Total& other) {
+        finite.add(other.finite);
+        rises = rises || other.rises;
+        falls = falls || other.falls;
     }
-    // Infinite values make it infinite, or no number.
-    [[nodiscard]] double of(std::uint64_t n) const {
-        return (std::isfinite(sum) ? sum + carry : sum) / static_cast<double>(n);
+    [[nodiscard]] Limit mean(std::uint64_t n) const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        if (rises && falls) return {.infinite = std::numeric_limits<double>::quiet_NaN()};
+        if (rises || falls) return {.infinite = rises ? infinity : -infinity};
+        return {finite, n, 0};
     }
-    [[nodiscard]] double error(std::uint64_t n) const { return magnitude / static_cast<double>(n) * 0x1p-50; }
+    void write(Writer& to) const {
+        finite.write(to);
+        to.u64((rises ? 1 : 0) | (falls ? 2 : 0));
+    }
+    static Total read(Reader& from) {
+        Total total{ExactSum::read(from)};
+        const auto infinite = from.u64();
+        from.require(infinite <= (detail::cpu::is_float<T> ? 3 : 0), "the sum of x");
+        total.rises = (infinite & 1U) != 0;
+        total.falls = (infinite & 2U) != 0;
+        return total;
+    }
 };
 
 constexpr std::uint64_t most_pairs = std::uint64_t{1} << 52U;  // which doubles count exactly
@@ -136,7 +202,7 @@ template <class T>
 struct CorrelatedSums<T>::State {
     State(const CorrelatedSumOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : g(wanted.g),
-          window(window_for("CorrelatedSums", wanted.eps, wanted.window)),
+          window(window_for("CorrelatedSums", wanted.eps, wanted.window, *sorter)),
           pairs(std::move(sorter), window),
           histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
@@ -147,36 +213,77 @@ struct CorrelatedSums<T>::State {
         histogram.add(std::move(summary));
         whole.reset();
     }
+    // Pairs that fill no window.
+    CorrelatedSummary sample_of_rest(double max_error) {
+        auto rest = pairs.rest();
+        PairIntake<T>::sort(rest);
+        return CorrelatedSummary(rest, max_error);
+    }
     void add(T x, double weight) {
         whether_or_not([&] { pairs.add(x, weight, [this](auto sorted) { take(std::move(sorted)); }); },
                        [&, before = pairs.n()] {
                            if (pairs.n() == before) return;
                            ++n;
-                           mean.add(number(x));
+                           total.add(x);
                        });
     }
     void settle() {
         pairs.settle([this](auto sorted) { take(std::move(sorted)); });
     }
-    // Of all pairs.
+    // Of all pairs. While nothing was dropped of those in windows, neither is of the others.
     const CorrelatedSummary& settled() {
         settle();
         if (!whole || whole->n() != n) {
-            auto rest = pairs.rest();
-            PairIntake<T>::sort(rest);
-            const auto error = histogram.plan().eps * static_cast<double>(rest.size());
-            whole = CorrelatedSummary::merged(histogram.all(), CorrelatedSummary(rest, error));
+            const auto error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, n - histogram.n());
+            whole = CorrelatedSummary::merged(histogram.all(), sample_of_rest(error));
         }
         return *whole;
     }
+    // What is saved: where more pairs fill no window than a sample of them has entries, a sample.
+    ExponentialHistogram<CorrelatedSummary> compact(std::vector<CorrelatedSummary::Pair>& rest) {
+        settle();
+        auto buckets = histogram;
+        const auto count = n - histogram.n();
+        if (count > most_kept(eps())) {
+            buckets.add(sample_of_rest(buckets.plan().max_error(1, count)));
+        } else {
+            rest = pairs.rest();
+        }
+        return buckets;
+    }
+    [[nodiscard]] double eps() const { return histogram.plan().eps; }
+    // The mean of x is from the least to the greatest.
+    void check_total(const Reader& from) const {
+        if (n == 0) return from.require(total.finite.sign() == 0 && !total.rises && !total.falls, "the sum of x");
+        auto least = KeyOf<T>::most, most = Key{0};
+        const auto look = [&](Key key) {
+            least = std::min(least, key);
+            most = std::max(most, key);
+        };
+        for (const auto* part : histogram.parts()) {
+            look(part->entries().front().key);
+            look(part->entries().back().key);
+        }
+        for (const auto& pair : pairs.rest()) look(pair.key);
+        const auto is_infinite = [](Key key) { return limit_at<T>(key).infinite != 0; };
+        from.require(total.falls == (is_infinite(least) && limit_at<T>(least).infinite < 0) &&
+                         total.rises == (is_infinite(most) && limit_at<T>(most).infinite > 0),
+                     "the sum of x");
+        if (total.rises || total.falls) return;
+        const Limit mean{total.finite, n, 0};
+        auto above = mean.sum;
+        add_to(above, KeyOf<T>::value(most), -static_cast<double>(n));
+        from.require(is_at_most<T>(least, mean) && above.sign() <= 0, "the sum of x");
+    }
 
+    std::mutex mutex;  // of queries, which settle what has come
     std::function<double(double)> g;
     std::size_t window;
     PairIntake<T> pairs;
     ExponentialHistogram<CorrelatedSummary> histogram;
     std::optional<CorrelatedSummary> whole;  // for answers
     std::uint64_t n = 0, nans = 0;
-    Mean mean;  // of x
+    Total<T> total;  // of x
     double sample_ms = 0;
 };
 
@@ -231,84 +338,107 @@ namespace {
 
 // Of AGG(x): bounds and an estimate.
 struct Estimate {
-    double lower, estimate, upper;
+    Limit lower, estimate, upper;
 };
 
 template <class T>
-Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggregate, const Mean& mean) {
-    const auto exactly = [](double v) { return Estimate{v, v, v}; };
-    const auto value = [](Key key) { return number(KeyOf<T>::value(key)); };
-    const double least = value(summary.entries().front().key), most = value(summary.entries().back().key);
+Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggregate, const Total<T>& total) {
+    const auto exactly = [](const Limit& limit) { return Estimate{limit, limit, limit}; };
     switch (aggregate.kind) {
         case Aggregate::Kind::Min:
-            return exactly(least);
+            return exactly(limit_at<T>(summary.entries().front().key));
         case Aggregate::Kind::Max:
-            return exactly(most);
-        case Aggregate::Kind::Average: {
-            const double average = mean.of(summary.n()), error = mean.error(summary.n());
-            if (!std::isfinite(average) || !std::isfinite(error)) return exactly(average);
-            return {std::clamp(average - error, least, most), std::clamp(average, least, most),
-                    std::clamp(average + error, least, most)};
-        }
+            return exactly(limit_at<T>(summary.entries().back().key));
+        case Aggregate::Kind::Average:
+            return exactly(total.mean(summary.n()));
         case Aggregate::Kind::Quantile:
             break;
     }
     const auto at = summary.at_rank(rank_of(aggregate.phi, summary.n()));
-    return {value(at.lower), value(at.nearest), value(at.upper)};
+    return {limit_at<T>(at.lower), limit_at<T>(at.nearest), limit_at<T>(at.upper)};
+}
+
+template <class T>
+CorrelatedSum sum_up_to(const CorrelatedSummary& summary, const Estimate& at) {
+    for (const auto* limit : {&at.lower, &at.estimate, &at.upper}) {
+        if (std::isnan(limit->infinite)) throw InvalidArgument("CorrelatedSums::sum: f(AGG(x)) is not a number");
+    }
+    const auto at_most = [&](const std::optional<Key>& key) {
+        return key ? summary.at_most(*key) : std::pair<CorrelatedSummary::Amounts, CorrelatedSummary::Amounts>{};
+    };
+    const auto key = key_at_most<T>(at.estimate);
+    const auto [lower, upper] = std::minmax({key_at_most<T>(at.lower), key, key_at_most<T>(at.upper)});
+    const auto least = at_most(lower).first, most = at_most(upper).second;
+    const auto [from, to] = at_most(key);
+    return {at.estimate.nearest(), CorrelatedSummary::mean_sum(from, to), summary.least_sum(least, most),
+            summary.greatest_sum(most, least)};
 }
 
 }  // namespace
 
 template <class T>
+CorrelatedSum CorrelatedSums<T>::sum(const Aggregate& aggregate, const Affine& f) const {
+    check_part("CorrelatedSums::sum", "phi", aggregate.phi);
+    if (!std::isfinite(f.scale) || !std::isfinite(f.offset))
+        throw InvalidArgument("CorrelatedSums::sum: scale and offset must be finite");
+    if (n() == 0) throw InvalidArgument("CorrelatedSums::sum: there are no pairs yet");
+    const std::lock_guard lock(state_->mutex);
+    const auto& summary = state_->settled();
+    const auto on_line = [&](const Limit& limit) {
+        if (limit.infinite != 0) return limit_of(f.scale * limit.infinite + f.offset);
+        Limit out{.divisor = limit.divisor};
+        out.sum.add(limit.sum, f.scale);
+        out.sum.add(f.offset, static_cast<double>(limit.divisor));
+        return out;
+    };
+    const auto at = aggregate_of<T>(summary, aggregate, state_->total);
+    return sum_up_to<T>(summary, {on_line(at.lower), on_line(at.estimate), on_line(at.upper)});
+}
+
+template <class T>
 CorrelatedSum CorrelatedSums<T>::sum(const Aggregate& aggregate, const std::function<double(double)>& f) const {
-    using S = CorrelatedSummary;
+    if (!f) return sum(aggregate);
     check_part("CorrelatedSums::sum", "phi", aggregate.phi);
     if (n() == 0) throw InvalidArgument("CorrelatedSums::sum: there are no pairs yet");
+    const std::lock_guard lock(state_->mutex);
     const auto& summary = state_->settled();
-    const auto at = aggregate_of<T>(summary, aggregate, state_->mean);
-    const double threshold = f(at.estimate);
-    const auto [lower, upper] = std::minmax({f(at.lower), f(at.upper), threshold});
-    if (std::isnan(threshold) || std::isnan(lower) || std::isnan(upper))
-        throw InvalidArgument("CorrelatedSums::sum: f(AGG(x)) is not a number");
-    const auto at_most = [&](double v) {
-        const auto key = key_at_most<T>(v);
-        return key ? summary.at_most(*key) : std::pair<S::Amounts, S::Amounts>{};
-    };
-    const auto least = at_most(lower).first, most = at_most(upper).second;
-    const auto [from, to] = at_most(threshold);
-    const double sum = (from[S::Positive] + to[S::Positive] - from[S::Negative] - to[S::Negative]) / 2;
-    return {threshold, sum, least[S::Positive] - most[S::Negative], most[S::Positive] - least[S::Negative]};
+    const auto of = [&](const Limit& limit) { return limit_of(f(limit.nearest())); };
+    const auto at = aggregate_of<T>(summary, aggregate, state_->total);
+    return sum_up_to<T>(summary, {of(at.lower), of(at.estimate), of(at.upper)});
 }
 
 template <class T>
 void CorrelatedSums<T>::merge(const CorrelatedSums& other) {
     if (&other == this) return merge(load(save()));
     auto &s = *state_, &from = *other.state_;
+    const std::lock_guard lock(from.mutex);
     check_merge("CorrelatedSums::merge", s.n, from.n, most_pairs);
-    from.settle();
-    s.histogram.raise_eps(other.eps());
-    s.histogram.merge(from.histogram);
+    std::vector<CorrelatedSummary::Pair> rest;
+    const auto buckets = from.compact(rest);
+    s.histogram.raise_eps(from.eps());
+    s.histogram.merge(buckets);
     s.whole.reset();
     s.n += from.n;
     s.nans += from.nans;
-    s.mean.merge(from.mean);
-    for (const auto& [key, weight] : from.pairs.rest())
+    s.total.merge(from.total);
+    for (const auto& [key, weight] : rest)
         s.pairs.add(KeyOf<T>::value(key), weight, [&](auto sorted) { s.take(std::move(sorted)); });
 }
 
 template <class T>
 std::vector<std::byte> CorrelatedSums<T>::save() const {
     auto& s = *state_;
-    s.settle();
+    const std::lock_guard lock(s.mutex);
+    std::vector<CorrelatedSummary::Pair> rest;
+    const auto buckets = s.compact(rest);
     Writer to({Kind::CorrelatedSums, type_of<T>()});
-    to.f64(eps());
-    to.u64(s.histogram.plan().levels);
+    to.f64(s.eps());
+    to.u64(buckets.plan().levels);
     to.u64(s.window);
     to.u64(s.n);
     to.u64(s.nans);
-    for (const double part : {s.mean.sum, s.mean.carry, s.mean.magnitude}) to.f64(part);
-    s.histogram.write(to);
-    const auto rest = s.pairs.rest();
+    s.total.write(to);
+    buckets.write(to);
     to.u64(rest.size());
     for (const auto& [key, weight] : rest) {
         to.u64(key);
@@ -329,35 +459,40 @@ CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std:
     auto& s = *loaded.state_;
     s.n = from.u64();
     s.nans = from.u64();
-    for (auto* part : {&s.mean.sum, &s.mean.carry, &s.mean.magnitude}) *part = from.f64();
     from.require(s.n <= most_pairs && s.nans <= most_values, "the number of pairs");
-    s.histogram = ExponentialHistogram<CorrelatedSummary>::read(from, {eps, levels});
-    const auto rest = from.count(2 * sizeof(std::uint64_t));
-    from.require(rest < window && s.histogram.n() + rest == s.n, "the pairs of an unfinished window");
+    s.total = Total<T>::read(from);
+    s.histogram = ExponentialHistogram<CorrelatedSummary>::read(from, ErrorPlan::of_stream(eps, levels));
+    const auto rest = from.count(2);
+    from.require(rest < window && rest <= most_kept(eps) && s.histogram.n() <= s.n && rest == s.n - s.histogram.n(),
+                 "the pairs of an unfinished window");
     for (std::size_t i = 0; i < rest; ++i) {
-        const auto key = from.u64();
+        const auto key = from.key(0);
         const double weight = from.f64();
-        from.require(key <= KeyOf<T>::most && !KeyOf<T>::is_nan(KeyOf<T>::value(key)) && std::isfinite(weight),
-                     "a pair");
+        from.require(std::isfinite(weight), "a pair");
         s.pairs.add(KeyOf<T>::value(key), weight, [&](auto sorted) { s.take(std::move(sorted)); });
     }
     from.end();
+    s.check_total(from);
     return loaded;
 }
 
 template <class T>
 std::size_t CorrelatedSums<T>::summary_bytes() const {
+    const std::lock_guard lock(state_->mutex);
+    state_->settle();
     return state_->histogram.bytes();
 }
 
 template <class T>
 std::size_t CorrelatedSums<T>::bytes() const {
-    const auto& s = *state_;
-    return sizeof s + s.histogram.bytes() + s.pairs.bytes() + (s.whole ? s.whole->bytes() : 0);
+    auto& s = *state_;
+    const std::lock_guard lock(s.mutex);
+    return sizeof s + s.histogram.memory() + s.pairs.bytes() + (s.whole ? s.whole->bytes() : 0);
 }
 
 template <class T>
 StreamTimes CorrelatedSums<T>::times() const {
+    const std::lock_guard lock(state_->mutex);
     auto times = times_of(state_->pairs.sorter());
     times.sample = state_->sample_ms;
     times.merge = state_->histogram.merge_ms();

@@ -17,12 +17,16 @@ namespace quadmill::detail::stream {
 // How the error is shared out. A summary of a bucket of id b may be off by eps / 2 (1 + used(b)) of its values: a new
 // window, of id 1, by eps / 2, and each step to the next id adds to it. For n known, `levels` is the most ids that
 // there will be, and each adds eps / (2 levels): Greenwald and Khanna's B = levels / eps. (The paper's formula adds
-// twice as much and breaks eps.) Past these, and for n unknown (levels = 1), each of the next 8 adds 1 / 16 of what is
-// left, each of 16 more 1 / 64, each of 32 more 1 / 256 and so on: the sum stays below 1 for ever.
+// twice as much and breaks eps.) Past these each of the next 12 adds 1 / 15 of what is left, each of 24 more 1 / 150,
+// and so on, a fifth of what is left always being kept: the sum stays below all of it for ever. Summaries of streams
+// take eps / 4 for a new window, not eps / 2, which leaves more to add: a finer sample has fewer entries than merging
+// keeps where there is little to add.
 struct ErrorPlan {
     static constexpr std::size_t most_ids = 64;  // the last one may use all of eps, and takes what is left over
     double eps = 0.01;
     std::uint64_t levels = 1;
+    double window = 0.5;  // the part of eps that a new window may be off
+    static ErrorPlan of_stream(double eps, std::uint64_t levels) { return {eps, levels, 0.25}; }
 
     static std::uint64_t levels_for(std::uint64_t windows) {
         std::uint64_t levels = 1;
@@ -31,23 +35,23 @@ struct ErrorPlan {
     }
     // For a stream of n values, where that is known.
     static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window) {
-        return {eps, n ? levels_for(*n / window + (*n % window > 0)) : 1};
+        return of_stream(eps, n ? levels_for(*n / window + (*n % window > 0)) : 1);
     }
     [[nodiscard]] double used(std::size_t id) const {
         if (id >= most_ids) return 1;
         const auto all = static_cast<double>(levels);
         const auto planned = static_cast<double>(std::min<std::uint64_t>(id, levels));
         auto past = static_cast<double>(id) - planned;
-        double rest = 0, share = 0.5;
-        for (double ids = 8; past > 0; ids *= 2, share /= 2) {
-            rest += share * std::min(past, ids) / ids;
+        double rest = 0, left = 1;
+        for (double ids = 12; past > 0; ids *= 2, left /= 5) {
+            rest += 0.8 * left * std::min(past, ids) / ids;
             past -= ids;
         }
         return (planned - 1 + rest) / all;
     }
     // In ranks or counts, of n values.
     [[nodiscard]] double max_error(std::size_t id, std::uint64_t n) const {
-        return eps / 2 * (1 + used(id)) * static_cast<double>(n);
+        return eps * (window + (1 - window) * used(id)) * static_cast<double>(n);
     }
     bool operator==(const ErrorPlan&) const = default;
 };
@@ -72,12 +76,14 @@ class ExponentialHistogram {
         while (true) {
             auto& bucket = buckets_[id - 1];
             if (!bucket) {
+                if constexpr (requires { summary.pack(); }) summary.pack();
                 bucket = std::move(summary);
                 return;
             }
             const cpu::Stopwatch merging;
             auto sum = Summary::merged(*bucket, summary, std::move(spare_), share);
-            spare_ = std::move(*bucket);
+            constexpr std::size_t worth_keeping = std::size_t{1} << 20U;
+            spare_ = bucket->bytes() >= worth_keeping ? std::move(*bucket) : Summary();
             summary = std::move(sum);
             bucket.reset();
             merge_ms_ += merging.ms();
@@ -105,6 +111,10 @@ class ExponentialHistogram {
         }
     }
 
+    // Nothing was dropped.
+    [[nodiscard]] bool is_exact() const {
+        return std::ranges::all_of(buckets_, [](const auto& bucket) { return !bucket || bucket->is_exact(); });
+    }
     // All buckets, small ones first.
     [[nodiscard]] std::vector<const Summary*> parts() const {
         std::vector<const Summary*> parts;
@@ -130,10 +140,18 @@ class ExponentialHistogram {
         for (const auto& bucket : buckets_) n += bucket ? bucket->n() : 0;
         return n;
     }
+    // Of the buckets; and of all, with what the next merge uses.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = 0;
         for (const auto& bucket : buckets_) bytes += bucket ? bucket->bytes() : 0;
         return bytes;
+    }
+    [[nodiscard]] std::size_t memory() const {
+        return bytes() + spare_.bytes() + buckets_.capacity() * sizeof(std::optional<Summary>);
+    }
+    // The summary of an id, where there is one.
+    [[nodiscard]] const Summary* bucket(std::size_t id) const {
+        return id <= buckets_.size() && buckets_[id - 1] ? &*buckets_[id - 1] : nullptr;
     }
 
     void write(Writer& to) const {
@@ -152,7 +170,7 @@ class ExponentialHistogram {
         constexpr std::uint64_t most = std::uint64_t{1} << 60U;
         std::uint64_t n = 0;
         std::size_t before = 0;
-        for (auto count = from.count(sizeof(std::uint64_t)); count > 0; --count) {
+        for (auto count = from.count(); count > 0; --count) {
             const auto id = from.u64();
             from.require(id > before && id <= most_ids, "the buckets");
             before = static_cast<std::size_t>(id);
@@ -161,6 +179,7 @@ class ExponentialHistogram {
             n += summary.n();
             from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()) * (1 + 1e-9),
                          "the error of a bucket");
+            if constexpr (requires { summary.pack(); }) summary.pack();
             histogram.buckets_[before - 1] = std::move(summary);
         }
         return histogram;

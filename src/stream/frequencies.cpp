@@ -18,7 +18,7 @@ void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps
 template <class T>
 Frequencies<T>::State::State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter)
     : eps(wanted.eps),
-      window(window_for("Frequencies", wanted.eps, wanted.window)),
+      window(counted_window_for("Frequencies", wanted.eps, wanted.window, *sorter)),
       intake(std::move(sorter), window) {}
 
 template <class T>
@@ -35,14 +35,27 @@ void Frequencies<T>::State::settle() {
 }
 
 template <class T>
+Window<T> Frequencies<T>::State::settle_all() {
+    return intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+}
+
+template <class T>
 const FrequencySummary& Frequencies<T>::State::settled() {
-    const auto rest = intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+    const auto rest = settle_all();
     if (rest.size() == 0) return summary;
     if (!with_rest || with_rest->n() != summary.n() + rest.size()) {
         with_rest = summary;
         count_window(*with_rest, rest, eps);
     }
     return *with_rest;
+}
+
+// What is saved: the rest is counted where it is long.
+template <class T>
+std::pair<FrequencySummary, Window<T>> Frequencies<T>::State::compact() {
+    const auto rest = settle_all();
+    if (rest.size() <= most_kept(eps)) return {summary, rest};
+    return {settled(), Window<T>(nullptr, 0)};
 }
 
 template <class T>
@@ -80,13 +93,26 @@ double Frequencies<T>::eps() const {
 template <class T>
 std::vector<Frequent<T>> Frequencies<T>::frequent(double support) const {
     check_part("Frequencies::frequent", "support", support, eps());
+    const std::lock_guard lock(state_->mutex);
     return frequent_of<T>(state_->settled(), least_count(support, n()));
 }
 
+// The rest is there as it is: what is counted in it is exact.
 template <class T>
 Count Frequencies<T>::count(T value) const {
     if (KeyOf<T>::is_nan(value)) throw InvalidArgument("Frequencies::count: NaNs are counted by nans()");
-    return count_of(state_->settled().count(KeyOf<T>::key(value)));
+    const std::lock_guard lock(state_->mutex);
+    const auto rest = state_->settle_all();
+    const auto key = KeyOf<T>::key(value);
+    const auto before = [&](auto is_before) {
+        const auto all = rest.values();
+        return static_cast<std::uint64_t>(
+            std::partition_point(all.begin(), all.end(), [&](T v) { return is_before(KeyOf<T>::key(v)); }) -
+            all.begin());
+    };
+    const auto in_rest = before([key](Key k) { return k <= key; }) - before([key](Key k) { return k < key; });
+    const auto [lower, upper] = state_->summary.count(key);
+    return count_of({lower + in_rest, upper + in_rest});
 }
 
 template <class T>
@@ -94,26 +120,28 @@ void Frequencies<T>::merge(const Frequencies& other) {
     if (&other == this) return merge(load(save()));
     check_merge("Frequencies::merge", n(), other.n());
     auto& from = *other.state_;
-    from.settle();
+    const std::lock_guard lock(from.mutex);
+    const auto [others, rest] = from.compact();
     auto& s = *state_;
     s.settle();
     s.eps = std::max(s.eps, from.eps);
-    s.summary = FrequencySummary::merged(s.summary, from.summary);
+    s.summary = FrequencySummary::merged(s.summary, others);
     s.summary.prune(s.eps * static_cast<double>(s.summary.n()));
     s.with_rest.reset();
-    s.intake.note(from.summary.n(), from.intake.nans());
-    add(from.intake.rest());
+    s.intake.note(others.n(), from.intake.nans());
+    add(rest.values());
 }
 
 template <class T>
 std::vector<std::byte> Frequencies<T>::save() const {
-    state_->settle();
+    const std::lock_guard lock(state_->mutex);
+    const auto [summary, rest] = state_->compact();
     Writer to({Kind::Frequencies, type_of<T>()});
     to.f64(state_->eps);
     to.u64(state_->window);
     to.u64(nans());
-    state_->summary.write(to);
-    write_values(to, state_->intake.rest());
+    summary.write(to);
+    write_sorted(to, rest);
     return to.take();
 }
 
@@ -129,8 +157,9 @@ Frequencies<T> Frequencies<T>::load(std::span<const std::byte> bytes, std::uniqu
     state.summary = FrequencySummary::read(from);
     from.require(static_cast<double>(state.summary.max_error()) <= eps * static_cast<double>(state.summary.n()),
                  "the error of a count");
+    from.require(state.window == window, "the window");
     state.intake.note(state.summary.n(), nans);
-    const auto rest = read_values<T>(from, window - 1);
+    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(state.window - 1, most_kept(eps)));
     from.end();
     loaded.add(rest);
     return loaded;
@@ -138,17 +167,21 @@ Frequencies<T> Frequencies<T>::load(std::span<const std::byte> bytes, std::uniqu
 
 template <class T>
 std::size_t Frequencies<T>::summary_bytes() const {
+    const std::lock_guard lock(state_->mutex);
+    state_->settle();
     return state_->summary.bytes();
 }
 
 template <class T>
 std::size_t Frequencies<T>::bytes() const {
     const auto& s = *state_;
-    return sizeof s + s.summary.bytes() + s.intake.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
+    const std::lock_guard lock(state_->mutex);
+    return sizeof s + s.summary.memory() + s.intake.bytes() + (s.with_rest ? s.with_rest->memory() : 0);
 }
 
 template <class T>
 StreamTimes Frequencies<T>::times() const {
+    const std::lock_guard lock(state_->mutex);
     auto times = times_of(state_->intake.sorter());
     times.sample = state_->count_ms;
     return times;

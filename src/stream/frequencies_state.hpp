@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "quadmill/stream.hpp"
@@ -17,10 +19,14 @@ template <class T>
 struct Frequencies<T>::State {
     State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     void take(const detail::stream::Window<T>& sorted);
-    void settle();  // whole windows that have come are in the summary then
+    void settle();                           // whole windows that have come are in the summary then
+    detail::stream::Window<T> settle_all();  // and returns the rest
     // Of all values.
     const detail::stream::FrequencySummary& settled();
+    // What is saved.
+    std::pair<detail::stream::FrequencySummary, detail::stream::Window<T>> compact();
 
+    std::mutex mutex;  // of queries, which settle what has come
     double eps;
     std::size_t window;
     detail::stream::Intake<T> intake;

@@ -52,32 +52,37 @@ void FrequencySummary::write(Writer& to) const {
     to.u64(n_);
     to.u64(absent_);
     to.u64(entries_.size());
+    Key before = 0;
     for (const auto& entry : entries_) {
-        to.u64(entry.key);
+        to.u64(entry.key - before);
         to.u64(entry.count);
-        to.u64(entry.missed);
+        to.u64(absent_ - entry.missed);
+        before = entry.key;
     }
 }
 
+// A key stays while it may occur more often than one that is absent; where none may be absent, all values are counted.
 FrequencySummary FrequencySummary::read(Reader& from) {
     FrequencySummary summary;
     summary.n_ = from.u64();
     summary.absent_ = from.u64();
     constexpr std::uint64_t most = std::uint64_t{1} << 60U;
-    from.require(summary.n_ <= most && summary.absent_ <= summary.n_, "the number of values");
-    summary.entries_.resize(from.count(sizeof(Entry)));
+    from.require(summary.n_ <= most && (summary.absent_ < summary.n_ || summary.absent_ == 0), "the number of values");
+    summary.entries_.resize(from.count(3));
     std::uint64_t total = 0;
-    const Entry* before = nullptr;
+    Key before = 0;
     for (auto& entry : summary.entries_) {
-        entry.key = from.u64();
+        entry.key = from.key(before);
         entry.count = from.u64();
-        entry.missed = from.u64();
-        from.require(entry.count >= 1 && entry.count <= summary.n_ - total && entry.missed <= summary.absent_ &&
-                         (before == nullptr || before->key < entry.key),
+        const auto fewer = from.u64();
+        from.require(entry.count >= 1 && entry.count <= summary.n_ - total && fewer <= summary.absent_ &&
+                         entry.count > fewer && (&entry == summary.entries_.data() || before < entry.key),
                      "keys and counts of a summary");
+        entry.missed = summary.absent_ - fewer;
         total += entry.count;
-        before = &entry;
+        before = entry.key;
     }
+    from.require(summary.absent_ > 0 || total == summary.n_, "the number of values");
     return summary;
 }
 

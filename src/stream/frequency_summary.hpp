@@ -76,6 +76,7 @@ class FrequencySummary {
     [[nodiscard]] std::uint64_t max_error() const { return absent_; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
+    [[nodiscard]] std::size_t memory() const { return entries_.capacity() * sizeof(Entry); }
     [[nodiscard]] Bounds count(Key key) const;
 
     void write(Writer& to) const;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "quadmill/stream.hpp"
@@ -73,18 +75,22 @@ class Levels {
         for (const auto& count : counts_) bytes += count.bytes();
         return bytes;
     }
+    [[nodiscard]] std::size_t memory() const {
+        std::size_t bytes = counts_.capacity() * sizeof counts_[0] + lengths_.capacity() * sizeof lengths_[0];
+        for (const auto& count : counts_) bytes += count.memory();
+        return bytes;
+    }
     void write(Writer& to) const {
         for (const auto& count : counts_) count.write(to);
     }
     void read(Reader& from) {
         for (std::size_t i = 0; i < counts_.size(); ++i) {
+            from.keys_up_to(prefix<T>(KeyOf<T>::most, lengths_[i]));
             auto& count = counts_[i] = FrequencySummary::read(from);
             from.require(count.n() == n() && static_cast<double>(count.max_error()) <= max_error(n()),
                          "the counts of a length");
-            from.require(
-                count.entries().empty() || prefix<T>(KeyOf<T>::most, lengths_[i]) >= count.entries().back().key,
-                "a prefix");
         }
+        from.keys_up_to(KeyOf<T>::most);
     }
 
   private:
@@ -146,7 +152,7 @@ template <class T>
 struct HeavyPrefixes<T>::State {
     State(const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : options((check<T>(wanted), wanted)),
-          window(window_for("HeavyPrefixes", each_eps(wanted), wanted.window)),
+          window(counted_window_for("HeavyPrefixes", each_eps(wanted), wanted.window, *sorter)),
           intake(std::move(sorter), window),
           levels(options) {}
 
@@ -159,8 +165,11 @@ struct HeavyPrefixes<T>::State {
     void settle() {
         intake.settle([this](const Window<T>& sorted) { take(sorted); });
     }
+    Window<T> settle_all() {
+        return intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+    }
     const Levels<T>& settled() {
-        const auto rest = intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+        const auto rest = settle_all();
         if (rest.size() == 0) return levels;
         if (!with_rest || with_rest->n() != levels.n() + rest.size()) {
             with_rest = levels;
@@ -168,7 +177,14 @@ struct HeavyPrefixes<T>::State {
         }
         return *with_rest;
     }
+    // What is saved: the rest is counted where it is long.
+    std::pair<Levels<T>, Window<T>> compact() {
+        const auto rest = settle_all();
+        if (rest.size() <= most_kept(each_eps(options))) return {levels, rest};
+        return {settled(), Window<T>(nullptr, 0)};
+    }
 
+    std::mutex mutex;  // of queries, which settle what has come
     HeavyPrefixOptions options;
     std::size_t window;
     Intake<T> intake;
@@ -205,6 +221,7 @@ const HeavyPrefixOptions& HeavyPrefixes<T>::options() const {
 template <class T>
 std::vector<HeavyPrefix<T>> HeavyPrefixes<T>::heavy(double support) const {
     check_part("HeavyPrefixes::heavy", "support", support, options().support);
+    const std::lock_guard lock(state_->mutex);
     return state_->settled().heavy(support);
 }
 
@@ -215,28 +232,30 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     if (s.options.lengths != from.options.lengths)
         throw InvalidArgument("HeavyPrefixes::merge: both must have the same lengths of prefixes");
     check_merge("HeavyPrefixes::merge", n(), other.n());
+    const std::lock_guard lock(from.mutex);
+    const auto [others, rest] = from.compact();
     s.settle();
-    from.settle();
     // Both errors are to hold for the support that both can be asked for.
     s.options.support = std::max(s.options.support, from.options.support);
     s.options.eps = std::max(s.options.eps, from.options.eps);
-    s.levels.merge(from.levels, s.options);
+    s.levels.merge(others, s.options);
     s.with_rest.reset();
-    s.intake.note(from.levels.n(), 0);
-    add(from.intake.rest());
+    s.intake.note(others.n(), 0);
+    add(rest.values());
 }
 
 template <class T>
 std::vector<std::byte> HeavyPrefixes<T>::save() const {
-    state_->settle();
+    const std::lock_guard lock(state_->mutex);
+    const auto [levels, rest] = state_->compact();
     Writer to({Kind::HeavyPrefixes, type_of<T>()});
     to.f64(options().eps);
     to.f64(options().support);
     to.u64(state_->window);
     to.u64(options().lengths.size());
     for (const int length : options().lengths) to.u64(static_cast<std::uint64_t>(length));
-    state_->levels.write(to);
-    write_values(to, state_->intake.rest());
+    levels.write(to);
+    write_sorted(to, rest);
     return to.take();
 }
 
@@ -248,7 +267,7 @@ HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::u
     options.support = from.f64();
     from.require(options.support >= 2 * options.eps && options.support <= 1, "the support");
     options.window = read_window(from);
-    options.lengths.resize(from.count(sizeof(std::uint64_t)));
+    options.lengths.resize(from.count());
     for (auto& length : options.lengths) {
         const auto bits = from.u64();
         from.require(
@@ -260,7 +279,8 @@ HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::u
     HeavyPrefixes loaded(options, std::move(sorter));
     loaded.state_->levels.read(from);
     loaded.state_->intake.note(loaded.state_->levels.n(), 0);
-    const auto rest = read_values<T>(from, options.window - 1);
+    from.require(loaded.state_->window == options.window, "the window");
+    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(options.window - 1, most_kept(each_eps(options))));
     from.end();
     loaded.add(rest);
     return loaded;
@@ -268,17 +288,21 @@ HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::u
 
 template <class T>
 std::size_t HeavyPrefixes<T>::summary_bytes() const {
+    const std::lock_guard lock(state_->mutex);
+    state_->settle();
     return state_->levels.bytes();
 }
 
 template <class T>
 std::size_t HeavyPrefixes<T>::bytes() const {
     const auto& s = *state_;
-    return sizeof s + s.levels.bytes() + s.intake.bytes() + (s.with_rest ? s.with_rest->bytes() : 0);
+    const std::lock_guard lock(state_->mutex);
+    return sizeof s + s.levels.memory() + s.intake.bytes() + (s.with_rest ? s.with_rest->memory() : 0);
 }
 
 template <class T>
 StreamTimes HeavyPrefixes<T>::times() const {
+    const std::lock_guard lock(state_->mutex);
     auto times = times_of(state_->intake.sorter());
     times.sample = state_->count_ms;
     return times;

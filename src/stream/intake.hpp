@@ -123,7 +123,7 @@ class Intake {
     [[nodiscard]] std::size_t bytes() const {
         std::size_t values = filling_.room() + spare_.room() + sorted_.room();
         for (const auto& [batch, is_rest] : under_way_) values += batch.room();
-        return values * sizeof(T);
+        return values * sizeof(T) + sorter_->bytes();
     }
 
   private:

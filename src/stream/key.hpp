@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "cpu/ordered_key.hpp"
@@ -41,6 +42,7 @@ class Window {
     explicit Window(const T* values, std::size_t size) : values_(values), size_(size) {}
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] Key operator[](std::size_t i) const { return KeyOf<T>::key(values_[i]); }
+    [[nodiscard]] std::span<const T> values() const { return {values_, size_}; }
 
   private:
     const T* values_;

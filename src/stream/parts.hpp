@@ -52,16 +52,26 @@ inline void check_merge(const std::string& function, std::uint64_t a, std::uint6
     throw InvalidArgument(function + ": no such summary counts more than " + std::to_string(most) + " values");
 }
 
-// How many values are sorted at once: so many that what a summary takes from a window is little beside sorting it, but
-// not so many that a stream has few windows.
-inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted) {
+// How many values are sorted at once: where the caller leaves that open, what the sorter is good at.
+inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted, const WindowSorter& sorter) {
     check_eps(function, eps, 1e-9);
-    constexpr double least = 0x1p12, enough = 0x1p23, most = 0x1p24;
     if (wanted > std::size_t{1} << 28U)
         throw InvalidArgument(function + ": a window must have at most 2^28 values, not " + std::to_string(wanted));
-    if (wanted > 0) return wanted;
-    const double window = std::max(std::min(128 / eps, enough), std::min(16 / eps, most));
-    return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
+    return wanted > 0 ? wanted : std::clamp<std::size_t>(sorter.window(eps), 1, std::size_t{1} << 28U);
+}
+
+// The same for lossy counts: each window goes through all of their entries, of which there are some 1 / eps.
+inline std::size_t counted_window_for(const std::string& function, double eps, std::size_t wanted,
+                                      const WindowSorter& sorter) {
+    constexpr double most = 0x1p24;
+    const auto window = window_for(function, eps, wanted, sorter);
+    return std::max(window, static_cast<std::size_t>(std::ceil(std::min(1 / eps, most))));
+}
+
+// Values that fill no window are saved as they are when there are no more of them than that; else as a sample, which
+// takes no more room and keeps eps, too.
+inline std::uint64_t most_kept(double eps) {
+    return static_cast<std::uint64_t>(4 / eps);
 }
 
 // ceil(support n), from 1.
@@ -80,21 +90,28 @@ KeyType type_of() {
     return Keys(std::span<T>(&none, 0)).type();
 }
 
+// Values that fill no window, in order: the order in which they came changes no answer.
 template <class T>
-void write_values(Writer& to, std::span<const T> values) {
-    to.u64(values.size());
-    for (const auto& value : values) to.u64(cpu::KeyBits<T>::of(value));
+struct SortedKeys {
+    Window<T> sorted;
+    [[nodiscard]] std::size_t size() const { return sorted.size(); }
+    [[nodiscard]] Key key(std::size_t i) const { return sorted[i]; }
+};
+
+template <class T>
+void write_sorted(Writer& to, const Window<T>& sorted) {
+    to.u64(sorted.size());
+    to.keys(SortedKeys<T>{sorted});
 }
 
 template <class T>
-std::vector<T> read_values(Reader& from, std::size_t most) {
-    using Bits = typename cpu::KeyBits<T>::Bits;
-    std::vector<T> values(from.count(sizeof(std::uint64_t)));
+std::vector<T> read_sorted(Reader& from, std::uint64_t most) {
+    std::vector<T> values(from.count());
     from.require(values.size() <= most, "the values of an unfinished window");
+    Key before = 0;
     for (auto& value : values) {
-        const auto bits = from.u64();
-        value = cpu::KeyBits<T>::value(static_cast<Bits>(bits));
-        from.require(bits == static_cast<Bits>(bits) && !KeyOf<T>::is_nan(value), "a value");
+        before = from.key(before);
+        value = KeyOf<T>::value(before);
     }
     return values;
 }

@@ -1,6 +1,7 @@
 #include "stream/quantile_summary.hpp"
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -33,6 +34,13 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
                                         const Share& share) {
     if (a.n_ == 0) return b;
     if (b.n_ == 0) return a;
+    const auto unpacked = [](QuantileSummary summary) {
+        summary.unpack();
+        return summary;
+    };
+    if (a.is_packed()) return merged(unpacked(a), b, std::move(memory), share);
+    if (b.is_packed()) return merged(a, unpacked(b), std::move(memory), share);
+    memory.unpack();
     auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
     out.keys_.clear();  // or what they were is copied where they need more room
@@ -152,6 +160,7 @@ std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, s
 void QuantileSummary::prune(double max_error, const Share& share) {
     const auto allowed = gap_for(max_error);
     if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // few would go
+    unpack();
     if (is_stepped()) {
         const auto all = std::exchange(keys_, {});
         const auto step = gap_;
@@ -179,14 +188,54 @@ void QuantileSummary::prune(double max_error, const Share& share) {
     }
 }
 
+void QuantileSummary::pack() {
+    constexpr std::size_t most_entries = std::size_t{1} << 16U;
+    constexpr Key most = std::numeric_limits<std::uint32_t>::max();
+    if (size() > most_entries) return;
+    if (!keys_.empty() && keys_.back() - keys_.front() <= most) {
+        base_ = keys_.front();
+        short_keys_.reserve(keys_.size());
+        for (const auto key : keys_) short_keys_.push_back(static_cast<std::uint32_t>(key - base_));
+        keys_ = {};
+    }
+    if (!ranks_.empty() && n_ <= most) {
+        short_ranks_.reserve(ranks_.size());
+        for (const auto& [min, max] : ranks_)
+            short_ranks_.push_back({static_cast<std::uint32_t>(min), static_cast<std::uint32_t>(max - min)});
+        ranks_ = {};
+    }
+    keys_.shrink_to_fit();
+    ranks_.shrink_to_fit();
+}
+
+void QuantileSummary::unpack() {
+    if (!short_keys_.empty()) {
+        keys_.resize(short_keys_.size());
+        for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = key(i);
+        short_keys_ = {};
+    }
+    if (!short_ranks_.empty()) {
+        ranks_.resize(short_ranks_.size());
+        for (std::size_t i = 0; i < short_ranks_.size(); ++i)
+            ranks_[i] = {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
+        short_ranks_ = {};
+    }
+}
+
+// Pruning leaves most ranks as far apart as the gap allows, so what is missing to that is small.
 void QuantileSummary::write(Writer& to) const {
     to.u64(n_);
-    to.u64(gap_);
-    to.u64(size());
-    for (const auto key : keys_) to.u64(key);
-    for (std::size_t i = 0; i < size() && !is_exact(); ++i) {
-        to.u64(entry(i).rank_min);
-        to.u64(entry(i).rank_max);
+    if (n_ == 0) return;
+    to.u64(is_stepped() ? gap_ : 0);
+    if (!is_stepped()) {
+        to.u64(gap_);
+        to.u64(size());
+    }
+    to.keys(*this);
+    for (std::size_t i = 1; i < size() && !is_stepped(); ++i) {
+        const auto before = ranks_of(i - 1), ranks = ranks_of(i);
+        to.u64(ranks.min - before.min);
+        to.u64(gap_ - (ranks.max - before.min));
     }
 }
 
@@ -194,35 +243,35 @@ QuantileSummary QuantileSummary::read(Reader& from) {
     constexpr std::uint64_t most = std::uint64_t{1} << 60U;
     QuantileSummary summary;
     summary.n_ = from.u64();
-    summary.gap_ = from.u64();
-    from.require(summary.n_ <= most && summary.gap_ >= 1, "the number of values");
-    summary.keys_.resize(from.count(sizeof(Key)));
-    for (auto& key : summary.keys_) key = from.u64();
-    from.require(std::ranges::is_sorted(summary.keys_), "the order of keys");
-    if (summary.is_exact()) {
-        from.require(summary.size() == summary.n_, "the number of keys");
-        return summary;
-    }
-    from.require(summary.size() >= 2 && summary.size() <= summary.n_, "the number of keys");
-    summary.ranks_.resize(summary.size());
-    Ranks before{0, 0};
-    for (auto& ranks : summary.ranks_) {
-        ranks.min = from.u64();
-        ranks.max = from.u64();
-        from.require(ranks.min > before.min && ranks.max > before.max && ranks.min <= ranks.max &&
-                         ranks.max <= summary.n_ && (before.min == 0 || ranks.max - before.min <= summary.gap_),
-                     "the ranks of a summary");
-        before = ranks;
-    }
-    from.require(summary.ranks_.front().max == 1 && before.min == summary.n_, "the ends of a summary");
-    const bool is_stepped = [&] {
-        for (std::size_t i = 0; i < summary.size(); ++i) {
-            if (summary.ranks_[i] != summary.stepped_ranks(i)) return false;
-        }
-        return true;
-    }();
-    if (is_stepped) summary.ranks_ = {};
+    from.require(summary.n_ <= most, "the number of values");
+    if (summary.n_ == 0) return summary;
+    const auto step = from.u64();
+    from.require(step <= std::max<std::uint64_t>(summary.n_ - 1, 1), "the step of a sample");
+    summary.gap_ = step > 0 ? step : from.u64();
+    summary.keys_.resize(step > 0 ? from.count_of(steps(summary.n_, step)) : from.count());
+    Key before = 0;
+    for (auto& key : summary.keys_) key = before = from.key(before);
+    if (step == 0) summary.read_ranks(from);
     return summary;
+}
+
+// The least has rank 1, the greatest rank n; some are as far apart as the gap says.
+void QuantileSummary::read_ranks(Reader& from) {
+    from.require(size() >= 2 && size() <= n_ && gap_ >= 2 && gap_ <= n_, "the number of keys");
+    ranks_.resize(size());
+    ranks_.front() = {1, 1};
+    std::uint64_t widest = 2;
+    for (std::size_t i = 1; i < size(); ++i) {
+        const auto& before = ranks_[i - 1];
+        const auto above = from.u64(), missing = from.u64();
+        from.require(above >= 1 && above <= n_ - before.min && missing <= gap_ && gap_ - missing >= above &&
+                         gap_ - missing <= n_ - before.min,
+                     "the ranks of a summary");
+        ranks_[i] = {before.min + above, before.min + gap_ - missing};
+        from.require(ranks_[i].max > before.max, "the ranks of a summary");
+        widest = std::max(widest, gap_ - missing);
+    }
+    from.require(ranks_.back().min == n_ && widest == gap_, "the ends of a summary");
 }
 
 }  // namespace quadmill::detail::stream

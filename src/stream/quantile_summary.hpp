@@ -52,19 +52,34 @@ class QuantileSummary {
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // Ranks that an answer may be off, at most.
     [[nodiscard]] std::uint64_t max_error() const { return gap_ / 2; }
-    [[nodiscard]] std::size_t size() const { return keys_.size(); }
+    [[nodiscard]] std::size_t size() const { return keys_.size() + short_keys_.size(); }
     [[nodiscard]] Entry entry(std::size_t i) const {
         const auto ranks = ranks_of(i);
-        return {keys_[i], ranks.min, ranks.max};
+        return {key(i), ranks.min, ranks.max};
     }
-    [[nodiscard]] Key key(std::size_t i) const { return keys_[i]; }
+    [[nodiscard]] Key key(std::size_t i) const { return short_keys_.empty() ? keys_[i] : base_ + short_keys_[i]; }
     // The first entry whose key is above that, of those from `from` to `to`.
     [[nodiscard]] std::size_t above(Key key, std::size_t from, std::size_t to) const {
-        const auto* keys = keys_.data();
-        return static_cast<std::size_t>(std::upper_bound(keys + from, keys + to, key) - keys);
+        while (from < to) {
+            const auto middle = from + (to - from) / 2;
+            if (this->key(middle) <= key) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        return from;
     }
     [[nodiscard]] std::size_t above(Key key) const { return above(key, 0, size()); }
-    [[nodiscard]] std::size_t bytes() const { return keys_.size() * sizeof(Key) + ranks_.size() * sizeof(Ranks); }
+    [[nodiscard]] std::size_t bytes() const {
+        return keys_.capacity() * sizeof(Key) + ranks_.capacity() * sizeof(Ranks) +
+               short_keys_.capacity() * sizeof(std::uint32_t) + short_ranks_.capacity() * sizeof(ShortRanks);
+    }
+    // Half the memory, and all that can be asked as fast; what is merged or pruned is unpacked first. Long summaries
+    // stay as they are: packing would take longer than what is saved is worth.
+    void pack();
+    // Where nothing was dropped, all ranks are known.
+    [[nodiscard]] bool is_exact() const { return gap_ == 1; }
 
     void write(Writer& to) const;
     static QuantileSummary read(Reader& from);
@@ -80,20 +95,30 @@ class QuantileSummary {
     struct Bounded;  // and those that are kept
 
     static std::uint64_t gap_for(double max_error);
-    [[nodiscard]] bool is_exact() const { return gap_ == 1; }
-    [[nodiscard]] bool is_stepped() const { return ranks_.empty(); }
+    struct ShortRanks {
+        std::uint32_t min, more;  // the greatest rank is so many above the least
+    };
+    void unpack();
+    [[nodiscard]] bool is_packed() const { return !short_keys_.empty() || !short_ranks_.empty(); }
+    [[nodiscard]] bool is_stepped() const { return ranks_.empty() && short_ranks_.empty(); }
+    // Entries of n values at steps of `gap`.
+    static std::uint64_t steps(std::uint64_t n, std::uint64_t gap) { return n < 2 ? n : (n - 2 + gap) / gap + 1; }
     [[nodiscard]] Ranks stepped_ranks(std::size_t i) const {
         const auto rank = std::min(i * gap_ + 1, n_);
         return {rank, rank};
     }
-    [[nodiscard]] Ranks ranks_of(std::size_t i) const { return is_stepped() ? stepped_ranks(i) : ranks_[i]; }
+    [[nodiscard]] Ranks ranks_of(std::size_t i) const {
+        if (is_stepped()) return stepped_ranks(i);
+        if (short_ranks_.empty()) return ranks_[i];
+        return {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
+    }
     // Of n keys in order.
     template <class At>
     void sample(std::uint64_t n, std::uint64_t step, At at, const Share& share) {
         n_ = n;
         if (n == 0) return;
         gap_ = std::min(step, std::max<std::uint64_t>(n - 1, 1));
-        keys_.resize(n == 1 ? 1 : static_cast<std::size_t>((n - 2 + gap_) / gap_ + 1));
+        keys_.resize(static_cast<std::size_t>(steps(n, gap_)));
         share_pieces(share, keys_.size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
             for (auto i = begin; i < end; ++i) keys_[i] = at(stepped_ranks(i).min - 1);
         });
@@ -104,11 +129,16 @@ class QuantileSummary {
     std::uint64_t merge_piece(const QuantileSummary& a, const QuantileSummary& b, std::size_t begin, std::size_t end);
     void merge_exactly(const QuantileSummary& a, const QuantileSummary& b, const Share& share);
     std::uint64_t prune_piece(std::size_t begin, std::size_t end, std::uint64_t allowed, std::size_t& count);
+    void read_ranks(Reader& from);
     template <class Work>
     static std::uint64_t largest(const Share& share, std::size_t size, const Work& work);
 
     List<Key> keys_;
     List<Ranks> ranks_;  // none of a sample at equal steps
+    // Or packed, each where it fits: keys as what they are above the first.
+    List<std::uint32_t> short_keys_;
+    List<ShortRanks> short_ranks_;
+    Key base_ = 0;
     std::uint64_t n_ = 0, gap_ = 1;
 };
 

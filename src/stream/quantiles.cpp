@@ -14,7 +14,7 @@ Count middle_of(const Bounds& bounds) {
 
 template <class T>
 Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter)
-    : window(window_for("Quantiles", wanted.eps, wanted.window)),
+    : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter)),
       intake(std::move(sorter), window),
       histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
@@ -24,14 +24,7 @@ void Quantiles<T>::State::take(const Window<T>& sorted) {
     auto summary = QuantileSummary::of(sorted, histogram.plan().max_error(1, sorted.size()), intake.share());
     sample_ms += time.ms();
     histogram.add(std::move(summary), 1, intake.share());
-    changed();
-}
-
-template <class T>
-void Quantiles<T>::State::changed() {
     of_rest.reset();
-    of_all.reset();
-    asked = 0;
 }
 
 template <class T>
@@ -39,27 +32,42 @@ void Quantiles<T>::State::settle() {
     intake.settle([this](const Window<T>& sorted) { take(sorted); });
 }
 
-// The errors of parts add up, and each part may be off by all of eps: so may the rest. Few ranks are found in the parts
-// themselves; where many are asked for, it is faster to merge these first.
 template <class T>
-QuantileParts Quantiles<T>::State::settled(std::size_t ranks) {
-    const auto rest = intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
-    if (rest.size() != (of_rest ? of_rest->n() : 0)) {
-        changed();
-        const auto error = histogram.plan().eps * static_cast<double>(rest.size());
+Window<T> Quantiles<T>::State::settle_all() {
+    return intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+}
+
+// While nothing was dropped of whole windows, neither is of the rest. The errors of parts add up. Few ranks are found in
+// the parts themselves; where many are asked for, it is faster to merge these first.
+template <class T>
+template <class Ask>
+auto Quantiles<T>::State::ask(std::size_t ranks, Ask ask) {
+    const std::lock_guard lock(mutex);
+    const auto rest = settle_all();
+    if (!of_rest || of_rest->n() != rest.size()) {
+        const double error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, rest.size());
         of_rest = QuantileSummary::of(rest, error, intake.share());
+        of_rest->pack();
     }
     auto list = histogram.parts();
-    if (of_rest) list.push_back(&*of_rest);
+    list.push_back(&*of_rest);
     const QuantileParts parts(list);
     constexpr std::size_t merging_pays = 1024;  // entries for each rank
-    asked += ranks;
-    if (list.size() < 2 || asked < parts.size() / merging_pays) return parts;
-    if (!of_all) {
-        of_all = histogram.all(intake.share());
-        if (of_rest) of_all = QuantileSummary::merged(*of_all, *of_rest, {}, intake.share());
-    }
-    return QuantileParts({&*of_all});
+    if (list.size() < 2 || ranks < parts.size() / merging_pays) return ask(parts);
+    const auto all = QuantileSummary::merged(histogram.all(intake.share()), *of_rest, {}, intake.share());
+    return ask(QuantileParts({&all}));
+}
+
+template <class T>
+template <class Use>
+auto Quantiles<T>::State::compact(Use use) {
+    const std::lock_guard lock(mutex);
+    const auto rest = settle_all();
+    if (rest.size() <= most_kept(histogram.plan().eps)) return use(histogram, rest);
+    auto buckets = histogram;
+    const auto error = buckets.plan().max_error(1, rest.size());
+    buckets.add(QuantileSummary::of(rest, error, intake.share()), 1, intake.share());
+    return use(std::as_const(buckets), Window<T>(nullptr, 0));
 }
 
 template <class T>
@@ -103,14 +111,14 @@ template <class T>
 std::vector<Quantile<T>> Quantiles<T>::quantiles(std::span<const double> phis) const {
     for (const double phi : phis) check_part("Quantiles::quantiles", "phi", phi);
     if (n() == 0) throw InvalidArgument("Quantiles::quantiles: there are no values yet");
-    return answers<T>(state_->settled(phis.size()), phis);
+    return state_->ask(phis.size(), [&](const QuantileParts& all) { return answers<T>(all, phis); });
 }
 
 template <class T>
 Count Quantiles<T>::rank(T value) const {
     if (KeyOf<T>::is_nan(value)) throw InvalidArgument("Quantiles::rank: a NaN has no rank");
     if (n() == 0) return {};
-    return middle_of(state_->settled(1).count_at_most(KeyOf<T>::key(value)));
+    return state_->ask(1, [&](const QuantileParts& all) { return middle_of(all.count_at_most(KeyOf<T>::key(value))); });
 }
 
 template <class T>
@@ -121,12 +129,11 @@ typename Quantiles<T>::Part Quantiles<T>::cdf(T value) const {
     return {part(count.lower), part(count.estimate), part(count.upper)};
 }
 
+namespace {
+
 template <class T>
-std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
-    if (bars == 0) throw InvalidArgument("Quantiles::histogram: there must be at least one bar");
+std::vector<Bar<T>> bars_of(const QuantileParts& summary, std::size_t bars) {
     std::vector<Bar<T>> out;
-    if (n() == 0) return out;
-    const auto summary = state_->settled(2 * bars);
     auto from = summary.least();
     Count below{};
     for (std::size_t i = 1; i <= bars; ++i) {
@@ -144,30 +151,41 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
     return out;
 }
 
+}  // namespace
+
+template <class T>
+std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
+    if (bars == 0) throw InvalidArgument("Quantiles::histogram: there must be at least one bar");
+    if (n() == 0) return {};
+    return state_->ask(2 * bars, [&](const QuantileParts& all) { return bars_of<T>(all, bars); });
+}
+
 template <class T>
 void Quantiles<T>::merge(const Quantiles& other) {
     if (&other == this) return merge(load(save()));
     check_merge("Quantiles::merge", n(), other.n());
-    auto& from = *other.state_;
-    from.settle();
-    state_->histogram.raise_eps(other.eps());
-    state_->histogram.merge(from.histogram, state_->intake.share());
-    state_->changed();
-    state_->intake.note(from.histogram.n(), from.intake.nans());
-    add(from.intake.rest());
+    other.state_->compact([&](const auto& buckets, const Window<T>& rest) {
+        auto& s = *state_;
+        s.histogram.raise_eps(buckets.plan().eps);
+        s.histogram.merge(buckets, s.intake.share());
+        s.of_rest.reset();
+        s.intake.note(buckets.n(), other.nans());
+        add(rest.values());
+    });
 }
 
 template <class T>
 std::vector<std::byte> Quantiles<T>::save() const {
-    state_->settle();
-    Writer to({Kind::Quantiles, type_of<T>()});
-    to.f64(state_->histogram.plan().eps);
-    to.u64(state_->histogram.plan().levels);
-    to.u64(state_->window);
-    to.u64(nans());
-    state_->histogram.write(to);
-    write_values(to, state_->intake.rest());
-    return to.take();
+    return state_->compact([&](const auto& buckets, const Window<T>& rest) {
+        Writer to({Kind::Quantiles, type_of<T>()});
+        to.f64(buckets.plan().eps);
+        to.u64(buckets.plan().levels);
+        to.u64(state_->window);
+        to.u64(nans());
+        buckets.write(to);
+        write_sorted(to, rest);
+        return to.take();
+    });
 }
 
 template <class T>
@@ -180,10 +198,10 @@ Quantiles<T> Quantiles<T>::load(std::span<const std::byte> bytes, std::unique_pt
     const auto nans = from.u64();
     Quantiles loaded({.eps = eps, .n = {}, .window = window}, std::move(sorter));
     auto& state = *loaded.state_;
-    state.histogram = ExponentialHistogram<QuantileSummary>::read(from, {eps, levels});
+    state.histogram = State::Histogram::read(from, ErrorPlan::of_stream(eps, levels));
     from.require(nans <= most_values && state.histogram.n() <= most_values, "the number of values");
     state.intake.note(state.histogram.n(), nans);
-    const auto rest = read_values<T>(from, window - 1);
+    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(window - 1, most_kept(eps)));
     from.end();
     loaded.add(rest);
     return loaded;
@@ -191,18 +209,21 @@ Quantiles<T> Quantiles<T>::load(std::span<const std::byte> bytes, std::unique_pt
 
 template <class T>
 std::size_t Quantiles<T>::summary_bytes() const {
+    const std::lock_guard lock(state_->mutex);
+    state_->settle();
     return state_->histogram.bytes();
 }
 
 template <class T>
 std::size_t Quantiles<T>::bytes() const {
     const auto& s = *state_;
-    return sizeof s + s.histogram.bytes() + s.intake.bytes() + (s.of_rest ? s.of_rest->bytes() : 0) +
-           (s.of_all ? s.of_all->bytes() : 0);
+    const std::lock_guard lock(state_->mutex);
+    return sizeof s + s.histogram.memory() + s.intake.bytes() + (s.of_rest ? s.of_rest->bytes() : 0);
 }
 
 template <class T>
 StreamTimes Quantiles<T>::times() const {
+    const std::lock_guard lock(state_->mutex);
     auto times = times_of(state_->intake.sorter());
     times.sample = state_->sample_ms;
     times.merge = state_->histogram.merge_ms();

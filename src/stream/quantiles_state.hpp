@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,19 +18,24 @@ namespace quadmill {
 
 template <class T>
 struct Quantiles<T>::State {
+    using Histogram = detail::stream::ExponentialHistogram<detail::stream::QuantileSummary>;
+
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     void take(const detail::stream::Window<T>& sorted);
-    void changed();
-    void settle();  // whole windows that have come are in the histogram then
-    // All values, to be asked for so many ranks. Stays as it is until values come.
-    detail::stream::QuantileParts settled(std::size_t ranks);
+    void settle();                           // whole windows that have come are in the histogram then
+    detail::stream::Window<T> settle_all();  // and returns the rest
+    // Asks all values, for so many ranks.
+    template <class Ask>
+    auto ask(std::size_t ranks, Ask ask);
+    // Uses what is saved: the histogram, with a sample of the rest where that is long; else the rest as it is.
+    template <class Use>
+    auto compact(Use use);
 
+    std::mutex mutex;  // of queries, which settle what has come
     std::size_t window;
     detail::stream::Intake<T> intake;
-    detail::stream::ExponentialHistogram<detail::stream::QuantileSummary> histogram;
-    // For answers, made anew where values have come since: of the values that fill no window yet, and of all.
-    std::optional<detail::stream::QuantileSummary> of_rest, of_all;
-    std::size_t asked = 0;  // ranks since then
+    Histogram histogram;
+    std::optional<detail::stream::QuantileSummary> of_rest;  // for answers, made anew where values have come since
     double sample_ms = 0;
 };
 

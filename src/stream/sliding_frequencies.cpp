@@ -8,7 +8,6 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 template <class T>
 struct SlidingFrequencies<T>::State : SlidingState<T, FrequencySummary> {
     using SlidingState<T, FrequencySummary>::SlidingState;
-    explicit State(SlidingState<T, FrequencySummary>&& loaded) : SlidingState<T, FrequencySummary>(std::move(loaded)) {}
 };
 
 template <class T>
@@ -51,8 +50,8 @@ std::vector<std::byte> SlidingFrequencies<T>::save() const {
 template <class T>
 SlidingFrequencies<T> SlidingFrequencies<T>::load(std::span<const std::byte> bytes,
                                                   std::unique_ptr<WindowSorter> sorter) {
-    auto loaded = State::load("SlidingFrequencies::load", bytes, Kind::SlidingFrequencies, std::move(sorter));
-    return SlidingFrequencies(std::make_unique<State>(std::move(*loaded)));
+    return SlidingFrequencies(
+        State::template load<State>("SlidingFrequencies::load", bytes, Kind::SlidingFrequencies, std::move(sorter)));
 }
 
 template <class T>
@@ -76,8 +75,12 @@ std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::op
     check_part("SlidingFrequencies::frequent", "support", support, options().eps);
     const auto wanted = state_->width(width), w = std::min(wanted, n());
     if (w == 0) return {};
-    const auto& [summary, missing] = state_->covered(wanted);
-    return frequent_of<T>(summary, least_count(support, w), missing);
+    const auto least = least_count(support, w);
+    const auto of_values = [&](const Window<T>& sorted) {
+        return frequent_of<T>(FrequencySummary::of(sorted, static_cast<double>(least)), least);
+    };
+    return state_->ask(wanted, of_values,
+                       [&](const auto& covered) { return frequent_of<T>(covered.summary, least, covered.missing); });
 }
 
 template <class T>
@@ -85,7 +88,7 @@ Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width
     const auto wanted = state_->width(width);
     Frequencies<T> out({.eps = options().eps});
     if (n() == 0) return out;
-    out.state_->summary = state_->covered(wanted).summary;
+    out.state_->summary = state_->ask(wanted, [](const auto& covered) { return covered.summary; });
     out.state_->intake.note(out.state_->summary.n(), 0);
     return out;
 }

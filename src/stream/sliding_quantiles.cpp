@@ -8,7 +8,6 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 template <class T>
 struct SlidingQuantiles<T>::State : SlidingState<T, QuantileSummary> {
     using SlidingState<T, QuantileSummary>::SlidingState;
-    explicit State(SlidingState<T, QuantileSummary>&& loaded) : SlidingState<T, QuantileSummary>(std::move(loaded)) {}
 };
 
 template <class T>
@@ -50,8 +49,8 @@ std::vector<std::byte> SlidingQuantiles<T>::save() const {
 
 template <class T>
 SlidingQuantiles<T> SlidingQuantiles<T>::load(std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
-    auto loaded = State::load("SlidingQuantiles::load", bytes, Kind::SlidingQuantiles, std::move(sorter));
-    return SlidingQuantiles(std::make_unique<State>(std::move(*loaded)));
+    return SlidingQuantiles(
+        State::template load<State>("SlidingQuantiles::load", bytes, Kind::SlidingQuantiles, std::move(sorter)));
 }
 
 template <class T>
@@ -81,13 +80,22 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
     const auto wanted = state_->width(width), w = std::min(wanted, n());
     for (const double phi : phis) check_part("SlidingQuantiles::quantiles", "phi", phi);
     if (w == 0) throw InvalidArgument("SlidingQuantiles::quantiles: there are no values yet");
-    const auto& [summary, missing] = state_->covered(wanted);
-    auto out = answers<T>(QuantileParts({&summary}), phis);
-    for (auto& q : out) {
-        q.rank = rank_of(q.phi, w);
-        q.rank_upper += missing;
-    }
-    return out;
+    const auto of_values = [&](const Window<T>& sorted) {
+        std::vector<Quantile<T>> out;
+        for (const double phi : phis) {
+            const auto rank = rank_of(phi, w);
+            out.push_back({phi, KeyOf<T>::value(sorted[static_cast<std::size_t>(rank - 1)]), rank, rank, rank});
+        }
+        return out;
+    };
+    return state_->ask(wanted, of_values, [&](const auto& covered) {
+        auto out = answers<T>(QuantileParts({&covered.summary}), phis);
+        for (auto& q : out) {
+            q.rank = rank_of(q.phi, w);
+            q.rank_upper += covered.missing;
+        }
+        return out;
+    });
 }
 
 template <class T>
@@ -95,9 +103,10 @@ Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) co
     const auto wanted = state_->width(width);
     Quantiles<T> out({.eps = options().eps});
     if (n() == 0) return out;
-    const auto& covered = state_->covered(wanted).summary;
-    out.state_->histogram.add(covered, ErrorPlan::most_ids);
-    out.state_->intake.note(covered.n(), 0);
+    state_->ask(wanted, [&](const auto& covered) {
+        out.state_->histogram.add(covered.summary, ErrorPlan::most_ids);
+        out.state_->intake.note(covered.summary.n(), 0);
+    });
     return out;
 }
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -42,11 +44,68 @@ class Last {
     [[nodiscard]] std::span<const T> last(std::uint64_t count) const {
         return std::span(values_).last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
     }
+    [[nodiscard]] std::uint64_t size() const { return values_.size(); }
     [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
 
   private:
     std::size_t room_;
     std::vector<T> values_;
+};
+
+// Some of the last values in order. Asked again for as many, it merges what has come and takes away what has gone.
+template <class T>
+class SortedLast {
+  public:
+    // Of all `n` that came; `last` has the last ones. `sort` sorts a vector.
+    template <class Sort>
+    Window<T> of(const Last<T>& last, std::uint64_t width, std::uint64_t n, Sort sort) {
+        const auto size = std::min(width, n), fresh = n - n_, gone = values_.size() + fresh - size;
+        std::vector<T> now;
+        if (width == width_ && fresh <= size / 8 && last.size() >= size + gone) {
+            now = changed(sorted(last.last(fresh), sort), sorted(last.last(size + gone).first(gone), sort));
+        } else {
+            now = sorted(last.last(size), sort);
+        }
+        values_ = std::move(now);
+        width_ = width;
+        n_ = n;
+        return Window<T>(values_.data(), values_.size());
+    }
+    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
+
+  private:
+    template <class Sort>
+    static std::vector<T> sorted(std::span<const T> values, Sort sort) {
+        std::vector<T> out(values.begin(), values.end());
+        if (!out.empty()) sort(out);
+        return out;
+    }
+    [[nodiscard]] std::vector<T> changed(const std::vector<T>& come, const std::vector<T>& gone) const {
+        const cpu::KeyLess<T> less{cpu::TotalOrder<T>(Order::Ascending)};
+        std::vector<T> all;
+        all.reserve(values_.size() + come.size() - gone.size());
+        auto from = values_.begin();
+        const auto keep_to = [&](auto end) {
+            all.insert(all.end(), from, end);
+            from = end;
+        };
+        auto in = come.begin();
+        auto out = gone.begin();
+        while (in != come.end() || out != gone.end()) {
+            if (in == come.end() || (out != gone.end() && !less(*in, *out))) {
+                keep_to(std::lower_bound(from, values_.end(), *out++, less));
+                ++from;
+            } else {
+                keep_to(std::upper_bound(from, values_.end(), *in, less));
+                all.push_back(*in++);
+            }
+        }
+        keep_to(values_.end());
+        return all;
+    }
+
+    std::vector<T> values_;
+    std::uint64_t width_ = 0, n_ = 0;
 };
 
 template <class T, class Summary>
@@ -58,7 +117,7 @@ class SlidingState {
           options_((check(name, options), options)),
           plan_(options),
           intake_(std::move(sorter), static_cast<std::size_t>(plan_.block)),
-          last_(plan_.exact),
+          last_(plan_.exact + plan_.exact / 8),
           blocks_(plan_) {}
 
     void add(std::span<const T> values) {
@@ -72,21 +131,18 @@ class SlidingState {
                        [&, before = taken()] { last_.add(values.first(taken() - before)); });
     }
 
-    // Of the last `width` values, or all when there are fewer.
-    const Covered<Summary>& covered(std::uint64_t width) {
-        width = std::min(width, intake_.n());
-        if (answer_ && answered_ == std::pair(intake_.n(), width)) return *answer_;
-        if (width <= plan_.exact) {
-            intake_.settle(taker());
-            answer_ = {Summary::of(sorted(last_.last(width)), 0)};
-        } else {
-            const auto rest = Summary::of(intake_.settle_all(taker()), 0);
-            answer_ = blocks_.last(width, rest);
-        }
-        answered_ = {intake_.n(), width};
-        return *answer_;
+    // Uses a summary of the last `width` values, or of all when there are fewer.
+    template <class Use>
+    auto ask(std::uint64_t width, Use use) {
+        const std::lock_guard lock(mutex_);
+        return use(std::as_const(covered(width)));
     }
-
+    // The same, or uses these values in order where they are kept.
+    template <class UseValues, class Use>
+    auto ask(std::uint64_t width, UseValues use_values, Use use) {
+        const std::lock_guard lock(mutex_);
+        return is_kept(width) ? use_values(sorted(width)) : use(std::as_const(covered(width)));
+    }
     [[nodiscard]] std::uint64_t width(std::optional<std::uint64_t> wanted) const {
         const auto width = wanted.value_or(options_.window);
         if (width < 1 || width > options_.window || (options_.widths == Widths::Fixed && width != options_.window)) {
@@ -99,11 +155,18 @@ class SlidingState {
     [[nodiscard]] std::uint64_t n() const { return intake_.n(); }
     [[nodiscard]] std::uint64_t nans() const { return intake_.nans(); }
     [[nodiscard]] const SlidingOptions& options() const { return options_; }
-    [[nodiscard]] std::size_t summary_bytes() const { return blocks_.bytes() + last_.bytes(); }
-    [[nodiscard]] std::size_t bytes() const {
-        return sizeof *this + summary_bytes() + intake_.bytes() + (answer_ ? answer_->summary.bytes() : 0);
+    [[nodiscard]] std::size_t summary_bytes() {
+        const std::lock_guard lock(mutex_);
+        intake_.settle(taker());
+        return blocks_.bytes() + last_.bytes();
     }
-    [[nodiscard]] StreamTimes times() const {
+    [[nodiscard]] std::size_t bytes() {
+        const std::lock_guard lock(mutex_);
+        return sizeof *this + blocks_.memory() + last_.bytes() + intake_.bytes() + sorted_.bytes() +
+               (answer_ ? answer_->summary.bytes() : 0);
+    }
+    [[nodiscard]] StreamTimes times() {
+        const std::lock_guard lock(mutex_);
         auto times = times_of(intake_.sorter());
         times.sample = sample_ms_;
         times.merge = blocks_.merge_ms();
@@ -112,36 +175,44 @@ class SlidingState {
     }
 
     std::vector<std::byte> save(Kind kind) {
-        intake_.settle(taker());
+        const std::lock_guard lock(mutex_);
+        const auto rest = intake_.settle_all(taker());
         Writer to({kind, type_of<T>()});
         to.f64(options_.eps);
         to.u64(options_.window);
         to.u64(options_.widths == Widths::Variable);
         to.u64(n());
         to.u64(nans());
-        write_values(to, last_.last(plan_.exact));
-        if (!plan_.is_exact()) blocks_.write(to);
-        write_values(to, intake_.rest());
+        to.values(last_.last(plan_.exact));
+        if (plan_.is_exact()) return to.take();
+        blocks_.write(to);
+        write_sorted(to, rest);
         return to.take();
     }
-    static std::unique_ptr<SlidingState> load(const char* function, std::span<const std::byte> bytes, Kind kind,
-                                              std::unique_ptr<WindowSorter> sorter) {
+    // State is a SlidingState.
+    template <class State>
+    static std::unique_ptr<State> load(const char* function, std::span<const std::byte> bytes, Kind kind,
+                                       std::unique_ptr<WindowSorter> sorter) {
         auto from = open<T>(function, bytes, kind);
         SlidingOptions options{.eps = read_eps(from, least_eps)};
         options.window = from.u64();
         const auto variable = from.u64();
         from.require(options.window >= 1 && options.window <= most_window && variable <= 1, "the window");
         options.widths = variable == 1 ? Widths::Variable : Widths::Fixed;
+        options.most_bytes = std::numeric_limits<std::uint64_t>::max();  // it was taken when it was made
         const auto n = from.u64(), nans = from.u64();
         from.require(n <= most_values && nans <= most_values, "the number of values");
-        auto state = std::make_unique<SlidingState>(function, options, std::move(sorter));
+        auto state = std::make_unique<State>(function, options, std::move(sorter));
         const auto& plan = state->plan_;
-        const auto last = read_values<T>(from, static_cast<std::size_t>(plan.exact));
+        const auto last = from.template values<T>(plan.exact);
         from.require(last.size() == std::min(n, plan.exact), "the last values");
         state->last_.add(last);
-        if (!plan.is_exact()) state->blocks_ = SlidingWindow<Summary>::read(from, plan);
-        const auto rest = read_values<T>(from, static_cast<std::size_t>(plan.block) - 1);
-        from.require(plan.is_exact() ? rest.empty() : state->blocks_.n() + rest.size() == n, "the number of values");
+        std::vector<T> rest;
+        if (!plan.is_exact()) {
+            state->blocks_ = SlidingWindow<Summary>::read(from, plan);
+            rest = read_sorted<T>(from, plan.block - 1);
+            from.require(state->blocks_.n() + rest.size() == n, "the number of values");
+        }
         from.end();
         state->intake_.note(n - rest.size(), nans);
         state->intake_.add(rest, state->taker());
@@ -154,9 +225,16 @@ class SlidingState {
 
     static void check(const std::string& name, const SlidingOptions& options) {
         check_eps(name, options.eps, least_eps);
-        if (options.window >= 1 && options.window <= most_window) return;
-        throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
-                              std::to_string(options.window));
+        if (options.window < 1 || options.window > most_window) {
+            throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
+                                  std::to_string(options.window));
+        }
+        const double bytes = SlidingPlan(options).most_bytes(sizeof(T));
+        if (bytes <= static_cast<double>(options.most_bytes)) return;
+        throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
+                              text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
+                              text_of(static_cast<double>(options.most_bytes) / 0x1p30) +
+                              " GiB of most_bytes; take a larger eps or a shorter window");
     }
     auto taker() {
         return [this](const Window<T>& values) {
@@ -166,21 +244,37 @@ class SlidingState {
             blocks_.add(std::move(block));
         };
     }
-    // Pre: the sorter has nothing under way.
-    Window<T> sorted(std::span<const T> values) {
-        sorted_.assign(values.begin(), values.end());
-        intake_.sorter().begin(std::span(sorted_), sorted_.size());
-        intake_.sorter().finish();
-        return Window<T>(sorted_.data(), sorted_.size());
+    [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake_.n()) <= plan_.exact; }
+    Window<T> sorted(std::uint64_t width) {
+        intake_.settle(taker());
+        return sorted_.of(last_, width, intake_.n(), [this](std::vector<T>& values) {
+            intake_.sorter().begin(std::span(values), values.size());
+            intake_.sorter().finish();
+        });
+    }
+    // Of the last `width` values, or all when there are fewer.
+    const Covered<Summary>& covered(std::uint64_t width) {
+        const auto now = std::pair(intake_.n(), width);
+        if (answer_ && answered_ == now) return *answer_;
+        answer_.reset();
+        if (is_kept(width)) {
+            answer_ = {Summary::of(sorted(width), 0)};
+        } else {
+            const auto rest = Summary::of(intake_.settle_all(taker()), 0);
+            answer_ = blocks_.last(std::min(width, intake_.n()), rest);
+        }
+        answered_ = now;
+        return *answer_;
     }
 
+    std::mutex mutex_;  // of queries, which settle what has come
     std::string name_;
     SlidingOptions options_;
     SlidingPlan plan_;
     Intake<T> intake_;
     Last<T> last_;
     SlidingWindow<Summary> blocks_;
-    std::vector<T> sorted_;  // for answers
+    SortedLast<T> sorted_;  // for answers
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width of it
     double sample_ms_ = 0;

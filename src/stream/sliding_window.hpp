@@ -21,16 +21,16 @@ namespace quadmill::detail::stream {
 
 // Blocks of level l are 2^l base blocks long and begin at multiples of that. A window is made of at most two blocks of
 // each of L + 1 levels, so each may be off by eps W / (4 (L + 1)) values: that is eps_l of the paper times the length
-// of the block. The window's old end may lack a part of a base block, a quarter of eps W; its new end
-// is exact.
+// of the block. The window's old end may lack a part of a block of the lowest level that is kept, a quarter of eps W;
+// its new end is what the chain of merges has, and what fills no base block yet, which is exact.
 struct SlidingPlan {
-    explicit SlidingPlan(const SlidingOptions& options)
+    SlidingPlan(const SlidingOptions& options)
         : eps(options.eps), window(options.window), fixed(options.widths == Widths::Fixed) {
         constexpr std::uint64_t least_block = 32;
         exact = static_cast<std::uint64_t>(std::ceil(4 * least_block / eps));
-        block = fixed ? std::max<std::uint64_t>(static_cast<std::uint64_t>(eps * static_cast<double>(window) / 4), 1)
-                      : least_block;
         levels = static_cast<int>(std::ceil(std::log2(4 / eps)));
+        block = least_block;
+        if (fixed) split(std::max<std::uint64_t>(static_cast<std::uint64_t>(eps * static_cast<double>(window) / 4), 1));
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
         // Blocks, and what is being merged to them, take as much memory as so many values.
         const double entries = 4 * (levels + 1.0) * (levels + 1.0) / eps;
@@ -39,6 +39,14 @@ struct SlidingPlan {
         } else if (fixed) {
             exact = 0;
         }
+    }
+    // The most memory that it may come to, in bytes: for values of so many bytes.
+    [[nodiscard]] double most_bytes(std::size_t value_bytes) const {
+        constexpr double entry_bytes = 24;
+        const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
+        if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values; an answer is made of as many
+        const double blocks = fixed ? 6 * all * all / eps : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
+        return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes;
     }
     // Whether the values themselves are all there is to keep.
     [[nodiscard]] bool is_exact() const { return exact == window; }
@@ -50,13 +58,14 @@ struct SlidingPlan {
     [[nodiscard]] ErrorPlan chain() const { return {eps / (4 * (levels + 1)), static_cast<std::uint64_t>(top) + 1}; }
     // The level of the blocks that a window of that width begins with: a quarter of eps W long, or less.
     [[nodiscard]] int first_level(std::uint64_t width) const {
-        if (fixed) return 0;
+        if (fixed) return lowest;
         const double blocks = eps * static_cast<double>(width) / (4 * static_cast<double>(block));
         return std::min(log2_floor(static_cast<std::uint64_t>(std::max(blocks, 1.0))), top);
     }
     // The first block of a level that a window can still begin with or have in it, of so many base blocks so far.
     [[nodiscard]] std::uint64_t first_needed(int level, std::uint64_t blocks) const {
         const double length = std::ldexp(1, level);
+        if (level < lowest) return blocks >> static_cast<unsigned>(level);  // none
         double reach = static_cast<double>(window) / static_cast<double>(block) * (1 + eps / 4) + 2;
         if (!fixed) reach = std::min(reach, 10 * length / eps + 2);
         const double first = (static_cast<double>(blocks) - reach) / length;
@@ -68,6 +77,15 @@ struct SlidingPlan {
     bool fixed;
     std::uint64_t block = 1, exact = 0;  // values of a base block; the last ones that are kept as they are
     int levels = 0, top = 0;             // L; the level of the longest block
+    int lowest = 0;                      // the level of the shortest block that is kept
+
+  private:
+    // Base blocks are no longer than it takes to sample them well: all values on their way are in memory.
+    void split(std::uint64_t grain) {
+        const double enough = std::max(32 * (levels + 1) / eps, 0x1p14);
+        for (block = grain; static_cast<double>(block) > enough; block = grain >> static_cast<unsigned>(lowest))
+            ++lowest;
+    }
 };
 
 // A window's summary, and how many of its oldest values are missing in it.
@@ -104,6 +122,7 @@ class SlidingWindow {
     // The last `width` values, of which `rest` has those that came after the last block. Pre: rest < width.
     [[nodiscard]] Covered<Summary> last(std::uint64_t width, const Summary& rest) const {
         const auto n = blocks_ * plan_.block + rest.n(), start = n - std::min(width, n);
+        const auto lowest = static_cast<unsigned>(plan_.lowest);
         const auto length = std::uint64_t{1} << static_cast<unsigned>(plan_.first_level(width));
         const auto grain = length * plan_.block;
         auto at = std::min((start + grain - 1) / grain * length, blocks_);  // in base blocks
@@ -114,8 +133,12 @@ class SlidingWindow {
             const auto fits = static_cast<unsigned>(log2_floor(blocks_ - at));
             const auto aligned = at == 0 ? fits : static_cast<unsigned>(std::countr_zero(at));
             const auto level = std::min({fits, aligned, static_cast<unsigned>(plan_.top)});
-            const auto& from = levels_[level];
-            parts.push_back(from.blocks[static_cast<std::size_t>((at >> level) - from.first)]);
+            if (level < lowest) {
+                parts.push_back(*chain_.bucket(level + 1));  // that of a bit of the number of blocks
+            } else {
+                const auto& from = levels_[level];
+                parts.push_back(from.blocks[static_cast<std::size_t>((at >> level) - from.first)]);
+            }
             at += std::uint64_t{1} << level;
         }
         for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2)) {
@@ -130,6 +153,7 @@ class SlidingWindow {
     [[nodiscard]] std::uint64_t n() const { return blocks_ * plan_.block; }
     [[nodiscard]] double merge_ms() const { return chain_.merge_ms(); }
     [[nodiscard]] double compress_ms() const { return chain_.compress_ms() + prune_ms_; }
+    [[nodiscard]] std::size_t memory() const { return bytes() + chain_.memory() - chain_.bytes(); }
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = chain_.bytes();
         for (const auto& level : levels_) {
@@ -153,15 +177,25 @@ class SlidingWindow {
             auto& level = window.levels_[l];
             const auto end = window.blocks_ >> l;
             level.first = std::min(plan.first_needed(static_cast<int>(l), window.blocks_), end);
+            static_cast<void>(from.count_of(end - level.first));
             for (auto i = level.first; i < end; ++i) {
-                level.blocks.push_back(Summary::read(from));
-                from.require(level.blocks.back().n() == plan.block << l, "the length of a block");
+                auto block = Summary::read(from);
+                from.require(block.n() == plan.block << l &&
+                                 static_cast<double>(block.max_error()) <= window.most_error(l, end - i) * (1 + 1e-9),
+                             "a block");
+                pack(block);
+                level.blocks.push_back(std::move(block));
             }
         }
         window.chain_ = ExponentialHistogram<Summary>::read(from, plan.chain());
         // The chain has the blocks that are the bits of their number, but for those that are complete.
-        const auto top = std::uint64_t{1} << static_cast<unsigned>(plan.top);
-        from.require(window.chain_.n() == window.blocks_ % top * plan.block, "the chain of blocks");
+        const auto in_chain = window.blocks_ % (std::uint64_t{1} << window.levels_.size());
+        for (std::size_t l = 0; l < ErrorPlan::most_ids; ++l) {
+            const auto* bucket = window.chain_.bucket(l + 1);
+            const bool is_there = l + 1 < window.levels_.size() && (in_chain >> l & 1U) != 0;
+            from.require((bucket != nullptr) == is_there && (!is_there || bucket->n() == plan.block << l),
+                         "the chain of blocks");
+        }
         return window;
     }
 
@@ -171,17 +205,31 @@ class SlidingWindow {
         std::deque<Summary> blocks;
     };
 
+    static void pack(Summary& block) {
+        if constexpr (requires { block.pack(); }) block.pack();
+    }
+    // The length of the windows that use a block which is so old, the last one of its level being 1 old.
+    [[nodiscard]] double least_width(double length, std::uint64_t age) const {
+        return plan_.fixed ? static_cast<double>(n()) : length * static_cast<double>(std::bit_floor(age));
+    }
+    [[nodiscard]] double most_error(std::size_t l, std::uint64_t age) const {
+        return plan_.max_error(least_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age));
+    }
+
     void store(int l, const Summary& block) {
+        if (l < plan_.lowest) return;
         const cpu::Stopwatch time;
         auto& level = levels_[static_cast<std::size_t>(l)];
         const double length = std::ldexp(static_cast<double>(plan_.block), l);
+        const auto prune = [&](std::size_t age) {
+            auto& old = level.blocks[level.blocks.size() - age];
+            old.prune(plan_.max_error(least_width(length, age)));
+            pack(old);
+        };
         level.blocks.push_back(block);
-        level.blocks.back().prune(plan_.max_error(plan_.fixed ? static_cast<double>(n()) : length));
-        if (!plan_.fixed) {
-            // Those whose age has just doubled: only windows twice as wide use them from now on.
-            for (std::size_t age = 2; age <= level.blocks.size(); age *= 2)
-                level.blocks[level.blocks.size() - age].prune(plan_.max_error(length * static_cast<double>(age)));
-        }
+        prune(1);
+        // Those whose age has just doubled: only windows twice as wide use them from now on.
+        for (std::size_t age = 2; !plan_.fixed && age <= level.blocks.size(); age *= 2) prune(age);
         prune_ms_ += time.ms();
     }
     // A window of fixed width is as wide as the stream is long, to begin with.
@@ -189,7 +237,10 @@ class SlidingWindow {
         if (!plan_.fixed || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
         const cpu::Stopwatch time;
         for (auto& level : levels_) {
-            for (auto& block : level.blocks) block.prune(plan_.max_error(static_cast<double>(n())));
+            for (auto& block : level.blocks) {
+                block.prune(plan_.max_error(static_cast<double>(n())));
+                pack(block);
+            }
         }
         prune_ms_ += time.ms();
     }

@@ -4,12 +4,17 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <random>
+#include <string>
 
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
+#include "stream/correlated_summary.hpp"
 #include "stream/orders.hpp"
+#include "stream/quantile_summary.hpp"
+#include "stream/sliding_window.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
@@ -90,7 +95,7 @@ std::vector<Saved> one_of_each() {
     }
     HeavyPrefixes<std::uint32_t> prefixes({.eps = 0.02, .support = 0.1, .lengths = {0, 8, 31, 32}, .window = 64});
     std::mt19937 random(5);
-    for (int i = 0; i < 1000; ++i) prefixes.add(static_cast<std::uint32_t>(random()) >> (random() % 32));
+    for (int i = 0; i < 5000; ++i) prefixes.add(static_cast<std::uint32_t>(random()) >> (random() % 32));
     all.push_back({"heavy prefixes", prefixes.save(), [](const Bytes& bytes) {
                        auto loaded = HeavyPrefixes<std::uint32_t>::load(bytes);
                        auto other = HeavyPrefixes<std::uint32_t>::load(bytes);
@@ -158,9 +163,11 @@ TEST_CASE("Damaged bytes are refused: every byte, every length") {
 TEST_CASE("Bytes that say what cannot be, under a right checksum, are refused or can be used") {
     std::mt19937_64 random(2005);
     int refusals = 0, uses = 0;
+    const char* wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
+    const int rounds = wanted != nullptr ? std::stoi(wanted) : 400;
     for (const auto& [name, bytes, use] : one_of_each()) {
         CAPTURE(name);
-        for (int round = 0; round < 400; ++round) {
+        for (int round = 0; round < rounds; ++round) {
             auto damaged = bytes;
             const auto body = bytes.size() - 12;
             for (auto times = 1 + random() % 3; times > 0; --times) {
@@ -190,6 +197,49 @@ TEST_CASE("Bytes that say what cannot be, under a right checksum, are refused or
     MESSAGE(refusals << " refused, " << uses << " used");
 }
 
+TEST_CASE("A chain of blocks that does not follow from their number is refused") {
+    using namespace quadmill::detail::stream;  // NOLINT(google-build-using-namespace)
+    const SlidingPlan plan({.eps = 0.2, .window = 20'000});
+    std::vector<float> values(static_cast<std::size_t>(plan.block), 1.0F);
+    const auto block = QuantileSummary::of(Window<float>(values.data(), values.size()), 0);
+    const auto bytes = [&](std::size_t id, std::uint64_t blocks) {
+        Writer to({Kind::SlidingQuantiles, KeyType::F32});
+        to.u64(blocks);
+        for (std::uint64_t i = 0; i < blocks; ++i) block.write(to);
+        ExponentialHistogram<QuantileSummary> chain(plan.chain());
+        chain.add(block, id);
+        chain.write(to);
+        return to.take();
+    };
+    const auto read = [&](const Bytes& saved) {
+        Reader from("test", saved);
+        static_cast<void>(SlidingWindow<QuantileSummary>::read(from, plan));
+    };
+    read(bytes(1, 1));
+    CHECK_THROWS_WITH_AS(read(bytes(2, 1)), doctest::Contains("the chain of blocks"), InvalidArgument);
+    CHECK_THROWS_WITH_AS(read(bytes(60, 1)), doctest::Contains("the chain of blocks"), InvalidArgument);
+    CHECK_THROWS_AS(read(bytes(1, 0)), InvalidArgument);
+}
+
+TEST_CASE("Keys that no value of the type has are refused") {
+    using namespace quadmill::detail::stream;  // NOLINT(google-build-using-namespace)
+    const auto infinity = KeyOf<Half>::greatest();
+    for (const Key key : {Key{0}, infinity, infinity + 1, Key{0xffff}, Key{0x10000}, ~Key{0}}) {
+        CAPTURE(key);
+        Writer to({Kind::CorrelatedSums, KeyType::F16});
+        const std::array pairs{CorrelatedSummary::Pair{key, 1}};
+        CorrelatedSummary(pairs, 0).write(to);
+        to.u64(0);
+        const auto bytes = to.take();
+        Reader from("test", bytes);
+        if (key <= infinity) {
+            CHECK(CorrelatedSummary::read(from).entries().front().key == key);
+        } else {
+            CHECK_THROWS_AS(static_cast<void>(CorrelatedSummary::read(from)), InvalidArgument);
+        }
+    }
+}
+
 TEST_CASE("Bytes of another kind, type or version, or of nothing") {
     const auto all = one_of_each();
     CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(Bytes{})), doctest::Contains("no summary"), InvalidArgument);
@@ -200,8 +250,11 @@ TEST_CASE("Bytes of another kind, type or version, or of nothing") {
     CHECK_THROWS_WITH_AS(static_cast<void>(Quantiles<double>::load(all[0].bytes)), doctest::Contains("another type"),
                          InvalidArgument);
     auto newer = all[0].bytes;
-    newer[4] = std::byte{2};
-    CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(sealed(newer))), doctest::Contains("version 2"),
-                         InvalidArgument);
+    for (const int version : {1, 3}) {
+        newer[4] = static_cast<std::byte>(version);
+        const auto words = "version " + std::to_string(version) + " of the format, and this program reads version 2";
+        CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(sealed(newer))), doctest::Contains(words.c_str()),
+                             InvalidArgument);
+    }
     CHECK(saved_summary(all.back().bytes).kind == SavedSummary::Kind::CorrelatedSums);
 }

@@ -7,6 +7,7 @@
 
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
+#include "stream/exact_sum.hpp"
 #include "stream/orders.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -336,4 +337,116 @@ TEST_CASE("Correlated sums: g, NaN, and what is refused") {
     CHECK_THROWS_AS(static_cast<void>(squares.sum({}, [](double) { return std::nan(""); })), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(CorrelatedSums<float>().sum({})), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(squares.sum({Aggregate::Kind::Quantile, 2})), InvalidArgument);
+}
+
+TEST_CASE("A window of one value makes lossy counting no slower, and changes no bound") {
+    Frequencies<double> summary({.eps = 0.001, .window = 1});
+    const auto values = stream("heavy tail", 200'000, 4);
+    for (const double v : values) summary.add(v);
+    CHECK(worst_count(summary, values, 0.002) <= 0.001 * 200'000);
+}
+
+TEST_CASE("Correlated sums compare 64-bit x exactly") {
+    using Sums = CorrelatedSums<std::int64_t>;
+    Sums two;
+    two.add(std::vector<std::int64_t>{1'700'000'000'000'000'001, 1'700'000'000'000'000'002}, std::vector{1.0, 10.0});
+    CHECK(two.sum({Aggregate::Kind::Min}).sum == 1);
+    CHECK(two.sum({Aggregate::Kind::Min}).upper == 1);
+    CHECK(two.sum({Aggregate::Kind::Min}, Affine{1, 1}).sum == 11);
+    CHECK(two.sum({Aggregate::Kind::Average}).sum == 1);
+    __extension__ using Wide = __int128;
+    std::mt19937_64 random(16);
+    for (int round = 0; round < 300; ++round) {
+        CAPTURE(round);
+        std::vector<std::int64_t> x(1 + random() % 40);
+        std::vector<double> y(x.size());
+        const auto around = static_cast<std::int64_t>(random());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const auto by = static_cast<std::int64_t>(random() % 400) - 200;
+            x[i] = round % 3 == 0
+                       ? static_cast<std::int64_t>(random())
+                       : static_cast<std::int64_t>(static_cast<std::uint64_t>(around) + static_cast<std::uint64_t>(by));
+            y[i] = static_cast<double>(random() % 1000) - 300;
+        }
+        Sums sums;
+        sums.add(x, y);
+        auto sorted = x;
+        std::sort(sorted.begin(), sorted.end());
+        Wide total = 0;
+        for (const auto v : x) total += v;
+        const auto n = static_cast<std::int64_t>(x.size());
+        const auto offset = static_cast<std::int64_t>(random() % 100) - 50;
+        const auto check = [&](const Aggregate& aggregate, Wide times_n) {
+            double want = 0;
+            for (std::size_t i = 0; i < x.size(); ++i)
+                want += static_cast<Wide>(x[i]) * n <= times_n + static_cast<Wide>(offset) * n ? y[i] : 0;
+            const auto got = sums.sum(aggregate, Affine{1, static_cast<double>(offset)});
+            CHECK(got.sum == want);
+            CHECK(got.lower == want);
+            CHECK(got.upper == want);
+        };
+        check({Aggregate::Kind::Min}, static_cast<Wide>(sorted.front()) * n);
+        check({Aggregate::Kind::Max}, static_cast<Wide>(sorted.back()) * n);
+        check({Aggregate::Kind::Average}, total);
+        check({Aggregate::Kind::Quantile, 0.5}, static_cast<Wide>(sorted[(sorted.size() + 1) / 2 - 1]) * n);
+    }
+}
+
+TEST_CASE("Sums of y and the mean of x do not overflow or cancel") {
+    CorrelatedSums<double> mean;
+    mean.add(std::vector{1e308, 1e308, -1e308, -1e308}, std::vector{1.0, 2.0, 4.0, 8.0});
+    CHECK(mean.sum({Aggregate::Kind::Average}).threshold == 0);
+    CHECK(mean.sum({Aggregate::Kind::Average}).sum == 12);
+    CorrelatedSums<float> large;
+    large.add(std::vector{1.0F, 2.0F, 3.0F, 4.0F}, std::vector{1e308, 1e308, 1e308, 1e308});
+    const auto quarter = large.sum({Aggregate::Kind::Quantile, 0.25});
+    CHECK(quarter.sum == 1e308);
+    CHECK(quarter.lower == 1e308);
+    CHECK(quarter.upper == 1e308);
+    const auto over = large.sum({Aggregate::Kind::Max});
+    CHECK(over.sum == std::numeric_limits<double>::infinity());
+    CHECK(over.lower == std::numeric_limits<double>::max());
+    CorrelatedSums<float> cancels;
+    cancels.add(std::vector{1.0F, 2.0F, 3.0F, 4.0F, 5.0F, 6.0F}, std::vector{1e16, 1.0, 1.0, 1.0, 1.0, -1e16});
+    for (auto* sums : {&cancels}) {
+        const auto got = CorrelatedSums<float>::load(sums->save()).sum({Aggregate::Kind::Max});
+        CHECK(got.sum == 4);
+        CHECK(got.lower == 4);
+        CHECK(got.upper == 4);
+    }
+    CorrelatedSums<float> minus;
+    minus.add(std::vector{1.0F, 2.0F}, std::vector{-5.0, 3.0});
+    CHECK(minus.sum({Aggregate::Kind::Min}).sum == -5);
+    CHECK(CorrelatedSums<float>::load(minus.save()).sum({Aggregate::Kind::Max}).sum == -2);
+}
+
+TEST_CASE("Bounds of correlated sums hold without any slack, whatever the weights") {
+    std::mt19937_64 random(17);
+    for (int round = 0; round < 30; ++round) {
+        CAPTURE(round);
+        const int spread = round % 3 == 0 ? 2000 : round % 3 == 1 ? 120 : 4;
+        std::vector<float> x(3000);
+        std::vector<double> y(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            x[i] = static_cast<float>(random() % 700);
+            y[i] = std::ldexp(static_cast<double>(random() >> 11U) - 0x1p52,
+                              static_cast<int>(random() % static_cast<unsigned>(spread)) - spread / 2 - 53);
+        }
+        CorrelatedSums<float> sums({.eps = 0.05, .window = 200}), other({.eps = 0.02, .window = 300});
+        sums.add(std::span(x).first(2000), std::span(y).first(2000));
+        other.add(std::span(x).subspan(2000), std::span(y).subspan(2000));
+        sums.merge(CorrelatedSums<float>::load(other.save()));
+        auto sorted = x;
+        std::sort(sorted.begin(), sorted.end());
+        for (const double phi : {0.0, 0.2, 0.5, 0.9, 1.0}) {
+            const auto rank = std::max<std::size_t>(static_cast<std::size_t>(std::ceil(phi * 3000)), 1);
+            detail::stream::ExactSum exact;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                if (x[i] <= sorted[rank - 1]) exact.add(y[i]);
+            }
+            const auto got = sums.sum({Aggregate::Kind::Quantile, phi});
+            CHECK(got.lower <= exact.below());
+            CHECK(got.upper >= exact.above());
+        }
+    }
 }

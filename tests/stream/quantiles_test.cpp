@@ -1,8 +1,10 @@
 // Quantiles of whole streams: every answer against exact ranks.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
@@ -278,4 +280,122 @@ TEST_CASE("What is asked wrongly is refused") {
     summary.add(1);
     refused([&] { static_cast<void>(summary.quantile(1.5)); }, "phi must be");
     refused([&] { static_cast<void>(summary.quantile(std::nan(""))); }, "phi must be");
+}
+
+TEST_CASE("While nothing was dropped, answers and bounds are exact") {
+    constexpr std::uint64_t n = 1000;
+    Quantiles<float> quantiles, merged;
+    Frequencies<float> frequencies, counts({.eps = 0.1});
+    std::vector<float> values;
+    for (std::uint64_t i = 1; i <= n; ++i) values.push_back(static_cast<float>(i * 7 % 1009));
+    quantiles.add(values);
+    for (std::size_t i = 0; i < n; i += 100) {
+        Quantiles<float> part;
+        part.add(std::span(values).subspan(i, 100));
+        merged.merge(Quantiles<float>::load(part.save()));
+        Frequencies<float> some;
+        some.add(std::span(values).subspan(i, 100));
+        frequencies.merge(Frequencies<float>::load(some.save()));
+    }
+    counts.add(values);
+    const auto exact = [&](const Quantiles<float>& of, const std::vector<float>& sorted) {
+        for (const auto& q : of.quantiles(many_phis())) {
+            CHECK(q.value == sorted[static_cast<std::size_t>(q.rank - 1)]);
+            CHECK(q.rank_lower == q.rank);
+            CHECK(q.rank_upper == q.rank);
+        }
+        const auto rank = of.rank(sorted[300]);
+        CHECK(rank == Count{301, 301, 301});
+    };
+    auto sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    exact(quantiles, sorted);
+    exact(merged, sorted);
+    exact(Quantiles<float>::load(quantiles.save()), sorted);
+    CHECK(frequencies.count(7) == Count{1, 1, 1});
+    CHECK(frequencies.count(7.5F) == Count{});
+    CHECK(counts.count(7) == Count{1, 1, 1});  // eps n is 100
+    CHECK(counts.count(-1) == Count{});
+}
+
+TEST_CASE("Values that fill no window are saved, and merged, as a sample where that is shorter") {
+    const auto values = stream("random", 60'000, 12);
+    Quantiles<double> once({.eps = 0.01, .window = 1U << 20U}), sum({.eps = 0.01, .window = 1U << 20U});
+    once.add(values);
+    const auto bytes = once.save();
+    CHECK(bytes.size() < 3000);
+    CHECK(worst_error(Quantiles<double>::load(bytes), values) <= 1);
+    CHECK(worst_error(once, values) == 0);  // which saving does not change
+    CHECK(once.save() == bytes);
+    std::vector<double> all;
+    for (int i = 0; i < 200; ++i) {
+        sum = Quantiles<double>::load(sum.save());
+        const auto part = std::span(values).subspan(static_cast<std::size_t>(i) * 10, 5000);
+        sum.add(part);
+        all.insert(all.end(), part.begin(), part.end());
+        if (i % 3 == 0) {
+            sum.merge(once);
+            all.insert(all.end(), values.begin(), values.end());
+        }
+    }
+    CHECK(worst_error(sum, all) <= 1);
+    CHECK(sum.save().size() < 60'000);
+    Frequencies<double> counts({.eps = 0.001, .window = 1U << 20U});
+    counts.add(values);
+    CHECK(counts.save().size() < 20'000);
+    CHECK(Frequencies<double>::load(counts.save()).n() == values.size());
+}
+
+TEST_CASE("A long stream is saved in few bytes, and takes little more memory") {
+    Quantiles<float> summary({.eps = 0.01, .window = 1024});
+    std::mt19937 random(6);
+    std::vector<float> values(100'000);
+    for (int i = 0; i < 20; ++i) {
+        for (auto& v : values) v = static_cast<float>(random()) * 0x1p-32F;
+        summary.add(values);
+    }
+    CHECK(summary.save().size() < 20'000);  // 2 M values, as 5 M of them with an eps of 0.001 in 200 KB
+    CHECK(summary.summary_bytes() < 2 * 20'000);
+}
+
+TEST_CASE("Queries of several threads at once, which change nothing that can be seen") {
+    const auto values = stream("random", 40'000, 13);
+    std::vector<float> x(values.begin(), values.end());
+    Quantiles<double> quantiles({.eps = 0.01, .window = 1000}, cpu_window_sorter(2));
+    Frequencies<double> frequencies({.eps = 0.01, .window = 1000}, cpu_window_sorter(2));
+    SlidingQuantiles<double> sliding({.eps = 0.1, .window = 30'000}), kept({.eps = 0.01, .window = 5000});
+    HeavyPrefixes<std::uint32_t> prefixes({.eps = 0.02, .support = 0.1, .lengths = {8, 32}});
+    CorrelatedSums<float> sums({.eps = 0.01, .window = 1000});
+    for (auto* q : {&sliding, &kept}) q->add(values);
+    quantiles.add(values);
+    frequencies.add(values);
+    for (const double v : values) prefixes.add(static_cast<std::uint32_t>(v));
+    sums.add(x, values);
+    const auto bytes = quantiles.summary_bytes();
+    const auto ask = [&] {
+        std::vector<double> all;
+        for (const auto& q : quantiles.quantiles(many_phis())) all.push_back(q.value);
+        all.push_back(static_cast<double>(quantiles.rank(7).estimate));
+        all.push_back(static_cast<double>(quantiles.histogram(5).size()));
+        all.push_back(static_cast<double>(frequencies.frequent(0.01).size()));
+        all.push_back(static_cast<double>(frequencies.count(5).estimate));
+        all.push_back(sliding.quantile(0.4).value);
+        all.push_back(kept.quantile(0.4).value);
+        all.push_back(static_cast<double>(sliding.summary().n()));
+        all.push_back(static_cast<double>(prefixes.heavy(0.2).size()));
+        all.push_back(sums.sum({}).sum);
+        Quantiles<double> other({.eps = 0.01});
+        other.merge(quantiles);
+        all.push_back(other.quantile(0.3).value);
+        all.push_back(static_cast<double>(quantiles.save().size() + sums.save().size() + sliding.save().size()));
+        all.push_back(static_cast<double>(quantiles.bytes() > 0));
+        return all;
+    };
+    std::array<std::vector<double>, 4> found;
+    std::vector<std::thread> threads;
+    for (auto& one : found) threads.emplace_back([&] { one = ask(); });
+    for (auto& thread : threads) thread.join();
+    for (const auto& one : found) CHECK(one == found.front());
+    CHECK(ask() == found.front());
+    CHECK(quantiles.summary_bytes() == bytes);
 }

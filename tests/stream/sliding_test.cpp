@@ -310,3 +310,66 @@ TEST_CASE("A window of a finer eps") {
                       << window * sizeof(double) << " of the window itself");
     }
 }
+
+TEST_CASE("The memory of a window does not grow with eps times its length") {
+    SlidingQuantiles<float> wide({.eps = 0.5, .window = 1'000'000'000});
+    std::vector<float> values(100'000);
+    std::mt19937 random(3);
+    for (int i = 0; i < 10; ++i) {
+        for (auto& v : values) v = static_cast<float>(random());
+        wide.add(values);
+    }
+    CHECK(wide.quantile(0.5).rank == 500'000);
+    CHECK(wide.bytes() < 4'000'000);
+    auto loaded = SlidingQuantiles<float>::load(wide.save());
+    CHECK(loaded.save() == wide.save());
+    // Base blocks that are shorter than what the old end of the window may lack.
+    constexpr std::uint64_t window = 400'000;
+    for (const auto* order : {"random", "adversarial"}) {
+        const auto all = stream(order, 900'000, 34);
+        SlidingQuantiles<double> quantiles({.eps = 0.4, .window = window});
+        SlidingFrequencies<double> frequencies({.eps = 0.4, .window = window});
+        for (std::size_t i = 0; i < all.size(); i += 37'500) {
+            quantiles.add(std::span(all).subspan(i, 37'500));
+            frequencies.add(std::span(all).subspan(i, 37'500));
+            const auto exact = window_of(all, i + 37'500, window);
+            CHECK(worst_rank(quantiles, exact, window) <= 1);
+            CHECK(worst_count(frequencies, exact, window) <= 1);
+        }
+        auto q = SlidingQuantiles<double>::load(quantiles.save());
+        q.add(std::span(all).first(50'000));
+        quantiles.add(std::span(all).first(50'000));
+        CHECK(q.save() == quantiles.save());
+    }
+}
+
+TEST_CASE("A window that may take too much memory is refused with what it takes") {
+    using Q = SlidingQuantiles<float>;
+    CHECK_THROWS_WITH_AS(Q({.eps = 1e-6, .window = 1'000'000'000}), doctest::Contains("GiB"), InvalidArgument);
+    CHECK_THROWS_WITH_AS(Q({.eps = 0.01, .window = 100'000, .most_bytes = 1000}), doctest::Contains("most_bytes"),
+                         InvalidArgument);
+    Q({.eps = 1e-5, .window = 1'000'000'000});
+}
+
+TEST_CASE("A window that is kept as it is, asked again and again") {
+    const auto values = stream("many ties", 30'000, 14);
+    std::mt19937 random(15);
+    for (const auto widths : {Widths::Fixed, Widths::Variable}) {
+        SlidingQuantiles<double> quantiles({.eps = 0.01, .window = 7000, .widths = widths});
+        SlidingFrequencies<double> frequencies({.eps = 0.01, .window = 7000, .widths = widths});
+        for (std::size_t i = 0; i < values.size();) {
+            const auto part =
+                std::min<std::size_t>(1 + random() % (random() % 10 == 0 ? 9000 : 300), values.size() - i);
+            for (std::size_t k = i; k < i + part; ++k) {
+                quantiles.add(values[k]);
+                if (k % 50 == 0) quantiles.add(std::nan(""));
+            }
+            frequencies.add(std::span(values).subspan(i, part));
+            i += part;
+            const std::uint64_t width = widths == Widths::Fixed || random() % 2 == 0 ? 7000 : 1000;
+            const auto exact = window_of(values, i, width);
+            CHECK(worst_rank(quantiles, exact, width) == 0);
+            CHECK(worst_count(frequencies, exact, width) == 0);
+        }
+    }
+}

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
+#include "stream/exact_sum.hpp"
 #include "stream/exponential_histogram.hpp"
 #include "stream/frequency_summary.hpp"
 #include "stream/quantile_parts.hpp"
@@ -237,5 +239,91 @@ TEST_CASE("An exponential histogram of many windows keeps eps") {
         CHECK(sum.size() < all.size() / 4);
         MESSAGE("levels " << levels << ": error " << sum.max_error() << " of "
                           << plan.eps * static_cast<double>(all.size()) << ", " << histogram.bytes() << " bytes");
+    }
+}
+
+TEST_CASE("Exact sums round once, whatever comes and in what order") {
+    std::mt19937_64 random(8);
+    const auto any = [&] {
+        return std::ldexp(static_cast<double>(random() >> 11U) * (random() % 2 == 0 ? 1 : -1),
+                          static_cast<int>(random() % 2040) - 1100);
+    };
+    for (int round = 0; round < 200; ++round) {
+        ExactSum sum;
+        std::vector<double> values(50);
+        for (auto& v : values) {
+            v = any();
+            if (!std::isfinite(v)) v = 1;
+            sum.add(v);
+        }
+        const double left = any();
+        sum.add(std::isfinite(left) ? left : 3);
+        std::shuffle(values.begin(), values.end(), random);
+        for (const double v : values) sum.add(-v);
+        CHECK(sum.nearest() == (std::isfinite(left) ? left : 3));
+        CHECK(sum.below() == sum.nearest());
+        CHECK(sum.above() == sum.nearest());
+        CHECK(sum.sign() == (sum.nearest() > 0) - (sum.nearest() < 0));
+    }
+    for (int round = 0; round < 2000; ++round) {  // a quotient of whole numbers is rounded once by the processor, too
+        const auto a = static_cast<double>(random() >> (11 + random() % 40)),
+                   b = static_cast<double>(1 + random() % 1000);
+        CHECK(ExactSum(a).nearest(static_cast<std::uint64_t>(b)) == a / b);
+        CHECK(ExactSum(-a).nearest(static_cast<std::uint64_t>(b)) == -a / b);
+        ExactSum product;
+        product.add(a, 1 / b);
+        CHECK(product.nearest() == a * (1 / b));
+        CHECK(product.below() <= product.nearest());
+        CHECK(product.above() >= product.nearest());
+        CHECK((product.above() == product.below()) == (std::fma(a, 1 / b, -(a * (1 / b))) == 0));
+    }
+    ExactSum large;
+    for (int i = 0; i < 8; ++i) large.add(1e308);
+    CHECK(large.nearest() == std::numeric_limits<double>::infinity());
+    CHECK(large.below() == std::numeric_limits<double>::max());
+    CHECK(large.nearest(8) == 1e308);
+    const double least = std::numeric_limits<double>::denorm_min();
+    ExactSum tiny(least);
+    CHECK(tiny.nearest(2) == 0);
+    tiny.add(2 * least);
+    CHECK(tiny.nearest(2) == 2 * least);  // of 1 and 2, the even one
+    tiny.add(tiny, -1);
+    CHECK(tiny.sign() == 0);
+    CHECK(ExactSum().nearest() == 0);
+    Writer to({Kind::Quantiles, quadmill::KeyType::F64});
+    large.write(to);
+    const auto bytes = to.take();
+    Reader from("test", bytes);
+    CHECK(ExactSum::read(from).nearest(8) == 1e308);
+}
+
+TEST_CASE("A summary that is packed is the same") {
+    for (const double error : {0.0, 2.0}) {
+        for (const Key above : {Key{0}, Key{1} << 40U}) {
+            std::vector<std::uint64_t> a, b;
+            for (const auto v : sorted_values(3000, 1'000'000, 3)) a.push_back(v + above);
+            for (const auto v : sorted_values(2000, 1'000'000, 4)) b.push_back(v * (above + 1));
+            auto one = QuantileSummary::of(Window<std::uint64_t>(a.data(), a.size()), error);
+            const auto other = QuantileSummary::of(Window<std::uint64_t>(b.data(), b.size()), 2 * error);
+            auto sum = QuantileSummary::merged(one, other), packed = sum;
+            packed.pack();
+            CHECK((above > 0 || packed.bytes() <= sum.bytes() / 2));
+            one.pack();
+            auto again = QuantileSummary::merged(other, one);
+            const auto check_same = [](const QuantileSummary& x, const QuantileSummary& y) {
+                REQUIRE(x.size() == y.size());
+                CHECK(x.max_error() == y.max_error());
+                for (std::size_t i = 0; i < x.size(); ++i) {
+                    const auto p = x.entry(i), q = y.entry(i);
+                    REQUIRE((p.key == q.key && p.rank_min == q.rank_min && p.rank_max == q.rank_max));
+                }
+            };
+            check_same(sum, packed);
+            CHECK(again.n() == sum.n());
+            sum.prune(20);
+            packed.prune(20);
+            packed.pack();
+            check_same(sum, packed);
+        }
     }
 }

@@ -1,0 +1,54 @@
+// Sums of doubles and of their products without any rounding.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream/bytes.hpp"
+
+namespace quadmill::detail::stream {
+
+// A fixed-point number so wide that any product of two doubles fits, 2^60 times over. Takes finite doubles only.
+// Source: Kulisch's long accumulator.
+class ExactSum {
+  public:
+    ExactSum() = default;
+    explicit ExactSum(double value) { add(value); }
+
+    void add(double value) { add(value, 1); }
+    // a * b.
+    void add(double a, double b);
+    // other * factor.
+    void add(const ExactSum& other, double factor = 1);
+    // -1, 0 or 1.
+    [[nodiscard]] int sign() const;
+    // The double that is nearest to the sum / divisor, of two the even one; infinite where all are too small.
+    // Pre: 1 <= divisor < 2^63.
+    [[nodiscard]] double nearest(std::uint64_t divisor = 1) const;
+    // The greatest double that is at most the sum, the least that is at least it.
+    [[nodiscard]] double below() const;
+    [[nodiscard]] double above() const;
+
+    void write(Writer& to) const;
+    static ExactSum read(Reader& from);
+
+  private:
+    __extension__ using Wide = unsigned __int128;
+    // Digit i counts 2^(32 i - lowest); they may be of any sign, and are made small again before they overflow.
+    static constexpr std::size_t digits = 138;
+    static constexpr int lowest = 2176;
+    using Digits = std::array<std::int64_t, digits>;
+    struct Magnitude {
+        Digits digits{};  // from 0 to 2^32 - 1
+        bool negative = false;
+    };
+    void add_bits(Wide bits, int exponent, bool negative);
+    static void carry(Digits& digits);
+    [[nodiscard]] Magnitude magnitude() const;
+
+    Digits digits_{};
+    std::uint32_t adds_ = 0;  // since the last carry
+};
+
+}  // namespace quadmill::detail::stream
