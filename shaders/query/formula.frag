@@ -20,7 +20,7 @@ uvec4 widened(uint low, uint high) {
 uvec4 to_integer(uint key, int type) {
     if (type == U32) return uvec4(key, 0u, 0u, 0u);
     uint value = key ^ 0x80000000u;
-    return widened(value, value);
+    return widened(value, (value & 0x80000000u) != 0u ? 0xffffffffu : 0u);
 }
 uvec4 to_integer(uvec2 key, int type) { return widened(key.x, key.y ^ 0x80000000u); }
 

@@ -8,6 +8,7 @@
 
 #include "engines.hpp"
 #include "quadmill/error.hpp"
+#include "query/describe.hpp"
 #include "reference.hpp"
 
 using namespace reference;       // NOLINT(google-build-using-namespace)
@@ -111,6 +112,18 @@ std::vector<Leaf> linears(const TableData& table, std::mt19937_64& random) {
     return leaves;
 }
 
+// For messages; of a formula only.
+std::string formula_words(const TableData& table, const Leaf& leaf) {
+    const auto* formula = std::get_if<Formula>(&leaf);
+    if (!formula) return "";
+    Expression e{.kind = Expression::Kind::Formula, .op = formula->op};
+    for (const auto& step : formula->steps) {
+        const bool is_column = step.kind == Arithmetic::Column;
+        e.steps.push_back({step.kind, is_column ? table.infos[step.column].name : "", step.constant});
+    }
+    return describe(e) + (formula->as == Formula::As::Integers ? ", integers" : ", doubles");
+}
+
 BitsPtr random_rows(Columns& columns, const TableData& table, std::size_t column, unsigned one_in,
                     std::mt19937_64& random) {
     std::vector<std::uint32_t> words((table.rows + 31) / 32);
@@ -188,6 +201,7 @@ TEST_CASE_TEMPLATE("Each leaf is what a loop over rows finds, for all types and 
         for (std::size_t i = 0; i < leaves.size(); ++i) {
             CAPTURE(i);
             CAPTURE(leaves[i].index());
+            CAPTURE(formula_words(data, leaves[i]));
             const auto bits = columns->leaf(leaves[i]);
             const auto words = columns->words(*bits);
             const bool same = words == words_of(data, leaves[i]);
