@@ -21,10 +21,11 @@ ROOMS = {
     "stream": ["cpu"],
     "sort": ["cpu", "gl", "pass"],
     "query": ["cpu", "gl", "pass", "sort"],
-    "input": ["cpu", "files", "query"],
+    "sql": ["cpu", "query"],
+    "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query"],
     "show": ["cpu", "gl", "pass", "sort", "query", "input"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "input", "bench", "show"],
+    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "input", "sql", "bench", "show"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.

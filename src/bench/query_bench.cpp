@@ -12,9 +12,9 @@
 #include "gl/device.hpp"
 #include "gl/objects.hpp"
 #include "quadmill/error.hpp"
-#include "query/bitmap_engine.hpp"
-#include "query/cpu_engine.hpp"
-#include "query/depth_engine.hpp"
+#include "query/cpu/cpu_engine.hpp"
+#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/depth_engine.hpp"
 
 namespace quadmill::detail::bench {
 

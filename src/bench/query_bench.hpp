@@ -11,7 +11,7 @@
 #include "bench/limits.hpp"
 #include "bench/query_cases.hpp"
 #include "bench/scan.hpp"
-#include "query/table.hpp"
+#include "query/table/table.hpp"
 
 namespace quadmill::detail::gl {
 class Scope;

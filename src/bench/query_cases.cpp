@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "query/key.hpp"
+#include "query/table/key.hpp"
 
 namespace quadmill::detail::bench {
 

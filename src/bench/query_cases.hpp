@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "quadmill/query.hpp"
-#include "query/engine.hpp"
+#include "query/plan/engine.hpp"
 
 namespace quadmill::detail::bench {
 

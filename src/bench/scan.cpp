@@ -6,7 +6,7 @@
 #include <numeric>
 #include <span>
 
-#include "query/key.hpp"
+#include "query/table/key.hpp"
 
 // GCC chooses between versions as the program starts, before the sanitizers are ready.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \

@@ -5,7 +5,7 @@
 
 #include "bench/query_cases.hpp"
 #include "cpu/workers.hpp"
-#include "query/table.hpp"
+#include "query/table/table.hpp"
 
 namespace quadmill::detail::bench {
 

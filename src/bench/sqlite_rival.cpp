@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "quadmill/error.hpp"
-#include "query/key.hpp"
+#include "query/table/key.hpp"
 #ifdef QUADMILL_SQLITE
 #include <sqlite3.h>
 #endif

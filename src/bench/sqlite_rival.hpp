@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bench/query_cases.hpp"
-#include "query/table.hpp"
+#include "query/table/table.hpp"
 
 namespace quadmill::detail::bench {
 

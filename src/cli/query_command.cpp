@@ -9,18 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "input/checks.hpp"
 #include "cli/commands.hpp"
-#include "input/csv.hpp"
 #include "cli/passes.hpp"
-#include "input/printable.hpp"
 #include "cli/query_answer.hpp"
 #include "cli/stream_run.hpp"
+#include "input/checks.hpp"
+#include "input/csv.hpp"
+#include "input/printable.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
-#include "query/plan.hpp"
-#include "query/sql.hpp"
+#include "query/plan/plan.hpp"
+#include "sql/sql.hpp"
 
 namespace quadmill::cli {
 

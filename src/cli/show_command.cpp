@@ -4,17 +4,17 @@
 #include <string>
 
 #include "cli/commands.hpp"
-#include "input/csv.hpp"
-#include "files/files.hpp"
-#include "show/watch_words.hpp"
 #include "cli/stream_run.hpp"
+#include "files/files.hpp"
+#include "input/csv.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
-#include "query/sql.hpp"
 #include "show/contact_sheet.hpp"
 #include "show/png.hpp"
 #include "show/quantile_plot.hpp"
 #include "show/query_page.hpp"
+#include "show/watch_words.hpp"
+#include "sql/sql.hpp"
 
 namespace quadmill::cli {
 

@@ -21,7 +21,7 @@
 
 #include "files/files.hpp"
 #include "quadmill/query.hpp"
-#include "query/sql.hpp"
+#include "sql/sql.hpp"
 
 namespace quadmill::cli {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "input/text.hpp"
-#include "query/order.hpp"
+#include "query/table/order.hpp"
 
 namespace quadmill::cli {
 

@@ -5,10 +5,10 @@
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
-#include "query/engines.hpp"
-#include "query/executor.hpp"
-#include "query/matcher.hpp"
-#include "query/rows_run.hpp"
+#include "query/gpu/matcher.hpp"
+#include "query/run/engines.hpp"
+#include "query/run/executor.hpp"
+#include "query/run/rows_run.hpp"
 
 namespace quadmill {
 

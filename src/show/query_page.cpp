@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "quadmill/error.hpp"
-#include "query/cells.hpp"
+#include "query/table/cells.hpp"
 
 namespace quadmill::detail::show {
 

@@ -9,8 +9,8 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
-#include "query/cells.hpp"
-#include "query/describe.hpp"
+#include "query/plan/describe.hpp"
+#include "query/table/cells.hpp"
 #include "show/parts.hpp"
 
 namespace quadmill::detail::show {

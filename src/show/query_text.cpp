@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "query/describe.hpp"
+#include "query/plan/describe.hpp"
 #include "show/query_page.hpp"
 
 namespace quadmill::detail::show {

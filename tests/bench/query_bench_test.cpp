@@ -10,8 +10,8 @@
 #include "bench/query_cases.hpp"
 #include "bench/scan.hpp"
 #include "bench/sqlite_rival.hpp"
-#include "query/depth_engine.hpp"
-#include "query/key.hpp"
+#include "query/gpu/depth_engine.hpp"
+#include "query/table/key.hpp"
 
 using namespace quadmill;
 using namespace quadmill::detail;

@@ -8,7 +8,7 @@
 
 #include "engines.hpp"
 #include "quadmill/error.hpp"
-#include "query/describe.hpp"
+#include "query/plan/describe.hpp"
 #include "reference.hpp"
 
 using namespace reference;       // NOLINT(google-build-using-namespace)

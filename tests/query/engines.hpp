@@ -2,11 +2,11 @@
 // context and session of its own.
 #pragma once
 
-#include "query/cpu_engine.hpp"
+#include "query/cpu/cpu_engine.hpp"
 #ifdef QUADMILL_TEST_GL
 #include "gl/device.hpp"
-#include "query/bitmap_engine.hpp"
-#include "query/depth_engine.hpp"
+#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/depth_engine.hpp"
 #endif
 
 namespace quadmill::test {

@@ -1,6 +1,6 @@
 // Joins, pair by pair against all pairs, compared as real numbers: on the CPU, or with QUADMILL_TEST_GL with nested
 // loops and sorts on the GPU.
-#include "query/join.hpp"
+#include "query/cpu/join.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Nested loops on the GPU: ranges against keys directly, cut into few rows at once, and joins through a processor.
-#include "query/matcher.hpp"
+#include "query/gpu/matcher.hpp"
 
 #include <doctest/doctest.h>
 

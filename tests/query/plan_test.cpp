@@ -1,5 +1,5 @@
 // Plans: what they share, how they read, what they refuse; and a run of each kind that SQL does not have.
-#include "query/plan.hpp"
+#include "query/plan/plan.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,8 +12,8 @@
 
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
-#include "query/cpu_engine.hpp"
-#include "query/executor.hpp"
+#include "query/cpu/cpu_engine.hpp"
+#include "query/run/executor.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 

@@ -10,10 +10,10 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
-#include "query/bitmap_engine.hpp"
-#include "query/depth_engine.hpp"
-#include "query/key.hpp"
+#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/depth_engine.hpp"
 #include "query/random_queries.hpp"
+#include "query/table/key.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)

@@ -14,8 +14,8 @@
 
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
-#include "query/sql.hpp"
 #include "query/sqlite.hpp"
+#include "sql/sql.hpp"
 
 namespace quadmill::test {
 

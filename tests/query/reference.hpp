@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "query/bind.hpp"
-#include "query/key.hpp"
+#include "query/plan/bind.hpp"
+#include "query/table/key.hpp"
 
 namespace reference {
 

@@ -1,0 +1,36 @@
+// Queries by loops on CPU threads, over columns where they are.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "cpu/workers.hpp"
+#include "query/plan/engine.hpp"
+
+namespace quadmill::detail::query {
+
+// One thread at a time may use the engine and all that it has opened.
+class CpuEngine : public Engine {
+  public:
+    // 0: as many as the machine has.
+    explicit CpuEngine(unsigned threads = 0) : workers_(std::make_shared<cpu::Workers>(threads)) {}
+
+    // Throws InvalidArgument where one of `columns` is a texture.
+    [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
+                                                std::span<const std::size_t> columns) override;
+    [[nodiscard]] std::size_t bytes(const TableData& /*table*/,
+                                    std::span<const std::size_t> /*columns*/) const override {
+        return 0;
+    }
+    [[nodiscard]] bool make_room(const TableData& /*table*/, std::span<const std::size_t> /*columns*/,
+                                 std::size_t /*limit*/) override {
+        return true;
+    }
+    [[nodiscard]] std::size_t held() const override { return 0; }
+
+  private:
+    std::shared_ptr<cpu::Workers> workers_;
+};
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,332 @@
+#include "query/cpu/join.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "quadmill/error.hpp"
+#include "query/table/cells.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// Those rows of a side that can have a partner, ascending, and their values: all integers (or places in one dictionary)
+// or all doubles, none of them NaN or -0.
+template <class T>
+struct Side {
+    std::vector<T> keys;
+    std::vector<std::uint32_t> rows;
+};
+
+bool is_float(ColumnType type) {
+    return type == ColumnType::F32 || type == ColumnType::F64;
+}
+
+template <class Work>
+void for_each_row(const JoinSide& side, const Work& work) {
+    const Cells cells(side.table, side.column);
+    for (std::size_t row = 0; row < side.table.rows; ++row) {
+        if (side.rows && (((*side.rows)[row / 32] >> (row % 32)) & 1U) == 0) continue;
+        if (cells.has_value(row)) cells.visit(row, [&](auto value) { work(static_cast<std::uint32_t>(row), value); });
+    }
+}
+
+Side<std::int64_t> integers(const JoinSide& from) {
+    Side<std::int64_t> side;
+    for_each_row(from, [&](std::uint32_t row, auto value) {
+        side.keys.push_back(static_cast<std::int64_t>(value));
+        side.rows.push_back(row);
+    });
+    return side;
+}
+
+Side<double> doubles(const char* function, const JoinSide& from) {
+    Side<double> side;
+    for_each_row(from, [&]<class T>(std::uint32_t row, T value) {
+        if constexpr (std::is_same_v<T, std::int64_t>) {
+            constexpr std::int64_t most = std::int64_t{1} << 53U;
+            if (value > most || value < -most)
+                throw InvalidArgument(std::string(function) + ": column '" + from.table.columns[from.column]->name +
+                                      "' has the integer " + std::to_string(value) +
+                                      ", beyond 2^53: it cannot be joined " + "exactly with floats");
+        }
+        const auto key = static_cast<double>(value);
+        if (std::isnan(key)) return;
+        side.keys.push_back(key + 0.0);  // -0 becomes 0
+        side.rows.push_back(row);
+    });
+    return side;
+}
+
+// Places in one dictionary; those of texts that the other has not are dropped.
+Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
+    const auto& own = *from.table.dictionary;
+    const auto& shared = *other.dictionary;
+    std::vector<std::int64_t> place(own.size(), -1);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        while (at < shared.size() && shared[at] < own[i]) ++at;
+        if (at < shared.size() && shared[at] == own[i]) place[i] = static_cast<std::int64_t>(at);
+    }
+    Side<std::int64_t> side;
+    for_each_row(from, [&](std::uint32_t row, auto value) {
+        const auto known = place[static_cast<std::size_t>(value)];
+        if (known < 0) return;
+        side.keys.push_back(known);
+        side.rows.push_back(row);
+    });
+    return side;
+}
+
+// |a - b| <= band, as real numbers.
+class Near {
+  public:
+    explicit Near(double band)
+        : band_(band), whole_(band >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(std::floor(band))) {}
+
+    bool operator()(std::int64_t a, std::int64_t b) const {
+        const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+        return (a < b ? y - x : x - y) <= whole_;
+    }
+    bool operator()(double a, double b) const {
+        if (a < b) std::swap(a, b);
+        if (a == b) return true;
+        const double difference = a - b;
+        if (difference != band_ || std::isinf(difference)) return difference <= band_;
+        // Rounded to the band itself: what was rounded away decides (Knuth's two-sum).
+        const double b_seen = a - difference, a_seen = difference + b_seen;
+        return (a - a_seen) + (b_seen - b) <= 0;
+    }
+
+    // The least and the greatest number near to it.
+    [[nodiscard]] std::pair<std::int64_t, std::int64_t> ends(std::int64_t a) const {
+        using Limits = std::numeric_limits<std::int64_t>;
+        const auto x = static_cast<std::uint64_t>(a);
+        return {(*this)(a, Limits::min()) ? Limits::min() : static_cast<std::int64_t>(x - whole_),
+                (*this)(a, Limits::max()) ? Limits::max() : static_cast<std::int64_t>(x + whole_)};
+    }
+    [[nodiscard]] std::pair<double, double> ends(double a) const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        if (band_ == infinity) return {-infinity, infinity};
+        // A sum is rounded to one of the two doubles beside it.
+        double low = a - band_, high = a + band_;
+        if (!(*this)(a, low)) low = std::nextafter(low, infinity);
+        if (!(*this)(a, high)) high = std::nextafter(high, -infinity);
+        const double below = std::nextafter(low, -infinity), above = std::nextafter(high, infinity);
+        return {(*this)(a, below) ? below : low, (*this)(a, above) ? above : high};
+    }
+
+  private:
+    double band_;
+    std::uint64_t whole_;
+};
+
+// Pairs on their way to `take`, a chunk at a time.
+class Chunk {
+  public:
+    Chunk(std::size_t size, const std::function<Next(std::span<const RowPair>)>& take) : size_(size), take_(take) {
+        pairs_.reserve(size);
+    }
+    [[nodiscard]] bool enough() const { return enough_; }
+    void add(std::uint32_t left, std::uint32_t right) {
+        pairs_.push_back({left, right});
+        if (pairs_.size() == size_) flush();
+    }
+    void flush() {
+        if (!pairs_.empty() && !enough_) enough_ = take_(pairs_) == Next::Enough;
+        pairs_.clear();
+    }
+
+  private:
+    std::size_t size_;
+    const std::function<Next(std::span<const RowPair>)>& take_;
+    std::vector<RowPair> pairs_;
+    bool enough_ = false;
+};
+
+// Algorithm 2 of MDS'09.
+template <class T>
+std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near& near, Chunk& chunk) {
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < left.keys.size(); ++i) {
+        const auto key = left.keys[i];
+        for (std::size_t j = 0; j < right.keys.size(); ++j) {
+            if (!near(key, right.keys[j])) continue;
+            ++found;
+            if (!chunk.enough()) chunk.add(left.rows[i], right.rows[j]);
+        }
+    }
+    return found;
+}
+
+// Doubles as floats; they and infinities are in order, so that a range of doubles is one of the floats within.
+float largest_float_to(double most) {
+    constexpr double largest = std::numeric_limits<float>::max(), infinity = std::numeric_limits<double>::infinity();
+    if (std::isinf(most)) return static_cast<float>(most);
+    const auto nearest = static_cast<float>(std::clamp(most, -largest, largest));
+    return static_cast<double>(nearest) > most ? std::nextafter(nearest, static_cast<float>(-infinity)) : nearest;
+}
+
+bool is_float_value(double value) {
+    return static_cast<double>(largest_float_to(value)) == value;
+}
+
+// What the GPU compares: the right side's keys, and the range of them for each row of the left side that has one.
+struct Loops {
+    std::vector<Key> keys;
+    std::vector<KeyRange> ranges;
+    std::vector<std::uint32_t> rows;  // of the ranges
+
+    Loops(std::size_t left, std::size_t right) {
+        keys.reserve(right);
+        ranges.reserve(left);
+        rows.reserve(left);
+    }
+};
+
+Loops loops(const Side<std::int64_t>& left, const Side<std::int64_t>& right, const Near& near) {
+    Loops made(left.keys.size(), right.keys.size());
+    const auto key = [](std::int64_t value) { return KeyOf<std::int64_t>::key(value); };
+    std::transform(right.keys.begin(), right.keys.end(), std::back_inserter(made.keys), key);
+    for (const auto value : left.keys) {
+        const auto [low, high] = near.ends(value);
+        made.ranges.push_back({key(low), key(high)});
+    }
+    made.rows = left.rows;
+    return made;
+}
+
+// Keys of 32 bits where the right side is of floats.
+Loops loops(const Side<double>& left, const Side<double>& right, const Near& near) {
+    const bool floats = std::all_of(right.keys.begin(), right.keys.end(), is_float_value);
+    Loops made(left.keys.size(), right.keys.size());
+    for (const auto value : right.keys)
+        made.keys.push_back(floats ? KeyOf<float>::key(static_cast<float>(value)) : KeyOf<double>::key(value));
+    for (std::size_t i = 0; i < left.keys.size(); ++i) {
+        const auto [low, high] = near.ends(left.keys[i]);
+        const auto range =
+            floats ? KeyRange{KeyOf<float>::key(-largest_float_to(-low)), KeyOf<float>::key(largest_float_to(high))}
+                   : KeyRange{KeyOf<double>::key(low), KeyOf<double>::key(high)};
+        if (range.low > range.high) continue;  // no float is within
+        made.ranges.push_back(range);
+        made.rows.push_back(left.rows[i]);
+    }
+    return made;
+}
+
+template <class T>
+std::uint64_t nested_loops_on_gpu(const Side<T>& left, const Side<T>& right, const Near& near, const MatchAll& match,
+                                  Chunk& chunk) {
+    const auto made = loops(left, right, near);
+    std::uint64_t found = 0;
+    match(made.ranges, made.keys, [&](std::span<const Match> matches) {
+        for (const auto& [range, word, bits] : matches) {
+            found += static_cast<std::uint64_t>(std::popcount(bits));
+            const auto first = std::size_t{word} * 32;
+            for (auto rest = bits; rest != 0 && !chunk.enough(); rest &= rest - 1)
+                chunk.add(made.rows[range], right.rows[first + static_cast<std::size_t>(std::countr_zero(rest))]);
+        }
+    });
+    return found;
+}
+
+// Partners of a left row: [begin, end) in the right side's order.
+struct Window {
+    std::uint32_t begin = 0, end = 0;
+};
+
+// By row of the left side. One walk over both in order: windows begin and end later for larger keys.
+template <class T>
+std::vector<Window> windows(std::vector<T> left, const std::vector<T>& right, const Near& near,
+                            const JoinTools& tools) {
+    std::vector<std::uint32_t> index(left.size());
+    tools.sort_with_index(std::span(left), index);
+    std::vector<Window> all(left.size());
+    std::uint32_t begin = 0, end = 0;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const auto key = left[i];
+        while (begin < right.size() && right[begin] < key && !near(key, right[begin])) ++begin;
+        end = std::max(end, begin);
+        while (end < right.size() && (right[end] <= key || near(key, right[end]))) ++end;
+        all[index[i]] = {begin, end};
+    }
+    return all;
+}
+
+template <class T>
+std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const JoinTools& tools, Chunk& chunk) {
+    std::vector<std::uint32_t> order(right.keys.size());
+    tools.sort_with_index(std::span(right.keys), order);
+    const auto all = windows(std::move(left.keys), right.keys, near, tools);
+    for (auto& place : order) place = right.rows[place];  // the right rows in the order of their keys
+    std::uint64_t found = 0;
+    std::vector<std::uint32_t> partners;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto [begin, end] = all[i];
+        found += end - begin;
+        if (begin == end || chunk.enough()) continue;
+        const auto first = order.begin() + begin, last = order.begin() + end;
+        if (right.keys[begin] == right.keys[end - 1]) {  // the sort is stable
+            for (auto row = first; row != last && !chunk.enough(); ++row) chunk.add(left.rows[i], *row);
+        } else {
+            partners.assign(first, last);
+            std::sort(partners.begin(), partners.end());
+            for (auto row = partners.begin(); row != partners.end() && !chunk.enough(); ++row)
+                chunk.add(left.rows[i], *row);
+        }
+    }
+    return found;
+}
+
+// For JoinMethod::Auto.
+enum class Way { LoopsOnCpu, LoopsOnGpu, SortMerge };
+
+Way quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools) {
+    const auto& tuning = tools.tuning;
+    if (left <= tuning.nested_comparisons / right) return Way::LoopsOnCpu;
+    const bool on_gpu = tools.match && left + right >= tuning.gpu_join_rows && right <= tuning.gpu_join_keys &&
+                        left * right / (left + right) < tuning.gpu_comparisons_a_row;
+    return on_gpu ? Way::LoopsOnGpu : Way::SortMerge;
+}
+
+template <class T>
+std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, JoinMethod method, const JoinTools& tools,
+                    const std::function<Next(std::span<const RowPair>)>& take) {
+    if (left.keys.empty() || right.keys.empty()) return 0;
+    Chunk chunk(tools.tuning.chunk, take);
+    const auto way = method == JoinMethod::Auto        ? quickest(left.keys.size(), right.keys.size(), tools)
+                     : method == JoinMethod::SortMerge ? Way::SortMerge
+                     : tools.match                     ? Way::LoopsOnGpu
+                                                       : Way::LoopsOnCpu;
+    const auto found = way == Way::LoopsOnGpu   ? nested_loops_on_gpu(left, right, near, tools.match, chunk)
+                       : way == Way::LoopsOnCpu ? nested_loops(left, right, near, chunk)
+                                                : sort_merge(std::move(left), std::move(right), near, tools, chunk);
+    chunk.flush();
+    return found;
+}
+
+}  // namespace
+
+std::uint64_t join(const JoinSide& left, const JoinSide& right, double band, JoinMethod method, const JoinTools& tools,
+                   const std::function<Next(std::span<const RowPair>)>& take) {
+    constexpr std::size_t most = std::size_t{1} << 31U;
+    for (const auto rows : {left.table.rows, right.table.rows}) {
+        if (rows > most)
+            throw InvalidArgument(std::string(tools.function) + ": a join takes tables of at most 2^31 rows, not " +
+                                  std::to_string(rows));
+    }
+    const auto type = [](const JoinSide& side) { return side.table.columns[side.column]->type; };
+    const Near near(band);
+    if (type(left) == ColumnType::Text)
+        return pairs(texts(left, right.table), texts(right, right.table), near, method, tools, take);
+    if (is_float(type(left)) || is_float(type(right)))
+        return pairs(doubles(tools.function, left), doubles(tools.function, right), near, method, tools, take);
+    return pairs(integers(left), integers(right), near, method, tools, take);
+}
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,233 @@
+#include "query/plan/describe.hpp"
+
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// What would break a line or the quotes is written by its number.
+std::string quoted(std::string_view text, char quote) {
+    std::string out(1, quote);
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f || c == '\\') {
+            std::array<char, 8> number{};
+            std::snprintf(number.data(), number.size(), "\\x%02x", static_cast<unsigned>(byte));
+            out += number.data();
+        } else {
+            if (c == quote) out += c;
+            out += c;
+        }
+    }
+    return out + quote;
+}
+
+// So many digits that two doubles never look the same.
+std::string number(double value) {
+    if (std::isnan(value)) return "nan";
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.17g", value);
+    std::array<char, 40> shorter{};
+    std::snprintf(shorter.data(), shorter.size(), "%.15g", value);
+    return std::strtod(shorter.data(), nullptr) == value ? shorter.data() : text.data();
+}
+
+// The same, told from an integer.
+std::string real(double value) {
+    auto text = number(value);
+    if (text.find_first_not_of("+-0123456789") == std::string::npos) text.append(".0");
+    return text;
+}
+
+const char* describe(Comparison op) {
+    constexpr std::array<const char*, 6> words{"<", "<=", "=", "<>", ">=", ">"};
+    return words.at(static_cast<std::size_t>(op));
+}
+
+template <class List, class Words>
+std::string joined(const List& list, const char* between, const Words& words) {
+    std::string out;
+    for (const auto& item : list) {
+        if (!out.empty()) out += between;
+        out += words(item);
+    }
+    return out;
+}
+
+std::string linear(const Expression& e) {
+    const auto sum = joined(e.terms, " + ", [](const Predicate::Term& term) {
+        return number(term.factor) + " " + describe_name(term.column);
+    });
+    return (e.terms.empty() ? "0" : sum) + " " + describe(e.op) + " " + number(e.constant);
+}
+
+// In brackets wherever steps are not in their usual order, so that no two formulas look the same.
+std::string formula(const Expression& e) {
+    enum class Binds { Alone, Product, Sum };
+    struct Part {
+        std::string words;
+        Binds binds = Binds::Alone;
+    };
+    std::vector<Part> stack;
+    const auto pop = [&] {
+        auto top = std::move(stack.back());
+        stack.pop_back();
+        return top;
+    };
+    const auto within = [](const Part& part, Binds most) {
+        return part.binds > most ? std::string(1, '(').append(part.words).append(1, ')') : part.words;
+    };
+    for (const auto& step : e.steps) {
+        if (step.kind == Arithmetic::Column) {
+            stack.push_back({describe_name(step.column)});
+        } else if (step.kind == Arithmetic::Constant) {
+            const auto* integer = std::get_if<Integer>(&step.constant);
+            stack.push_back({integer ? text_of(*integer) : real(std::get<double>(step.constant))});
+        } else if (step.kind == Arithmetic::Negate) {
+            stack.back() = {std::string(1, '-').append(within(stack.back(), Binds::Alone)), Binds::Sum};
+        } else {
+            const auto right = pop();
+            auto left = pop();
+            const bool product = step.kind == Arithmetic::Multiply;
+            if (product) left.words = within(left, Binds::Product);
+            left.words.append(product ? " * " : step.kind == Arithmetic::Add ? " + " : " - ");
+            left.words.append(within(right, product ? Binds::Alone : Binds::Product));
+            stack.push_back({std::move(left.words), product ? Binds::Product : Binds::Sum});
+        }
+    }
+    return stack.at(0).words + " " + describe(e.op) + " " + stack.at(1).words;
+}
+
+std::string operands(const Expression& e, const char* between) {
+    return std::string("(") + joined(e.operands, between, [](const auto& operand) { return describe(*operand); }) + ")";
+}
+
+// "predicate" for nodes that are not checked yet.
+std::string where(const PlanNode& node) {
+    return " where " + (node.predicate ? describe(node.predicate->expression()) : std::string("?"));
+}
+
+std::string on(const Join& join) {
+    const auto left = describe_name(join.left_name) + "." + describe_name(join.left);
+    const auto right = describe_name(join.right_name) + "." + describe_name(join.right);
+    const auto how = join.method == JoinMethod::NestedLoops ? " by nested loops"
+                     : join.method == JoinMethod::SortMerge ? " by sort-merge"
+                                                            : "";
+    return (join.band == 0 ? left + " = " + right : "|" + left + " - " + right + "| <= " + number(join.band)) + how;
+}
+
+std::string name_list(const std::vector<std::string>& names) {
+    return joined(names, ", ", [](const std::string& name) { return describe_name(name); });
+}
+
+}  // namespace
+
+std::string describe(const Value& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+    if (const auto* real = std::get_if<double>(&value)) return number(*real);
+    if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text, '\'');
+    return "NULL";
+}
+
+std::string describe_name(std::string_view name) {
+    // A column may be called as a number is written.
+    bool plain =
+        !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && name != "nan" && name != "inf";
+    for (const char c : name)
+        plain = plain && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.');
+    return plain ? std::string(name) : quoted(name, '"');
+}
+
+std::string describe(const Expression& e) {
+    const auto left = [&] { return describe_name(e.column) + " "; };
+    switch (e.kind) {
+        case Expression::Kind::Always:
+            return e.always ? "true" : "false";
+        case Expression::Kind::Compare:
+            return left() + describe(e.op) + " " + describe(e.values.at(0));
+        case Expression::Kind::CompareColumns:
+            return left() + describe(e.op) + " " + describe_name(e.other);
+        case Expression::Kind::Between:
+            return left() + "between " + describe(e.values.at(0)) + " and " + describe(e.values.at(1));
+        case Expression::Kind::In:
+            return left() + "in (" + joined(e.values, ", ", [](const Value& v) { return describe(v); }) + ")";
+        case Expression::Kind::IsNull:
+            return left() + "is null";
+        case Expression::Kind::Linear:
+            return linear(e);
+        case Expression::Kind::Formula:
+            return formula(e);
+        case Expression::Kind::And:
+            return operands(e, " and ");
+        case Expression::Kind::Or:
+            return operands(e, " or ");
+        case Expression::Kind::Not:
+            return "not (" + describe(*e.operands.at(0)) + ")";
+    }
+    return "?";
+}
+
+std::string describe(const QueryAggregate& aggregate) {
+    const auto name = describe_name(aggregate.column);
+    switch (aggregate.kind) {
+        case QueryAggregate::Kind::CountRows:
+            return "count(*)";
+        case QueryAggregate::Kind::Count:
+            return "count(" + name + ")";
+        case QueryAggregate::Kind::Sum:
+            return "sum(" + name + ")";
+        case QueryAggregate::Kind::Average:
+            return "avg(" + name + ")";
+        case QueryAggregate::Kind::Min:
+            return "min(" + name + ")";
+        case QueryAggregate::Kind::Max:
+            return "max(" + name + ")";
+        case QueryAggregate::Kind::Quantile:
+            return "quantile(" + name + ", " + number(aggregate.phi) + ")";
+        case QueryAggregate::Kind::KthLargest:
+            return "kth_largest(" + name + ", " + std::to_string(aggregate.k) + ")";
+        case QueryAggregate::Kind::KthSmallest:
+            return "kth_smallest(" + name + ", " + std::to_string(aggregate.k) + ")";
+    }
+    return "?";
+}
+
+std::string describe(const PlanNode& node) {
+    switch (node.kind) {
+        case PlanNode::Kind::Rows:
+            return (node.table == 0 ? "rows" : "rows of table 1") + where(node);
+        case PlanNode::Kind::And:
+            return "and";
+        case PlanNode::Kind::Or:
+            return "or";
+        case PlanNode::Kind::Not:
+            return "not";
+        case PlanNode::Kind::Join:
+            return "join on " + (node.join ? on(*node.join) : std::string("?"));
+        case PlanNode::Kind::Filter:
+            return "pairs" + where(node);
+        case PlanNode::Kind::Group:
+            return "group by " + name_list(node.columns);
+        case PlanNode::Kind::Column:
+            return "column " + name_list(node.columns);
+        case PlanNode::Kind::Aggregate:
+            return describe(node.aggregate);
+        case PlanNode::Kind::Result:
+            return "result " + name_list(node.names) + (node.limit ? " limit " + std::to_string(*node.limit) : "");
+    }
+    return "?";
+}
+
+const char* kind_name(PlanNode::Kind kind) {
+    constexpr std::array<const char*, 10> words{"Rows",   "And",   "Or",     "Not",       "Join",
+                                                "Filter", "Group", "Column", "Aggregate", "Result"};
+    return words.at(static_cast<std::size_t>(kind));
+}
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,21 @@
+// Plans in words: each node on one line, so that equal nodes have equal words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "query/plan/expression.hpp"
+
+namespace quadmill::detail::query {
+
+// A name as it is where it is a plain one, else in double quotes.
+[[nodiscard]] std::string describe_name(std::string_view name);
+[[nodiscard]] std::string describe(const Value& value);
+[[nodiscard]] std::string describe(const Expression& expression);
+[[nodiscard]] std::string describe(const QueryAggregate& aggregate);
+// Without its inputs.
+[[nodiscard]] std::string describe(const PlanNode& node);
+// "Rows", "And", ...
+[[nodiscard]] const char* kind_name(PlanNode::Kind kind);
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,137 @@
+// What an engine does for a plan: leaves of a condition and aggregates, over rows selected by bits.
+//
+// Columns are seen as unsigned keys in the order of their values (key.hpp), 32 or 64 bits wide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "quadmill/query.hpp"
+#include "query/plan/formula.hpp"
+#include "query/table/table.hpp"
+
+namespace quadmill::detail::query {
+
+using Key = std::uint64_t;
+
+// Leaves are false where a column is NULL, negated or not, but for IsNull. `negate` turns round the rest.
+//
+// low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
+// asks for, so only negated ones hold for them. Pre: low <= high; for the CPU's engine, which compares values, neither
+// is the key before +0's, which no value has.
+struct Range {
+    std::size_t column;
+    Key low, high;
+    bool negate = false;
+};
+// The key is one of those, which ascend; at least one.
+struct Member {
+    std::size_t column;
+    std::vector<Key> keys;
+    bool negate = false;
+};
+// a op b. By keys, for columns of one type; else both as 64-bit integers, or both as doubles, which is exact for what
+// the columns hold (bind() has seen to it). Floats compare as IEEE 754 says, by keys too: with a NaN on either side,
+// whose keys come after +inf, only NotEqual holds.
+struct Pair {
+    enum class As { Keys, Integers, Doubles };
+    std::size_t a, b;
+    Comparison op;
+    As as = As::Keys;
+    bool negate = false;
+};
+// The sum of factors[i] * column i, in order, in doubles, each step rounded, from 0. Integers of 64 bits are rounded to
+// the nearest double first. A sum that is NaN satisfies NotEqual only.
+struct Linear {
+    std::vector<double> factors;
+    std::vector<std::size_t> columns;
+    Comparison op;
+    double constant;
+    bool negate = false;
+};
+// left op right, by steps: in doubles, each step rounded, or in integers of 128 bits, which hold all that comes up
+// (bind() has seen to it). A side that is NaN satisfies NotEqual only.
+struct Formula {
+    enum class As { Doubles, Integers };
+    std::vector<FormulaStep<std::size_t>> steps;
+    Comparison op;
+    As as = As::Doubles;
+    bool negate = false;
+};
+struct IsNull {
+    std::size_t column;
+    bool negate = false;
+};
+struct Always {
+    bool value;
+};
+using Leaf = std::variant<Range, Member, Pair, Linear, Formula, IsNull, Always>;
+
+enum class BoolOp { And, Or, AndNot };
+
+// Exact for integers: high * 2^64 + low in two's complement. Floats: `value`.
+struct Sum {
+    std::int64_t high = 0;
+    std::uint64_t low = 0;
+    double value = 0;
+};
+
+// Rows selected, bit i % 32 of word i / 32 being row i; bits beyond the last row are 0. Engines keep them where they
+// are quick to use.
+class Bits {
+  public:
+    virtual ~Bits() = default;
+};
+using BitsPtr = std::shared_ptr<const Bits>;
+
+// A table that an engine has at hand.
+class Columns {
+  public:
+    virtual ~Columns() = default;
+
+    // All rows for which the leaf holds.
+    [[nodiscard]] virtual BitsPtr leaf(const Leaf& leaf) = 0;
+    [[nodiscard]] virtual BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) = 0;
+    [[nodiscard]] virtual std::uint64_t count(const Bits& rows) = 0;
+
+    // Of the rows selected, which are NULL in that column nowhere (the planner has seen to it). Pre: one at least.
+    [[nodiscard]] virtual std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) = 0;
+    // The k-th smallest key, from 0. Pre: k < count(rows).
+    [[nodiscard]] virtual Key kth(std::size_t column, std::uint64_t k, const Bits& rows) = 0;
+    [[nodiscard]] virtual Sum sum(std::size_t column, const Bits& rows) = 0;
+
+    // Their numbers, ascending.
+    [[nodiscard]] virtual std::vector<std::uint64_t> rows(const Bits& rows) = 0;
+    // Bits beyond the last row are ignored. Pre: a word for every 32 rows.
+    [[nodiscard]] virtual BitsPtr bits_of(std::span<const std::uint32_t> words) = 0;
+    [[nodiscard]] virtual std::vector<std::uint32_t> words(const Bits& rows) = 0;
+
+    // A condition in conjunctive normal form (no clause is empty), for an engine that does better than leaf by leaf:
+    // nullptr when this one does not. And only the number of its rows.
+    using Clauses = std::vector<std::vector<Leaf>>;
+    [[nodiscard]] virtual BitsPtr conjunction(const Clauses& /*clauses*/) { return nullptr; }
+    [[nodiscard]] virtual std::optional<std::uint64_t> count_conjunction(const Clauses& /*clauses*/) { return {}; }
+};
+
+class Engine {
+  public:
+    virtual ~Engine() = default;
+    // The engine may keep what it makes of the data while `table` lives. `columns`: those that will be asked for.
+    [[nodiscard]] virtual std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
+                                                        std::span<const std::size_t> columns) = 0;
+    // Bytes of GPU memory that those columns would take, beyond what is held already.
+    [[nodiscard]] virtual std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const = 0;
+    // Makes room for those columns, so that the engine would hold at most so many bytes of GPU memory: what is not in use
+    // goes, the longest unused first. False when that is not enough.
+    [[nodiscard]] virtual bool make_room(const TableData& table, std::span<const std::size_t> columns,
+                                         std::size_t limit) = 0;
+    [[nodiscard]] virtual std::size_t held() const = 0;
+};
+
+}  // namespace quadmill::detail::query

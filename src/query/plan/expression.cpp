@@ -1,0 +1,122 @@
+#include "query/plan/expression.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill {
+namespace {
+
+using detail::query::Expression;
+using detail::query::predicate;
+using Kind = Expression::Kind;
+
+// Operands of one kind lie side by side: a condition grown in a loop would otherwise be as deep as it is long, and so
+// the stack of whoever walks it.
+Predicate joined(Kind kind, const std::shared_ptr<const Expression>& a, const std::shared_ptr<const Expression>& b) {
+    Expression both{.kind = kind};
+    for (const auto* side : {&a, &b}) {
+        if ((*side)->kind == kind) {
+            both.operands.insert(both.operands.end(), (*side)->operands.begin(), (*side)->operands.end());
+        } else {
+            both.operands.push_back(*side);
+        }
+    }
+    return predicate(std::move(both));
+}
+
+}  // namespace
+
+std::size_t detail::query::most_linear_columns(const Expression& expression) {
+    std::set<std::string_view> columns;
+    for (const auto& term : expression.terms) columns.insert(term.column);
+    for (const auto& step : expression.steps) {
+        if (step.kind == detail::query::Arithmetic::Column) columns.insert(step.column);
+    }
+    constexpr std::size_t of_term = 4;  // a constant times a column, and added
+    const auto steps = expression.steps.size() + of_term * expression.terms.size() + 2;
+    auto most = steps > detail::query::most_steps_on_gpu ? steps : columns.size();
+    for (const auto& operand : expression.operands) most = std::max(most, most_linear_columns(*operand));
+    return most;
+}
+
+Comparison detail::query::turned(Comparison op) {
+    switch (op) {
+        case Comparison::Less:
+            return Comparison::Greater;
+        case Comparison::LessOrEqual:
+            return Comparison::GreaterOrEqual;
+        case Comparison::GreaterOrEqual:
+            return Comparison::LessOrEqual;
+        case Comparison::Greater:
+            return Comparison::Less;
+        default:
+            return op;
+    }
+}
+
+Predicate detail::query::predicate(Expression expression) {
+    constexpr int deepest = 250;
+    for (const auto& operand : expression.operands) expression.depth = std::max(expression.depth, operand->depth + 1);
+    if (expression.depth > deepest)
+        throw InvalidArgument("Predicate: a condition may be " + std::to_string(deepest) +
+                              " levels deep, where && and || or ! take turns, and this one is deeper");
+    return Predicate(std::make_shared<const Expression>(std::move(expression)));
+}
+
+Value detail::query::unsigned_constant(std::uint64_t value) {
+    if (value >> 63U) {
+        throw InvalidArgument(
+            std::string("column: an integer constant must be below 2^63, not ").append(std::to_string(value)));
+    }
+    return static_cast<std::int64_t>(value);
+}
+
+Predicate::Predicate(std::shared_ptr<const Expression> expression) : expression_(std::move(expression)) {}
+
+Predicate Predicate::always(bool value) {
+    return predicate({.kind = Kind::Always, .always = value});
+}
+
+Predicate Predicate::linear(std::vector<Term> terms, Comparison op, double constant) {
+    if (terms.empty()) throw InvalidArgument("Predicate::linear: there must be at least one term");
+    return predicate({.kind = Kind::Linear, .op = op, .terms = std::move(terms), .constant = constant});
+}
+
+Predicate Predicate::operator&&(const Predicate& other) const {
+    return joined(Kind::And, expression_, other.expression_);
+}
+
+Predicate Predicate::operator||(const Predicate& other) const {
+    return joined(Kind::Or, expression_, other.expression_);
+}
+
+Predicate Predicate::operator!() const {
+    if (expression_->kind == Kind::Not) return Predicate(expression_->operands.front());
+    return predicate({.kind = Kind::Not, .operands = {expression_}});
+}
+
+Predicate ColumnName::compare(Comparison op, const Value& constant) const {
+    return predicate({.kind = Kind::Compare, .column = name_, .op = op, .values = {constant}});
+}
+
+Predicate ColumnName::compare(Comparison op, const ColumnName& other) const {
+    return predicate({.kind = Kind::CompareColumns, .column = name_, .other = other.name_, .op = op});
+}
+
+Predicate ColumnName::between(const Value& low, const Value& high) const {
+    return predicate({.kind = Kind::Between, .column = name_, .values = {low, high}});
+}
+
+Predicate ColumnName::in(std::vector<Value> list) const {
+    return predicate({.kind = Kind::In, .column = name_, .values = std::move(list)});
+}
+
+Predicate ColumnName::is_null() const {
+    return predicate({.kind = Kind::IsNull, .column = name_});
+}
+
+}  // namespace quadmill

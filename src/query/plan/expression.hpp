@@ -1,0 +1,38 @@
+// The tree behind a Predicate.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "quadmill/query.hpp"
+#include "query/plan/formula.hpp"
+
+namespace quadmill::detail::query {
+
+struct Expression {
+    enum class Kind { Always, Compare, CompareColumns, Between, In, IsNull, Linear, Formula, And, Or, Not };
+    Kind kind = Kind::Always;
+    bool always = true;
+    std::string column{}, other{};
+    Comparison op = Comparison::Equal;
+    std::vector<Value> values{};  // Compare: the constant; Between: low, high; In: the list
+    std::vector<Predicate::Term> terms{};
+    double constant = 0;                            // Linear
+    std::vector<FormulaStep<std::string>> steps{};  // Formula
+    std::vector<std::shared_ptr<const Expression>> operands{};
+    int depth = 1;  // in levels
+};
+
+// The most columns that one linear condition or formula in it has; one of more steps than the GPU takes counts as one of
+// ever so many.
+[[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
+
+// b op a for a op b.
+[[nodiscard]] Comparison turned(Comparison op);
+
+// Sets the depth. Throws InvalidArgument when it is more than those who walk the tree have stack for.
+[[nodiscard]] Predicate predicate(Expression expression);
+
+}  // namespace quadmill::detail::query

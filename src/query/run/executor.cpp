@@ -1,0 +1,406 @@
+#include "query/run/executor.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "quadmill/error.hpp"
+#include "query/run/pair_filter.hpp"
+#include "query/run/rows_run.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+using Kind = PlanNode::Kind;
+
+constexpr const char* function = "QueryProcessor::run";
+
+std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
+    const auto found = table.places.find(wanted.name);
+    if (found == table.places.end())
+        throw InvalidArgument(std::string(function) + ": the table has no column '" + wanted.name +
+                              "', which the plan needs");
+    if (table.infos[found->second].type != wanted.type)
+        throw InvalidArgument(std::string(function) + ": column '" + wanted.name +
+                              "' is of another type than in the columns that the plan was made for");
+    return found->second;
+}
+
+// All columns that a node names, as the plan's schema has them.
+std::vector<Place> places_of(const Schema& schema, const PlanNode& node) {
+    std::vector<Place> places;
+    if (node.kind == Kind::Rows) {
+        for (const auto& name : columns_of(node.predicate->expression()))
+            places.push_back(schema.find_in(node.table, function, name));
+        return places;
+    }
+    auto names = node.columns;
+    if (node.kind == Kind::Filter) names = columns_of(node.predicate->expression());
+    if (node.kind == Kind::Aggregate && !node.aggregate.column.empty()) names.push_back(node.aggregate.column);
+    for (const auto& name : names) places.push_back(schema.find(function, name));
+    if (node.kind == Kind::Join) {
+        places.push_back(schema.find_in(0, function, node.join->left));
+        places.push_back(schema.find_in(1, function, node.join->right));
+    }
+    return places;
+}
+
+void sort_unique(std::vector<std::size_t>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+bool is_everything(const PlanNode& node) {
+    const auto& e = node.predicate->expression();
+    return e.kind == Expression::Kind::Always && e.always;
+}
+
+// Of rows that are only counted.
+class Counted : public Measures {
+  public:
+    explicit Counted(std::uint64_t rows) : rows_(rows) {}
+    [[nodiscard]] std::uint64_t rows() override { return rows_; }
+    [[nodiscard]] std::uint64_t count(const Place& /*place*/) override { return rows_; }
+    [[nodiscard]] Sum sum(const Place& /*place*/) override { return {}; }
+    [[nodiscard]] std::pair<Key, Key> extremes(const Place& /*place*/) override { return {}; }
+    [[nodiscard]] Key kth(const Place& /*place*/, std::uint64_t /*k*/) override { return 0; }
+
+  private:
+    std::uint64_t rows_;
+};
+
+// ---- What is common to plans with and without a join
+
+class Run {
+  public:
+    Run(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables, const RunTools& tools)
+        : plan_(plan), nodes_(plan.nodes), tools_(tools), tables_{std::move(tables)}, log_(nodes_, tools.statistics) {}
+
+    QueryResult operator()() {
+        const auto& last = nodes_.back();
+        result_.columns = last.names;
+        limit_ = last.limit.value_or(~std::uint64_t{0});
+        const auto& first = nodes_[last.inputs.front()];
+        const auto input = first.inputs.front();
+        source_ = source_of(nodes_, last.inputs.front());
+        if (nodes_[input].kind == Kind::Group) {
+            group_ = input;
+            for (const auto& name : nodes_[input].columns) by_.push_back(place(name));
+        }
+        plain_ = first.kind == Kind::Column && !group_;
+        collect_wanted();
+        if (plan_.schema.joined()) {
+            on_pairs();
+        } else {
+            on_rows();
+        }
+        if (tools_.take && !result_.rows.empty()) give();
+        log_.add(nodes_.size() - 1, rows_out_, total_.ms());
+        result_.nodes = log_.take();
+        return std::move(result_);
+    }
+
+  private:
+    [[nodiscard]] Place place(const std::string& name) const {
+        const auto known = plan_.schema.find(function, name);
+        return {known.table, column_in(*tables_.data.at(known.table), plan_.schema[known])};
+    }
+
+    void collect_wanted() {
+        for (const auto output : nodes_.back().inputs) {
+            const auto& node = nodes_[output];
+            if (node.kind == Kind::Column) {
+                columns_.push_back(place(node.columns.front()));
+            } else {
+                const auto& what = node.aggregate;
+                wanted_.push_back({what, what.column.empty() ? Place{} : place(what.column)});
+            }
+        }
+    }
+
+    [[nodiscard]] bool room() const { return rows_out_ < limit_; }
+    void out(std::vector<Value> row) {
+        constexpr std::size_t at_once = 4096;
+        result_.rows.push_back(std::move(row));
+        ++rows_out_;
+        if (tools_.take && result_.rows.size() == at_once) give();
+    }
+    void give() {
+        tools_.take(result_.rows);
+        result_.rows.clear();
+    }
+
+    // `by`: the values of the columns to group by.
+    void group_out(const std::vector<Value>& by, Measures& measures) {
+        if (!room()) return;
+        std::vector<Value> cells;
+        auto column = columns_.begin();
+        auto wanted = wanted_.begin();
+        for (const auto output : nodes_.back().inputs) {
+            if (nodes_[output].kind == Kind::Column) {
+                const auto at = std::find(by_.begin(), by_.end(), *column++) - by_.begin();
+                cells.push_back(by[static_cast<std::size_t>(at)]);
+            } else {
+                cells.push_back(answer(*wanted++, tables_, measures));
+            }
+        }
+        out(std::move(cells));
+    }
+    void groups_out(Groups& groups) {
+        if (group_) log_.add(*group_, groups.size(), dealing_ms_);
+        groups.each(limit_, [this](const std::vector<Value>& by, Measures& measures) { group_out(by, measures); });
+    }
+
+    // Reads the values of plain columns, a row out for each pair.
+    [[nodiscard]] std::vector<Cells> plain_cells() const {
+        std::vector<Cells> cells;
+        for (const auto& place : columns_) cells.push_back(tables_.cells(place));
+        return cells;
+    }
+    void plain_out(const std::vector<Cells>& cells, const RowPair& pair) {
+        std::vector<Value> values;
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            values.push_back(cells[i].value(static_cast<std::size_t>(columns_[i].table == 0 ? pair.left : pair.right)));
+        out(std::move(values));
+    }
+
+    // Columns that are read one value at a time have to be in memory.
+    void in_memory(std::size_t table, const std::vector<Place>& places) {
+        std::vector<std::size_t> columns;
+        for (const auto& place : places) {
+            if (place.table == table) columns.push_back(place.column);
+        }
+        sort_unique(columns);
+        tables_.data.at(table) = tools_.in_memory(tables_.data.at(table), columns);
+    }
+    [[nodiscard]] std::vector<Place> read_places() const {
+        auto places = columns_;
+        places.insert(places.end(), by_.begin(), by_.end());
+        for (const auto& [what, at] : wanted_) {
+            if (!what.column.empty()) places.push_back(at);
+        }
+        return places;
+    }
+
+    [[nodiscard]] std::shared_ptr<Columns> open(std::size_t table) {
+        auto& data = tables_.data.at(table);
+        const auto columns = needed_columns(plan_, table, *data);
+        if (&tools_.engine == &tools_.cpu) data = tools_.in_memory(data, columns);
+        return tools_.engine.open(data, columns);
+    }
+
+    void on_rows();
+    void aggregates(RowsRun& run);
+    void groups(RowsRun& run);
+    void plain(RowsRun& run);
+
+    void on_pairs();
+    [[nodiscard]] std::optional<std::vector<std::uint32_t>> words(std::size_t node, std::size_t table);
+    [[nodiscard]] std::optional<PairFilter> filter() const;
+    void take_pairs(const std::function<Next(std::span<const RowPair>)>& take);
+    void join(std::size_t node, const std::function<Next(std::span<const RowPair>)>& take);
+
+    const QueryPlan::State& plan_;
+    const std::vector<PlanNode>& nodes_;
+    const RunTools& tools_;
+    Tables tables_;
+    Log log_;
+    cpu::Stopwatch total_;
+    QueryResult result_;
+    std::uint64_t limit_ = 0, rows_out_ = 0;
+    std::size_t source_ = 0;  // of the first output
+    std::optional<std::size_t> group_;
+    double dealing_ms_ = 0;       // of rows to groups
+    std::vector<Place> by_;       // what it groups by
+    bool plain_ = false;          // a row out for each row or pair
+    std::vector<Place> columns_;  // of the outputs that are columns, in order
+    std::vector<Wanted> wanted_;  // of those that are aggregates
+};
+
+// ---- One table
+
+void Run::on_rows() {
+    const auto columns = open(0);
+    // The engine knows the table by this pointer; the one in tables_ may become another.
+    const auto table = tables_.data[0];
+    RowsRun run(nodes_, *table, *columns, log_);
+    if (group_) {
+        groups(run);
+    } else if (plain_) {
+        plain(run);
+    } else {
+        aggregates(run);
+    }
+    result_.matched = run.count(source_);
+}
+
+void Run::aggregates(RowsRun& run) {
+    std::map<std::size_t, EngineMeasures> measures;  // by what rows they are of
+    std::size_t i = 0;
+    for (const auto output : nodes_.back().inputs) {
+        const auto source = source_of(nodes_, output);
+        const auto at = measures.try_emplace(source, run, source).first;
+        const auto& [what, of] = wanted_[i++];
+        // Bits that are needed anyway answer how many rows there are, too.
+        const bool only_count = what.kind == QueryAggregate::Kind::CountRows ||
+                                (what.kind == QueryAggregate::Kind::Count && tables_[of].valid.empty());
+        if (!only_count) static_cast<void>(at->second.bits());
+    }
+    if (!room()) return;
+    std::vector<Value> cells;
+    for (const auto output : nodes_.back().inputs) {
+        const cpu::Stopwatch time;
+        cells.push_back(answer(wanted_[cells.size()], tables_, measures.at(source_of(nodes_, output))));
+        log_.add(output, 1, time.ms());
+    }
+    out(std::move(cells));
+}
+
+void Run::groups(RowsRun& run) {
+    const cpu::Stopwatch time;
+    const auto bits = run.bits(source_);
+    const auto most = tools_.join.tuning.engine_groups;
+    if (auto found = most > 0 ? engine_groups(run.columns(), run.table(), by_, bits, most) : std::nullopt) {
+        log_.add(*group_, found->size(), time.ms());
+        for (const auto& group : *found) {
+            EngineMeasures measures(run.table(), run.columns(), group.rows);
+            group_out(group.by, measures);
+        }
+        return;
+    }
+    in_memory(0, read_places());
+    Groups dealt(tables_, by_, wanted_);
+    std::vector<RowPair> pairs;
+    for (const auto row : run.columns().rows(*bits)) {
+        pairs.push_back({row, row});
+        if (pairs.size() < tools_.join.tuning.chunk) continue;
+        dealt.add(pairs);
+        pairs.clear();
+    }
+    dealt.add(pairs);
+    dealing_ms_ = time.ms();
+    groups_out(dealt);
+}
+
+void Run::plain(RowsRun& run) {
+    const auto rows = run.columns().rows(*run.bits(source_));
+    in_memory(0, columns_);
+    const auto cells = plain_cells();
+    for (const auto row : rows) {
+        if (!room()) break;
+        plain_out(cells, {row, row});
+    }
+}
+
+// ---- A join
+
+// The rows of a table that a node selects; nothing for all of them.
+std::optional<std::vector<std::uint32_t>> Run::words(std::size_t node, std::size_t table) {
+    if (nodes_[node].kind == Kind::Rows && is_everything(nodes_[node])) return {};
+    const auto columns = open(table);
+    RowsRun run(nodes_, *tables_.data.at(table), *columns, log_);
+    return columns->words(*run.bits(node));
+}
+
+std::optional<PairFilter> Run::filter() const {
+    if (nodes_[source_].kind != Kind::Filter) return {};
+    std::vector<std::string> names = columns_of(nodes_[source_].predicate->expression());
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::vector<PairFilter::Column> columns;
+    for (const auto& name : names) columns.push_back({name, place(name)});
+    return PairFilter(*nodes_[source_].predicate, std::move(columns), tables_, tools_.cpu);
+}
+
+void Run::join(std::size_t node, const std::function<Next(std::span<const RowPair>)>& take) {
+    const auto& n = nodes_[node];
+    const auto left = words(n.inputs[0], 0), right = words(n.inputs[1], 1);
+    const auto& on = *n.join;
+    const auto side = [&](std::size_t table, const std::string& name, const auto& rows) {
+        const auto known = plan_.schema.find_in(table, function, name);
+        const auto& data = *tables_.data.at(table);
+        return JoinSide{data, column_in(data, plan_.schema[known]), rows ? &*rows : nullptr};
+    };
+    const cpu::Stopwatch time;
+    const auto pairs =
+        query::join(side(0, on.left, left), side(1, on.right, right), on.band, on.method, tools_.join, take);
+    log_.add(node, pairs, time.ms());
+    if (nodes_[source_].kind == Kind::Join) result_.matched = pairs;
+}
+
+void Run::on_pairs() {
+    for (std::size_t table = 0; table < 2; ++table) {
+        const auto& data = *tables_.data.at(table);
+        std::vector<Place> places;
+        const bool by_cpu = &tools_.engine == &tools_.cpu;  // which then reads all now, as cells point to this copy
+        for (const auto& node : nodes_) {
+            if (node.kind == Kind::Rows && !by_cpu) continue;
+            for (const auto& known : places_of(plan_.schema, node)) {
+                if (known.table == table) places.push_back({table, column_in(data, plan_.schema[known])});
+            }
+        }
+        in_memory(table, places);
+    }
+    const auto is_count = [](const Wanted& wanted) { return wanted.what.kind == QueryAggregate::Kind::CountRows; };
+    const bool only_count = !plain_ && !group_ && std::all_of(wanted_.begin(), wanted_.end(), is_count);
+    Groups dealt(tables_, by_, wanted_);
+    const auto cells = plain_cells();
+    take_pairs([&](std::span<const RowPair> pairs) {
+        const cpu::Stopwatch time;
+        if (!plain_ && !only_count) dealt.add(pairs);
+        dealing_ms_ += time.ms();
+        for (std::size_t i = 0; i < pairs.size() && plain_ && room(); ++i) plain_out(cells, pairs[i]);
+        // The rest is counted only.
+        return only_count || (plain_ && !room()) ? Next::Enough : Next::More;
+    });
+    if (only_count) {
+        Counted counted(result_.matched);
+        group_out({}, counted);
+    } else if (!plain_) {
+        groups_out(dealt);
+    }
+}
+
+// Those that satisfy the condition.
+void Run::take_pairs(const std::function<Next(std::span<const RowPair>)>& take) {
+    auto condition = filter();
+    if (!condition) {
+        join(source_, take);
+        return;
+    }
+    double ms = 0;
+    join(nodes_[source_].inputs.front(), [&](std::span<const RowPair> pairs) {
+        const cpu::Stopwatch time;
+        const auto kept = (*condition)(pairs);
+        ms += time.ms();
+        result_.matched += kept.size();
+        static_cast<void>(take(kept));
+        return Next::More;
+    });
+    log_.add(source_, result_.matched, ms);
+}
+
+}  // namespace
+
+std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_t table, const TableData& data) {
+    std::vector<std::size_t> columns;
+    for (const auto& node : plan.nodes) {
+        // Pairs and plain columns are read by the CPU.
+        const bool by_engine = node.kind == Kind::Rows || node.kind == Kind::Group || node.kind == Kind::Aggregate;
+        if (!by_engine || (plan.schema.joined() && node.kind != Kind::Rows)) continue;
+        for (const auto& place : places_of(plan.schema, node)) {
+            if (place.table == table) columns.push_back(column_in(data, plan.schema[place]));
+        }
+    }
+    sort_unique(columns);
+    return columns;
+}
+
+QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,
+                    const RunTools& tools) {
+    return Run(plan, std::move(tables), tools)();
+}
+
+}  // namespace quadmill::detail::query

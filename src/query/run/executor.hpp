@@ -1,0 +1,40 @@
+// Runs a plan on tables with an engine.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "query/cpu/join.hpp"
+#include "query/plan/engine.hpp"
+#include "query/plan/plan.hpp"
+#include "query/run/measures.hpp"
+
+namespace quadmill::detail::query {
+
+struct RunTools {
+    Engine& engine;  // for the rows of the tables
+    Engine& cpu;     // for chunks of pairs
+    JoinTools join;
+    Statistics statistics = Statistics::Off;
+    // The table with those columns in memory that are textures of the host.
+    std::function<std::shared_ptr<const TableData>(const std::shared_ptr<const TableData>& table,
+                                                   std::span<const std::size_t> columns)>
+        in_memory;
+    // Gets the rows out, some at a time, instead of the result.
+    std::function<void(std::span<const std::vector<Value>>)> take{};
+};
+
+// The columns of a table that the plan names, as they lie in it, for Engine::open: of the conditions and aggregates
+// that an engine works on.
+// Throws InvalidArgument where the table lacks one, or it is of another type.
+[[nodiscard]] std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_t table,
+                                                      const TableData& data);
+
+// Pre: the plan has a join if and only if there are two tables.
+[[nodiscard]] QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,
+                                  const RunTools& tools);
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,274 @@
+#include "query/run/measures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "cpu/rank.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+using Kind = QueryAggregate::Kind;
+
+bool is_float(ColumnType type) {
+    return type == ColumnType::F32 || type == ColumnType::F64;
+}
+
+bool fits(const Sum& sum) {
+    return sum.high == (static_cast<std::int64_t>(sum.low) < 0 ? -1 : 0);
+}
+
+// The nearest double, up to a rounding of the lower half where the sum does not fit 64 bits.
+double number(const Sum& sum) {
+    if (fits(sum)) return static_cast<double>(static_cast<std::int64_t>(sum.low));
+    return std::ldexp(static_cast<double>(sum.high), 64) + static_cast<double>(sum.low);
+}
+
+Value sum_of(const ColumnData& column, const Sum& sum) {
+    if (is_float(column.type)) return sum.value;
+    if (fits(sum)) return static_cast<std::int64_t>(sum.low);
+    throw InvalidArgument("QueryProcessor: the sum of column '" + column.name +
+                          "' does not fit 64 bits; its average does");
+}
+
+void add(Sum& sum, std::int64_t value) {
+    const auto before = sum.low;
+    sum.low += static_cast<std::uint64_t>(value);
+    sum.high += (value < 0 ? -1 : 0) + (sum.low < before ? 1 : 0);
+}
+
+}  // namespace
+
+Value answer(const Wanted& wanted, const Tables& tables, Measures& measures) {
+    const auto& [what, place] = wanted;
+    if (what.kind == Kind::CountRows) return static_cast<std::int64_t>(measures.rows());
+    const auto n = measures.count(place);
+    if (what.kind == Kind::Count) return static_cast<std::int64_t>(n);
+    if (n == 0) return {};
+    const auto value = [&](Key key) { return value_of(*tables.data.at(place.table), place.column, key); };
+    const auto& column = tables[place];
+    switch (what.kind) {
+        case Kind::Sum:
+            return sum_of(column, measures.sum(place));
+        case Kind::Average: {
+            const auto sum = measures.sum(place);
+            return (is_float(column.type) ? sum.value : number(sum)) / static_cast<double>(n);
+        }
+        case Kind::Min:
+            return value(measures.extremes(place).first);
+        case Kind::Max:
+            return value(measures.extremes(place).second);
+        case Kind::Quantile:
+            return value(measures.kth(place, cpu::rank_of(what.phi, n) - 1));
+        case Kind::KthSmallest:
+            return what.k > n ? Value() : value(measures.kth(place, what.k - 1));
+        default:
+            return what.k > n ? Value() : value(measures.kth(place, n - what.k));
+    }
+}
+
+// ---- Groups
+
+Groups::Groups(const Tables& tables, std::vector<Place> by, std::span<const Wanted> wanted)
+    : tables_(tables), by_(std::move(by)), width_(2 * by_.size()), slots_(std::size_t{1} << 10U) {
+    for (const auto& one : wanted) measure(one);
+    if (by_.empty()) static_cast<void>(group_of(nullptr));  // also of no rows
+}
+
+void Groups::measure(const Wanted& wanted) {
+    const auto kind = wanted.what.kind;
+    if (kind == Kind::CountRows) return;
+    auto found = std::ranges::find(measured_, wanted.place, &Measured::place);
+    if (found == measured_.end()) found = measured_.insert(found, {.place = wanted.place});
+    found->sum = found->sum || kind == Kind::Sum || kind == Kind::Average;
+    found->order = found->order || kind == Kind::Quantile || kind == Kind::KthLargest || kind == Kind::KthSmallest;
+}
+
+namespace {
+
+std::size_t row_of(const Place& place, const RowPair& pair) {
+    return static_cast<std::size_t>(place.table == 0 ? pair.left : pair.right);
+}
+
+std::size_t hash_of(const Key* label, std::size_t width) {
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+        hash = (hash ^ label[i]) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 29U;
+    }
+    return static_cast<std::size_t>(hash);
+}
+
+}  // namespace
+
+// Column by column, for some pairs at a time: what is done for each row then does not depend on types.
+void Groups::add(std::span<const RowPair> pairs) {
+    constexpr std::size_t at_once = 4096;
+    for (; !pairs.empty(); pairs = pairs.subspan(std::min(at_once, pairs.size()))) {
+        const auto some = pairs.first(std::min(at_once, pairs.size()));
+        label(some);
+        find_groups(some.size());
+        for (auto& of : measured_) add_values(of, some);
+    }
+}
+
+void Groups::label(std::span<const RowPair> pairs) {
+    new_labels_.resize(pairs.size() * width_);
+    for (std::size_t i = 0; i < by_.size(); ++i) {
+        const auto& place = by_[i];
+        const auto& column = tables_[place];
+        visit_type(column.type, [&]<class T>(const T* /*type*/) {
+            const auto& values = std::get<std::vector<T>>(column.values);
+            auto* to = new_labels_.data() + 2 * i;
+            for (const auto& pair : pairs) {
+                const auto row = row_of(place, pair);
+                const bool valid = has_value(column, row);
+                to[0] = valid ? 1 : 0;
+                to[1] = valid ? std::min<Key>(KeyOf<T>::key(values[row]), first_nan<T>()) : 0;
+                to += width_;
+            }
+        });
+    }
+}
+
+void Groups::find_groups(std::size_t n) {
+    groups_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        groups_[i] = by_.empty() ? 0 : group_of(new_labels_.data() + i * width_);
+        ++rows_[groups_[i]];
+    }
+}
+
+std::size_t Groups::group_of(const Key* label) {
+    const auto last = slots_.size() - 1;
+    auto slot = hash_of(label, width_) & last;
+    for (; slots_[slot] != 0; slot = (slot + 1) & last) {
+        const auto group = slots_[slot] - 1;
+        if (std::equal(label, label + width_, labels_.data() + group * width_)) return group;
+    }
+    const auto group = rows_.size();
+    slots_[slot] = group + 1;
+    labels_.insert(labels_.end(), label, label + width_);
+    rows_.push_back(0);
+    for (auto& of : measured_) {
+        of.states.emplace_back();
+        if (of.order) of.keys.emplace_back();
+    }
+    if (2 * rows_.size() > slots_.size()) make_room();
+    return group;
+}
+
+void Groups::make_room() {
+    slots_.assign(2 * slots_.size(), 0);
+    const auto last = slots_.size() - 1;
+    for (std::size_t group = 0; group < rows_.size(); ++group) {
+        auto slot = hash_of(labels_.data() + group * width_, width_) & last;
+        while (slots_[slot] != 0) slot = (slot + 1) & last;
+        slots_[slot] = group + 1;
+    }
+}
+
+void Groups::add_values(Measured& of, std::span<const RowPair> pairs) {
+    const auto& column = tables_[of.place];
+    visit_type(column.type, [&]<class T>(const T* /*type*/) {
+        const auto& values = std::get<std::vector<T>>(column.values);
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            const auto row = row_of(of.place, pairs[i]);
+            if (!has_value(column, row)) continue;
+            auto& state = of.states[groups_[i]];
+            const Key key = KeyOf<T>::key(values[row]);
+            ++state.count;
+            state.least = std::min(state.least, key);
+            state.most = std::max(state.most, key);
+            if (of.order) of.keys[groups_[i]].push_back(key);
+            if (!of.sum) continue;
+            if constexpr (std::is_floating_point_v<T>) {
+                // Neumaier's: what each addition loses is summed beside it.
+                const double x = values[row], before = state.sum.value, after = before + x;
+                state.sum.value = after;
+                state.lost += std::abs(before) >= std::abs(x) ? (before - after) + x : (x - after) + before;
+            } else {
+                query::add(state.sum, static_cast<std::int64_t>(values[row]));
+            }
+        }
+    });
+}
+
+Groups::Measured& Groups::measured(const Place& place) {
+    return *std::ranges::find(measured_, place, &Measured::place);
+}
+
+// Of one group.
+class GroupMeasures : public Measures {
+  public:
+    GroupMeasures(Groups& groups, std::size_t group) : groups_(groups), group_(group) {}
+    [[nodiscard]] std::uint64_t rows() override { return groups_.rows_[group_]; }
+    [[nodiscard]] std::uint64_t count(const Place& place) override { return state(place).count; }
+    [[nodiscard]] Sum sum(const Place& place) override {
+        auto sum = state(place).sum;
+        if (std::isfinite(sum.value)) sum.value += state(place).lost;  // else what was lost is no number
+        return sum;
+    }
+    [[nodiscard]] std::pair<Key, Key> extremes(const Place& place) override {
+        return {state(place).least, state(place).most};
+    }
+    [[nodiscard]] Key kth(const Place& place, std::uint64_t k) override {
+        auto& keys = groups_.measured(place).keys[group_];
+        const auto at = keys.begin() + static_cast<std::ptrdiff_t>(k);
+        std::nth_element(keys.begin(), at, keys.end());
+        return *at;
+    }
+
+  private:
+    [[nodiscard]] const Groups::State& state(const Place& place) { return groups_.measured(place).states[group_]; }
+
+    Groups& groups_;
+    std::size_t group_;
+};
+
+std::vector<std::size_t> Groups::ordered(std::uint64_t most) const {
+    // The first column beside the number: most comparisons need no more, and it is near.
+    struct Entry {
+        Key valid, key;
+        std::size_t group;
+    };
+    std::vector<Entry> all(rows_.size());
+    for (std::size_t group = 0; group < all.size(); ++group) {
+        const auto* label = labels_.data() + group * width_;
+        all[group] = {width_ > 0 ? label[0] : 0, width_ > 0 ? label[1] : 0, group};
+    }
+    const auto before = [&](const Entry& a, const Entry& b) {
+        if (a.valid != b.valid) return a.valid < b.valid;
+        if (a.key != b.key) return a.key < b.key;
+        const auto *x = labels_.data() + a.group * width_, *y = labels_.data() + b.group * width_;
+        return std::lexicographical_compare(x, x + width_, y, y + width_);
+    };
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(most, all.size()));
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(n);
+    if (n < all.size()) std::nth_element(all.begin(), end, all.end(), before);
+    std::sort(all.begin(), end, before);
+    std::vector<std::size_t> groups(n);
+    for (std::size_t i = 0; i < n; ++i) groups[i] = all[i].group;
+    return groups;
+}
+
+void Groups::each(std::uint64_t most, const std::function<void(const std::vector<Value>&, Measures&)>& take) {
+    std::vector<Value> by(by_.size());
+    for (const auto group : ordered(most)) {
+        const auto* label = labels_.data() + group * width_;
+        for (std::size_t i = 0; i < by_.size(); ++i) {
+            const auto& place = by_[i];
+            by[i] =
+                label[2 * i] == 0 ? Value() : value_of(*tables_.data.at(place.table), place.column, label[2 * i + 1]);
+        }
+        GroupMeasures measures(*this, group);
+        take(by, measures);
+    }
+}
+
+}  // namespace quadmill::detail::query

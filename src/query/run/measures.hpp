@@ -1,0 +1,101 @@
+// Aggregates, from what is measured of rows by an engine or by taking rows one at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "query/plan/engine.hpp"
+#include "query/plan/plan.hpp"
+#include "query/table/cells.hpp"
+
+namespace quadmill::detail::query {
+
+// Tables of a run; a Place is here of a column as it lies in the table.
+struct Tables {
+    std::array<std::shared_ptr<const TableData>, 2> data;
+    [[nodiscard]] const ColumnData& operator[](const Place& place) const {
+        return *data.at(place.table)->columns.at(place.column);
+    }
+    [[nodiscard]] Cells cells(const Place& place) const { return {*data.at(place.table), place.column}; }
+};
+
+// An aggregate and where its column is.
+struct Wanted {
+    QueryAggregate what;
+    Place place;
+};
+
+// Of some rows or pairs. Those of a column are of its values that are not NULL.
+class Measures {
+  public:
+    virtual ~Measures() = default;
+    [[nodiscard]] virtual std::uint64_t rows() = 0;
+    [[nodiscard]] virtual std::uint64_t count(const Place& place) = 0;
+    [[nodiscard]] virtual Sum sum(const Place& place) = 0;
+    // Pre of both: there is one at least, and more than k.
+    [[nodiscard]] virtual std::pair<Key, Key> extremes(const Place& place) = 0;
+    [[nodiscard]] virtual Key kth(const Place& place, std::uint64_t k) = 0;
+};
+
+// Throws InvalidArgument for a sum of integers beyond 64 bits.
+[[nodiscard]] Value answer(const Wanted& wanted, const Tables& tables, Measures& measures);
+
+// Deals rows or pairs out to groups by their values, and measures what is wanted of each; all are one group where there
+// is nothing to group by. Groups are numbered as they are found.
+class Groups {
+  public:
+    // `tables` outlives this.
+    Groups(const Tables& tables, std::vector<Place> by, std::span<const Wanted> wanted);
+    Groups(const Groups&) = delete;
+    Groups& operator=(const Groups&) = delete;
+
+    void add(std::span<const RowPair> pairs);
+    [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
+    // Calls `take` with the values to group by and the measures of the first `most` groups in the order of their values,
+    // NULLs first.
+    void each(std::uint64_t most, const std::function<void(const std::vector<Value>&, Measures&)>& take);
+
+  private:
+    friend class GroupMeasures;
+    // Of the values of a column in a group.
+    struct State {
+        std::uint64_t count = 0;
+        Sum sum{};
+        double lost = 0;  // what rounding took from sum.value so far
+        Key least = ~Key{0}, most = 0;
+    };
+    struct Measured {
+        Place place;
+        bool sum = false, order = false;  // whether its sum is asked for, and the k-th of its values
+        std::vector<State> states{};      // by group
+        std::vector<std::vector<Key>> keys{};
+    };
+
+    void measure(const Wanted& wanted);
+    void label(std::span<const RowPair> pairs);
+    void find_groups(std::size_t n);
+    [[nodiscard]] std::size_t group_of(const Key* label);
+    void make_room();
+    void add_values(Measured& of, std::span<const RowPair> pairs);
+    [[nodiscard]] std::vector<std::size_t> ordered(std::uint64_t most) const;
+    [[nodiscard]] Measured& measured(const Place& place);
+
+    const Tables& tables_;
+    std::vector<Place> by_;
+    std::vector<Measured> measured_;
+    std::size_t width_;                // of a label: for each column to group by whether it has a value, and its key
+    std::vector<Key> labels_;          // one after the other
+    std::vector<std::uint64_t> rows_;  // by group
+    std::vector<std::size_t> slots_;   // 1 and the group; 0: free. A power of two of them
+    // Of the pairs being added.
+    std::vector<Key> new_labels_;
+    std::vector<std::size_t> groups_;
+};
+
+}  // namespace quadmill::detail::query

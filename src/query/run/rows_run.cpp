@@ -1,0 +1,259 @@
+#include "query/run/rows_run.hpp"
+
+#include <algorithm>
+
+namespace quadmill::detail::query {
+
+using Kind = PlanNode::Kind;
+
+namespace {
+
+constexpr const char* function = "QueryProcessor";
+constexpr std::size_t most_leaves = 64;  // of a condition that an engine does at once
+
+BitsPtr combined(Columns& columns, BoolOp op, const BitsPtr& a, const BitsPtr& b) {
+    return a ? columns.combine(op, *a, *b) : b;
+}
+
+}  // namespace
+
+BitsPtr select(Columns& columns, const Bound& condition) {
+    if (condition.kind == Bound::Kind::One) return columns.leaf(condition.leaf);
+    const auto op = condition.kind == Bound::Kind::And ? BoolOp::And : BoolOp::Or;
+    BitsPtr all;
+    for (const auto& operand : condition.operands) all = combined(columns, op, all, select(columns, operand));
+    return all;
+}
+
+BitsPtr select_at_once(Columns& columns, const Bound& condition) {
+    if (condition.kind != Bound::Kind::One) {
+        if (const auto normal = clauses(condition, most_leaves)) {
+            if (auto bits = columns.conjunction(*normal)) return bits;
+        }
+    }
+    return select(columns, condition);
+}
+
+std::uint64_t count_at_once(Columns& columns, const Bound& condition) {
+    if (const auto normal = clauses(condition, most_leaves)) {
+        if (const auto count = columns.count_conjunction(*normal)) return *count;
+    }
+    return columns.count(*select_at_once(columns, condition));
+}
+
+// ---- RowsRun
+
+RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log)
+    : nodes_(nodes), table_(table), columns_(columns), log_(log), states_(nodes.size()) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        for (const auto input : nodes[i].inputs) {
+            states_[input].users.push_back(i);
+            ++states_[input].needed;
+        }
+    }
+}
+
+const Bound& RowsRun::bound(std::size_t node) {
+    auto& bound = states_[node].bound;
+    if (!bound) bound = bind(function, nodes_[node].predicate->expression(), table_);
+    return *bound;
+}
+
+std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& room) {
+    const auto& n = nodes_[node];
+    if (n.kind == Kind::Rows) {
+        const auto used = leaves(bound(node));
+        if (used > room) return {};
+        room -= used;
+        return bound(node);
+    }
+    std::vector<Bound> operands;
+    for (const auto input : n.inputs) {
+        auto operand = whole(input, room);
+        if (!operand) return {};
+        operands.push_back(std::move(*operand));
+    }
+    return junction(n.kind == Kind::And ? Bound::Kind::And : Bound::Kind::Or, std::move(operands));
+}
+
+std::optional<Columns::Clauses> RowsRun::at_once(std::size_t node) {
+    if (!stands_alone(node)) return {};
+    auto room = most_leaves;
+    const auto condition = whole(node, room);
+    return condition ? clauses(*condition, most_leaves) : std::nullopt;
+}
+
+// Whether no node below this one is needed elsewhere, or there already.
+bool RowsRun::stands_alone(std::size_t node) const {
+    std::vector<bool> below(nodes_.size());
+    below[node] = true;
+    for (std::size_t i = node + 1; i-- > 0;) {
+        if (!below[i]) continue;
+        const auto& users = states_[i].users;
+        const auto inside = [&](std::size_t user) { return below[user]; };
+        if (i != node && (states_[i].bits || !std::all_of(users.begin(), users.end(), inside))) return false;
+        for (const auto input : nodes_[i].inputs) below[input] = true;
+    }
+    return true;
+}
+
+BitsPtr RowsRun::make(std::size_t node) {
+    const auto& n = nodes_[node];
+    if (n.kind == Kind::Rows) return select_at_once(columns_, bound(node));
+    if (const auto normal = at_once(node)) {
+        if (auto all = columns_.conjunction(*normal)) return all;
+    }
+    BitsPtr all;
+    for (const auto input : n.inputs) {
+        all = combined(columns_, n.kind == Kind::And ? BoolOp::And : BoolOp::Or, all, bits(input));
+        if (--states_[input].needed == 0) states_[input].bits = nullptr;
+    }
+    return all;
+}
+
+BitsPtr RowsRun::bits(std::size_t node) {
+    auto& state = states_[node];
+    if (state.bits) return state.bits;
+    const cpu::Stopwatch time;
+    state.bits = make(node);
+    if (log_.wanted()) {
+        const bool counted = state.count.has_value();
+        state.count = columns_.count(*state.bits);
+        if (!counted) log_.add(node, *state.count, time.ms());
+    }
+    return state.bits;
+}
+
+std::uint64_t RowsRun::count(std::size_t node) {
+    auto& state = states_[node];
+    if (state.count) return *state.count;
+    const cpu::Stopwatch time;
+    if (const auto normal = state.bits ? std::nullopt : at_once(node)) {
+        state.count = columns_.count_conjunction(*normal);
+        if (state.count) {
+            log_.add(node, *state.count, time.ms());
+            return *state.count;
+        }
+    }
+    const auto rows = bits(node);
+    if (!state.count) state.count = columns_.count(*rows);
+    return *state.count;
+}
+
+// ---- EngineMeasures
+
+const Bits& EngineMeasures::bits() {
+    if (!rows_) rows_ = of_.first->bits(of_.second);
+    return *rows_;
+}
+
+std::uint64_t EngineMeasures::rows() {
+    if (!count_) count_ = of_.first ? of_.first->count(of_.second) : columns_.count(*rows_);
+    return *count_;
+}
+
+EngineMeasures::Column& EngineMeasures::of(const Place& place) {
+    auto& column = by_column_[place.column];
+    if (column.rows) return column;
+    const auto& all = bits();
+    column.rows = table_.columns[place.column]->valid.empty()
+                      ? rows_
+                      : columns_.combine(BoolOp::And, all, *columns_.leaf(IsNull{place.column, true}));
+    return column;
+}
+
+std::uint64_t EngineMeasures::count(const Place& place) {
+    if (table_.columns[place.column]->valid.empty()) return rows();
+    auto& column = of(place);
+    if (!column.count) column.count = columns_.count(*column.rows);
+    return *column.count;
+}
+
+Sum EngineMeasures::sum(const Place& place) {
+    auto& column = of(place);
+    if (!column.sum) column.sum = columns_.sum(place.column, *column.rows);
+    return *column.sum;
+}
+
+std::pair<Key, Key> EngineMeasures::extremes(const Place& place) {
+    auto& column = of(place);
+    if (!column.extremes) column.extremes = columns_.extremes(place.column, *column.rows);
+    return *column.extremes;
+}
+
+Key EngineMeasures::kth(const Place& place, std::uint64_t k) {
+    return columns_.kth(place.column, k, *of(place).rows);
+}
+
+// ---- Groups
+
+namespace {
+
+class GroupFinder {
+  public:
+    GroupFinder(Columns& columns, const TableData& table, const std::vector<Place>& by, std::size_t most)
+        : columns_(columns), table_(table), by_(by), most_(most) {}
+
+    // False when there are too many.
+    bool find(const BitsPtr& rows) {
+        if (label_.size() == by_.size()) {
+            if (found_.size() == most_) return false;
+            found_.push_back({label_, rows});
+            return true;
+        }
+        const auto column = by_[label_.size()].column;
+        auto rest = rows;
+        if (!table_.columns[column]->valid.empty()) {
+            const auto nulls = columns_.combine(BoolOp::And, *rows, *columns_.leaf(IsNull{column}));
+            if (columns_.count(*nulls) > 0 && !with({}, nulls)) return false;
+            rest = columns_.combine(BoolOp::AndNot, *rows, *nulls);
+        }
+        return columns_.count(*rest) == 0 || find_values(column, std::move(rest));
+    }
+
+    [[nodiscard]] std::vector<EngineGroup> take() { return std::move(found_); }
+
+  private:
+    bool with(Value value, const BitsPtr& rows) {
+        label_.push_back(std::move(value));
+        const bool all = find(rows);
+        label_.pop_back();
+        return all;
+    }
+
+    // Pre: there is a row. Not one of them is NULL.
+    bool find_values(std::size_t column, BitsPtr rest) {
+        const auto type = table_.columns[column]->type;
+        const auto nan = first_nan(type);
+        const auto most = columns_.extremes(column, *rest).second;
+        while (true) {
+            const auto key = columns_.extremes(column, *rest).first;
+            const bool is_nan = key >= nan;
+            // The last group is what is left.
+            if (is_nan || key == most) return with(value_of(table_, column, is_nan ? nan : key), rest);
+            const auto group =
+                columns_.combine(BoolOp::And, *rest, *columns_.leaf(Range{.column = column, .low = key, .high = key}));
+            if (!with(value_of(table_, column, key), group)) return false;
+            rest = columns_.combine(BoolOp::AndNot, *rest, *group);
+        }
+    }
+
+    Columns& columns_;
+    const TableData& table_;
+    const std::vector<Place>& by_;
+    std::size_t most_;
+    std::vector<Value> label_;
+    std::vector<EngineGroup> found_;
+};
+
+}  // namespace
+
+std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
+                                                      const std::vector<Place>& by, const BitsPtr& rows,
+                                                      std::size_t most) {
+    GroupFinder finder(columns, table, by, most);
+    if (!finder.find(rows)) return {};
+    return finder.take();
+}
+
+}  // namespace quadmill::detail::query

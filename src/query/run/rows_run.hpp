@@ -1,0 +1,123 @@
+// Runs the nodes of a plan that select rows of one table; and what an engine measures of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cpu/stopwatch.hpp"
+#include "query/plan/bind.hpp"
+#include "query/plan/engine.hpp"
+#include "query/plan/plan.hpp"
+#include "query/run/measures.hpp"
+
+namespace quadmill::detail::query {
+
+// What the nodes of a run did.
+class Log {
+  public:
+    Log(const std::vector<PlanNode>& nodes, Statistics statistics) : nodes_(nodes), statistics_(statistics) {}
+
+    [[nodiscard]] bool wanted() const { return statistics_ == Statistics::ByNode; }
+    void add(std::size_t node, std::uint64_t rows, double ms) {
+        if (wanted()) stats_.push_back({.node = line(nodes_, node), .rows = rows, .ms = ms});
+    }
+    [[nodiscard]] std::vector<NodeStats> take() { return std::move(stats_); }
+
+  private:
+    const std::vector<PlanNode>& nodes_;
+    Statistics statistics_;
+    std::vector<NodeStats> stats_;
+};
+
+// The rows for which a condition holds.
+[[nodiscard]] BitsPtr select(Columns& columns, const Bound& condition);
+// The same, all at once where the engine does better so.
+[[nodiscard]] BitsPtr select_at_once(Columns& columns, const Bound& condition);
+[[nodiscard]] std::uint64_t count_at_once(Columns& columns, const Bound& condition);
+
+// Bits of rows stay with the engine; those that no further node needs go.
+class RowsRun {
+  public:
+    RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log);
+
+    // Of nodes of kind Rows, And and Or.
+    [[nodiscard]] BitsPtr bits(std::size_t node);
+    // Without bits where they are not there and the engine can do without.
+    [[nodiscard]] std::uint64_t count(std::size_t node);
+
+    [[nodiscard]] Columns& columns() { return columns_; }
+    [[nodiscard]] const TableData& table() const { return table_; }
+
+  private:
+    struct State {
+        BitsPtr bits;
+        std::optional<std::uint64_t> count;
+        std::optional<Bound> bound{};
+        std::vector<std::size_t> users{};
+        std::size_t needed = 0;  // so many times yet
+    };
+    // Of a node of kind Rows.
+    [[nodiscard]] const Bound& bound(std::size_t node);
+    // A node's whole condition, when it has at most `room` leaves, which it takes from it.
+    [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& room);
+    // For an engine that does a condition at once, where no part of it is needed elsewhere.
+    [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
+    [[nodiscard]] bool stands_alone(std::size_t node) const;
+    [[nodiscard]] BitsPtr make(std::size_t node);
+
+    const std::vector<PlanNode>& nodes_;
+    const TableData& table_;
+    Columns& columns_;
+    Log& log_;
+    std::vector<State> states_;
+};
+
+// By an engine; each thing once, however many aggregates need it.
+class EngineMeasures : public Measures {
+  public:
+    EngineMeasures(const TableData& table, Columns& columns, BitsPtr rows)
+        : table_(table), columns_(columns), rows_(std::move(rows)) {}
+    // Of a node's rows; no bits are made while only their number is asked for.
+    EngineMeasures(RowsRun& run, std::size_t node) : table_(run.table()), columns_(run.columns()), of_({&run, node}) {}
+
+    [[nodiscard]] std::uint64_t rows() override;
+    [[nodiscard]] std::uint64_t count(const Place& place) override;
+    [[nodiscard]] Sum sum(const Place& place) override;
+    [[nodiscard]] std::pair<Key, Key> extremes(const Place& place) override;
+    [[nodiscard]] Key kth(const Place& place, std::uint64_t k) override;
+
+    [[nodiscard]] const Bits& bits();
+
+  private:
+    struct Column {
+        BitsPtr rows;
+        std::optional<std::uint64_t> count{};
+        std::optional<Sum> sum{};
+        std::optional<std::pair<Key, Key>> extremes{};
+    };
+    [[nodiscard]] Column& of(const Place& place);
+
+    const TableData& table_;
+    Columns& columns_;
+    BitsPtr rows_;
+    std::pair<RowsRun*, std::size_t> of_{nullptr, 0};
+    std::optional<std::uint64_t> count_;
+    std::map<std::size_t, Column> by_column_;
+};
+
+// Groups that an engine finds one by one, each the smallest key beyond the last, in the order of their values. Nothing
+// when there are more than `most`. Pre: all columns are of table 0.
+struct EngineGroup {
+    std::vector<Value> by;
+    BitsPtr rows;
+};
+[[nodiscard]] std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
+                                                                    const std::vector<Place>& by, const BitsPtr& rows,
+                                                                    std::size_t most);
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,244 @@
+#include "query/table/table.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "quadmill/error.hpp"
+#include "query/table/key.hpp"
+
+namespace quadmill {
+namespace {
+
+using detail::query::ColumnData;
+using detail::query::HostTextures;
+using detail::query::KeyOf;
+using detail::query::TableData;
+using Dictionary = TableData::Dictionary;
+
+void require_fits(const TableData& table, const char* function, const std::string& name, std::size_t rows) {
+    if (name.empty()) throw InvalidArgument(std::string(function) + ": a column must have a name");
+    if (table.places.contains(name))
+        throw InvalidArgument(std::string(function) + ": the table has a column '" + name + "' already");
+    if (!table.columns.empty() && table.rows != rows)
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must have as many rows as the table, " +
+                              std::to_string(table.rows) + ", not " + std::to_string(rows));
+}
+
+// Checked, and a bit a row; empty when all are true.
+std::vector<std::uint32_t> packed(const std::string& name, const std::vector<bool>& valid, std::size_t rows) {
+    if (!valid.empty() && valid.size() != rows)
+        throw InvalidArgument("Table::add: `valid` of column '" + name +
+                              "' must have as many entries as there are values, " + std::to_string(rows) + ", not " +
+                              std::to_string(valid.size()));
+    if (std::find(valid.begin(), valid.end(), false) == valid.end()) return {};
+    std::vector<std::uint32_t> words((rows + 31) / 32);
+    for (std::size_t i = 0; i < rows; ++i) words[i / 32] |= std::uint32_t{valid[i]} << (i % 32);
+    return words;
+}
+
+template <class T>
+std::shared_ptr<const ColumnData> column_of(std::string name, ColumnType type, std::vector<T> values,
+                                            std::vector<std::uint32_t> valid) {
+    auto column = std::make_shared<ColumnData>();
+    column->name = std::move(name);
+    column->type = type;
+    column->valid = std::move(valid);
+    auto least = KeyOf<T>::most;
+    decltype(least) most = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (has_value(*column, i)) {
+            const auto key = KeyOf<T>::key(values[i]);
+            least = std::min(least, key);
+            most = std::max(most, key);
+        } else {
+            values[i] = T{};
+        }
+    }
+    if (least > most) least = most = KeyOf<T>::key(T{});  // there is no value
+    column->least = least;
+    column->most = most;
+    column->values = std::move(values);
+    return column;
+}
+
+// One column more, in place.
+void append(TableData& table, const std::shared_ptr<const ColumnData>& column, std::size_t rows) {
+    table.rows = rows;
+    table.places.emplace(column->name, table.columns.size());
+    table.infos.push_back({.name = column->name, .type = column->type});
+    table.columns.push_back(column);
+}
+
+// The same for a table that may be shared: copies of it keep what they have. Alone, it need not be copied, which would
+// make many columns quadratic.
+void append(std::shared_ptr<const TableData>& data, const std::shared_ptr<const ColumnData>& column, std::size_t rows) {
+    auto own = data.use_count() == 1 ? std::const_pointer_cast<TableData>(data) : std::make_shared<TableData>(*data);
+    append(*own, column, rows);
+    data = std::move(own);
+}
+
+template <class T>
+void append_values(std::shared_ptr<const TableData>& data, std::string name, ColumnType type, std::vector<T> values,
+                   const std::vector<bool>& valid) {
+    const auto rows = values.size();
+    require_fits(*data, "Table::add", name, rows);
+    auto bits = packed(name, valid, rows);
+    append(data, column_of(std::move(name), type, std::move(values), std::move(bits)), rows);
+}
+
+// Places in `from` to places in `to`, which has all that it has.
+std::vector<std::uint32_t> places(const Dictionary& from, const std::vector<std::string_view>& to) {
+    std::vector<std::uint32_t> result(from.size());
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        while (to[place] != from[i]) ++place;
+        result[i] = static_cast<std::uint32_t>(place);
+    }
+    return result;
+}
+
+// Takes `all`, which has what the table's dictionary has, for the dictionary.
+void take_dictionary(TableData& table, const std::vector<std::string_view>& all) {
+    if (all.size() == table.dictionary->size()) return;
+    const auto moved = places(*table.dictionary, all);
+    for (auto& column : table.columns) {
+        if (column->type != ColumnType::Text) continue;
+        auto codes = std::get<std::vector<std::uint32_t>>(column->values);
+        for (std::size_t i = 0; i < codes.size(); ++i) {
+            if (has_value(*column, i)) codes[i] = moved[codes[i]];
+        }
+        column = column_of(column->name, ColumnType::Text, std::move(codes), column->valid);
+    }
+    table.dictionary = std::make_shared<const Dictionary>(all.begin(), all.end());
+}
+
+// Rows as numbers of their texts, in order of their first appearance.
+struct Numbered {
+    explicit Numbered(const TextColumn& column)
+        : bits(packed(column.name, column.valid, column.values.size())), codes(column.values.size()) {
+        for (std::size_t i = 0; i < codes.size(); ++i) {
+            if (!bits.empty() && !((bits[i / 32] >> (i % 32)) & 1U)) continue;
+            codes[i] = numbers.try_emplace(column.values[i], static_cast<std::uint32_t>(numbers.size())).first->second;
+        }
+    }
+    std::vector<std::uint32_t> bits, codes;
+    std::unordered_map<std::string_view, std::uint32_t> numbers{};
+};
+
+}  // namespace
+
+Table::Table() : data_(std::make_shared<TableData>()) {}
+
+Table& Table::add(std::string name, std::vector<float> values, std::vector<bool> valid) {
+    append_values(data_, std::move(name), ColumnType::F32, std::move(values), valid);
+    return *this;
+}
+
+Table& Table::add(std::string name, std::vector<double> values, std::vector<bool> valid) {
+    append_values(data_, std::move(name), ColumnType::F64, std::move(values), valid);
+    return *this;
+}
+
+Table& Table::add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid) {
+    append_values(data_, std::move(name), ColumnType::I32, std::move(values), valid);
+    return *this;
+}
+
+Table& Table::add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid) {
+    append_values(data_, std::move(name), ColumnType::U32, std::move(values), valid);
+    return *this;
+}
+
+Table& Table::add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid) {
+    append_values(data_, std::move(name), ColumnType::I64, std::move(values), valid);
+    return *this;
+}
+
+Table& Table::add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid) {
+    return add(std::vector<TextColumn>{{std::move(name), values, std::move(valid)}});
+}
+
+Table& Table::add(const std::vector<TextColumn>& columns) {
+    auto table = *data_;
+    std::vector<Numbered> numbered;
+    std::vector<std::string_view> all(table.dictionary->begin(), table.dictionary->end());
+    for (const auto& column : columns) {
+        require_fits(table, "Table::add", column.name, column.values.size());
+        numbered.emplace_back(column);
+        for (const auto& [text, number] : numbered.back().numbers) all.push_back(text);
+        // Without its rows, for the checks of the next one.
+        append(table, column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}), column.values.size());
+    }
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    table = *data_;
+    take_dictionary(table, all);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        auto& [bits, codes, numbers] = numbered[i];
+        std::vector<std::uint32_t> place_of(std::max<std::size_t>(numbers.size(), 1));
+        for (const auto& [text, number] : numbers)
+            place_of[number] = static_cast<std::uint32_t>(std::ranges::lower_bound(all, text) - all.begin());
+        for (auto& code : codes) code = place_of[code];
+        const auto rows = codes.size();
+        append(table, column_of(columns[i].name, ColumnType::Text, std::move(codes), std::move(bits)), rows);
+    }
+    data_ = std::make_shared<TableData>(std::move(table));
+    return *this;
+}
+
+Table& Table::add_texture(std::string name, std::uint32_t texture, ColumnType type, std::size_t rows) {
+    return add_textures(std::move(name), {texture}, type, rows);
+}
+
+Table& Table::add_textures(std::string name, std::vector<std::uint32_t> textures, ColumnType type, std::size_t rows) {
+    constexpr const char* function = "Table::add_texture";
+    require_fits(*data_, function, name, rows);
+    if (textures.empty() || std::find(textures.begin(), textures.end(), 0U) != textures.end())
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a texture, not " +
+                              (textures.empty() ? "none" : "number 0"));
+    if (type != ColumnType::F32 && type != ColumnType::I32 && type != ColumnType::U32)
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be of type F32, I32 or U32, not " +
+                              (type == ColumnType::F64   ? "F64"
+                               : type == ColumnType::I64 ? "I64"
+                                                         : "Text"));
+    auto column = std::make_shared<ColumnData>();
+    column->name = std::move(name);
+    column->type = type;
+    column->values = HostTextures{std::move(textures)};
+    column->most = std::numeric_limits<std::uint32_t>::max();
+    append(data_, column, rows);
+    return *this;
+}
+
+std::size_t Table::rows() const noexcept {
+    return data_->rows;
+}
+
+const std::vector<ColumnInfo>& Table::columns() const noexcept {
+    return data_->infos;
+}
+
+}  // namespace quadmill
+
+namespace quadmill::detail::query {
+
+Value value_of(const TableData& table, std::size_t column, std::uint64_t key) {
+    const auto type = table.columns[column]->type;
+    if (type == ColumnType::Text) return (*table.dictionary)[key];
+    return visit_type(type, [&]<class T>(const T* /*type*/) -> Value {
+        const auto value = KeyOf<T>::value(key);
+        if constexpr (std::is_floating_point_v<T>) {
+            return static_cast<double>(value);
+        } else {
+            return static_cast<std::int64_t>(value);
+        }
+    });
+}
+
+}  // namespace quadmill::detail::query
