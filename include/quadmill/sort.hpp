@@ -153,7 +153,7 @@ struct SortStats {
 /// where a call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself, but
 /// for a GPU that is lost while sorted keys come back (they come in parts, each as soon as it is there). Whether a sort
 /// of keys alone is stable cannot be told, since equal keys have equal bits; sort_with_index is.
-/// Units: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as
+/// Memory: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as
 /// much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a
 /// little more than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the
 /// keys once and for the result once (SortStats has the bytes; a test holds both to it), where each window or segment
@@ -225,7 +225,7 @@ class QUADMILL_API Sorter {
 
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
-    /// used; both may be the same texture. Always PBSN, one run a channel.
+    /// used; both may be the same texture. By PBSN, one run a channel.
     /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter and
     /// stay. After an image store into the input, the program calls
     /// glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT) first.
@@ -233,7 +233,8 @@ class QUADMILL_API Sorter {
     /// shader.
     /// Cost: as for sort(), with no upload and no read-back; waits for the GPU (an occlusion query finds such values,
     /// others whether a stage has finished the sort). GPU memory: 5 textures of the padded size.
-    /// Throws: InvalidArgument when an id is no such texture, or the sizes differ.
+    /// Throws: InvalidArgument when an id is no such texture, the sizes differ, or SortOptions::engine is neither Auto
+    /// nor Pbsn.
     ///
     ///     sorter.sort_texture(texture, texture);  // in place, in the program's own context
     SortStats sort_texture(std::uint32_t input, std::uint32_t output);
@@ -242,13 +243,13 @@ class QUADMILL_API Sorter {
     /// the place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
     /// order of their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back
     /// to front by Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched.
-    /// Always Merge.
+    /// By Merge.
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
     /// of `keys` when it is not given, and at most 2^28; parameters and image stores as for sort_texture().
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
     /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key.
-    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, or there is no room: within
-    /// SortOptions::gpu_memory where it is set, else as the driver says.
+    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is neither
+    /// Auto nor Merge, or there is no room: within SortOptions::gpu_memory where it is set, else as the driver says.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {});

@@ -72,7 +72,7 @@ struct QuantileOptions {
 /// every stream, whether n was given, wrong or unknown. The least and the greatest value are exact; so is every answer
 /// while nothing was dropped, as before the first window is full. The same values in the same order and windows of the
 /// same length give the same answers, whatever the sorter.
-/// Units: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps up
+/// Memory: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps up
 /// to 2^12 windows, 2,550 / eps up to 2^36; of random values half of that and less. An entry has 12 bytes (16 for 64-bit
 /// types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when it is saved. Besides, the values of four batches
 /// of the sorter, of at least one window each; of these no more than 4 / eps are saved as they are. Merging summaries
@@ -147,7 +147,7 @@ struct FrequencyOptions {
 ///
 /// Guarantee: a count's estimate is at most eps n too low and never too high; frequent(s) has every value that occurs s
 /// n times or more, and none that occurs less than (s - eps) n times. Values of an unfinished window are counted exactly.
-/// Units: at most (1 / eps) log(eps n) entries of 24 bytes, and a few, often far fewer.
+/// Memory: at most (1 / eps) log(eps n) entries of 24 bytes, and a few, often far fewer.
 /// Source: SIGMOD'05 section 5.1; Manku and Motwani, VLDB 2002, whose rule of compressing is the one used: a value goes
 /// when its upper bound is at most eps n. (Deleting counts of one, as printed there, breaks the bound on memory.)
 /// Windows of more than 1 / eps values are several of theirs, counted together.
@@ -211,7 +211,7 @@ struct SlidingOptions {
 ///
 /// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
-/// Units: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
+/// Memory: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
 /// are exact; where few values came since the last one, they are merged into what was sorted. Fixed: blocks of
 /// 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are being merged, half as
 /// much again while the stream is shorter than the window; and four batches of at least max(32 (L + 1) / eps, 2^14)
@@ -315,7 +315,7 @@ struct HeavyPrefix {
 /// Guarantee: with H the prefixes that heavy(s) returns and d(p) the values under p that are under no longer prefix of
 /// H: every prefix with d(p) >= s n is in H, and none of H has d(p) < (s - eps) n; the bounds of `count` and
 /// `discounted` hold and are at most eps n apart.
-/// Units: a lossy count (see Frequencies) a length, of an error of eps / (1 + 2 / support) each, so that the
+/// Memory: a lossy count (see Frequencies) a length, of an error of eps / (1 + 2 / support) each, so that the
 /// errors of those prefixes that are taken off sum up to eps.
 /// Source: SIGMOD'05 section 5.4; Cormode, Korn, Muthukrishnan and Srivastava, VLDB 2003.
 ///

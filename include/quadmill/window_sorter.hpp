@@ -59,7 +59,7 @@ class QUADMILL_API WindowSorter {
 /// they are done with before the GPU) or Engine::Auto, which is the merge engine on a GPU and CPU threads on a software
 /// renderer or for windows so short that the GPU loses. Begins and finishes in sessions of the context (context.hpp);
 /// between the two the host may draw. Engine::Cpu is cpu_window_sorter(options.threads).
-/// Units: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
+/// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
 /// a multiple of 256 bytes (128 for 16-bit floats).
 /// For a stream at full speed, hold a Session (context.hpp) for as long as it lasts: to end one after each call waits for
 /// the GPU, where the context is not current by itself.

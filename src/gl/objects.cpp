@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <utility>
 
 #include "gl/api.hpp"
@@ -59,8 +62,19 @@ std::string shader_log(const Api& gl, GLuint shader) {
     return log;
 }
 
+// For whoever wants to read, or to check, what is compiled: QUADMILL_SHADERS=FOLDER keeps each shader there.
+void keep_source(const char* name, GLenum stage, const std::string& text) {
+    const char* const folder = std::getenv("QUADMILL_SHADERS");
+    if (!folder) return;
+    std::string file(name);
+    std::ranges::replace(file, '/', '_');
+    file += "." + std::to_string(std::hash<std::string>()(text)) + (stage == GL_VERTEX_SHADER ? ".vert" : ".frag");
+    std::ofstream(std::string(folder) + "/" + file) << text;
+}
+
 Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, const char* prelude, const char* source) {
     const auto& gl = device.gl;
+    keep_source(name, stage, std::string(prelude) + source);
     auto shader = make<ShaderTraits>(device, [&](GLuint& id) { id = gl.CreateShader(stage); });
     const std::array parts{"#version 450 core\n", prelude, source};
     gl.ShaderSource(shader.id(), static_cast<GLsizei>(parts.size()), parts.data(), nullptr);

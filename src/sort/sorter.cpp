@@ -67,6 +67,7 @@ struct Sorter::State {
         return sort::no_room(context, options, merge ? &*merge : nullptr, task);
     }
     [[nodiscard]] Engine engine_for(const Task& task);
+    void check_engine(const char* function, Engine only) const;
     template <class Float>
     SortStats by_pbsn(const Task& task, std::span<Float> keys);
     SortStats by_pbsn(const Task& task);
@@ -110,6 +111,13 @@ Engine Sorter::State::engine_for(const Task& task) {
     const auto why = no_room(task);
     if (why && !auto_merge) throw InvalidArgument(std::string(task.function) + ": " + *why);
     return why ? Engine::Cpu : Engine::Merge;
+}
+
+// For what one engine alone can do: another one that was asked for would be ignored.
+void Sorter::State::check_engine(const char* function, Engine only) const {
+    if (options.engine == Engine::Auto || options.engine == only) return;
+    const std::string name = only == Engine::Pbsn ? "Engine::Pbsn" : "Engine::Merge";
+    throw InvalidArgument(std::string(function) + ": only " + name + " sorts so; use it or Engine::Auto");
 }
 
 template <class Float>
@@ -208,6 +216,7 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
 
 SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
     constexpr const char* function = "Sorter::argsort_texture";
+    check_engine(function, Engine::Merge);
     auto& device = *context.device();
     const gl::Scope scope(device, function);
     const auto from = gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function,
@@ -340,6 +349,7 @@ SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::
 
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     const cpu::Stopwatch total;
+    state_->check_engine("Sorter::sort_texture", Engine::Pbsn);
     auto& device = *state_->context.device();
     const gl::Scope scope(device, "Sorter::sort_texture");
     const auto from =

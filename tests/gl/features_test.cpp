@@ -1,0 +1,47 @@
+// What a device says it can do, and the switch of the workarounds.
+#include "gl/features.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string_view>
+
+#include "gl/device.hpp"
+
+using namespace quadmill;              // NOLINT(google-build-using-namespace)
+using namespace quadmill::detail::gl;  // NOLINT(google-build-using-namespace)
+
+TEST_CASE("Features of an OpenGL 4.5 device") {
+    const auto context = Context::headless();
+    const auto& features = context.device()->features;
+    CHECK(features.exact_counts);
+    CHECK(features.zero_to_one_depth);
+    CHECK(features.color_targets == 8);
+    const auto& named = context.info().optional_extensions;
+    const auto is_named = [&](std::string_view name) { return std::ranges::find(named, name) != named.end(); };
+    CHECK(features.depth_bounds == is_named("GL_EXT_depth_bounds_test"));
+    CHECK(features.fill_rectangle == is_named("GL_NV_fill_rectangle"));
+}
+
+TEST_CASE("Workarounds have names, and are left out one by one or all") {
+    std::set<std::string_view> names;
+    for (const auto& one : workarounds) {
+        CHECK(names.insert(one.name).second);
+        CHECK(one.sentence.size() > 20);
+    }
+    const auto found = [](const char* without) {
+        setenv("QUADMILL_DISABLE_WORKAROUNDS", without, 1);
+        const auto context = Context::headless();
+        unsetenv("QUADMILL_DISABLE_WORKAROUNDS");
+        return context.device()->features;
+    };
+    const auto all = found("");
+    CHECK(all.works_around(Workaround::WideStencilMasks));
+    const auto fewer = found("nothing wide-stencil-masks counts-by-barrier");
+    CHECK(!fewer.works_around(Workaround::WideStencilMasks));
+    CHECK(!fewer.works_around(Workaround::CountsByBarrier));
+    CHECK(fewer.works_around(Workaround::ConditionEndsFirst));
+    CHECK(found("all").worked_around.none());
+}
