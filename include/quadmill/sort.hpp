@@ -88,7 +88,7 @@ enum class Representation {
     FourArray,    ///< a quarter of the keys in each channel; a window, when there are several, in one channel
 };
 
-/// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/design.md).
+/// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/measurements.md).
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha), sections 4.2 and 4.4; its own form has steps_per_pass = 1.
 struct BitonicOptions {
     Representation representation = Representation::SingleArray;

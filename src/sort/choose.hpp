@@ -1,4 +1,4 @@
-// Engine::Auto: which engine was measured fastest. The figures are in docs/design.md.
+// Engine::Auto: which engine was measured fastest. The figures are in docs/measurements.md.
 #pragma once
 
 #include <algorithm>

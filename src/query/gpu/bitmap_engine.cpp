@@ -134,21 +134,6 @@ Shape Shape::of(std::size_t rows, int max_texture_size) {
     return {words, static_cast<int>(height_of(words)), rows};
 }
 
-Canvas::Canvas(gl::Device& device, gl::Format format, int width, int height)
-    : texture(device, format, width, height),
-      target(device, texture),
-      quads(device, {gl::rectangle(0, 0, width, height)}) {}
-
-const gl::Program& Programs::get(const char* name, const char* fragment, const std::string& prelude) {
-    return get(name, {shaders::pass_quad_vert, fragment}, prelude);
-}
-
-const gl::Program& Programs::get(const char* name, gl::Program::Shaders sources, const std::string& prelude) {
-    auto& program = programs_[name + prelude];
-    if (program.id() == 0) program = gl::Program(device_, name, sources, prelude);
-    return program;
-}
-
 BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows)
     : BitmapEngine(device, threads, most_rows, texels_a_word(ColumnType::F64)) {}
 
@@ -161,14 +146,14 @@ BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads, std::size_t mos
                                                          device.info.max_viewport_height}),
                                                widest))) {}
 
-std::shared_ptr<BitmapEngine::Room> BitmapEngine::room(std::size_t rows) {
-    auto& room = rooms_[rows];
-    if (!room) {
-        room = std::make_shared<Room>();
-        room->shape = Shape::of(rows, device_.info.max_texture_size);
+std::shared_ptr<BitmapEngine::Pool> BitmapEngine::pool(std::size_t rows) {
+    auto& pool = pools_[rows];
+    if (!pool) {
+        pool = std::make_shared<Pool>();
+        pool->shape = Shape::of(rows, device_.info.max_texture_size);
     }
-    room->used = ++clock_;
-    return room;
+    pool->used = ++clock_;
+    return pool;
 }
 
 std::size_t BitmapEngine::column_bytes(std::size_t rows, ColumnType type) const {
@@ -177,16 +162,16 @@ std::size_t BitmapEngine::column_bytes(std::size_t rows, ColumnType type) const 
     return parts * product(shape.words * texels_a_word(type), shape.height) * 16;
 }
 
-std::size_t BitmapEngine::room_bytes(std::size_t rows) const {
+std::size_t BitmapEngine::pool_bytes(std::size_t rows) const {
     return rows / 8;
 }
 
 std::size_t BitmapEngine::held() const {
     std::size_t bytes = 0;
     for (const auto& [key, known] : columns_) bytes += known.column->keys.bytes();
-    for (const auto& [rows, room] : rooms_) {
-        bytes += room_bytes(rows);
-        for (const auto& texture : room->keys->kept()) bytes += texture.bytes();
+    for (const auto& [rows, pool] : pools_) {
+        bytes += pool_bytes(rows);
+        for (const auto& texture : pool->keys->kept()) bytes += texture.bytes();
     }
     return bytes;
 }
@@ -196,19 +181,19 @@ void BitmapEngine::forget_dead_columns() {
 }
 
 // Of those that nothing uses now, some stay for the next table of their size.
-void BitmapEngine::forget_old_rooms() {
+void BitmapEngine::forget_old_pools() {
     constexpr std::size_t kept = 2;
     std::vector<std::pair<std::uint64_t, std::size_t>> unused;
-    for (const auto& [rows, room] : rooms_) {
-        if (room.use_count() == 1) unused.emplace_back(room->used, rows);
+    for (const auto& [rows, pool] : pools_) {
+        if (pool.use_count() == 1) unused.emplace_back(pool->used, rows);
     }
     std::ranges::sort(unused);
-    for (std::size_t i = 0; i + kept < unused.size(); ++i) rooms_.erase(unused[i].second);
+    for (std::size_t i = 0; i + kept < unused.size(); ++i) pools_.erase(unused[i].second);
 }
 
 std::size_t BitmapEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
     const auto part = std::min(table.rows, most_rows_);
-    std::size_t bytes = rooms_.contains(part) ? 0 : room_bytes(part);
+    std::size_t bytes = pools_.contains(part) ? 0 : pool_bytes(part);
     for (const auto i : columns) {
         const auto& data = table.columns[i];
         const auto known = columns_.lower_bound({data.get(), 0});
@@ -223,9 +208,9 @@ bool BitmapEngine::make_room(const TableData& table, std::span<const std::size_t
     const auto fits = [&] { return held() + needed <= limit; };
     if (fits()) return true;
     const auto part = std::min(table.rows, most_rows_);
-    std::erase_if(rooms_, [part](const auto& entry) { return entry.first != part && entry.second.use_count() == 1; });
+    std::erase_if(pools_, [part](const auto& entry) { return entry.first != part && entry.second.use_count() == 1; });
     const auto drop_spare = [&] {
-        for (auto& [rows, room] : rooms_) room->keys->clear();
+        for (auto& [rows, pool] : pools_) pool->keys->clear();
     };
     drop_spare();
     std::vector<std::pair<std::uint64_t, std::pair<const ColumnData*, std::size_t>>> unused;
@@ -299,27 +284,27 @@ void BitmapEngine::copy_from_host(const ColumnData& column, const RowPart& part,
     }
 }
 
-std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const RowPart& part,
+std::shared_ptr<GpuColumn> BitmapEngine::column(Pool& pool, const RowPart& part,
                                                 const std::shared_ptr<const ColumnData>& data) {
     const bool host = std::holds_alternative<HostTextures>(data->values);
     const std::pair key(data.get(), part.first);
     const auto known = columns_.find(key);
     if (known != columns_.end()) {
         known->second.used = clock_;
-        if (host) copy_from_host(*data, part, room.shape, *known->second.column);  // it may have changed
+        if (host) copy_from_host(*data, part, pool.shape, *known->second.column);  // it may have changed
         return known->second.column;
     }
-    auto made = std::make_shared<GpuColumn>(room.keys);
+    auto made = std::make_shared<GpuColumn>(pool.keys);
     made->type = data->type;
     made->least = data->least;
     made->most = std::min(data->most, wide(data->type) ? ~Key{0} : Key{0xffffffffU});
-    const auto width = room.shape.words * texels_a_word(data->type);
-    auto spare = room.keys->take([&](const gl::Texture& texture) { return texture.width() == width; });
-    made->keys = spare ? std::move(*spare) : gl::Texture(device_, gl::Format::Rgba32ui, width, room.shape.height);
+    const auto width = pool.shape.words * texels_a_word(data->type);
+    auto spare = pool.keys->take([&](const gl::Texture& texture) { return texture.width() == width; });
+    made->keys = spare ? std::move(*spare) : gl::Texture(device_, gl::Format::Rgba32ui, width, pool.shape.height);
     if (host) {
-        copy_from_host(*data, part, room.shape, *made);
+        copy_from_host(*data, part, pool.shape, *made);
     } else {
-        upload(*data, part, room.shape, *made);
+        upload(*data, part, pool.shape, *made);
     }
     columns_[key] = {.data = data, .column = made, .used = clock_};
     return made;
@@ -328,7 +313,7 @@ std::shared_ptr<GpuColumn> BitmapEngine::column(Room& room, const RowPart& part,
 std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableData>& table,
                                             std::span<const std::size_t> columns) {
     forget_dead_columns();
-    forget_old_rooms();
+    forget_old_pools();
     if (table->rows <= most_rows_) return open_part(*table, {0, table->rows}, columns);
     std::vector<PartedColumns::Part> parts;
     for (std::size_t first = 0; first < table->rows; first += most_rows_) {
@@ -346,21 +331,21 @@ std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPa
 
 std::shared_ptr<Columns> BitmapEngine::open_part(const TableData& table, const RowPart& part,
                                                  std::span<const std::size_t> columns) {
-    const auto room = this->room(part.rows);
-    auto opened = std::make_shared<BitmapColumns>(*this, room);
+    const auto pool = this->pool(part.rows);
+    auto opened = std::make_shared<BitmapColumns>(*this, pool);
     for (const auto i : columns)
-        opened->add(i, column(*room, part, table.columns[i]), valid_words(*table.columns[i], part));
+        opened->add(i, column(*pool, part, table.columns[i]), valid_words(*table.columns[i], part));
     return opened;
 }
 
-BitmapColumns::BitmapColumns(BitmapEngine& engine, std::shared_ptr<Room> room)
-    : engine_(engine), device_(engine.device_), programs_(engine.programs_), held_(std::move(room)), room_(*held_) {
-    if (!room_.all) room_.all = bits_of(std::vector<std::uint32_t>(room_.shape.words_in_use(), ~std::uint32_t{0}));
+BitmapColumns::BitmapColumns(BitmapEngine& engine, std::shared_ptr<Pool> pool)
+    : engine_(engine), device_(engine.device_), programs_(engine.programs_), held_(std::move(pool)), pool_(*held_) {
+    if (!pool_.all) pool_.all = bits_of(std::vector<std::uint32_t>(pool_.shape.words_in_use(), ~std::uint32_t{0}));
 }
 
 void BitmapColumns::add(std::size_t column, std::shared_ptr<GpuColumn> gpu, std::span<const std::uint32_t> valid) {
     if (valid.empty()) {
-        gpu->valid = room_.all;
+        gpu->valid = pool_.all;
     } else if (!gpu->valid) {
         gpu->valid = bits_of(valid);
     }
@@ -368,9 +353,9 @@ void BitmapColumns::add(std::size_t column, std::shared_ptr<GpuColumn> gpu, std:
 }
 
 std::shared_ptr<GpuBits> BitmapColumns::make_bits() {
-    auto canvas = room_.bits->take([](const Canvas& /*any*/) { return true; });
-    if (!canvas) canvas.emplace(device_, gl::Format::R32ui, room_.shape.words, room_.shape.height);
-    return std::make_shared<GpuBits>(std::move(*canvas), room_.bits);
+    auto target = pool_.bits->take([](const pass::Target& /*any*/) { return true; });
+    if (!target) target.emplace(device_, gl::Format::R32ui, pool_.shape.words, pool_.shape.height);
+    return std::make_shared<GpuBits>(std::move(*target), pool_.bits);
 }
 
 const GpuColumn& BitmapColumns::column(std::size_t i) const {
@@ -378,16 +363,16 @@ const GpuColumn& BitmapColumns::column(std::size_t i) const {
 }
 
 const gl::Texture& BitmapColumns::texture(const Bits& bits) {
-    return dynamic_cast<const GpuBits&>(bits).canvas().texture;
+    return dynamic_cast<const GpuBits&>(bits).target().texture;
 }
 
-void BitmapColumns::fill(const char* name, const gl::Program& program, const Canvas& target,
+void BitmapColumns::fill(const char* name, const gl::Program& program, const pass::Target& target,
                          std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms) {
     gl::Pass pass{.name = name,
                   .program = &program,
                   .uniforms = std::move(uniforms),
-                  .target = &target.target,
-                  .quads = &target.quads,
+                  .target = &target.framebuffer,
+                  .quads = &target.whole,
                   .first = 0,
                   .count = 1};
     std::ranges::copy(inputs, pass.inputs.begin());
@@ -399,7 +384,7 @@ BitsPtr BitmapColumns::all_valid(std::span<const std::size_t> columns) {
     for (const auto i : columns.subspan(1)) {
         const auto& valid = column(i).valid;
         if (valid != all)
-            all = all == room_.all ? valid : valid == room_.all ? all : combine(BoolOp::And, *all, *valid);
+            all = all == pool_.all ? valid : valid == pool_.all ? all : combine(BoolOp::And, *all, *valid);
     }
     return all;
 }
@@ -417,10 +402,10 @@ BitsPtr BitmapColumns::member(const Member& leaf) {
 BitsPtr BitmapColumns::leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                const gl::Texture* list, gl::Uniforms uniforms) {
     const auto& program =
-        programs_.get("query/leaf.frag", shaders::query_leaf_frag, kind + keys_prelude(of.type, room_.shape.words));
+        programs_.get("query/leaf.frag", shaders::query_leaf_frag, kind + keys_prelude(of.type, pool_.shape.words));
     uniforms.set("negate", negate ? ~0U : 0U);
     auto bits = make_bits();
-    fill(name, program, bits->canvas(), {&of.keys, &texture(*of.valid), list}, std::move(uniforms));
+    fill(name, program, bits->target(), {&of.keys, &texture(*of.valid), list}, std::move(uniforms));
     return bits;
 }
 
@@ -475,12 +460,12 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
         programs_.get("query/pair.frag", shaders::query_pair_frag,
                       as + define("TYPE_A", number_of(a.type)) + define("TYPE_B", number_of(b.type)) +
                           define("WIDE_A", wide(a.type)) + define("WIDE_B", wide(b.type)) +
-                          keys_prelude(ColumnType::F64, room_.shape.words) + shaders::query_values_glsl);
+                          keys_prelude(ColumnType::F64, pool_.shape.words) + shaders::query_values_glsl);
     const auto valid = all_valid(std::array{leaf.a, leaf.b});
     const auto most = most_number(leaf.as == Pair::As::Keys ? a.type : ColumnType::F64);
     auto bits = make_bits();
     // The program may have no use for some.
-    fill("pair", program, bits->canvas(), {&a.keys, &b.keys, &texture(*valid)},
+    fill("pair", program, bits->target(), {&a.keys, &b.keys, &texture(*valid)},
          {{"wanted", wanted(leaf.op, leaf.negate)}, {"most_number", glm::uvec2{low(most), high(most)}}});
     return bits;
 }
@@ -592,7 +577,7 @@ BitsPtr BitmapColumns::formula(const Formula& leaf) {
         programs_.get("query/formula.frag", shaders::query_formula_frag,
                       (integers ? "#define AS_INTEGERS\n" : "") +
                           define("CONSTANTS", static_cast<int>(std::max<std::size_t>(constants.size(), 1))) +
-                          keys_prelude(ColumnType::F64, room_.shape.words) + shaders::query_values_glsl + samplers +
+                          keys_prelude(ColumnType::F64, pool_.shape.words) + shaders::query_values_glsl + samplers +
                           fetch + keys + arguments + "\n#define COMPUTE" + code.finish() + "\n");
     const auto valid = all_valid(columns);
     auto bits = make_bits();
@@ -607,9 +592,8 @@ BitsPtr BitmapColumns::formula(const Formula& leaf) {
             pass.uniforms.set(name, words_of(nearest_double(constants[i])));
         }
     }
-    pass.target = &bits->canvas().target;
-    pass.quads = &bits->canvas().quads;
-    pass.count = 1;
+    pass.target = &bits->target().framebuffer;
+    pass.quads = &bits->target().whole;
     draw(device_, pass);
     return bits;
 }
@@ -629,9 +613,9 @@ BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
                 return formula(known);
             } else if constexpr (std::is_same_v<L, IsNull>) {
                 const auto& valid = column(known.column).valid;
-                return known.negate ? valid : combine(BoolOp::AndNot, *room_.all, *valid);
+                return known.negate ? valid : combine(BoolOp::AndNot, *pool_.all, *valid);
             } else {
-                return known.value ? room_.all : combine(BoolOp::AndNot, *room_.all, *room_.all);
+                return known.value ? pool_.all : combine(BoolOp::AndNot, *pool_.all, *pool_.all);
             }
         },
         leaf);
@@ -640,15 +624,15 @@ BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
 BitsPtr BitmapColumns::combine(BoolOp op, const Bits& a, const Bits& b) {
     const auto& program = programs_.get("query/combine.frag", shaders::query_combine_frag);
     auto bits = make_bits();
-    fill("combine", program, bits->canvas(), {&texture(a), &texture(b)}, {{"op", static_cast<int>(op)}});
+    fill("combine", program, bits->target(), {&texture(a), &texture(b)}, {{"op", static_cast<int>(op)}});
     return bits;
 }
 
-std::vector<Canvas>& BitmapColumns::partials(int width) {
-    auto& all = room_.partial[width];
+std::vector<pass::Target>& BitmapColumns::partials(int width) {
+    auto& all = pool_.partial[width];
     if (!all.empty()) return all;
-    all.emplace_back(device_, gl::Format::Rgba32ui, width, room_.shape.height);
-    for (auto count = product(width, room_.shape.height); count > 1;) {
+    all.emplace_back(device_, gl::Format::Rgba32ui, width, pool_.shape.height);
+    for (auto count = product(width, pool_.shape.height); count > 1;) {
         count = (count + fold - 1) / fold;
         const auto columns = std::min<std::size_t>(count, usual_words);
         all.emplace_back(device_, gl::Format::Rgba32ui, static_cast<int>(columns),
@@ -657,7 +641,7 @@ std::vector<Canvas>& BitmapColumns::partials(int width) {
     return all;
 }
 
-const gl::Texture& BitmapColumns::reduce(std::vector<Canvas>& partials, const char* fold_name) {
+const gl::Texture& BitmapColumns::reduce(std::vector<pass::Target>& partials, const char* fold_name) {
     const auto& program = programs_.get("query/reduce.frag", shaders::query_reduce_frag,
                                         std::string("#define ") + fold_name + "\n" + shaders::query_fold_glsl);
     auto count = product(partials[0].texture.width(), partials[0].texture.height());
@@ -674,7 +658,7 @@ const gl::Texture& BitmapColumns::reduce(std::vector<Canvas>& partials, const ch
 const gl::Program& BitmapColumns::partial_program(const GpuColumn& column, const char* fold_name) {
     return programs_.get("query/partial.frag", shaders::query_partial_frag,
                          std::string("#define ") + fold_name + "\n" + define("TYPE", number_of(column.type)) +
-                             keys_prelude(column.type, room_.shape.words) + shaders::query_values_glsl +
+                             keys_prelude(column.type, pool_.shape.words) + shaders::query_values_glsl +
                              shaders::query_fold_glsl);
 }
 
@@ -686,18 +670,18 @@ BitmapColumns::Texel BitmapColumns::read(const gl::Texture& texel) {
 }
 
 std::uint64_t BitmapColumns::count(const Bits& rows) {
-    auto& canvases = partials(room_.shape.words / fold);
+    auto& targets = partials(pool_.shape.words / fold);
     fill("count",
-         programs_.get("query/count_bits.frag", shaders::query_count_bits_frag, define("WORDS", room_.shape.words)),
-         canvases[0], {&texture(rows)});
-    return read(reduce(canvases, "COUNTS"))[0];
+         programs_.get("query/count_bits.frag", shaders::query_count_bits_frag, define("WORDS", pool_.shape.words)),
+         targets[0], {&texture(rows)});
+    return read(reduce(targets, "COUNTS"))[0];
 }
 
 std::pair<Key, Key> BitmapColumns::extremes(std::size_t i, const Bits& rows) {
     const auto& of = column(i);
-    auto& canvases = partials(room_.shape.words / words_a_partial);
-    fill("extremes", partial_program(of, "EXTREMES"), canvases[0], {&of.keys, &texture(rows)});
-    const auto found = read(reduce(canvases, "EXTREMES"));
+    auto& targets = partials(pool_.shape.words / words_a_partial);
+    fill("extremes", partial_program(of, "EXTREMES"), targets[0], {&of.keys, &texture(rows)});
+    const auto found = read(reduce(targets, "EXTREMES"));
     return {found[0] | Key{found[1]} << 32U, found[2] | Key{found[3]} << 32U};
 }
 
@@ -705,9 +689,9 @@ Sum BitmapColumns::sum(std::size_t i, const Bits& rows) {
     const auto& of = column(i);
     const bool floats = of.type == ColumnType::F32 || of.type == ColumnType::F64;
     const char* fold_name = floats ? "DOUBLES" : "INTEGERS";
-    auto& canvases = partials(room_.shape.words / words_a_partial);
-    fill("sum", partial_program(of, fold_name), canvases[0], {&of.keys, &texture(rows)});
-    const auto found = read(reduce(canvases, fold_name));
+    auto& targets = partials(pool_.shape.words / words_a_partial);
+    fill("sum", partial_program(of, fold_name), targets[0], {&of.keys, &texture(rows)});
+    const auto found = read(reduce(targets, fold_name));
     const auto first = found[0] | std::uint64_t{found[1]} << 32U;
     if (floats) return {.value = std::bit_cast<double>(first)};
     Sum sum{.high = static_cast<std::int64_t>(found[2] | std::uint64_t{found[3]} << 32U), .low = first};
@@ -722,9 +706,9 @@ Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     // Two bits a round; what all keys begin with is known.
     const auto& partial = partial_program(of, "COUNTS");
     const auto& choose = programs_.get("query/choose_digit.frag", shaders::query_choose_digit_frag);
-    auto& canvases = partials(room_.shape.words / words_a_partial);
-    std::array<Canvas, 2> state{Canvas(device_, gl::Format::Rgba32ui, 1, 1),
-                                Canvas(device_, gl::Format::Rgba32ui, 1, 1)};
+    auto& targets = partials(pool_.shape.words / words_a_partial);
+    std::array<pass::Target, 2> state{pass::Target(device_, gl::Format::Rgba32ui, 1, 1),
+                                      pass::Target(device_, gl::Format::Rgba32ui, 1, 1)};
     int shift = (static_cast<int>(differ) - 1) & ~1;
     const auto prefix = shift + 2 >= 64 ? Key{0} : of.least >> (shift + 2) << (shift + 2);
     engine_.uploaders_[0].send(device_, state[0].texture, engine_.workers_, [&](std::size_t, std::size_t, auto memory) {
@@ -732,8 +716,8 @@ Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
         std::memcpy(memory.data(), start.data(), sizeof start);
     });
     for (; shift >= 0; shift -= 2) {
-        fill("count digits", partial, canvases[0], {&of.keys, &texture(rows), &state[0].texture}, {{"shift", shift}});
-        fill("choose digit", choose, state[1], {&reduce(canvases, "COUNTS"), &state[0].texture}, {{"shift", shift}});
+        fill("count digits", partial, targets[0], {&of.keys, &texture(rows), &state[0].texture}, {{"shift", shift}});
+        fill("choose digit", choose, state[1], {&reduce(targets, "COUNTS"), &state[0].texture}, {{"shift", shift}});
         std::swap(state[0], state[1]);
     }
     const auto found = read(state[0].texture);
@@ -741,7 +725,7 @@ Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
 }
 
 std::vector<std::uint32_t> BitmapColumns::words(const Bits& rows) {
-    std::vector<std::uint32_t> out(room_.shape.words_in_use());
+    std::vector<std::uint32_t> out(pool_.shape.words_in_use());
     engine_.readback_.request(device_, texture(rows));
     engine_.readback_.copy_to(std::as_writable_bytes(std::span(out)), engine_.workers_);
     return out;
@@ -759,8 +743,8 @@ std::vector<std::uint64_t> BitmapColumns::rows(const Bits& rows) {
 
 BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
     auto bits = make_bits();
-    const auto& to = bits->canvas().texture;
-    const auto in_line = static_cast<std::size_t>(room_.shape.words);
+    const auto& to = bits->target().texture;
+    const auto in_line = static_cast<std::size_t>(pool_.shape.words);
     engine_.uploaders_[0].send(
         device_, to, engine_.workers_, [&](std::size_t first, std::size_t, std::span<std::byte> memory) {
             const auto from = std::as_bytes(words.subspan(std::min(first * in_line, words.size())));
@@ -768,7 +752,7 @@ BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
             std::copy_n(from.begin(), n, memory.begin());
             std::memset(memory.data() + n, 0, memory.size() - n);
             // Of the last word, rows that there are.
-            const auto used = room_.shape.rows % Shape::rows_a_word, last = room_.shape.rows / Shape::rows_a_word;
+            const auto used = pool_.shape.rows % Shape::rows_a_word, last = pool_.shape.rows / Shape::rows_a_word;
             if (used == 0 || last < first * in_line || last >= first * in_line + memory.size() / sizeof(std::uint32_t))
                 return;
             std::uint32_t word = 0;

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "gl/pass.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "query/plan/engine.hpp"
 
@@ -34,15 +36,6 @@ struct Shape {
     static Shape of(std::size_t rows, int max_texture_size);
     [[nodiscard]] std::size_t words_in_use() const { return (rows + rows_a_word - 1) / rows_a_word; }
     bool operator==(const Shape&) const = default;
-};
-
-// A texture that passes write.
-struct Canvas {
-    Canvas() = default;
-    Canvas(gl::Device& device, gl::Format format, int width, int height);
-    gl::Texture texture;
-    gl::Framebuffer target;
-    gl::QuadList quads;  // one, over all
 };
 
 // What was used and can be again; of more than `most`, the rest goes.
@@ -72,13 +65,14 @@ class Spare {
 // A selection on the GPU; its texture is for others afterwards.
 class GpuBits final : public Bits {
   public:
-    GpuBits(Canvas canvas, std::shared_ptr<Spare<Canvas>> home) : canvas_(std::move(canvas)), home_(std::move(home)) {}
-    ~GpuBits() override { home_->give(std::move(canvas_)); }
-    [[nodiscard]] const Canvas& canvas() const { return canvas_; }
+    GpuBits(pass::Target target, std::shared_ptr<Spare<pass::Target>> home)
+        : target_(std::move(target)), home_(std::move(home)) {}
+    ~GpuBits() override { home_->give(std::move(target_)); }
+    [[nodiscard]] const pass::Target& target() const { return target_; }
 
   private:
-    Canvas canvas_;
-    std::shared_ptr<Spare<Canvas>> home_;
+    pass::Target target_;
+    std::shared_ptr<Spare<pass::Target>> home_;
 };
 
 // Consecutive rows of a table; `first` is a multiple of 32.
@@ -115,18 +109,6 @@ struct GpuColumn {
     BitsPtr valid;  // the rows that have a value
 };
 
-// Programs by name and prelude, compiled when first used.
-class Programs {
-  public:
-    explicit Programs(gl::Device& device) : device_(device) {}
-    const gl::Program& get(const char* name, const char* fragment, const std::string& prelude = {});
-    const gl::Program& get(const char* name, gl::Program::Shaders shaders, const std::string& prelude = {});
-
-  private:
-    gl::Device& device_;
-    std::map<std::string, gl::Program> programs_;
-};
-
 // What goes before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
 [[nodiscard]] gl::Uniform key_uniform(std::string name, ColumnType type, Key key);
@@ -157,22 +139,22 @@ class BitmapEngine : public Engine {
     [[nodiscard]] virtual std::shared_ptr<Columns> open_part(const TableData& table, const RowPart& part,
                                                              std::span<const std::size_t> columns);
     // Of one table size.
-    struct Room {
+    struct Pool {
         Shape shape;
-        std::shared_ptr<Spare<Canvas>> bits = std::make_shared<Spare<Canvas>>(16);
+        std::shared_ptr<Spare<pass::Target>> bits = std::make_shared<Spare<pass::Target>>(16);
         std::shared_ptr<Spare<gl::Texture>> keys = std::make_shared<Spare<gl::Texture>>(4);
-        std::map<int, std::vector<Canvas>> partial{};  // by width of the first, all sizes down to one texel
-        BitsPtr all{};                                 // every row
-        std::shared_ptr<DepthSurface> surface{};       // of the depth engine
-        std::uint64_t used = 0;                        // when, for the last time
+        std::map<int, std::vector<pass::Target>> partial{};  // by width of the first, all sizes down to one texel
+        BitsPtr all{};                                       // every row
+        std::shared_ptr<DepthSurface> surface{};             // of the depth engine
+        std::uint64_t used = 0;                              // when, for the last time
     };
-    [[nodiscard]] std::shared_ptr<Room> room(std::size_t rows);
+    [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
     // Bytes of what does not count as a column: of the rows of a part.
-    [[nodiscard]] virtual std::size_t room_bytes(std::size_t rows) const;
+    [[nodiscard]] virtual std::size_t pool_bytes(std::size_t rows) const;
     void forget_dead_columns();
-    void forget_old_rooms();
+    void forget_old_pools();
     [[nodiscard]] std::size_t column_bytes(std::size_t rows, ColumnType type) const;
-    [[nodiscard]] std::shared_ptr<GpuColumn> column(Room& room, const RowPart& part,
+    [[nodiscard]] std::shared_ptr<GpuColumn> column(Pool& pool, const RowPart& part,
                                                     const std::shared_ptr<const ColumnData>& data);
     void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);
     // What the host's textures hold now.
@@ -182,8 +164,8 @@ class BitmapEngine : public Engine {
     cpu::Workers workers_;
     std::array<pass::Uploader, 2> uploaders_;
     pass::ReadBack readback_;
-    Programs programs_;
-    std::map<std::size_t, std::shared_ptr<Room>> rooms_;  // by rows
+    pass::Programs programs_;
+    std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by rows
     struct Cached {
         std::weak_ptr<const ColumnData> data;
         std::shared_ptr<GpuColumn> column;
@@ -196,8 +178,8 @@ class BitmapEngine : public Engine {
 
 class BitmapColumns : public Columns {
   public:
-    using Room = BitmapEngine::Room;
-    BitmapColumns(BitmapEngine& engine, std::shared_ptr<Room> room);
+    using Pool = BitmapEngine::Pool;
+    BitmapColumns(BitmapEngine& engine, std::shared_ptr<Pool> pool);
     // `valid`: of these rows, as ColumnData has it.
     void add(std::size_t column, std::shared_ptr<GpuColumn> gpu, std::span<const std::uint32_t> valid);
 
@@ -230,21 +212,21 @@ class BitmapColumns : public Columns {
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
     [[nodiscard]] BitsPtr formula(const Formula& leaf);
     // Draws over all of the target.
-    void fill(const char* name, const gl::Program& program, const Canvas& target,
+    void fill(const char* name, const gl::Program& program, const pass::Target& target,
               std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms = {});
     // Partial results of a column's rows, by the program partial.frag with that fold.
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const char* fold);
-    // The first of the canvases that partial results shrink through.
-    [[nodiscard]] std::vector<Canvas>& partials(int width);
-    // Folds the partial results in the first canvas to one, which is returned.
-    [[nodiscard]] const gl::Texture& reduce(std::vector<Canvas>& partials, const char* fold);
+    // The first of the targets that partial results shrink through.
+    [[nodiscard]] std::vector<pass::Target>& partials(int width);
+    // Folds the partial results in the first target to one, which is returned.
+    [[nodiscard]] const gl::Texture& reduce(std::vector<pass::Target>& partials, const char* fold);
     [[nodiscard]] Texel read(const gl::Texture& texel);
 
     BitmapEngine& engine_;
     gl::Device& device_;
-    Programs& programs_;
-    std::shared_ptr<Room> held_;
-    Room& room_;
+    pass::Programs& programs_;
+    std::shared_ptr<Pool> held_;
+    Pool& pool_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
 };
 

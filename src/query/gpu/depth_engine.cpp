@@ -105,28 +105,28 @@ DepthSurface::DepthSurface(gl::Device& device, const Shape& shape)
 
 std::shared_ptr<Columns> DepthEngine::open_part(const TableData& table, const RowPart& part,
                                                 std::span<const std::size_t> columns) {
-    const auto room = this->room(part.rows);
-    if (!room->surface) room->surface = std::make_shared<DepthSurface>(device_, room->shape);
-    auto opened = std::make_shared<DepthColumns>(*this, room);
+    const auto pool = this->pool(part.rows);
+    if (!pool->surface) pool->surface = std::make_shared<DepthSurface>(device_, pool->shape);
+    auto opened = std::make_shared<DepthColumns>(*this, pool);
     for (const auto i : columns) {
-        opened->add(i, column(*room, part, table.columns[i]), valid_words(*table.columns[i], part));
+        opened->add(i, column(*pool, part, table.columns[i]), valid_words(*table.columns[i], part));
         // What the host's texture holds may have changed since its copy to the depth buffer.
         if (std::holds_alternative<HostTextures>(table.columns[i]->values)) opened->forget_depth();
     }
     return opened;
 }
 
-std::size_t DepthEngine::room_bytes(std::size_t rows) const {
+std::size_t DepthEngine::pool_bytes(std::size_t rows) const {
     constexpr std::size_t a_pixel = 8;
-    return BitmapEngine::room_bytes(rows) + rows * a_pixel;
+    return BitmapEngine::pool_bytes(rows) + rows * a_pixel;
 }
 
 bool DepthColumns::has_nulls(std::size_t i) const {
-    return column(i).valid != room_.all;
+    return column(i).valid != pool_.all;
 }
 
 std::string DepthColumns::prelude(ColumnType type) const {
-    return keys_prelude(type, room_.shape.words) + shaders::query_shifted_glsl + shaders::query_depth_glsl;
+    return keys_prelude(type, pool_.shape.words) + shaders::query_shifted_glsl + shaders::query_depth_glsl;
 }
 
 DepthPlanes DepthColumns::planes_of(std::size_t i) const {
@@ -340,7 +340,7 @@ void DepthColumns::run(std::span<const std::vector<Leaf>> clauses, bool count) {
 BitsPtr DepthColumns::bits_at(int level) {
     const auto& program = programs_.get("query/stencil_bits.frag", shaders::query_stencil_bits_frag);
     auto bits = make_bits();
-    fill("stencil to bits", program, bits->canvas(), {&surface_.texture},
+    fill("stencil to bits", program, bits->target(), {&surface_.texture},
          {{"level", static_cast<unsigned>(level)}, {"mask", level_bits}});
     return bits;
 }
@@ -353,11 +353,11 @@ BitsPtr DepthColumns::conjunction(const Clauses& clauses) {
         auto bits = bits_at(first_level + static_cast<int>(some.size()));
         all = all ? combine(BoolOp::And, *all, *bits) : std::move(bits);
     }
-    return all ? all : room_.all;
+    return all ? all : pool_.all;
 }
 
 std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clauses) {
-    if (clauses.empty()) return room_.shape.rows;
+    if (clauses.empty()) return pool_.shape.rows;
     if (clauses.size() > most_clauses) return count(*conjunction(clauses));
     if (one_test(clauses)) {
         queries_used_ = 0;
@@ -409,7 +409,7 @@ Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
 
 void DepthColumns::load_found(std::size_t i, const DepthPlanes& planes, int plane, int known, std::uint32_t k,
                               const Bits& rows) {
-    if (planes.planes == 1 && &rows == room_.all.get()) return load(i, planes, 0);
+    if (planes.planes == 1 && &rows == pool_.all.get()) return load(i, planes, 0);
     const auto& of = columns_.at(i);
     const auto vertex =
         std::string(shaders::query_shifted_glsl) + shaders::query_found_bits_glsl + shaders::query_found_prefix_vert;

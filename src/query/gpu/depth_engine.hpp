@@ -55,15 +55,15 @@ class DepthEngine final : public BitmapEngine {
     friend class DepthColumns;
     [[nodiscard]] std::shared_ptr<Columns> open_part(const TableData& table, const RowPart& part,
                                                      std::span<const std::size_t> columns) override;
-    [[nodiscard]] std::size_t room_bytes(std::size_t rows) const override;
+    [[nodiscard]] std::size_t pool_bytes(std::size_t rows) const override;
     std::vector<gl::Query> queries_;
     gl::CountList counts_;
 };
 
 class DepthColumns final : public BitmapColumns {
   public:
-    DepthColumns(DepthEngine& engine, const std::shared_ptr<Room>& room)
-        : BitmapColumns(engine, room), depth_(engine), surface_(*room->surface) {}
+    DepthColumns(DepthEngine& engine, const std::shared_ptr<Pool>& pool)
+        : BitmapColumns(engine, pool), depth_(engine), surface_(*pool->surface) {}
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
     [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;

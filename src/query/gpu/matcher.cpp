@@ -74,10 +74,10 @@ void fit(gl::Device& device, gl::Texture& texture, gl::Format format, std::size_
     texture = gl::Texture(device, format, static_cast<int>(width), height);
 }
 
-void fit(gl::Device& device, Canvas& canvas, gl::Format format, std::size_t width, int height) {
-    if (canvas.texture.width() == static_cast<int>(width) && canvas.texture.height() == height) return;
-    canvas = {};
-    canvas = Canvas(device, format, static_cast<int>(width), height);
+void fit(gl::Device& device, pass::Target& target, gl::Format format, std::size_t width, int height) {
+    if (target.texture.width() == static_cast<int>(width) && target.texture.height() == height) return;
+    target = {};
+    target = pass::Target(device, format, static_cast<int>(width), height);
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ void fit(gl::Device& device, Canvas& canvas, gl::Format format, std::size_t widt
 // One call.
 class MatchRun {
   public:
-    MatchRun(Matcher& matcher, Matcher::Room& room, std::span<const KeyRange> ranges, std::span<const Key> keys,
+    MatchRun(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
              const TakeMatches& take);
     void operator()();
 
@@ -98,13 +98,13 @@ class MatchRun {
     void collect(std::size_t first, std::size_t count, std::size_t part);
     void add(const Match& match, std::size_t place);  // its bits are read later
     void flush();
-    void fill(const char* name, const gl::Program& program, const Canvas& target, const gl::QuadList& quads,
+    void fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
               std::size_t quad, std::array<const gl::Texture*, 2> inputs, gl::Uniforms uniforms);
 
     gl::Device& device_;
     cpu::Workers& workers_;
-    Programs& programs_;
-    Matcher::Room& room_;
+    pass::Programs& programs_;
+    Matcher::Kept& kept_;
     std::span<const KeyRange> ranges_;
     std::span<const Key> keys_;
     const TakeMatches& take_;
@@ -115,12 +115,12 @@ class MatchRun {
     std::vector<std::uint32_t> places_;  // of them, in the texture of matches
 };
 
-MatchRun::MatchRun(Matcher& matcher, Matcher::Room& room, std::span<const KeyRange> ranges, std::span<const Key> keys,
+MatchRun::MatchRun(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
                    const TakeMatches& take)
     : device_(matcher.device_),
       workers_(matcher.workers_),
       programs_(matcher.programs_),
-      room_(room),
+      kept_(kept),
       ranges_(ranges),
       keys_(keys),
       take_(take),
@@ -128,11 +128,11 @@ MatchRun::MatchRun(Matcher& matcher, Matcher::Room& room, std::span<const KeyRan
       tiling_(ranges.size(), keys.size(), matcher.texels_, static_cast<std::size_t>(device_.info.max_texture_size)) {
     const auto lines = tiling_.lines * tiling_.groups;
     const auto height = height_for(lines, device_);
-    fit(device_, room_.matches, gl::Format::Rgba32ui, tiling_.words, height);
-    fit(device_, room_.blocks, gl::Format::Rgba32ui, tiling_.words / block, height);
-    fit(device_, room_.words, gl::Format::R32ui, list_width, list_height);
-    fit(device_, room_.places, gl::Format::R32ui, list_width, list_height);
-    fit(device_, room_.ranges, gl::Format::Rgba32ui, group, height_for(tiling_.groups, device_));
+    fit(device_, kept_.matches, gl::Format::Rgba32ui, tiling_.words, height);
+    fit(device_, kept_.blocks, gl::Format::Rgba32ui, tiling_.words / block, height);
+    fit(device_, kept_.words, gl::Format::R32ui, list_width, list_height);
+    fit(device_, kept_.places, gl::Format::R32ui, list_width, list_height);
+    fit(device_, kept_.ranges, gl::Format::Rgba32ui, group, height_for(tiling_.groups, device_));
     quads_ =
         gl::QuadList(device_, {gl::rectangle(0, 0, static_cast<int>(tiling_.words), static_cast<int>(lines)),
                                gl::rectangle(0, 0, static_cast<int>(tiling_.words / block), static_cast<int>(lines))});
@@ -144,17 +144,17 @@ template <class Word>
 void MatchRun::send_part(std::size_t part, std::span<const Word> keys) {
     const auto texels = Shape::rows_a_word * sizeof(Word) / 16;
     const auto lines = std::min(up(keys.size(), tiling_.words * Shape::rows_a_word), tiling_.lines);
-    auto& texture = room_.keys[part];
+    auto& texture = kept_.keys[part];
     fit(device_, texture, gl::Format::Rgba32ui, tiling_.words * texels, height_for(lines, device_));
     const Shape shape{static_cast<int>(tiling_.words), static_cast<int>(lines), keys.size()};
-    send_lines(device_, texture, lines, room_.uploaders, workers_,
+    send_lines(device_, texture, lines, kept_.uploaders, workers_,
                [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
                    write_keys(keys, shape, line, memory);
                });
 }
 
 void MatchRun::send_keys() {
-    room_.keys.resize(tiling_.parts);
+    kept_.keys.resize(tiling_.parts);
     for (std::size_t part = 0; part < tiling_.parts; ++part) {
         const auto first = part * tiling_.part_keys();
         const auto keys = keys_.subspan(first, std::min(tiling_.part_keys(), keys_.size() - first));
@@ -171,7 +171,7 @@ void MatchRun::send_keys() {
 
 void MatchRun::send_ranges(std::size_t first, std::size_t count) {
     using Texel = std::array<Key, 2>;
-    room_.uploaders[0].send(device_, room_.ranges, up(count, group), workers_,
+    kept_.uploaders[0].send(device_, kept_.ranges, up(count, group), workers_,
                             [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
                                 const auto in_memory = memory.size() / sizeof(Texel);
                                 for (std::size_t i = 0; i < in_memory; ++i) {
@@ -182,12 +182,12 @@ void MatchRun::send_ranges(std::size_t first, std::size_t count) {
                             });
 }
 
-void MatchRun::fill(const char* name, const gl::Program& program, const Canvas& target, const gl::QuadList& quads,
+void MatchRun::fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
                     std::size_t quad, std::array<const gl::Texture*, 2> inputs, gl::Uniforms uniforms) {
     gl::Pass pass{.name = name,
                   .program = &program,
                   .uniforms = std::move(uniforms),
-                  .target = &target.target,
+                  .target = &target.framebuffer,
                   .quads = &quads,
                   .first = quad,
                   .count = 1};
@@ -200,28 +200,28 @@ void MatchRun::draw_matches(std::size_t part) {
                                       std::string("uniform int words;\n#define WORDS words\n") +
                                           (code_.wide ? "#define WIDE\n" : "") + shaders::query_keys_glsl);
     const auto count = std::min(tiling_.part_keys(), keys_.size() - part * tiling_.part_keys());
-    fill("match", match, room_.matches, quads_, 0, {&room_.keys[part], &room_.ranges},
+    fill("match", match, kept_.matches, quads_, 0, {&kept_.keys[part], &kept_.ranges},
          {{"words", static_cast<int>(tiling_.words)},
           {"lines", static_cast<int>(tiling_.lines)},
           {"count", static_cast<int>(count)}});
-    fill("match blocks", programs_.get("query/match_blocks.frag", shaders::query_match_blocks_frag), room_.blocks,
-         quads_, 1, {&room_.matches.texture}, {});
+    fill("match blocks", programs_.get("query/match_blocks.frag", shaders::query_match_blocks_frag), kept_.blocks,
+         quads_, 1, {&kept_.matches.texture}, {});
 }
 
 void MatchRun::flush() {
     if (found_.empty()) return;
-    room_.uploaders[1].send(
-        device_, room_.places, workers_, [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
+    kept_.uploaders[1].send(
+        device_, kept_.places, workers_, [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
             const auto from = std::span(places_).subspan(std::min(line * list_width, places_.size()));
             const auto bytes = std::min(from.size_bytes(), memory.size());
             std::memcpy(memory.data(), from.data(), bytes);
             std::memset(memory.data() + bytes, 0, memory.size() - bytes);
         });
     const auto& program = programs_.get("query/match_words.frag", shaders::query_match_words_frag);
-    fill("match words", program, room_.words, room_.words.quads, 0, {&room_.matches.texture, &room_.places},
+    fill("match words", program, kept_.words, kept_.words.whole, 0, {&kept_.matches.texture, &kept_.places},
          {{"width", static_cast<int>(tiling_.words)}});
-    room_.words_back.request(device_, room_.words.texture);
-    const auto words = room_.words_back.wait();
+    kept_.words_back.request(device_, kept_.words.texture);
+    const auto words = kept_.words_back.wait();
     for (std::size_t i = 0; i < found_.size(); ++i)
         std::memcpy(&found_[i].bits, words.data() + i * sizeof(std::uint32_t), sizeof(std::uint32_t));
     take_(found_);
@@ -237,8 +237,8 @@ void MatchRun::add(const Match& match, std::size_t place) {
 
 // The matches of ranges [first, first + count) with a part of the keys.
 void MatchRun::collect(std::size_t first, std::size_t count, std::size_t part) {
-    room_.blocks_back.request(device_, room_.blocks.texture);
-    const auto blocks = room_.blocks_back.wait();
+    kept_.blocks_back.request(device_, kept_.blocks.texture);
+    const auto blocks = kept_.blocks_back.wait();
     const auto words = tiling_.words * tiling_.lines, first_word = part * words;
     for (std::size_t row = 0; row < count; ++row) {
         const auto texels = row / group * words;
@@ -273,9 +273,9 @@ Matcher::Matcher(gl::Device& device, unsigned threads, std::size_t texels)
 
 void Matcher::operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take) {
     if (ranges.empty() || keys.empty()) return;
-    auto room = std::exchange(room_, {});
-    MatchRun(*this, room, ranges, keys, take)();
-    room_ = std::move(room);
+    auto kept = std::exchange(kept_, {});
+    MatchRun(*this, kept, ranges, keys, take)();
+    kept_ = std::move(kept);
 }
 
 }  // namespace quadmill::detail::query

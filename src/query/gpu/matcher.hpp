@@ -26,8 +26,8 @@ class Matcher {
   private:
     friend class MatchRun;
     // What calls may take over from those before.
-    struct Room {
-        Canvas matches, blocks, words;
+    struct Kept {
+        pass::Target matches, blocks, words;
         gl::Texture ranges, places;
         std::vector<gl::Texture> keys;
         std::array<pass::Uploader, 2> uploaders;
@@ -36,9 +36,9 @@ class Matcher {
 
     gl::Device& device_;
     cpu::Workers workers_;
-    Programs programs_;
+    pass::Programs programs_;
     std::size_t texels_;
-    Room room_;
+    Kept kept_;
 };
 
 }  // namespace quadmill::detail::query

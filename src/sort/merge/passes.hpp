@@ -16,7 +16,7 @@
 
 namespace quadmill::detail::sort {
 
-// How levels are merged. What was measured to be the fastest is in docs/design.md.
+// How levels are merged. What was measured to be the fastest is in docs/measurements.md.
 struct MergePlan {
     explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
     std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
