@@ -68,7 +68,8 @@ void keep_source(const char* name, GLenum stage, const std::string& text) {
     if (!folder) return;
     std::string file(name);
     std::ranges::replace(file, '/', '_');
-    file += "." + std::to_string(std::hash<std::string>()(text)) + (stage == GL_VERTEX_SHADER ? ".vert" : ".frag");
+    file.append(".").append(std::to_string(std::hash<std::string>()(text)));
+    file.append(stage == GL_VERTEX_SHADER ? ".vert" : ".frag");
     std::ofstream(std::string(folder) + "/" + file) << text;
 }
 
