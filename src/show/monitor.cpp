@@ -19,7 +19,11 @@ std::unique_ptr<WindowSorter> Monitor::sorter() {
 }
 
 SlidingOptions Monitor::sliding() const {
-    return {.eps = options_.eps, .window = options_.window};
+    // Whoever looks on sees how much memory it takes, and may choose another window.
+    return {.eps = options_.eps,
+            .window = options_.window,
+            .widths = Widths::Fixed,
+            .most_bytes = std::numeric_limits<std::uint64_t>::max()};
 }
 
 void Monitor::add(std::span<const float> values) {

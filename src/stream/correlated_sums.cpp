@@ -276,7 +276,7 @@ struct CorrelatedSums<T>::State {
         from.require(is_at_most<T>(least, mean) && above.sign() <= 0, "the sum of x");
     }
 
-    std::mutex mutex;  // of queries, which settle what has come
+    std::recursive_mutex mutex;  // of queries, which settle what has come; f may ask, too
     std::function<double(double)> g;
     std::size_t window;
     PairIntake<T> pairs;
