@@ -245,7 +245,7 @@ class QUADMILL_API Sorter {
     /// to front by Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched.
     /// By Merge.
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
-    /// of `keys` when it is not given, and at most 2^28; parameters and image stores as for sort_texture().
+    /// of `keys` when it is not given, and at most 2^28; else as for sort_texture(), but BASE_LEVEL 0 or immutable.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
     /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key.
     /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is neither

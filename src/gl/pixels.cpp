@@ -132,6 +132,7 @@ PlainAccess::PlainAccess(Device& device, const Texture& of)
         GLint now = 0;
         gl.GetTextureParameteriv(id, name, &now);
         if (now == value) continue;
+        if (name == GL_TEXTURE_BASE_LEVEL) hides_level_zero_ = true;
         plain.push_back({name, value});
         changed_.push_back({name, now});
     }
@@ -153,7 +154,9 @@ PlainAccess::PlainAccess(Device& device, const Texture& of)
 }
 
 PlainAccess::~PlainAccess() {
-    for (const auto& [name, value] : changed_) device_.gl.TextureParameteri(texture_.id(), name, value);
+    // The other way round: levels first, while the texture is complete.
+    for (auto one = changed_.rbegin(); one != changed_.rend(); ++one)
+        device_.gl.TextureParameteri(texture_.id(), one->name, one->value);
 }
 
 }  // namespace quadmill::detail::gl

@@ -60,6 +60,10 @@ class PlainAccess {
     PlainAccess& operator=(const PlainAccess&) = delete;
     ~PlainAccess();
     [[nodiscard]] const Texture& texture() const noexcept { return texture_; }
+    // The host's BASE_LEVEL leaves level 0 out. NVIDIA then keeps what is drawn into level 0 from whoever reads it later;
+    // what is copied there is seen.
+    [[nodiscard]] bool hides_level_zero() const noexcept { return hides_level_zero_; }
+    [[nodiscard]] bool is_view() const noexcept { return static_cast<bool>(view_); }
 
   private:
     struct Parameter {
@@ -70,6 +74,7 @@ class PlainAccess {
     Handle<TextureTraits> view_;
     Texture texture_;
     std::vector<Parameter> changed_;  // with the host's values
+    bool hides_level_zero_ = false;
 };
 
 }  // namespace quadmill::detail::gl

@@ -38,7 +38,7 @@ gl::Uniforms order_uniforms(const KeyForm& form) {
         const Rule rule(form.order);
         return {{"flip_low", static_cast<unsigned>(rule.flip)},
                 {"flip_high", high(rule.flip)},
-                {"sign", sign},
+                {"sign_bit", sign},
                 {"ones", high(Rule::ones)},
                 {"nans", high(Rule::negative_nans)}};
     });

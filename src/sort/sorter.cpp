@@ -244,7 +244,13 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     if (const auto why = sort::no_room(context, options, merge ? &*merge : nullptr, room))
         throw InvalidArgument(std::string(function) + ": " + *why);
     const gl::PlainAccess read(device, from), write(device, to);
-    const auto stats = on_merge().argsort(read.texture(), write.texture(), n, options.order);
+    if (write.hides_level_zero() && !write.is_view()) {
+        throw InvalidArgument(std::string(function) +
+                              ": BASE_LEVEL of the index texture leaves level 0 out, and drivers may lose what is "
+                              "written there; set it to 0, or make the texture by glTexStorage2D");
+    }
+    const auto stats = on_merge().argsort(read.texture(), write.texture(), n, options.order,
+                                          write.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn);
     scope.check();
     return with_memory(stats);
 }

@@ -28,12 +28,12 @@ LACKING = {
     "double": "doubles",
     "Double2x32": "doubles",
     "umulExtended": "products of 64 bits",
-    "gl_FragDepth": "exact depths",
+    "bitCount": "counts of bits",
 }
 EXPECTED = {
+    "query_count_bits.frag": "counts of bits",
     "query_formula.frag": "doubles",
     "query_found_plane.frag": "a buffer texture",
-    "query_found_prefix.vert": "a buffer texture",
     "query_at_next_bit.vert": "a buffer texture",
     "query_pair.frag": "doubles",
     "query_partial.frag": "doubles",

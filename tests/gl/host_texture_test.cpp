@@ -199,8 +199,15 @@ TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textu
     for_each_storage([&](Storage storage, const std::vector<Parameter>& poison) {
         const PoisonedTexture from(host.gl, kind_of<T>, storage, poison, keys),
             to(host.gl, kind_of<std::uint32_t>, storage, poison, std::vector<std::uint32_t>(texels, 77));
-        sorter.argsort_texture(from.id(), to.id());
-        CHECK(to.template read<std::uint32_t>() == order);
+        // NVIDIA loses what is written to level 0 of a mutable texture of integers that begins at level 1.
+        const bool hidden = std::ranges::any_of(poison, [](auto p) { return p.name == GL_TEXTURE_BASE_LEVEL; });
+        if (hidden && (storage == Storage::Mutable || storage == Storage::MutableLevels)) {
+            CHECK_THROWS_AS(sorter.argsort_texture(from.id(), to.id()), InvalidArgument);
+            CHECK(to.template read<std::uint32_t>() == std::vector<std::uint32_t>(texels, 77));
+        } else {
+            sorter.argsort_texture(from.id(), to.id());
+            CHECK(to.template read<std::uint32_t>() == order);
+        }
         CHECK(from.template read<T>() == keys);
         CHECK((from.is_as_it_was() && to.is_as_it_was()));
     });

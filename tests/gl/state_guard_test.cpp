@@ -205,10 +205,11 @@ class Calls {
             {"sort_texture that an observer ends",
              [&] {
                  HaltingObserver observer(random.number(1, 4), random.flag());
+                 Sorter by_blending(context_, pbsn(Order::Ascending, EarlyStop::No));
                  context_.observe(&observer);
                  auto& unsorted = texture;
                  const Session session(context_);  // thrown through a session as well
-                 CHECK_THROWS_AS(sorter.sort_texture(unsorted.output, unsorted.output), Halt);
+                 CHECK_THROWS_AS(by_blending.sort_texture(unsorted.output, unsorted.output), Halt);
                  context_.observe(nullptr);
                  // An earlier call sorted it and this one was to sort it again; it stopped before the way back.
              }},
@@ -322,7 +323,12 @@ class Calls {
         CHECK(bits_differ(gathered, sorted(keys, Order::Ascending)) == "");
     }
 
+    // Its engine is PBSN alone; another one that was asked for is refused.
     static void sort_texture(Sorter& sorter, TextureJobs::Job& job) {
+        if (sorter.options().engine != Engine::Pbsn) {
+            CHECK_THROWS_AS(sorter.sort_texture(job.input, job.output), InvalidArgument);
+            return;
+        }
         sorter.sort_texture(job.input, job.output);
         job.sorted_in = sorter.options().order;
     }
@@ -775,9 +781,11 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
         CAPTURE(target);
         const bool any = target == GL_ANY_SAMPLES_PASSED || target == GL_ANY_SAMPLES_PASSED_CONSERVATIVE;
         const auto expected = counted(target, [] {});
-        // A driver may shade more fragments than there are.
+        // A driver may shade more fragments than there are, and a vertex that it has shaded before, once.
         if (target == GL_FRAGMENT_SHADER_INVOCATIONS) {
             CHECK(expected >= 5);
+        } else if (target == GL_VERTEX_SHADER_INVOCATIONS) {
+            CHECK((expected >= 3 && expected <= 5));
         } else {
             CHECK(expected == (any ? 1 : 5));
         }

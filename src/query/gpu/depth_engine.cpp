@@ -341,7 +341,7 @@ BitsPtr DepthColumns::bits_at(int level) {
     const auto& program = programs_.get("query/stencil_bits.frag", shaders::query_stencil_bits_frag);
     auto bits = make_bits();
     fill("stencil to bits", program, bits->target(), {&surface_.texture},
-         {{"level", static_cast<unsigned>(level)}, {"mask", level_bits}});
+         {{"level", static_cast<unsigned>(level)}, {"mask", unsigned{level_bits}}});
     return bits;
 }
 

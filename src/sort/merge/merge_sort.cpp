@@ -190,7 +190,8 @@ KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
     return {type, order, true};
 }
 
-SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order) {
+SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
+                             IndexWrite write) {
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
     const auto form = argsort_form(keys.format(), order);
@@ -204,7 +205,13 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     segments.add(0, count);
     auto& on = surface(form, segments);
     const auto& quads = argsort_quads(on, segments.pairs(), index.width(), count);
-    const gl::Framebuffer target(device_, index);  // made each time: the texture of that name may be another by now
+    std::optional<gl::Texture> beside;
+    if (write == IndexWrite::Copied) {
+        beside.emplace(device_, gl::Format::R32ui, index.width(), index.height());
+        copy(device_, "copy from caller", index, *beside);  // some of it stays
+    }
+    // Made each time: the texture of that name may be another by now.
+    const gl::Framebuffer target(device_, beside ? *beside : index);
     // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
     copy(device_, "copy from caller", keys, raw_);
     draw(device_, {.name = "keys of texture",
@@ -229,6 +236,7 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
                    .quads = &quads,
                    .first = 1,
                    .count = quads.quads().size() - 1});
+    if (beside) copy(device_, "copy to caller", *beside, index);
     return {.n = count,
             .engine = Engine::Merge,
             .textures = 1,

@@ -46,6 +46,9 @@ class MergeLane {
     gl::Query begun_, uploaded_, sorted_, read_;
 };
 
+// How places get into a texture of the host: drawn, or where that is not seen, drawn beside it and copied.
+enum class IndexWrite { Drawn, Copied };
+
 // Keeps programs, textures and staging memory from call to call. Pre of every call: a session is open.
 class MergeSort {
   public:
@@ -72,7 +75,8 @@ class MergeSort {
     // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of
     // `keys` are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <=
     // count.
-    SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order);
+    SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
+                      IndexWrite write = IndexWrite::Drawn);
 
     // Of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
