@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gl/host.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
