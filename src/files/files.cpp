@@ -31,12 +31,14 @@ struct Unfinished {
 };
 std::array<Unfinished, 2> unfinished{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-extern "C" void remove_unfinished(int signal) {
+extern "C" {  // static, or its plain name would be seen by every program that links the library
+static void remove_unfinished(int signal) {
     for (const auto& file : unfinished) {
         if (file.is_there) unlink(file.path.data());
     }
     std::signal(signal, SIG_DFL);
     raise(signal);
+}
 }
 
 void remove_on_signal(const std::string& path) {
