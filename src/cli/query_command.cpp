@@ -189,8 +189,8 @@ void QueryCommand::answer_batches(std::vector<CsvTable> tables, std::size_t stre
 void QueryCommand::run() {
     parse();
     open_sources();
-    const auto is_nameless = [](const Source& source) { return source.names().written.empty(); };
-    if (std::ranges::any_of(sources_, is_nameless)) throw CLI::RuntimeError(128 + SIGINT);
+    for (const auto& source : sources_)
+        if (source.names().written.empty()) throw CLI::RuntimeError(source.stream->interrupt_status());
     choose_columns();
     std::vector<CsvTable> tables(sources_.size());
     std::optional<std::size_t> stream;

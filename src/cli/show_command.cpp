@@ -20,9 +20,13 @@ namespace quadmill::cli {
 
 namespace {
 
-void write(OutputFile& file, const detail::show::Canvas& picture) {
+void draw(OutputFile& file, const detail::show::Canvas& picture) {
     if (file.is_terminal()) throw CLI::ValidationError("-o", "a picture does not go to a terminal");
     file.write(detail::show::png(picture));
+}
+
+void write(OutputFile& file, const detail::show::Canvas& picture) {
+    draw(file, picture);
     file.commit();
 }
 
@@ -84,8 +88,10 @@ void ShowQuantiles::run_as() const {
                       add);
     stream.release_interrupt();
     note_skipped("quadmill show quantiles", skipped);
-    write(file, detail::show::draw_quantiles(curve_of(summary), {1000, 600}));
-    if (stream.interrupted()) throw CLI::RuntimeError(stream.interrupt().status());
+    draw(file, detail::show::draw_quantiles(curve_of(summary), {1000, 600}));
+    if (!stream.interrupted()) return file.commit();
+    commit_part(file, output);
+    throw CLI::RuntimeError(stream.interrupt().status());
 }
 
 void ShowQuantiles::run() const {

@@ -134,6 +134,14 @@ SlidingOptions SlidingChoice::options(double eps) const {
     return {.eps = eps, .window = window, .widths = asked() < window ? Widths::Variable : Widths::Fixed};
 }
 
+void commit_part(OutputFile& file, const std::string& path) {
+    constexpr const char* suffix = ".partial";
+    if (!file.would_replace()) return file.commit();
+    file.commit(suffix);
+    fmt::print(stderr, "quadmill: '{}' is as it was, for only a part of the stream was read: that is in '{}{}'\n", path,
+               path, suffix);
+}
+
 SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
     if (path.empty()) return;
     if (takes_standard_output() && format == Format::JsonLine)
@@ -144,13 +152,6 @@ SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
         throw CLI::ValidationError("--save", error.what());
     }
     if (file_->is_terminal()) throw CLI::ValidationError("--save", "standard output is a terminal; name a file");
-}
-
-void SaveFile::keep_both() {
-    constexpr const char* suffix = ".partial";
-    file_->commit(suffix);
-    fmt::print(stderr, "quadmill: '{}' is as it was, for only a part of the stream was read: that is in '{}{}'\n",
-               path_, path_, suffix);
 }
 
 Progress::Progress() : line_(isatty(STDERR_FILENO) == 1 ? Line::Hidden : Line::Impossible) {}

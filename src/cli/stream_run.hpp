@@ -80,6 +80,9 @@ struct SlidingChoice {
 };
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
 
+// Commits what is about a part of the stream: beside a file that is there already, which it leaves as it was.
+void commit_part(OutputFile& file, const std::string& path);
+
 // Where a summary is saved: nowhere, in a file, or on standard output, which then has nothing else.
 class SaveFile {
   public:
@@ -95,15 +98,12 @@ class SaveFile {
     // Of a part of the stream.
     template <class Summary>
     void save_part(const Summary& summary, Partial partial) {
-        if (!file_ || partial == Partial::Replaces || !file_->would_replace()) return save(summary);
+        if (!file_ || partial == Partial::Replaces) return save(summary);
         file_->write(summary.save());
-        keep_both();
+        commit_part(*file_, path_);
     }
 
   private:
-    // Leaves the file as it was.
-    void keep_both();
-
     std::string path_;
     std::optional<OutputFile> file_;
 };

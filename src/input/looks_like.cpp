@@ -11,42 +11,106 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// `pattern`: how it begins, with ? for any byte.
+// Short ones may be the beginning of values, and printable ones of text, which has no zero bytes.
+enum class AmongValues { Tells, Happens };
+enum class InText { Tells, TellsWithZeros };
+
+// `pattern`: the bytes at `at`, with ? for any.
 struct Signature {
     std::string_view pattern;
     KnownFormat format;
+    AmongValues values = AmongValues::Tells;
+    InText text = InText::Tells;
+    std::size_t at = 0;
 };
 
-// Each so long that values hardly begin that way.
+constexpr auto as_csv = "save it as CSV (UTF-8)"sv, write_csv = "write it as CSV first"sv,
+               packed_twice = "it is packed more than once"sv,
+               from_utf32 = "`iconv -f UTF-32 -t UTF-8` makes it readable"sv;
+// The first that fits.
 constexpr std::array signatures{
-    Signature{"\x1f\x8b\x08"sv, {"a gzip file", "`gzip -dc` unpacks it"}},
-    Signature{"\x28\xb5\x2f\xfd"sv, {"a zstd file", "`zstd -dc` unpacks it"}},
+    Signature{"\x1f\x8b\x08"sv, {"a gzip file", "`gzip -dc` unpacks it", packed_twice}},
+    Signature{"\x28\xb5\x2f\xfd"sv, {"a zstd file", "`zstd -dc` unpacks it", packed_twice}},
     Signature{"\xfd"
               "7zXZ\0"sv,
-              {"an xz file", "`xz -dc` unpacks it"}},
-    Signature{"BZh?1AY&SY"sv, {"a bzip2 file", "`bzip2 -dc` unpacks it"}},
-    Signature{"\x04\x22\x4d\x18"sv, {"an lz4 file", "`lz4 -dc` unpacks it"}},
-    Signature{"PK\x03\x04"sv, {"a zip archive", "`unzip -p` unpacks it"}},
-    Signature{"QMSM?"sv, {"a summary that was saved with --save", "`quadmill merge` reads it"}},
-    Signature{"\x93NUMPY"sv, {"a NumPy file", "an array's tofile() writes raw values"}},
-    Signature{"PAR1"sv, {"a Parquet file", ""}},
-    Signature{"ARROW1"sv, {"an Arrow file", ""}},
-    Signature{"\x89HDF\r\n\x1a\n"sv, {"an HDF5 file", ""}},
-    Signature{"SQLite format 3\0"sv, {"an SQLite database", ""}},
-    Signature{"\x89PNG\r\n\x1a\n"sv, {"a PNG picture", ""}},
+              {"an xz file", "`xz -dc` unpacks it", "`xz -dc` unpacks it, for FROM -"}},
+    Signature{"BZh?1AY&SY"sv, {"a bzip2 file", "`bzip2 -dc` unpacks it", "`bzip2 -dc` unpacks it, for FROM -"}},
+    Signature{"\x04\x22\x4d\x18"sv, {"an lz4 file", "`lz4 -dc` unpacks it", "`lz4 -dc` unpacks it, for FROM -"}},
+    Signature{"PK\x03\x04"sv,
+              {"a zip archive", "`unzip -p` unpacks it", "`unzip -p` unpacks a file of it, for FROM -"}},
+    Signature{"PK\x05\x06"sv, {"an empty zip archive", {}, {}}, AmongValues::Happens},
+    Signature{"7z\xbc\xaf\x27\x1c"sv, {"a 7z archive", "unpack it first", "unpack it first"}},
+    Signature{"Rar!\x1a\x07"sv, {"a RAR archive", "unpack it first", "unpack it first"}},
+    Signature{"ustar"sv,
+              {"a tar archive", {}, "`tar -xO` unpacks a file of it, for FROM -"},
+              AmongValues::Happens,
+              InText::TellsWithZeros,
+              257},
+    Signature{"QMSM?"sv,
+              {"a summary that was saved with --save", "`quadmill merge` reads it", {}},
+              AmongValues::Tells,
+              InText::TellsWithZeros},
+    Signature{"\x93NUMPY"sv, {"a NumPy file", "an array's tofile() writes raw values", write_csv}},
+    Signature{"PAR1\x15"sv, {"a Parquet file", {}, write_csv}},
+    Signature{"ARROW1\0"sv, {"an Arrow (Feather) file", {}, write_csv}},
+    Signature{"ORC\x08"sv, {"an ORC file", {}, write_csv}, AmongValues::Happens},
+    Signature{"Obj\x01"sv, {"an Avro file", {}, write_csv}, AmongValues::Happens},
+    Signature{"\x89HDF\r\n\x1a\n"sv, {"an HDF5 file", {}, write_csv}},
+    Signature{"SQLite format 3\0"sv, {"an SQLite database", {}, "`sqlite3 -csv -header FILE 'SELECT ...'` writes CSV"}},
+    Signature{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, {"an old Office file (.xls, .doc)", {}, as_csv}},
+    Signature{"\x89PNG\r\n\x1a\n"sv, {"a PNG picture", {}, {}}},
+    Signature{"\xff\xd8\xff"sv, {"a JPEG picture", {}, {}}, AmongValues::Happens},
+    Signature{"GIF8"sv, {"a GIF picture", {}, {}}, AmongValues::Happens, InText::TellsWithZeros},
+    Signature{"%PDF-"sv, {"a PDF file", {}, {}}},
     Signature{"\x7f"
               "ELF"sv,
-              {"a program", ""}},
+              {"an ELF program", {}, {}}},
+    Signature{"MZ"sv, {"a Windows program", {}, {}}, AmongValues::Happens, InText::TellsWithZeros},
+    Signature{"\xff\xfe\0\0"sv, {"UTF-32", {}, from_utf32}, AmongValues::Happens},
+    Signature{"\0\0\xfe\xff"sv, {"UTF-32", {}, from_utf32}, AmongValues::Happens},
 };
 
+// As far as both go.
 bool agree(std::string_view pattern, std::string_view head) {
     const auto same = [](char wanted, char found) { return wanted == '?' || wanted == found; };
     const auto both = std::min(pattern.size(), head.size());
     return std::equal(pattern.begin(), pattern.begin() + static_cast<std::ptrdiff_t>(both), head.begin(), same);
 }
 
+bool has_zeros(std::string_view text) {
+    return text.find('\0') != std::string_view::npos;
+}
+
+bool fits(const Signature& signature, std::string_view begin) {
+    return begin.size() >= signature.at + signature.pattern.size() &&
+           agree(signature.pattern, begin.substr(signature.at)) &&
+           (signature.text == InText::Tells || has_zeros(begin));
+}
+
+// What a zip archive holds.
+KnownFormat zip_of(std::string_view begin, const KnownFormat& zip) {
+    const auto names = [&](std::string_view part) { return begin.find(part) != std::string_view::npos; };
+    if (names("[Content_Types].xml") || names("xl/"))
+        return {"an Excel workbook (.xlsx) or another Office file", {}, as_csv};
+    return names("opendocument") ? KnownFormat{"an OpenDocument file (.ods)", {}, as_csv} : zip;
+}
+
+// Every other byte of Latin text is 0 there.
+std::optional<KnownFormat> utf16_of(std::string_view begin) {
+    std::array<std::size_t, 2> zeros{};
+    for (std::size_t i = 0; i < begin.size(); ++i) zeros.at(i % 2) += begin[i] == '\0' ? 1U : 0U;
+    for (const std::size_t side : {0U, 1U}) {
+        if (zeros.at(side) * 4 < begin.size() || zeros.at(1 - side) > 0) continue;
+        return KnownFormat{"UTF-16 without a mark",
+                           {},
+                           side == 1 ? "`iconv -f UTF-16LE -t UTF-8` makes it readable"
+                                     : "`iconv -f UTF-16BE -t UTF-8` makes it readable"};
+    }
+    return {};
+}
+
 // Bytes up to the first that no line of text has.
-std::size_t printable(std::string_view head) {
+std::size_t text_at_front(std::string_view head) {
     std::size_t good = 0;
     while (good < head.size()) {
         const auto character = head.substr(good);
@@ -60,7 +124,7 @@ std::size_t printable(std::string_view head) {
 
 Look look_for_text(std::string_view head, Head is_all) {
     constexpr std::size_t enough = 64, most = 4096, longest_character = 4;
-    const auto good = printable(head);
+    const auto good = text_at_front(head);
     // The head may end within a character.
     const bool cut = is_all == Head::AndMore && head.size() - good < longest_character && head.size() > good &&
                      static_cast<unsigned char>(head[good]) >= 0xc2;
@@ -74,9 +138,9 @@ Look look_for_text(std::string_view head, Head is_all) {
 
 Look look_for_format(std::string_view head, Head is_all) {
     auto kind = Look::Kind::Other;
-    for (const auto& [pattern, format] : signatures) {
-        if (!agree(pattern, head)) continue;
-        if (head.size() >= pattern.size()) return {Look::Kind::Format, &format};
+    for (const auto& [pattern, format, values, text, at] : signatures) {
+        if (values == AmongValues::Happens || !agree(pattern, head)) continue;
+        if (head.size() >= pattern.size()) return {Look::Kind::Format, format};
         if (is_all == Head::AndMore) kind = Look::Kind::Unsure;
     }
     return {kind};
@@ -85,6 +149,15 @@ Look look_for_format(std::string_view head, Head is_all) {
 Look look_at(std::string_view head, Head is_all) {
     const auto look = look_for_format(head, is_all);
     return look.kind == Look::Kind::Other ? look_for_text(head, is_all) : look;
+}
+
+std::optional<KnownFormat> look_for_no_text(std::string_view begin) {
+    const auto* found = std::ranges::find_if(signatures, [&](const auto& known) { return fits(known, begin); });
+    if (found != signatures.end())
+        return found->pattern.starts_with("PK") ? zip_of(begin, found->format) : found->format;
+    if (!has_zeros(begin)) return {};
+    const auto utf16 = utf16_of(begin);
+    return utf16 ? *utf16 : KnownFormat{"binary data: it has zero bytes", {}, {}};
 }
 
 }  // namespace quadmill::cli

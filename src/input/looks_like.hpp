@@ -1,8 +1,9 @@
-// What a stream is by its first bytes, where that is plain: text or a packed file that is read as raw values makes
-// answers that look right and mean nothing.
+// What a stream or file is by its first bytes, where that is plain: text or a packed file that is read as raw values
+// makes answers that look right and mean nothing.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +11,9 @@ namespace quadmill::cli {
 
 // A kind of file that begins in its own way.
 struct KnownFormat {
-    const char* name;    // "a gzip file"
-    const char* advice;  // what to do with it; may be empty
+    std::string_view name;       // "a gzip file"
+    std::string_view to_values;  // how values are got from it; may be empty
+    std::string_view to_text;    // and text
 };
 
 struct Look {
@@ -21,14 +23,16 @@ struct Look {
         Text,    // printable, with line ends
         Format
     } kind;
-    const KnownFormat* format = nullptr;
+    KnownFormat format = {};
 };
 
 enum class Head { AndMore, IsAll };
 
-// `head`: the first bytes of a stream, or all of them.
+// `head`: the first bytes of a stream, or all of them. Only formats whose beginning values hardly have.
 [[nodiscard]] Look look_for_format(std::string_view head, Head is_all);
 // Also for text. Sure after 4096 bytes.
 [[nodiscard]] Look look_at(std::string_view head, Head is_all);
+// What should be text and is none; nothing when it may be. `begin`: the first 4096 bytes, or all.
+[[nodiscard]] std::optional<KnownFormat> look_for_no_text(std::string_view begin);
 
 }  // namespace quadmill::cli

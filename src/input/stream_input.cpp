@@ -35,12 +35,12 @@ void StreamInput::drop(std::size_t used) {
 
 void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what) {
     if (look.kind == Look::Kind::Format) {
-        const std::string advice = *look.format->advice == '\0' ? "" : std::string("; ") + look.format->advice;
+        const auto& [format, to_values, to_text] = look.format;
+        const std::string advice = to_values.empty() ? "" : "; " + std::string(to_values);
         if (form == Form::Text)
-            throw InvalidArgument(
-                fmt::format("{} looks like {}, not like lines of numbers{}", name, look.format->name, advice));
+            throw InvalidArgument(fmt::format("{} looks like {}, not like lines of numbers{}", name, format, advice));
         throw InvalidArgument(fmt::format("{} looks like {}, not like raw values, each a {}{}; --raw reads it as it is",
-                                          name, look.format->name, what, advice));
+                                          name, format, what, advice));
     }
     if (look.kind == Look::Kind::Text && form != Form::Text)
         throw InvalidArgument(

@@ -5,14 +5,13 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
-#include <optional>
 #include <utility>
 
+#include "input/looks_like.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::cli {
@@ -28,90 +27,6 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 std::string name_of(const std::string& path) {
     return path == "-" ? "standard input" : "'" + path + "'";
 }
-
-// ---- What it looks like
-
-struct Look {
-    std::size_t at;
-    std::string_view bytes;
-    std::string_view what;
-    std::string_view advice = {};
-    bool has_zeros = false;  // somewhere, as text has nowhere
-};
-
-constexpr std::string_view as_csv = "save it as CSV (UTF-8)";
-// The first that fits.
-constexpr Look looks[] = {
-    {0, "\x1f\x8b"sv, "gzip data", "it is packed more than once"},
-    {0, "\x28\xb5\x2f\xfd"sv, "zstd data", "it is packed more than once"},
-    {0,
-     "\xfd"
-     "7zXZ\0"sv,
-     "xz data", "`xz -dc` unpacks it, for FROM -"},
-    {4, "1AY&SY"sv, "bzip2 data", "`bzip2 -dc` unpacks it, for FROM -"},
-    {0, "\x04\x22\x4d\x18"sv, "lz4 data", "`lz4 -dc` unpacks it, for FROM -"},
-    {0, "7z\xbc\xaf\x27\x1c"sv, "a 7z archive", "unpack it first"},
-    {0, "Rar!\x1a\x07"sv, "a RAR archive", "unpack it first"},
-    {257, "ustar"sv, "a tar archive", "`tar -xO` unpacks a file of it, for FROM -", true},
-    {0, "PAR1\x15"sv, "a Parquet file", "write it as CSV first"},
-    {0, "ARROW1\0"sv, "an Arrow (Feather) file", "write it as CSV first"},
-    {0, "ORC\x08"sv, "an ORC file", "write it as CSV first"},
-    {0, "Obj\x01"sv, "an Avro file", "write it as CSV first"},
-    {0, "SQLite format 3\0"sv, "a SQLite database", "`sqlite3 -csv -header FILE 'SELECT ...'` writes CSV"},
-    {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "an old Office file (.xls, .doc)", as_csv},
-    {0, "\x89HDF"sv, "an HDF5 file", "write it as CSV first"},
-    {0, "\x93NUMPY"sv, "a NumPy file", "write it as CSV first"},
-    {0, "\x89PNG"sv, "a PNG picture"},
-    {0, "\xff\xd8\xff"sv, "a JPEG picture"},
-    {0, "GIF8"sv, "a GIF picture", {}, true},
-    {0, "%PDF-"sv, "a PDF file"},
-    {0,
-     "\x7f"
-     "ELF"sv,
-     "an ELF program"},
-    {0, "\xff\xfe\0\0"sv, "UTF-32", "`iconv -f UTF-32 -t UTF-8` makes it readable"},
-    {0, "\0\0\xfe\xff"sv, "UTF-32", "`iconv -f UTF-32 -t UTF-8` makes it readable"},
-};
-
-bool has(std::string_view text, const Look& look) {
-    const bool zeros = !look.has_zeros || text.find('\0') != std::string_view::npos;
-    return zeros && text.size() >= look.at && text.substr(look.at).starts_with(look.bytes);
-}
-
-Look zip_of(std::string_view begin) {
-    if (begin.find("[Content_Types].xml") != std::string_view::npos || begin.find("xl/") != std::string_view::npos)
-        return {0, {}, "an Excel workbook (.xlsx) or another Office file", as_csv};
-    if (begin.find("opendocument") != std::string_view::npos) return {0, {}, "an OpenDocument file (.ods)", as_csv};
-    return {0, {}, "a zip archive", "`unzip -p` unpacks a file of it, for FROM -"};
-}
-
-// Every other byte of Latin text is 0 there.
-std::optional<Look> utf16_of(std::string_view begin) {
-    std::array<std::size_t, 2> zeros{};
-    for (std::size_t i = 0; i < begin.size(); ++i) zeros.at(i % 2) += begin[i] == '\0' ? 1U : 0U;
-    for (const std::size_t side : {0U, 1U}) {
-        if (zeros.at(side) * 4 < begin.size() || zeros.at(1 - side) > 0) continue;
-        return Look{0,
-                    {},
-                    "UTF-16 without a mark",
-                    side == 1 ? "`iconv -f UTF-16LE -t UTF-8` makes it readable"
-                              : "`iconv -f UTF-16BE -t UTF-8` makes it readable"};
-    }
-    return {};
-}
-
-std::optional<Look> look_of(std::string_view begin) {
-    if (begin.starts_with("PK\x03\x04"sv) || begin.starts_with("PK\x05\x06"sv)) return zip_of(begin);
-    const auto* found = std::ranges::find_if(looks, [&](const Look& look) { return has(begin, look); });
-    if (found != std::end(looks)) return *found;
-    const auto zero = begin.find('\0');
-    if (zero == std::string_view::npos) return {};
-    if (begin.starts_with("MZ")) return Look{0, {}, "a Windows program"};
-    if (const auto utf16 = utf16_of(begin)) return utf16;
-    return Look{0, {}, "binary data: it has zero bytes"};
-}
-
-// ---- Unpacking
 
 }  // namespace
 
@@ -243,10 +158,10 @@ std::size_t machine_memory() {
 
 void require_text(const std::string& path, std::string_view begin) {
     constexpr std::size_t enough = 4096;
-    const auto look = look_of(begin.substr(0, enough));
+    const auto look = look_for_no_text(begin.substr(0, enough));
     if (!look) return;
-    throw InvalidArgument(name_of(path) + " is no text; it looks like " + std::string(look->what) +
-                          (look->advice.empty() ? "" : "; " + std::string(look->advice)));
+    throw InvalidArgument(name_of(path) + " is no text; it looks like " + std::string(look->name) +
+                          (look->to_text.empty() ? "" : "; " + std::string(look->to_text)));
 }
 
 Bytes read_unpacked(const std::string& path) {

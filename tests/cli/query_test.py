@@ -400,15 +400,15 @@ class Csv(Query):
         self.path("g.csv", gzip.compress(self.PACKED) + b"garbage")
         self.refuses(1, "is damaged", query + "g.csv")
         self.path("g.csv", gzip.compress(gzip.compress(self.PACKED)))
-        self.refuses(1, "it looks like gzip data; it is packed more than once", query + "g.csv")
+        self.refuses(1, "it looks like a gzip file; it is packed more than once", query + "g.csv")
 
     def test_what_is_no_text(self):
         local = struct.pack("<4s22xHH", b"PK\x03\x04", 19, 0)
         for content, words in (
                 (local + b"[Content_Types].xml" + bytes(40), "an Excel workbook"), (local + b"x.csv", "a zip archive"),
-                (b"PAR1\x15\x04\x15", "a Parquet file"), (b"SQLite format 3\0\x10", "a SQLite database"),
+                (b"PAR1\x15\x04\x15", "a Parquet file"), (b"SQLite format 3\0\x10", "an SQLite database"),
                 (b"\x89PNG\r\n\x1a\n", "a PNG picture"), (b"\x7fELF\x02\x01", "an ELF program"),
-                (b"\xfd7zXZ\0\0", "xz data"), (b"BZh91AY&SY", "bzip2 data"), (b"%PDF-1.7\n", "a PDF file"),
+                (b"\xfd7zXZ\0\0", "an xz file"), (b"BZh91AY&SY", "a bzip2 file"), (b"%PDF-1.7\n", "a PDF file"),
                 ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a mark"), (b"a\0\1\2\n" * 9, "binary data"),
                 ("a,b\n1,2\n".encode("utf-32"), "UTF-32"), (b"x" * 250 + bytes(7) + b"ustar", "a tar archive")):
             with self.subTest(words):

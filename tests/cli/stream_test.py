@@ -465,6 +465,18 @@ class Reading(Stream):
         self.assertEqual(process.wait(), 143)
         return process.stderr.read().decode()
 
+    def test_a_picture_of_a_part_does_not_replace_the_whole(self):
+        picture = self.path("picture.png", b"of before")
+        process = subprocess.Popen([QUADMILL, "show", "quantiles", "--text", "-o", picture], stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdin.write(b"7\n" * 2**18)  # more than a pipe holds: so it is being read
+        process.stdin.flush()
+        process.send_signal(signal.SIGTERM)
+        self.assertIn(f"'{picture}.partial'".encode(), process.communicate(timeout=20)[1])
+        self.assertEqual(process.returncode, 143)
+        self.assertEqual(self.read(picture), b"of before")
+        self.assertTrue(self.read(picture + ".partial").startswith(b"\x89PNG"))
+
     def test_a_part_does_not_replace_the_whole(self):
         n_of = lambda path: json.loads(run("merge", path, "--json").stdout)["n"]
         saved = self.path("saved")
@@ -567,6 +579,28 @@ class Text(Stream):
     def value(self, word, *args):
         return self.answer("quantiles", "--text", "--phi", "0", *args, stdin=word + b"\n")["quantiles"][0]["value"]
 
+    def test_small_streams_are_answered_exactly(self):
+        answer = self.answer("quantiles", "--text", "--phi", "0.5", "--eps", "0.1", stdin=lines(range(1, 1001)))
+        self.assertEqual(answer["quantiles"], [{"phi": 0.5, "value": 500, "rank_lower": 500, "rank_upper": 500}])
+
+    def test_correlated_sums_do_not_round(self):
+        cases = ((["--agg", "min", "--type", "i64"], ((1700000000000000001, 1), (1700000000000000002, 10)), 1),
+                 (["--agg", "avg"], ((1e308, 1), (1e308, 2), (-1e308, 4), (-1e308, 8)), 12),
+                 (["--agg", "max"], tuple(enumerate((1e308, 1e308, -1e308, -1e308))), 0),
+                 (["--agg", "max"], tuple(enumerate((1e16, 1, 1, 1, 1, -1e16))), 4))
+        for options, pairs, total in cases:
+            text = "".join(f"{x},{y}\n" for x, y in pairs).encode()
+            answer = self.answer("corrsum", "--text", *options, stdin=text)
+            self.assertEqual((answer["lower"], answer["sum"], answer["upper"]), (total, total, total))
+
+    def test_saved_summaries_are_small(self):
+        chance = random.Random(5)
+        values = raw([chance.getrandbits(32) for _ in range(300_000)], "u32")
+        for eps, most in (("1e-2", 10_000), ("1e-3", 40_000)):
+            saved = self.path("saved")
+            self.answer("quantiles", "--type", "u32", "--eps", eps, "--save", saved, stdin=values)
+            self.assertLess(os.path.getsize(saved), most)
+
     def test_text_is_not_rounded_silently(self):
         for verb in (["frequent", "--support", "0.1"], ["frequent", "--support", "0.1", "--sliding", "9"]):
             for values in ([16777216, 16777217], [1700000000, 1700000001], [2**53, 2**53 - 1], [0.1, 0.10000000001]):
@@ -656,7 +690,7 @@ class Looks(Stream):
     TEXTS = (b"1\n2\n", b"1,2\n3,4\r\n", lines(range(100000)), "ä\n".encode() * 10, b"12345678\n" * 3)
     FORMATS = {"gzip": gzip.compress(lines(range(1000))), "zstd": b"\x28\xb5\x2f\xfd" + bytes(100),
                "bzip2": bz2.compress(b"1\n"), "xz": lzma.compress(b"1\n"), "zip": b"PK\x03\x04" + bytes(100),
-               "NumPy": b"\x93NUMPY\x01\x00" + bytes(120), "Parquet": b"PAR1" + bytes(100)}
+               "NumPy": b"\x93NUMPY\x01\x00" + bytes(120), "Parquet": b"PAR1\x15" + bytes(100)}
 
     def test_text_without_text(self):
         for verb in self.VERBS:
