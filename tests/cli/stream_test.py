@@ -469,7 +469,7 @@ class Reading(Stream):
         picture = self.path("picture.png", b"of before")
         process = subprocess.Popen([QUADMILL, "show", "quantiles", "--text", "-o", picture], stdin=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
-        process.stdin.write(b"7\n" * 2**18)  # more than a pipe holds: so it is being read
+        process.stdin.write(b"7\n" * 2**21)  # more than any pipe holds: so it is being read
         process.stdin.flush()
         process.send_signal(signal.SIGTERM)
         self.assertIn(f"'{picture}.partial'".encode(), process.communicate(timeout=20)[1])
