@@ -1,16 +1,14 @@
-// What partial results of an aggregate are in a texel, and how two become one.
+// Rules of folds of keys, beside those of pass/fold_rules.glsl.
 #ifdef EXTREMES  // the least and the largest key, (low, high) each
+#define STATE uvec4
 const uvec4 nothing = uvec4(0xffffffffu, 0xffffffffu, 0u, 0u);
 bool before(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
 uvec4 both(uvec4 a, uvec4 b) {
     return uvec4(before(b.xy, a.xy) ? b.xy : a.xy, before(a.zw, b.zw) ? b.zw : a.zw);
 }
 #endif
-#ifdef COUNTS  // four numbers
-const uvec4 nothing = uvec4(0u);
-uvec4 both(uvec4 a, uvec4 b) { return a + b; }
-#endif
 #ifdef INTEGERS  // a sum of keys of 128 bits
+#define STATE uvec4
 const uvec4 nothing = uvec4(0u);
 uvec4 both(uvec4 a, uvec4 b) {
     uvec4 sum = a + b;
@@ -23,12 +21,10 @@ uvec4 both(uvec4 a, uvec4 b) {
 }
 #endif
 #ifdef DOUBLES  // a sum
+#define STATE uvec4
 const uvec4 nothing = uvec4(0u);
 uvec4 both(uvec4 a, uvec4 b) {
     precise double sum = packDouble2x32(a.xy) + packDouble2x32(b.xy);
     return uvec4(unpackDouble2x32(sum), 0u, 0u);
 }
 #endif
-
-// As a tree, so that rounding errors stay small.
-uvec4 four(uvec4 a, uvec4 b, uvec4 c, uvec4 d) { return both(both(a, b), both(c, d)); }

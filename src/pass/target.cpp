@@ -1,10 +1,23 @@
 #include "pass/target.hpp"
 
+#include <algorithm>
+
 namespace quadmill::detail::pass {
 
 Target::Target(gl::Device& device, gl::Format format, int width, int height, int layers)
     : texture(device, format, width, height, layers),
       framebuffer(device, texture),
       whole(device, {gl::rectangle(0, 0, width, height)}) {}
+
+void fill(gl::Device& device, std::string_view name, const gl::Program& program, const Target& target,
+          std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms) {
+    gl::Pass pass{.name = name,
+                  .program = &program,
+                  .uniforms = std::move(uniforms),
+                  .target = &target.framebuffer,
+                  .quads = &target.whole};
+    std::ranges::copy(inputs, pass.inputs.begin());
+    draw(device, pass);
+}
 
 }  // namespace quadmill::detail::pass

@@ -1,6 +1,8 @@
 // What passes write to.
 #pragma once
 
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include "gl/pass.hpp"
@@ -19,6 +21,10 @@ struct Target {
     gl::Framebuffer framebuffer;
     gl::QuadList whole;  // one quad, over all of it
 };
+
+// Draws over all of the target, with the inputs on units 0 ..
+void fill(gl::Device& device, std::string_view name, const gl::Program& program, const Target& target,
+          std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms = {});
 
 // Two textures of one size that take turns: a pass reads `now` and writes `next`, and then they are swapped.
 struct PingPong {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "quadmill/error.hpp"
+#include "query/gpu/depth_codes.hpp"
 #include "query/table/cells.hpp"
 
 namespace quadmill::detail::show {
@@ -13,7 +14,6 @@ namespace quadmill::detail::show {
 namespace {
 
 constexpr Color lost{214, 214, 214};
-constexpr std::uint8_t level_bits = 0x3f;
 
 struct Layout {
     explicit Layout(Size size);
@@ -105,11 +105,11 @@ Box plot_of(const Layout& at) {
 // How many clauses hold, the darker the more: blue, or of another hue with a flag that a comparison in several passes
 // has set.
 Color stencil_color(const WatchedQuery& query, std::uint8_t value) {
-    const auto level = static_cast<float>(std::max((value & level_bits) - 1, 0));
+    const auto level = static_cast<float>(std::max((value & query::level_bits) - 1, 0));
     const float part = level / static_cast<float>(std::max(query.levels - 1, 1));
     const auto ramp = [part](Color light, Color dark) { return mix(light, dark, part); };
     const auto undecided = ramp({240, 214, 229}, {150, 70, 115}), decided = ramp({255, 222, 150}, {196, 110, 0});
-    switch (value & ~level_bits) {
+    switch (value & ~query::level_bits) {
         case 0:
             return ramp({226, 226, 230}, accent);
         case 0x40:
@@ -136,7 +136,7 @@ enum class Fate { Lost, InRace, Passed };
 Fate fate_of(const WatchedQuery& query, const QueryStep& step, std::size_t row) {
     if (!step.passed.empty() && step.passed[row]) return Fate::Passed;
     if (!uses_stencil(query) || step.stencil.empty()) return step.passed.empty() ? Fate::InRace : Fate::Lost;
-    return step.level == 0 || (step.stencil[row] & level_bits) >= step.level ? Fate::InRace : Fate::Lost;
+    return step.level == 0 || (step.stencil[row] & query::level_bits) >= step.level ? Fate::InRace : Fate::Lost;
 }
 
 Color color_of(Fate fate) {

@@ -9,6 +9,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
+#include "query/gpu/depth_codes.hpp"
 #include "query/plan/describe.hpp"
 #include "query/table/cells.hpp"
 #include "show/parts.hpp"
@@ -16,13 +17,6 @@
 namespace quadmill::detail::show {
 
 namespace {
-
-constexpr std::uint32_t first_depth = 0x00800000U;  // the bits of the depth that is code 0; depth_engine.hpp
-constexpr std::uint8_t level_bits = 0x3f;
-
-std::uint32_t code_of(float depth) {
-    return std::bit_cast<std::uint32_t>(depth) - first_depth;
-}
 
 bool holds(gl::Compare compare, std::uint32_t incoming, std::uint32_t stored) {
     using gl::Compare;
@@ -89,7 +83,7 @@ class Watcher : public PassObserver {
         if (step.is_load()) return note_level(step);
         if (pass.pass->depth_bounds) {
             const auto& bounds = *pass.pass->depth_bounds;
-            step.bounds = {code_of(bounds[0]), code_of(bounds[1])};
+            step.bounds = {query::code_of(bounds[0]), query::code_of(bounds[1])};
         } else if (step.depth_test && !pass.pass->inputs[0]) {
             step.drawn = static_cast<std::uint32_t>(word(*pass.pass, "code"));
         }
@@ -116,7 +110,7 @@ class Watcher : public PassObserver {
         for (std::size_t i = 0; i < query_.rows(); ++i) {
             Texel texel{};
             std::memcpy(&texel, bytes.data() + i * sizeof texel, sizeof texel);
-            step.depth[i] = code_of(texel.depth);
+            step.depth[i] = query::code_of(texel.depth);
             step.stencil[i] = static_cast<std::uint8_t>(texel.stencil);
         }
     }
@@ -170,7 +164,7 @@ class Watcher : public PassObserver {
 
     // Where a test of the stencil passes, it writes.
     [[nodiscard]] std::vector<bool> changed(const QueryStep& step) const {
-        const auto cleared = static_cast<std::uint8_t>(step.stencil_test->reference & level_bits);
+        const auto cleared = static_cast<std::uint8_t>(step.stencil_test->reference & query::level_bits);
         std::vector<bool> rows(query_.rows());
         for (std::size_t i = 0; i < rows.size(); ++i)
             rows[i] = step.stencil[i] != (before().stencil.empty() ? cleared : before().stencil[i]);
@@ -188,14 +182,14 @@ class Watcher : public PassObserver {
 
     void note_level(QueryStep& step) const {
         step.level = 0;
-        if (step.stencil_test) query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~level_bits);
+        if (step.stencil_test) query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~query::level_bits);
         if (step.stencil_test && step.stencil_test->on_depth_fail == gl::StencilOp::Zero) {  // a first clause
             query_.levels = std::max<int>(query_.levels, step.stencil_test->reference);
             step.level = step.stencil_test->reference - 1;
             return;
         }
         if (!step.stencil_test || step.stencil_test->pass_if == gl::Compare::Always) return;
-        step.level = step.stencil_test->reference & level_bits;
+        step.level = step.stencil_test->reference & query::level_bits;
         if (step.stencil_test->on_pass == gl::StencilOp::Increment)
             query_.levels = std::max(query_.levels, step.level + 1);
     }

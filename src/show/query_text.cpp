@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "query/gpu/depth_codes.hpp"
 #include "query/plan/describe.hpp"
 #include "show/query_page.hpp"
 
@@ -12,8 +13,6 @@ namespace quadmill::detail::show {
 namespace {
 
 using gl::StencilOp;
-
-constexpr int level_bits = 0x3f;  // of a stencil; the rest are flags
 
 std::string words_of(const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
@@ -63,7 +62,7 @@ std::string action_words(const gl::StencilTest& test) {
 
 // What the stencil must be: the number of clauses that hold so far, from 1, and flags above it.
 std::string stencil_condition(const gl::StencilTest& test) {
-    auto words = fmt::format("the stencil counts {}", test.reference & level_bits);
+    auto words = fmt::format("the stencil counts {}", test.reference & query::level_bits);
     for (const int flag : {0x40, 0x80}) {
         if ((test.compared & flag) != 0)
             words += fmt::format(", its bit {} {}", flag, (test.reference & flag) != 0 ? "is set" : "is not");
@@ -119,7 +118,7 @@ std::string bitmap_text(const WatchedQuery& query, std::size_t at) {
     const auto& step = query.steps[at];
     if (step.name == "combine") return "Two selections are combined, 32 rows a fragment, bit by bit.";
     if (step.name == "count") return "Each fragment counts the bits of 16 words of the selection: partial counts.";
-    if (step.name == "reduce")
+    if (step.name == "fold")
         return fmt::format(
             "Each fragment adds up 16 partial counts.{}",
             step.counted ? fmt::format(" One is left, which is read back: {}, the answer.", with_commas(*step.counted))
@@ -182,8 +181,8 @@ std::string stencil_words(const QueryStep& step) {
                                                               : std::string("keep");
     if (test.pass_if == gl::Compare::Always)
         return "always: " + on_pass + (test.on_depth_fail == StencilOp::Zero ? ", else 0" : "");
-    const int flags = test.reference & test.compared & ~level_bits;
-    return fmt::format("= {}{}: {}", test.reference & level_bits, flags != 0 ? fmt::format(" | {}", flags) : "",
+    const int flags = test.reference & test.compared & ~query::level_bits;
+    return fmt::format("= {}{}: {}", test.reference & query::level_bits, flags != 0 ? fmt::format(" | {}", flags) : "",
                        on_pass);
 }
 

@@ -37,7 +37,7 @@ EXPECTED = {
     "query_at_next_bit.vert": "a buffer texture",
     "query_pair.frag": "doubles",
     "query_partial.frag": "doubles",
-    "query_reduce.frag": "doubles",
+    "pass_fold.frag": "doubles",
 }
 
 

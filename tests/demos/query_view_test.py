@@ -69,7 +69,7 @@ class Window(demo.Window):
         self.open("", *FEW)
         rows = re.search(r"COUNT (\d+)$", self.title())[1]
         self.xdotool("key", "e")
-        self.key("End", f": reduce, COUNT {rows}")
+        self.key("End", f": fold, COUNT {rows}")
         self.press_for_long(200, 46 - demo.BAR)  # the slider of years, to its left end
         demo.until(lambda: int(re.search(r"COUNT (\d+)$", self.title())[1]) > int(rows), "more rows")
         self.close()

@@ -17,19 +17,12 @@ using gl::Compare;
 using gl::StencilOp;
 using gl::StencilTest;
 
-constexpr int most_plane_bits = 29;
-// A stencil: the number of clauses that hold, from 1, and what a comparison in several tests knows so far.
-constexpr std::uint8_t level_bits = 0x3f, undecided = 0x40, decided = 0x80;
 constexpr int first_level = 1;
 constexpr std::size_t most_clauses = 60;
 
 // What is stored must be `op` the code drawn.
 constexpr Compare at_least = Compare::LessOrEqual, at_most = Compare::GreaterOrEqual, more = Compare::Less,
                   fewer = Compare::Greater;
-
-float depth_of(std::uint32_t code) {
-    return std::bit_cast<float>(code + 0x00800000U);
-}
 
 StencilTest at_level(int level, StencilOp on_pass = StencilOp::Keep) {
     return {.pass_if = Compare::Equal,
@@ -84,49 +77,78 @@ std::vector<gl::Quad> quads_over(const Shape& shape) {
 
 }  // namespace
 
-DepthPlanes DepthPlanes::of(Key least, Key most) {
-    const auto range = most > least ? most - least : Key{0};
-    const auto width = static_cast<int>(std::bit_width(range));
-    if (range + 1 < depth_codes && range < depth_codes)
-        return {.base = least,
-                .width = width,
-                .planes = 1,
-                .bits = width,
-                .null_code = static_cast<std::uint32_t>(range) + 1};
-    const int planes = std::max((width + most_plane_bits - 1) / most_plane_bits, 2);
-    const int bits = (width + planes - 1) / planes;
-    return {.base = least, .width = width, .planes = planes, .bits = bits, .null_code = 1U << bits};
-}
-
 DepthSurface::DepthSurface(gl::Device& device, const Shape& shape)
     : texture(device, gl::Format::Depth32fStencil8, shape.words * static_cast<int>(Shape::rows_a_word), shape.height),
       target(device, gl::Framebuffer::NoColor{}, texture),
       rows(device, quads_over(shape)) {}
 
-std::shared_ptr<Columns> DepthEngine::open_part(const TableData& table, const RowPart& part,
-                                                std::span<const std::size_t> columns) {
-    const auto pool = this->pool(part.rows);
-    if (!pool->surface) pool->surface = std::make_shared<DepthSurface>(device_, pool->shape);
-    auto opened = std::make_shared<DepthColumns>(*this, pool);
-    for (const auto i : columns) {
-        opened->add(i, column(*pool, part, table.columns[i]), valid_words(*table.columns[i], part));
-        // What the host's texture holds may have changed since its copy to the depth buffer.
-        if (std::holds_alternative<HostTextures>(table.columns[i]->values)) opened->forget_depth();
-    }
-    return opened;
+DepthEngine::DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows)
+    : tables_(device, threads),
+      most_rows_(std::min(most_rows, tables_.most_rows(static_cast<int>(Shape::rows_a_word)))) {}
+
+std::size_t DepthEngine::surface_bytes(std::size_t rows) {
+    constexpr std::size_t a_pixel = 8;
+    return rows * a_pixel;
 }
 
-std::size_t DepthEngine::pool_bytes(std::size_t rows) const {
-    constexpr std::size_t a_pixel = 8;
-    return BitmapEngine::pool_bytes(rows) + rows * a_pixel;
+std::shared_ptr<DepthSurface> DepthEngine::surface(const std::shared_ptr<Pool>& pool) {
+    std::erase_if(surfaces_, [](const auto& entry) { return entry.second.pool.expired(); });
+    auto& [of, surface] = surfaces_[pool->shape.rows];
+    if (!surface) surface = std::make_shared<DepthSurface>(tables_.device(), pool->shape);
+    of = pool;
+    return surface;
+}
+
+std::shared_ptr<Columns> DepthEngine::open(const std::shared_ptr<const TableData>& table,
+                                           std::span<const std::size_t> columns) {
+    return tables_.open(*table, most_rows_, [&](const RowPart& part, const std::shared_ptr<Pool>& pool) {
+        auto opened = std::make_shared<DepthColumns>(*this, pool, surface(pool));
+        opened->add(*table, part, columns);
+        return opened;
+    });
+}
+
+std::size_t DepthEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
+    const auto part = std::min(table.rows, most_rows_);
+    return tables_.bytes(table, columns, most_rows_) + (surfaces_.contains(part) ? 0 : surface_bytes(part));
+}
+
+std::size_t DepthEngine::held() const {
+    auto bytes = tables_.held();
+    for (const auto& [rows, kept] : surfaces_) bytes += surface_bytes(rows);
+    return bytes;
+}
+
+bool DepthEngine::make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t limit) {
+    if (held() + bytes(table, columns) <= limit) return true;
+    const auto part = std::min(table.rows, most_rows_);
+    std::erase_if(surfaces_,
+                  [part](const auto& entry) { return entry.first != part && entry.second.surface.use_count() == 1; });
+    const auto of_surfaces = held() - tables_.held() + (surfaces_.contains(part) ? 0 : surface_bytes(part));
+    return of_surfaces <= limit && tables_.make_room(table, columns, most_rows_, limit - of_surfaces);
+}
+
+DepthColumns::DepthColumns(DepthEngine& engine, const std::shared_ptr<GpuTables::Pool>& pool,
+                           std::shared_ptr<DepthSurface> surface)
+    : engine_(engine),
+      device_(engine.tables_.device()),
+      programs_(engine.tables_.programs()),
+      bitmap_(engine.tables_, pool),
+      surface_(std::move(surface)) {}
+
+void DepthColumns::add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns) {
+    bitmap_.add(table, part, columns);
+    // What the host's texture holds may have changed since its copy to the depth buffer.
+    const auto of_host = [&](std::size_t i) { return std::holds_alternative<HostTextures>(table.columns[i]->values); };
+    if (std::ranges::any_of(columns, of_host)) forget_depth();
 }
 
 bool DepthColumns::has_nulls(std::size_t i) const {
-    return column(i).valid != pool_.all;
+    return column(i).valid != bitmap_.all();
 }
 
 std::string DepthColumns::prelude(ColumnType type) const {
-    return keys_prelude(type, pool_.shape.words) + shaders::query_shifted_glsl + shaders::query_depth_glsl;
+    return keys_prelude(type, bitmap_.shape().words) + shaders::query_shifted_glsl + shaders::query_depth_glsl;
 }
 
 DepthPlanes DepthColumns::planes_of(std::size_t i) const {
@@ -143,16 +165,16 @@ std::optional<DepthPlanes> DepthColumns::planes_of(const Pair& pair) const {
 
 void DepthColumns::start(std::uint8_t level) {
     queries_used_ = 0;
-    gl::clear_stencil(device_, surface_.target, level);
+    gl::clear_stencil(device_, surface_->target, level);
 }
 
 void DepthColumns::issue(gl::Pass pass, bool count) {
-    pass.target = &surface_.target;
+    pass.target = &surface_->target;
     pass.color = gl::ColorWrite::Off;
-    pass.quads = &surface_.rows;
-    pass.count = surface_.rows.quads().size();
+    pass.quads = &surface_->rows;
+    pass.count = surface_->rows.quads().size();
     if (count) {
-        auto& queries = depth_.queries_;
+        auto& queries = engine_.queries_;
         if (queries_used_ == queries.size()) queries.emplace_back(device_, gl::Query::Kind::Samples);
         pass.count_samples = &queries[queries_used_++];
     }
@@ -161,7 +183,7 @@ void DepthColumns::issue(gl::Pass pass, bool count) {
 
 std::uint64_t DepthColumns::counted() {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < queries_used_; ++i) sum += depth_.queries_[i].result();
+    for (std::size_t i = 0; i < queries_used_; ++i) sum += engine_.queries_[i].result();
     queries_used_ = 0;
     return sum;
 }
@@ -179,11 +201,11 @@ void DepthColumns::test(const char* name, const Test& test, bool count) {
 }
 
 void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
-    const auto& known = columns_.at(i);
-    if (surface_.column.lock() == known && surface_.base == planes.base && surface_.plane == plane) return;
+    const auto& known = bitmap_.column(i);
+    if (surface_->column.lock() == known && surface_->base == planes.base && surface_->plane == plane) return;
     const auto& program = programs_.get(
         "query/to_depth.frag", {shaders::query_at_depth_vert, shaders::query_to_depth_frag}, prelude(known->type));
-    surface_.column.reset();  // should the pass fail
+    surface_->column.reset();  // should the pass fail
     issue({.name = "to depth",
            .program = &program,
            .inputs = {&known->keys, &texture(*known->valid)},
@@ -193,9 +215,9 @@ void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
                         {"null_code", planes.null_code}},
            .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}},
           false);
-    surface_.column = known;
-    surface_.base = planes.base;
-    surface_.plane = plane;
+    surface_->column = known;
+    surface_->base = planes.base;
+    surface_->plane = plane;
 }
 
 void DepthColumns::copy_to_depth(std::size_t i) {
@@ -250,7 +272,7 @@ void DepthColumns::range_in_planes(const Range& range, const DepthPlanes& planes
 
 void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, bool count) {
     const auto& b = column(pair.b);
-    const auto valid = all_valid(std::array{pair.a, pair.b});
+    const auto valid = bitmap_.all_valid(std::array{pair.a, pair.b});
     load(pair.a, planes, 0);
     const auto& program = programs_.get("query/at_column.frag",
                                         {shaders::query_at_depth_vert, shaders::query_at_column_frag}, prelude(b.type));
@@ -284,7 +306,7 @@ void DepthColumns::literal(const Leaf& leaf, int level, bool count) {
     if (const auto* both = std::get_if<Pair>(&leaf)) {
         if (const auto planes = planes_of(*both)) return pair(*both, *planes, level, count);
     }
-    selected(*BitmapColumns::leaf(leaf), level, count);
+    selected(*bitmap_.leaf(leaf), level, count);
 }
 
 bool DepthColumns::one_test(const Range& range) const {
@@ -339,9 +361,9 @@ void DepthColumns::run(std::span<const std::vector<Leaf>> clauses, bool count) {
 
 BitsPtr DepthColumns::bits_at(int level) {
     const auto& program = programs_.get("query/stencil_bits.frag", shaders::query_stencil_bits_frag);
-    auto bits = make_bits();
-    fill("stencil to bits", program, bits->target(), {&surface_.texture},
-         {{"level", static_cast<unsigned>(level)}, {"mask", unsigned{level_bits}}});
+    auto bits = bitmap_.make_bits();
+    pass::fill(device_, "stencil to bits", program, bits->target(), {&surface_->texture},
+               {{"level", static_cast<unsigned>(level)}, {"mask", unsigned{level_bits}}});
     return bits;
 }
 
@@ -353,11 +375,11 @@ BitsPtr DepthColumns::conjunction(const Clauses& clauses) {
         auto bits = bits_at(first_level + static_cast<int>(some.size()));
         all = all ? combine(BoolOp::And, *all, *bits) : std::move(bits);
     }
-    return all ? all : pool_.all;
+    return all ? all : bitmap_.all();
 }
 
 std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clauses) {
-    if (clauses.empty()) return pool_.shape.rows;
+    if (clauses.empty()) return bitmap_.shape().rows;
     if (clauses.size() > most_clauses) return count(*conjunction(clauses));
     if (one_test(clauses)) {
         queries_used_ = 0;
@@ -370,7 +392,7 @@ std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clau
 
 BitsPtr DepthColumns::leaf(const Leaf& leaf) {
     const auto* both = std::get_if<Pair>(&leaf);
-    if (!std::holds_alternative<Range>(leaf) && !(both && planes_of(*both))) return BitmapColumns::leaf(leaf);
+    if (!std::holds_alternative<Range>(leaf) && !(both && planes_of(*both))) return bitmap_.leaf(leaf);
     return conjunction({{leaf}});
 }
 
@@ -383,14 +405,14 @@ Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     const auto vertex = found + shaders::query_at_next_bit_vert;
     const auto& program = programs_.get("query/at_next_bit.vert", {vertex.c_str(), shaders::query_nothing_frag});
     const auto width = static_cast<std::size_t>(planes.width);
-    if (depth_.counts_.size() < width) depth_.counts_ = gl::CountList(device_, width);
+    if (engine_.counts_.size() < width) engine_.counts_ = gl::CountList(device_, width);
     queries_used_ = 0;
     for (int known = 0, plane = -1; known < planes.width; ++known) {
         const int next = planes.plane_of_bit(planes.width - 1 - known);
         if (std::exchange(plane, next) != next) load_found(i, planes, plane, known, static_cast<unsigned>(k), rows);
         issue({.name = "next bit",
                .program = &program,
-               .counts = &depth_.counts_,
+               .counts = &engine_.counts_,
                .uniforms = {{"bits", planes.width},
                             {"known", known},
                             {"shift", planes.shift(plane)},
@@ -398,10 +420,10 @@ Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
                             {"k", static_cast<unsigned>(k)}},
                .depth = gl::DepthTest{.pass_if = fewer}},
               true);
-        depth_.counts_.note(static_cast<std::size_t>(known), depth_.queries_[queries_used_ - 1]);
+        engine_.counts_.note(static_cast<std::size_t>(known), engine_.queries_[queries_used_ - 1]);
     }
     queries_used_ = 0;
-    const auto counts = depth_.counts_.read();
+    const auto counts = engine_.counts_.read();
     Key value = 0;
     for (std::size_t bit = 0; bit < width; ++bit) value = value << 1U | Key{counts[bit] <= k ? 1U : 0U};
     return planes.base + value;
@@ -409,8 +431,8 @@ Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
 
 void DepthColumns::load_found(std::size_t i, const DepthPlanes& planes, int plane, int known, std::uint32_t k,
                               const Bits& rows) {
-    if (planes.planes == 1 && &rows == pool_.all.get()) return load(i, planes, 0);
-    const auto& of = columns_.at(i);
+    if (planes.planes == 1 && &rows == bitmap_.all().get()) return load(i, planes, 0);
+    const auto& of = bitmap_.column(i);
     const auto vertex =
         std::string(shaders::query_shifted_glsl) + shaders::query_found_bits_glsl + shaders::query_found_prefix_vert;
     const auto& program =
@@ -419,7 +441,7 @@ void DepthColumns::load_found(std::size_t i, const DepthPlanes& planes, int plan
     issue({.name = "plane to depth",
            .program = &program,
            .inputs = {&of->keys, &texture(rows)},
-           .counts = &depth_.counts_,
+           .counts = &engine_.counts_,
            .uniforms = {{"bits", planes.width},
                         {"known", known},
                         {"k", k},
@@ -434,7 +456,7 @@ void DepthColumns::load_found(std::size_t i, const DepthPlanes& planes, int plan
 
 Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     const auto& of = column(i);
-    if (of.type == ColumnType::F32 || of.type == ColumnType::F64) return BitmapColumns::sum(i, rows);
+    if (of.type == ColumnType::F32 || of.type == ColumnType::F64) return bitmap_.sum(i, rows);
     const auto& program = programs_.get("query/at_bit.frag", {shaders::query_at_depth_vert, shaders::query_at_bit_frag},
                                         prelude(of.type));
     start(first_level - 1);
@@ -448,7 +470,7 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
                .stencil = at_level(first_level)},
               true);
     }
-    const auto result = [&](int query) { return depth_.queries_[static_cast<std::size_t>(query)].result(); };
+    const auto result = [&](int query) { return engine_.queries_[static_cast<std::size_t>(query)].result(); };
     Sum sum;
     const auto add = [&sum](std::uint64_t count, unsigned shift) {
         const auto low = count << shift;

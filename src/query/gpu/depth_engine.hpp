@@ -1,38 +1,19 @@
 // QueryEngine::Depth: the engine of 'Query Processing on GPUs'. A column is copied to the depth buffer, a comparison
 // with a constant is a quad drawn at its depth, a condition in conjunctive normal form counts in the stencil how many of
-// its clauses hold, and occlusion queries count rows. All else is the bitmap engine's.
-//
-// Depths hold the keys exactly: key - least, if that fits into the normal floats up to 1, and else in planes of 29 bits,
-// compared one after the other.
+// its clauses hold, and occlusion queries count rows. All else is done on selections' bits, as by the bitmap engine.
 #pragma once
 
 #include <array>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/depth_codes.hpp"
 
 namespace quadmill::detail::query {
-
-// Codes that a depth can be: normal floats from the smallest to 1.
-inline constexpr std::uint32_t depth_codes = 0x3f800000U - 0x00800000U + 1;
-
-// A column's keys as codes of depths: so many planes, the highest bits first, of key - base.
-struct DepthPlanes {
-    Key base = 0;
-    int width = 0;                // bits of the largest key - base
-    int planes = 1, bits = 0;     // of each plane
-    std::uint32_t null_code = 0;  // greater than all others, in the first plane
-
-    static DepthPlanes of(Key least, Key most);
-    [[nodiscard]] int shift(int plane) const { return bits * (planes - 1 - plane); }
-    [[nodiscard]] int plane_of_bit(int bit) const { return planes - 1 - (bits > 0 ? bit / bits : 0); }
-    [[nodiscard]] std::uint32_t mask() const { return planes == 1 ? ~std::uint32_t{0} : (1U << bits) - 1; }
-    [[nodiscard]] std::uint32_t code(Key key, int plane) const {
-        return static_cast<std::uint32_t>((key - base) >> shift(plane)) & mask();
-    }
-};
 
 // Depth and stencil of one table size, and what the depth holds.
 struct DepthSurface {
@@ -45,37 +26,62 @@ struct DepthSurface {
     int plane = -1;
 };
 
-class DepthEngine final : public BitmapEngine {
+class DepthEngine final : public Engine {
   public:
-    // A pixel a row.
-    DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
-        : BitmapEngine(device, threads, most_rows, static_cast<int>(Shape::rows_a_word)) {}
+    // A pixel a row. Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
+    DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0});
+    [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
+                                                std::span<const std::size_t> columns) override;
+    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
+    [[nodiscard]] bool make_room(const TableData& table, std::span<const std::size_t> columns,
+                                 std::size_t limit) override;
+    [[nodiscard]] std::size_t held() const override;
 
   private:
     friend class DepthColumns;
-    [[nodiscard]] std::shared_ptr<Columns> open_part(const TableData& table, const RowPart& part,
-                                                     std::span<const std::size_t> columns) override;
-    [[nodiscard]] std::size_t pool_bytes(std::size_t rows) const override;
+    using Pool = GpuTables::Pool;
+    // Goes with the pool of its size.
+    struct Kept {
+        std::weak_ptr<Pool> pool;
+        std::shared_ptr<DepthSurface> surface;
+    };
+    [[nodiscard]] std::shared_ptr<DepthSurface> surface(const std::shared_ptr<Pool>& pool);
+    [[nodiscard]] static std::size_t surface_bytes(std::size_t rows);
+
+    GpuTables tables_;
+    std::size_t most_rows_;
+    std::map<std::size_t, Kept> surfaces_;  // by rows
     std::vector<gl::Query> queries_;
     gl::CountList counts_;
 };
 
-class DepthColumns final : public BitmapColumns {
+class DepthColumns final : public Columns {
   public:
-    DepthColumns(DepthEngine& engine, const std::shared_ptr<Pool>& pool)
-        : BitmapColumns(engine, pool), depth_(engine), surface_(*pool->surface) {}
+    DepthColumns(DepthEngine& engine, const std::shared_ptr<GpuTables::Pool>& pool,
+                 std::shared_ptr<DepthSurface> surface);
+    void add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns);
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
     [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
     // Integers by counting the rows that have each bit.
     [[nodiscard]] Sum sum(std::size_t column, const Bits& rows) override;
+    [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override {
+        return bitmap_.combine(op, a, b);
+    }
+    [[nodiscard]] std::uint64_t count(const Bits& rows) override { return bitmap_.count(rows); }
+    [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override {
+        return bitmap_.extremes(column, rows);
+    }
+    [[nodiscard]] std::vector<std::uint64_t> rows(const Bits& rows) override { return bitmap_.rows(rows); }
+    [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override { return bitmap_.bits_of(words); }
+    [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override { return bitmap_.words(rows); }
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
 
     // For measurements: all planes of a column, one after the other, as if nothing was there before.
     void copy_to_depth(std::size_t column);
     // The next query copies what it needs.
-    void forget_depth() { surface_.column.reset(); }
+    void forget_depth() { surface_->column.reset(); }
 
   private:
     [[nodiscard]] bool has_nulls(std::size_t column) const;
@@ -117,8 +123,14 @@ class DepthColumns final : public BitmapColumns {
     void issue(gl::Pass pass, bool count);
     [[nodiscard]] std::uint64_t counted();
 
-    DepthEngine& depth_;
-    DepthSurface& surface_;
+    [[nodiscard]] const GpuColumn& column(std::size_t i) const { return *bitmap_.column(i); }
+    [[nodiscard]] static const gl::Texture& texture(const Bits& bits) { return BitmapColumns::texture(bits); }
+
+    DepthEngine& engine_;
+    gl::Device& device_;
+    pass::Programs& programs_;
+    BitmapColumns bitmap_;  // does all else
+    std::shared_ptr<DepthSurface> surface_;
     std::size_t queries_used_ = 0;
 };
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "pass/transfer.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/key_textures.hpp"
 #include "query/table/key.hpp"
 
 namespace quadmill::detail::query {

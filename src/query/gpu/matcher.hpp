@@ -12,7 +12,7 @@
 
 #include "pass/transfer.hpp"
 #include "query/cpu/join.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/gpu_tables.hpp"
 
 namespace quadmill::detail::query {
 

@@ -1,0 +1,42 @@
+// The log-step reduction: texels become one, or one a row or column, by passes that fold 16 of them into one.
+// Source: 'Query Processing on GPUs' (parallel reduction), where a pass folds two; some 8 fetches take no longer than
+// writing their result (docs/measurements.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+
+namespace quadmill::detail::pass {
+
+// What partial results are and how two become one: GLSL that defines STATE (vec4 for float textures, uvec4 for those of
+// unsigned integers), `const STATE nothing` and STATE both(STATE, STATE), which is associative.
+struct FoldRule {
+    // One of fold_rules.glsl: SUMS, LEAST, MOST (floats, each channel by itself), COUNTS (unsigned integers, each channel
+    // by itself), FIRST_LEAST and FIRST_MOST (key and place, of unsigned integers). Of NaNs only sums say anything.
+    explicit FoldRule(const char* name);
+    // One of `glsl`, which has others, too.
+    FoldRule(const char* name, const char* glsl);
+    // Also for programs that make partial results: the rule, and STATE four(STATE, STATE, STATE, STATE).
+    std::string glsl;
+};
+
+class Fold {
+  public:
+    enum class Along { All, Rows, Columns };
+    // Of partial results in a texture of that size and format, RGBA of 32-bit floats or unsigned integers.
+    Fold(gl::Device& device, gl::Format format, int width, int height, Along along = Along::All);
+    // Where the caller puts them.
+    [[nodiscard]] const Target& source() const { return targets_.front(); }
+    // Folds them; returns a texture of one texel, of one a row (a column of texels), or of one a column.
+    [[nodiscard]] const gl::Texture& operator()(gl::Device& device, Programs& programs, const FoldRule& rule) const;
+    [[nodiscard]] std::size_t bytes() const;
+
+  private:
+    Along along_;
+    std::vector<Target> targets_;  // the last is the result
+};
+
+}  // namespace quadmill::detail::pass

@@ -1,0 +1,76 @@
+// Columns as keys in textures, four or two rows a texel; a fragment program reads 32 rows and writes their bits, so a
+// condition costs reading its columns once. Aggregates fold 128 rows a fragment, then 16 partial results, until one is
+// left; nothing but that one is read back.
+// Source: bitmaps as what goes from operator to operator: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2; reduction:
+// 'Query Processing on GPUs'.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "query/gpu/gpu_tables.hpp"
+
+namespace quadmill::detail::query {
+
+inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
+
+class BitmapColumns final : public Columns {
+  public:
+    using Pool = GpuTables::Pool;
+    BitmapColumns(GpuTables& tables, std::shared_ptr<Pool> pool);
+    // Those columns of the rows that the pool is of.
+    void add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns);
+
+    [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
+    [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override;
+    [[nodiscard]] std::uint64_t count(const Bits& rows) override;
+    [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override;
+    [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
+    [[nodiscard]] Sum sum(std::size_t column, const Bits& rows) override;
+    [[nodiscard]] std::vector<std::uint64_t> rows(const Bits& rows) override;
+    [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override;
+    [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
+
+    // For an engine that has this one do a part of its work.
+    [[nodiscard]] const std::shared_ptr<GpuColumn>& column(std::size_t i) const;
+    [[nodiscard]] std::shared_ptr<GpuBits> make_bits();
+    [[nodiscard]] static const gl::Texture& texture(const Bits& bits);
+    // The rows where none of them is NULL.
+    [[nodiscard]] BitsPtr all_valid(std::span<const std::size_t> columns);
+    [[nodiscard]] const BitsPtr& all() const { return pool_.all; }
+    [[nodiscard]] const Shape& shape() const { return pool_.shape; }
+
+  private:
+    using Texel = std::array<std::uint32_t, 4>;
+
+    [[nodiscard]] BitsPtr range(const Range& leaf);
+    [[nodiscard]] BitsPtr member(const Member& leaf);
+    [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);
+    [[nodiscard]] BitsPtr member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate);
+    [[nodiscard]] BitsPtr member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate);
+    [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
+    // By leaf.frag of that kind.
+    [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
+                                  const gl::Texture* list, gl::Uniforms uniforms);
+    [[nodiscard]] BitsPtr pair(const Pair& leaf);
+    [[nodiscard]] BitsPtr formula(const Formula& leaf);
+    // Partial results of a column's rows, by the program partial.frag.
+    [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const pass::FoldRule& rule);
+    // Folds what fragments find of so many words each.
+    [[nodiscard]] const pass::Fold& partials(int words_a_fragment);
+    [[nodiscard]] Texel aggregate(const char* name, const GpuColumn& of, const Bits& rows, const pass::FoldRule& rule);
+    [[nodiscard]] Texel read(const gl::Texture& texel);
+
+    GpuTables& tables_;
+    gl::Device& device_;
+    pass::Programs& programs_;
+    std::shared_ptr<Pool> held_;
+    Pool& pool_;
+    std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
+};
+
+}  // namespace quadmill::detail::query

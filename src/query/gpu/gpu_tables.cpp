@@ -1,0 +1,213 @@
+#include "query/gpu/gpu_tables.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <variant>
+
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
+#include "query/gpu/key_lines.hpp"
+#include "query/gpu/parted_columns.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+std::size_t product(int a, int b) {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
+
+}  // namespace
+
+GpuTables::GpuTables(gl::Device& device, unsigned threads) : device_(device), workers_(threads), programs_(device) {}
+
+std::size_t GpuTables::most_rows(int texels_a_word) const {
+    const auto& info = device_.info;
+    return Shape::most_rows(std::min({info.max_texture_size, info.max_viewport_width, info.max_viewport_height}),
+                            texels_a_word);
+}
+
+std::shared_ptr<GpuTables::Pool> GpuTables::pool(std::size_t rows) {
+    auto& pool = pools_[rows];
+    if (!pool) {
+        pool = std::make_shared<Pool>();
+        pool->shape = Shape::of(rows, device_.info.max_texture_size);
+    }
+    pool->used = ++clock_;
+    return pool;
+}
+
+std::size_t GpuTables::column_bytes(std::size_t rows, ColumnType type, std::size_t most_rows) const {
+    const auto shape = Shape::of(std::min(rows, most_rows), device_.info.max_texture_size);
+    const auto parts = std::max<std::size_t>((rows + most_rows - 1) / most_rows, 1);
+    return parts * product(shape.words * texels_a_word(type), shape.height) * 16;
+}
+
+std::size_t GpuTables::held() const {
+    std::size_t bytes = 0;
+    for (const auto& [key, known] : columns_) bytes += known.column->keys.bytes();
+    for (const auto& [rows, pool] : pools_) {
+        bytes += pool_bytes(rows);
+        for (const auto& texture : pool->keys->kept()) bytes += texture.bytes();
+    }
+    return bytes;
+}
+
+void GpuTables::forget_dead_columns() {
+    std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
+}
+
+// Of those that nothing uses now, some stay for the next table of their size.
+void GpuTables::forget_old_pools() {
+    constexpr std::size_t kept = 2;
+    std::vector<std::pair<std::uint64_t, std::size_t>> unused;
+    for (const auto& [rows, pool] : pools_) {
+        if (pool.use_count() == 1) unused.emplace_back(pool->used, rows);
+    }
+    std::ranges::sort(unused);
+    for (std::size_t i = 0; i + kept < unused.size(); ++i) pools_.erase(unused[i].second);
+}
+
+std::size_t GpuTables::bytes(const TableData& table, std::span<const std::size_t> columns,
+                             std::size_t most_rows) const {
+    const auto part = std::min(table.rows, most_rows);
+    std::size_t bytes = pools_.contains(part) ? 0 : pool_bytes(part);
+    for (const auto i : columns) {
+        const auto& data = table.columns[i];
+        const auto known = columns_.lower_bound({data.get(), 0});
+        if (known == columns_.end() || known->first.first != data.get())
+            bytes += column_bytes(table.rows, data->type, most_rows);
+    }
+    return bytes;
+}
+
+bool GpuTables::make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
+                          std::size_t limit) {
+    forget_dead_columns();
+    const auto needed = bytes(table, columns, most_rows);
+    const auto fits = [&] { return held() + needed <= limit; };
+    if (fits()) return true;
+    const auto part = std::min(table.rows, most_rows);
+    std::erase_if(pools_, [part](const auto& entry) { return entry.first != part && entry.second.use_count() == 1; });
+    const auto drop_spare = [&] {
+        for (auto& [rows, pool] : pools_) pool->keys->clear();
+    };
+    drop_spare();
+    std::vector<std::pair<std::uint64_t, std::pair<const ColumnData*, std::size_t>>> unused;
+    for (const auto& [key, known] : columns_) {
+        const auto asked = [&, data = key.first](std::size_t i) { return table.columns[i].get() == data; };
+        if (known.column.use_count() == 1 && std::ranges::none_of(columns, asked)) unused.emplace_back(known.used, key);
+    }
+    std::ranges::sort(unused);
+    for (std::size_t i = 0; i < unused.size() && !fits(); ++i) {
+        columns_.erase(unused[i].second);
+        drop_spare();
+    }
+    return fits();
+}
+
+void GpuTables::upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to) {
+    send_lines(device_, to.keys, static_cast<std::size_t>(shape.height), uploaders_, workers_,
+               [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
+                   std::visit(
+                       [&]<class V>(const V& values) {
+                           if constexpr (!std::is_same_v<V, HostTextures>)
+                               write_keys(std::span(values).subspan(part.first, part.rows), shape, line, memory);
+                       },
+                       data.values);
+               });
+}
+
+std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows) {
+    constexpr const char* function = "QueryProcessor";
+    const auto what = "the texture of column '" + column.name + "'";
+    const auto format = column.type == ColumnType::F32   ? gl::Format::R32f
+                        : column.type == ColumnType::I32 ? gl::Format::R32i
+                                                         : gl::Format::R32ui;
+    std::vector<RowsTexture> all;
+    std::size_t first = 0;
+    for (const auto id : std::get<HostTextures>(column.values).ids) {
+        if (first % Shape::rows_a_word != 0)
+            throw InvalidArgument(std::string(function) + ": " + what +
+                                  " before the next one must have a multiple of " + std::to_string(Shape::rows_a_word) +
+                                  " texels, not " + std::to_string(all.back().texels()));
+        all.push_back({gl::host_texture(device, id, {format}, function, what), first});
+        first += all.back().texels();
+    }
+    if (first < rows)
+        throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(first) +
+                              " texels, fewer than the table's " + std::to_string(rows) + " rows");
+    return all;
+}
+
+void GpuTables::copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to) {
+    const char* kind = column.type == ColumnType::F32   ? "#define SAMPLER sampler2D\n#define TEXEL vec4\n"
+                       : column.type == ColumnType::I32 ? "#define SAMPLER isampler2D\n#define TEXEL ivec4\n"
+                                                        : "#define SAMPLER usampler2D\n#define TEXEL uvec4\n";
+    const auto& program =
+        programs_.get("query/to_keys.frag", shaders::query_to_keys_frag,
+                      kind + define("TYPE", number_of(column.type)) + keys_prelude(column.type, shape.words));
+    const gl::Framebuffer target(device_, to.keys);
+    const gl::QuadList quads(device_, {gl::rectangle(0, 0, to.keys.width(), to.keys.height())});
+    for (const auto& source : textures_of(device_, column, part.first + part.rows)) {
+        if (source.first >= part.first + part.rows || source.first + source.texels() <= part.first) continue;
+        const gl::PlainAccess access(device_, source.texture);
+        const auto offset = static_cast<std::ptrdiff_t>(part.first) - static_cast<std::ptrdiff_t>(source.first);
+        draw(device_, {.name = "column from texture",
+                       .program = &program,
+                       .inputs = {&access.texture()},
+                       .uniforms = {{"offset", static_cast<int>(offset)}, {"rows", static_cast<int>(shape.rows)}},
+                       .target = &target,
+                       .quads = &quads,
+                       .first = 0,
+                       .count = 1});
+    }
+}
+
+std::shared_ptr<GpuColumn> GpuTables::column(Pool& pool, const RowPart& part,
+                                             const std::shared_ptr<const ColumnData>& data) {
+    const bool host = std::holds_alternative<HostTextures>(data->values);
+    const std::pair key(data.get(), part.first);
+    const auto known = columns_.find(key);
+    if (known != columns_.end()) {
+        known->second.used = clock_;
+        if (host) copy_from_host(*data, part, pool.shape, *known->second.column);  // it may have changed
+        return known->second.column;
+    }
+    auto made = std::make_shared<GpuColumn>(pool.keys);
+    made->type = data->type;
+    made->least = data->least;
+    made->most = std::min(data->most, wide(data->type) ? ~Key{0} : Key{0xffffffffU});
+    const auto width = pool.shape.words * texels_a_word(data->type);
+    auto spare = pool.keys->take([&](const gl::Texture& texture) { return texture.width() == width; });
+    made->keys = spare ? std::move(*spare) : gl::Texture(device_, gl::Format::Rgba32ui, width, pool.shape.height);
+    if (host) {
+        copy_from_host(*data, part, pool.shape, *made);
+    } else {
+        upload(*data, part, pool.shape, *made);
+    }
+    columns_[key] = {.data = data, .column = made, .used = clock_};
+    return made;
+}
+
+std::shared_ptr<Columns> GpuTables::open(const TableData& table, std::size_t most_rows, const OpenPart& open_part) {
+    forget_dead_columns();
+    forget_old_pools();
+    if (table.rows <= most_rows) return open_part({0, table.rows}, pool(table.rows));
+    std::vector<PartedColumns::Part> parts;
+    for (std::size_t first = 0; first < table.rows; first += most_rows) {
+        const RowPart part{first, std::min(most_rows, table.rows - first)};
+        parts.push_back({part.rows, open_part(part, pool(part.rows))});
+    }
+    return std::make_shared<PartedColumns>(std::move(parts));
+}
+
+std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part) {
+    const std::span all(column.valid);
+    if (all.empty()) return all;
+    return all.subspan(part.first / Shape::rows_a_word, (part.rows + Shape::rows_a_word - 1) / Shape::rows_a_word);
+}
+
+}  // namespace quadmill::detail::query

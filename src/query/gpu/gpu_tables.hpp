@@ -1,0 +1,157 @@
+// Tables on the GPU: the columns that an engine keeps there, and what tables of one size use again.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "gl/pass.hpp"
+#include "pass/fold.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+#include "pass/transfer.hpp"
+#include "query/gpu/key_textures.hpp"
+
+namespace quadmill::detail::query {
+
+// What was used and can be again; of more than `most`, the rest goes.
+template <class T>
+class Spare {
+  public:
+    explicit Spare(std::size_t most) { kept_.reserve(most); }
+    void give(T&& one) noexcept {
+        if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(one));
+    }
+    // The first for which `fits` holds.
+    template <class Fits>
+    [[nodiscard]] std::optional<T> take(Fits&& fits) {
+        const auto found = std::find_if(kept_.begin(), kept_.end(), fits);
+        if (found == kept_.end()) return {};
+        std::optional<T> one(std::move(*found));
+        kept_.erase(found);
+        return one;
+    }
+    [[nodiscard]] const std::vector<T>& kept() const { return kept_; }
+    void clear() { kept_.clear(); }
+
+  private:
+    std::vector<T> kept_;
+};
+
+// A selection on the GPU; its texture is for others afterwards.
+class GpuBits final : public Bits {
+  public:
+    GpuBits(pass::Target target, std::shared_ptr<Spare<pass::Target>> home)
+        : target_(std::move(target)), home_(std::move(home)) {}
+    ~GpuBits() override { home_->give(std::move(target_)); }
+    [[nodiscard]] const pass::Target& target() const { return target_; }
+
+  private:
+    pass::Target target_;
+    std::shared_ptr<Spare<pass::Target>> home_;
+};
+
+// Consecutive rows of a table; `first` is a multiple of 32.
+struct RowPart {
+    std::size_t first = 0, rows = 0;
+};
+
+// Of those rows; empty: all are valid.
+[[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
+
+// The textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one is no
+// such texture, or there are too few texels.
+struct RowsTexture {
+    gl::Texture texture;
+    std::size_t first = 0;
+    [[nodiscard]] std::size_t texels() const {
+        return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
+    }
+};
+[[nodiscard]] std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows);
+
+// A column's keys. Their texture is for others afterwards: drivers take long to find memory for a new one, on an H100
+// seven times as long as the upload.
+struct GpuColumn {
+    explicit GpuColumn(std::shared_ptr<Spare<gl::Texture>> spare) : home(std::move(spare)) {}
+    GpuColumn(const GpuColumn&) = delete;
+    GpuColumn& operator=(const GpuColumn&) = delete;
+    ~GpuColumn() { home->give(std::move(keys)); }
+
+    std::shared_ptr<Spare<gl::Texture>> home;
+    gl::Texture keys;
+    ColumnType type = ColumnType::F32;
+    std::uint64_t least = 0, most = 0;
+    BitsPtr valid;  // the rows that have a value
+};
+
+class GpuTables {
+  public:
+    GpuTables(gl::Device& device, unsigned threads);
+
+    // Of one table size.
+    struct Pool {
+        Shape shape;
+        std::shared_ptr<Spare<pass::Target>> bits = std::make_shared<Spare<pass::Target>>(16);
+        std::shared_ptr<Spare<gl::Texture>> keys = std::make_shared<Spare<gl::Texture>>(4);
+        std::map<int, pass::Fold> folds{};  // by width
+        BitsPtr all{};                      // every row
+        std::uint64_t used = 0;             // when, for the last time
+    };
+
+    // Opens a table in parts of at most so many rows, each by `open_part(part, pool)`.
+    using OpenPart = std::function<std::shared_ptr<Columns>(const RowPart&, std::shared_ptr<Pool>)>;
+    [[nodiscard]] std::shared_ptr<Columns> open(const TableData& table, std::size_t most_rows,
+                                                const OpenPart& open_part);
+    [[nodiscard]] std::shared_ptr<GpuColumn> column(Pool& pool, const RowPart& part,
+                                                    const std::shared_ptr<const ColumnData>& data);
+
+    // As Engine has them, for parts of at most so many rows.
+    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns,
+                                    std::size_t most_rows) const;
+    [[nodiscard]] bool make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
+                                 std::size_t limit);
+    [[nodiscard]] std::size_t held() const;
+
+    // Rows that textures hold, where a word takes so many texels of a line.
+    [[nodiscard]] std::size_t most_rows(int texels_a_word) const;
+
+    [[nodiscard]] gl::Device& device() const { return device_; }
+    [[nodiscard]] pass::Programs& programs() { return programs_; }
+    [[nodiscard]] pass::Uploader& uploader() { return uploaders_[0]; }
+    [[nodiscard]] pass::ReadBack& readback() { return readback_; }
+    [[nodiscard]] cpu::Workers& workers() { return workers_; }
+
+  private:
+    [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
+    // Bytes of what does not count as a column: of the rows of a part.
+    [[nodiscard]] static std::size_t pool_bytes(std::size_t rows) { return rows / 8; }
+    [[nodiscard]] std::size_t column_bytes(std::size_t rows, ColumnType type, std::size_t most_rows) const;
+    void forget_dead_columns();
+    void forget_old_pools();
+    void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);
+    // What the host's textures hold now.
+    void copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
+
+    gl::Device& device_;
+    cpu::Workers workers_;
+    std::array<pass::Uploader, 2> uploaders_;
+    pass::ReadBack readback_;
+    pass::Programs programs_;
+    std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by rows
+    struct Cached {
+        std::weak_ptr<const ColumnData> data;
+        std::shared_ptr<GpuColumn> column;
+        std::uint64_t used = 0;
+    };
+    std::uint64_t clock_ = 0;                                              // of uses
+    std::map<std::pair<const ColumnData*, std::size_t>, Cached> columns_;  // by the part's first row, too
+};
+
+}  // namespace quadmill::detail::query

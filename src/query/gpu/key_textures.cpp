@@ -1,0 +1,99 @@
+#include "query/gpu/key_textures.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "quadmill_shaders.hpp"
+#include "query/table/key.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+constexpr int usual_words = 512;  // of a row of a selection's texture
+
+std::size_t product(int a, int b) {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
+
+}  // namespace
+
+bool wide(ColumnType type) {
+    return key_bits(type) == 64;
+}
+
+int texels_a_word(ColumnType type) {
+    return wide(type) ? 16 : 8;
+}
+
+std::uint32_t low(Key key) {
+    return static_cast<std::uint32_t>(key);
+}
+std::uint32_t high(Key key) {
+    return static_cast<std::uint32_t>(key >> 32U);
+}
+
+int number_of(ColumnType type) {
+    switch (type) {
+        case ColumnType::F32:
+            return 0;
+        case ColumnType::F64:
+            return 1;
+        case ColumnType::I32:
+            return 2;
+        case ColumnType::I64:
+            return 4;
+        case ColumnType::U32:
+        case ColumnType::Text:
+            break;
+    }
+    return 3;
+}
+
+std::string define(const char* name, int value) {
+    return std::string("#define ") + name + " " + std::to_string(value) + "\n";
+}
+
+std::string keys_prelude(ColumnType type, int words) {
+    return define("WORDS", words) + (wide(type) ? "#define WIDE\n" : "") + shaders::query_keys_glsl;
+}
+
+Key most_number(ColumnType type) {
+    if (type == ColumnType::F32) return KeyOf<float>::key(std::numeric_limits<float>::infinity());
+    if (type == ColumnType::F64) return KeyOf<double>::key(std::numeric_limits<double>::infinity());
+    return ~Key{0};
+}
+
+gl::Uniform key_uniform(std::string name, ColumnType type, Key key) {
+    if (wide(type)) return {std::move(name), glm::uvec2(low(key), high(key))};
+    return {std::move(name), low(key)};
+}
+
+void remove_bias(Sum& sum, ColumnType type, std::uint64_t n) {
+    if (type == ColumnType::U32 || type == ColumnType::Text) return;
+    const auto shift = static_cast<unsigned>(key_bits(type) - 1);
+    const auto low = n << shift;
+    sum.high -= static_cast<std::int64_t>(n >> (64U - shift)) + (sum.low < low ? 1 : 0);
+    sum.low -= low;
+}
+
+std::size_t Shape::most_rows(int max_texture_size, int texels_a_word) {
+    constexpr std::size_t most = std::size_t{1} << 30U;  // shaders count rows in 32 bits
+    int words = usual_words;
+    while (2 * words * texels_a_word <= max_texture_size) words *= 2;
+    return std::min(product(words * static_cast<int>(rows_a_word), max_texture_size), most);
+}
+
+Shape Shape::of(std::size_t rows, int max_texture_size) {
+    const auto height_of = [rows](int words) {
+        const auto in_row = product(words, static_cast<int>(rows_a_word));
+        return std::max<std::size_t>((rows + in_row - 1) / in_row, 1);
+    };
+    const auto most = static_cast<std::size_t>(max_texture_size);
+    int words = usual_words;
+    while (height_of(words) > most) words *= 2;
+    return {words, static_cast<int>(height_of(words)), rows};
+}
+
+}  // namespace quadmill::detail::query

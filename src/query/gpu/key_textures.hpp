@@ -1,0 +1,44 @@
+// Columns as textures of keys: how rows lie in them, and what shaders are told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gl/pass.hpp"
+#include "query/plan/engine.hpp"
+
+namespace quadmill::detail::query {
+
+// How rows lie in textures; keys.glsl draws it.
+struct Shape {
+    int words = 0, height = 0;  // of a selection
+    std::size_t rows = 0;
+
+    static constexpr std::size_t rows_a_word = 32;
+    // Rows that fit into textures of that size, where a word takes so many texels of a line.
+    static std::size_t most_rows(int max_texture_size, int texels_a_word);
+    // Pre: at most most_rows().
+    static Shape of(std::size_t rows, int max_texture_size);
+    [[nodiscard]] std::size_t words_in_use() const { return (rows + rows_a_word - 1) / rows_a_word; }
+    bool operator==(const Shape&) const = default;
+};
+
+// What goes before a program that reads keys of that type.
+[[nodiscard]] std::string keys_prelude(ColumnType type, int words);
+[[nodiscard]] std::string define(const char* name, int value);
+[[nodiscard]] gl::Uniform key_uniform(std::string name, ColumnType type, Key key);
+// As values.glsl counts types.
+[[nodiscard]] int number_of(ColumnType type);
+[[nodiscard]] bool wide(ColumnType type);
+// In a line of the texture.
+[[nodiscard]] int texels_a_word(ColumnType type);
+[[nodiscard]] std::uint32_t low(Key key);
+[[nodiscard]] std::uint32_t high(Key key);
+
+// The key of +inf; of integers, the largest one.
+[[nodiscard]] Key most_number(ColumnType type);
+// Keys of signed numbers are too large by half of their range, and so is a sum of n of them.
+void remove_bias(Sum& sum, ColumnType type, std::uint64_t n);
+
+}  // namespace quadmill::detail::query
