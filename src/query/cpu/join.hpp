@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "quadmill/sort.hpp"
+#include "query/plan/key_range.hpp"
 #include "query/plan/tuning.hpp"
 #include "query/table/key.hpp"
 #include "query/table/table.hpp"
@@ -23,16 +24,12 @@ struct JoinSide {
 
 enum class Next { More, Enough };
 
-// What a row of the left side looks for: low <= key <= high.
-struct KeyRange {
-    Key low, high;
-};
 // Of the keys, those in a range: key 32 word + i for each bit i that is set. One is.
 struct Match {
     std::uint32_t range, word, bits;
 };
 using TakeMatches = std::function<void(std::span<const Match>)>;
-// Nested loops on the GPU: gives all matches to `take`, by range, then by word.
+// Nested loops on the GPU, a range being what a row of the left side looks for: gives all matches to `take`, by range, then by word.
 using MatchAll =
     std::function<void(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take)>;
 

@@ -13,14 +13,6 @@
 
 namespace quadmill::detail::query {
 
-namespace {
-
-std::size_t product(int a, int b) {
-    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
-}
-
-}  // namespace
-
 GpuTables::GpuTables(gl::Device& device, unsigned threads) : device_(device), workers_(threads), programs_(device) {}
 
 std::size_t GpuTables::most_rows(int texels_a_word) const {

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int usual_words = 512;  // of a row of a selection's texture
 
-std::size_t product(int a, int b) {
-    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
-}
-
 }  // namespace
 
 bool wide(ColumnType type) {

@@ -24,6 +24,10 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
+[[nodiscard]] inline std::size_t product(int a, int b) {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+}
+
 // What goes before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
 [[nodiscard]] std::string define(const char* name, int value);

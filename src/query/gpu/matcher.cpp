@@ -14,9 +14,9 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr std::size_t usual_words = 512;  // of a line of matches
-constexpr std::size_t block = 32;         // words that one bit each tells of
-constexpr std::size_t group = 4;          // left rows that a texel of matches has words of
+constexpr std::size_t usual_line = 512;  // of a line of matches
+constexpr std::size_t block = 32;        // words that one bit each tells of
+constexpr std::size_t group = 4;         // left rows that a texel of matches has words of
 constexpr int list_width = 256, list_height = 128;
 constexpr std::size_t list_size = std::size_t{list_width} * list_height;  // of words read back at once
 
@@ -50,7 +50,7 @@ struct Tiling {
 
     Tiling(std::size_t ranges, std::size_t keys, std::size_t texels, std::size_t max_size) {
         const auto all_words = up(keys, Shape::rows_a_word);
-        words = std::min({usual_words, texels, std::bit_ceil(std::max(all_words, block))});
+        words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, block))});
         lines = std::min(up(all_words, words), texels / words);
         parts = up(keys, part_keys());
         const auto wanted = up(ranges, group);

@@ -230,4 +230,9 @@ const char* kind_name(PlanNode::Kind kind) {
     return words.at(static_cast<std::size_t>(kind));
 }
 
+const char* name_of(ColumnType type) {
+    constexpr const char* names[] = {"F32", "F64", "I32", "U32", "I64", "text"};
+    return names[static_cast<std::size_t>(type)];
+}
+
 }  // namespace quadmill::detail::query

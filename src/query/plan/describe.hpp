@@ -15,6 +15,8 @@ namespace quadmill::detail::query {
 [[nodiscard]] std::string describe(const QueryAggregate& aggregate);
 // Without its inputs.
 [[nodiscard]] std::string describe(const PlanNode& node);
+// "F32", "text", ...
+[[nodiscard]] const char* name_of(ColumnType type);
 // "Rows", "And", ...
 [[nodiscard]] const char* kind_name(PlanNode::Kind kind);
 

@@ -11,12 +11,12 @@ namespace quadmill {
 namespace {
 
 using detail::query::Expression;
+using detail::query::ExpressionKind;
 using detail::query::predicate;
-using Kind = Expression::Kind;
-
 // Operands of one kind lie side by side: a condition grown in a loop would otherwise be as deep as it is long, and so
 // the stack of whoever walks it.
-Predicate joined(Kind kind, const std::shared_ptr<const Expression>& a, const std::shared_ptr<const Expression>& b) {
+Predicate joined(ExpressionKind kind, const std::shared_ptr<const Expression>& a,
+                 const std::shared_ptr<const Expression>& b) {
     Expression both{.kind = kind};
     for (const auto* side : {&a, &b}) {
         if ((*side)->kind == kind) {
@@ -78,45 +78,79 @@ Value detail::query::unsigned_constant(std::uint64_t value) {
 Predicate::Predicate(std::shared_ptr<const Expression> expression) : expression_(std::move(expression)) {}
 
 Predicate Predicate::always(bool value) {
-    return predicate({.kind = Kind::Always, .always = value});
+    return predicate({.kind = ExpressionKind::Always, .always = value});
 }
 
 Predicate Predicate::linear(std::vector<Term> terms, Comparison op, double constant) {
     if (terms.empty()) throw InvalidArgument("Predicate::linear: there must be at least one term");
-    return predicate({.kind = Kind::Linear, .op = op, .terms = std::move(terms), .constant = constant});
+    return predicate({.kind = ExpressionKind::Linear, .op = op, .terms = std::move(terms), .constant = constant});
 }
 
 Predicate Predicate::operator&&(const Predicate& other) const {
-    return joined(Kind::And, expression_, other.expression_);
+    return joined(ExpressionKind::And, expression_, other.expression_);
 }
 
 Predicate Predicate::operator||(const Predicate& other) const {
-    return joined(Kind::Or, expression_, other.expression_);
+    return joined(ExpressionKind::Or, expression_, other.expression_);
 }
 
 Predicate Predicate::operator!() const {
-    if (expression_->kind == Kind::Not) return Predicate(expression_->operands.front());
-    return predicate({.kind = Kind::Not, .operands = {expression_}});
+    if (expression_->kind == ExpressionKind::Not) return Predicate(expression_->operands.front());
+    return predicate({.kind = ExpressionKind::Not, .operands = {expression_}});
 }
 
 Predicate ColumnName::compare(Comparison op, const Value& constant) const {
-    return predicate({.kind = Kind::Compare, .column = name_, .op = op, .values = {constant}});
+    return predicate({.kind = ExpressionKind::Compare, .column = name_, .op = op, .values = {constant}});
 }
 
 Predicate ColumnName::compare(Comparison op, const ColumnName& other) const {
-    return predicate({.kind = Kind::CompareColumns, .column = name_, .other = other.name_, .op = op});
+    return predicate({.kind = ExpressionKind::CompareColumns, .column = name_, .other = other.name_, .op = op});
 }
 
 Predicate ColumnName::between(const Value& low, const Value& high) const {
-    return predicate({.kind = Kind::Between, .column = name_, .values = {low, high}});
+    return predicate({.kind = ExpressionKind::Between, .column = name_, .values = {low, high}});
 }
 
 Predicate ColumnName::in(std::vector<Value> list) const {
-    return predicate({.kind = Kind::In, .column = name_, .values = std::move(list)});
+    return predicate({.kind = ExpressionKind::In, .column = name_, .values = std::move(list)});
 }
 
 Predicate ColumnName::is_null() const {
-    return predicate({.kind = Kind::IsNull, .column = name_});
+    return predicate({.kind = ExpressionKind::IsNull, .column = name_});
 }
 
 }  // namespace quadmill
+
+namespace quadmill::detail::query {
+
+namespace {
+
+std::shared_ptr<const Expression> with_names(const Expression& expression,
+                                             const std::function<std::string(const std::string&)>& name) {
+    auto copy = std::make_shared<Expression>(expression);
+    if (!copy->column.empty()) copy->column = name(copy->column);
+    if (!copy->other.empty()) copy->other = name(copy->other);
+    for (auto& term : copy->terms) term.column = name(term.column);
+    for (auto& step : copy->steps) {
+        if (step.kind == Arithmetic::Column) step.column = name(step.column);
+    }
+    for (auto& operand : copy->operands) operand = with_names(*operand, name);
+    return copy;
+}
+
+}  // namespace
+
+Predicate renamed(const Predicate& predicate, const std::function<std::string(const std::string&)>& name) {
+    return Predicate(with_names(predicate.expression(), name));
+}
+
+std::vector<std::string> columns_of(const Expression& expression) {
+    std::vector<std::string> names;
+    with_names(expression, [&](const std::string& name) {
+        names.push_back(name);
+        return name;
+    });
+    return names;
+}
+
+}  // namespace quadmill::detail::query

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct Expression {
     int depth = 1;  // in levels
 };
 
+using ExpressionKind = Expression::Kind;
+
 // The most columns that one linear condition or formula in it has; one of more steps than the GPU takes counts as one of
 // ever so many.
 [[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
@@ -34,5 +37,11 @@ struct Expression {
 
 // Sets the depth. Throws InvalidArgument when it is more than those who walk the tree have stack for.
 [[nodiscard]] Predicate predicate(Expression expression);
+
+// The same condition with other names of columns.
+[[nodiscard]] Predicate renamed(const Predicate& predicate,
+                                const std::function<std::string(const std::string& name)>& name);
+// Of all columns in it, some perhaps several times.
+[[nodiscard]] std::vector<std::string> columns_of(const Expression& expression);
 
 }  // namespace quadmill::detail::query

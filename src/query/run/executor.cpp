@@ -13,8 +13,6 @@ namespace quadmill::detail::query {
 
 namespace {
 
-using Kind = PlanNode::Kind;
-
 constexpr const char* function = "QueryProcessor::run";
 
 std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
@@ -31,16 +29,16 @@ std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
 // All columns that a node names, as the plan's schema has them.
 std::vector<Place> places_of(const Schema& schema, const PlanNode& node) {
     std::vector<Place> places;
-    if (node.kind == Kind::Rows) {
+    if (node.kind == NodeKind::Rows) {
         for (const auto& name : columns_of(node.predicate->expression()))
             places.push_back(schema.find_in(node.table, function, name));
         return places;
     }
     auto names = node.columns;
-    if (node.kind == Kind::Filter) names = columns_of(node.predicate->expression());
-    if (node.kind == Kind::Aggregate && !node.aggregate.column.empty()) names.push_back(node.aggregate.column);
+    if (node.kind == NodeKind::Filter) names = columns_of(node.predicate->expression());
+    if (node.kind == NodeKind::Aggregate && !node.aggregate.column.empty()) names.push_back(node.aggregate.column);
     for (const auto& name : names) places.push_back(schema.find(function, name));
-    if (node.kind == Kind::Join) {
+    if (node.kind == NodeKind::Join) {
         places.push_back(schema.find_in(0, function, node.join->left));
         places.push_back(schema.find_in(1, function, node.join->right));
     }
@@ -85,11 +83,11 @@ class Run {
         const auto& first = nodes_[last.inputs.front()];
         const auto input = first.inputs.front();
         source_ = source_of(nodes_, last.inputs.front());
-        if (nodes_[input].kind == Kind::Group) {
+        if (nodes_[input].kind == NodeKind::Group) {
             group_ = input;
             for (const auto& name : nodes_[input].columns) by_.push_back(place(name));
         }
-        plain_ = first.kind == Kind::Column && !group_;
+        plain_ = first.kind == NodeKind::Column && !group_;
         collect_wanted();
         if (plan_.schema.joined()) {
             on_pairs();
@@ -111,7 +109,7 @@ class Run {
     void collect_wanted() {
         for (const auto output : nodes_.back().inputs) {
             const auto& node = nodes_[output];
-            if (node.kind == Kind::Column) {
+            if (node.kind == NodeKind::Column) {
                 columns_.push_back(place(node.columns.front()));
             } else {
                 const auto& what = node.aggregate;
@@ -139,7 +137,7 @@ class Run {
         auto column = columns_.begin();
         auto wanted = wanted_.begin();
         for (const auto output : nodes_.back().inputs) {
-            if (nodes_[output].kind == Kind::Column) {
+            if (nodes_[output].kind == NodeKind::Column) {
                 const auto at = std::find(by_.begin(), by_.end(), *column++) - by_.begin();
                 cells.push_back(by[static_cast<std::size_t>(at)]);
             } else {
@@ -298,14 +296,14 @@ void Run::plain(RowsRun& run) {
 
 // The rows of a table that a node selects; nothing for all of them.
 std::optional<std::vector<std::uint32_t>> Run::words(std::size_t node, std::size_t table) {
-    if (nodes_[node].kind == Kind::Rows && is_everything(nodes_[node])) return {};
+    if (nodes_[node].kind == NodeKind::Rows && is_everything(nodes_[node])) return {};
     const auto columns = open(table);
     RowsRun run(nodes_, *tables_.data.at(table), *columns, log_);
     return columns->words(*run.bits(node));
 }
 
 std::optional<PairFilter> Run::filter() const {
-    if (nodes_[source_].kind != Kind::Filter) return {};
+    if (nodes_[source_].kind != NodeKind::Filter) return {};
     std::vector<std::string> names = columns_of(nodes_[source_].predicate->expression());
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -327,7 +325,7 @@ void Run::join(std::size_t node, const std::function<Next(std::span<const RowPai
     const auto pairs =
         query::join(side(0, on.left, left), side(1, on.right, right), on.band, on.method, tools_.join, take);
     log_.add(node, pairs, time.ms());
-    if (nodes_[source_].kind == Kind::Join) result_.matched = pairs;
+    if (nodes_[source_].kind == NodeKind::Join) result_.matched = pairs;
 }
 
 void Run::on_pairs() {
@@ -336,7 +334,7 @@ void Run::on_pairs() {
         std::vector<Place> places;
         const bool by_cpu = &tools_.engine == &tools_.cpu;  // which then reads all now, as cells point to this copy
         for (const auto& node : nodes_) {
-            if (node.kind == Kind::Rows && !by_cpu) continue;
+            if (node.kind == NodeKind::Rows && !by_cpu) continue;
             for (const auto& known : places_of(plan_.schema, node)) {
                 if (known.table == table) places.push_back({table, column_in(data, plan_.schema[known])});
             }
@@ -388,8 +386,9 @@ std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_
     std::vector<std::size_t> columns;
     for (const auto& node : plan.nodes) {
         // Pairs and plain columns are read by the CPU.
-        const bool by_engine = node.kind == Kind::Rows || node.kind == Kind::Group || node.kind == Kind::Aggregate;
-        if (!by_engine || (plan.schema.joined() && node.kind != Kind::Rows)) continue;
+        const bool by_engine =
+            node.kind == NodeKind::Rows || node.kind == NodeKind::Group || node.kind == NodeKind::Aggregate;
+        if (!by_engine || (plan.schema.joined() && node.kind != NodeKind::Rows)) continue;
         for (const auto& place : places_of(plan.schema, node)) {
             if (place.table == table) columns.push_back(column_in(data, plan.schema[place]));
         }

@@ -13,7 +13,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-using Kind = QueryAggregate::Kind;
+using AggregateKind = QueryAggregate::Kind;
 
 bool is_float(ColumnType type) {
     return type == ColumnType::F32 || type == ColumnType::F64;
@@ -46,26 +46,26 @@ void add(Sum& sum, std::int64_t value) {
 
 Value answer(const Wanted& wanted, const Tables& tables, Measures& measures) {
     const auto& [what, place] = wanted;
-    if (what.kind == Kind::CountRows) return static_cast<std::int64_t>(measures.rows());
+    if (what.kind == AggregateKind::CountRows) return static_cast<std::int64_t>(measures.rows());
     const auto n = measures.count(place);
-    if (what.kind == Kind::Count) return static_cast<std::int64_t>(n);
+    if (what.kind == AggregateKind::Count) return static_cast<std::int64_t>(n);
     if (n == 0) return {};
     const auto value = [&](Key key) { return value_of(*tables.data.at(place.table), place.column, key); };
     const auto& column = tables[place];
     switch (what.kind) {
-        case Kind::Sum:
+        case AggregateKind::Sum:
             return sum_of(column, measures.sum(place));
-        case Kind::Average: {
+        case AggregateKind::Average: {
             const auto sum = measures.sum(place);
             return (is_float(column.type) ? sum.value : number(sum)) / static_cast<double>(n);
         }
-        case Kind::Min:
+        case AggregateKind::Min:
             return value(measures.extremes(place).first);
-        case Kind::Max:
+        case AggregateKind::Max:
             return value(measures.extremes(place).second);
-        case Kind::Quantile:
+        case AggregateKind::Quantile:
             return value(measures.kth(place, cpu::rank_of(what.phi, n) - 1));
-        case Kind::KthSmallest:
+        case AggregateKind::KthSmallest:
             return what.k > n ? Value() : value(measures.kth(place, what.k - 1));
         default:
             return what.k > n ? Value() : value(measures.kth(place, n - what.k));
@@ -82,11 +82,12 @@ Groups::Groups(const Tables& tables, std::vector<Place> by, std::span<const Want
 
 void Groups::measure(const Wanted& wanted) {
     const auto kind = wanted.what.kind;
-    if (kind == Kind::CountRows) return;
+    if (kind == AggregateKind::CountRows) return;
     auto found = std::ranges::find(measured_, wanted.place, &Measured::place);
     if (found == measured_.end()) found = measured_.insert(found, {.place = wanted.place});
-    found->sum = found->sum || kind == Kind::Sum || kind == Kind::Average;
-    found->order = found->order || kind == Kind::Quantile || kind == Kind::KthLargest || kind == Kind::KthSmallest;
+    found->sum = found->sum || kind == AggregateKind::Sum || kind == AggregateKind::Average;
+    found->order = found->order || kind == AggregateKind::Quantile || kind == AggregateKind::KthLargest ||
+                   kind == AggregateKind::KthSmallest;
 }
 
 namespace {

@@ -4,11 +4,9 @@
 
 namespace quadmill::detail::query {
 
-using Kind = PlanNode::Kind;
-
 namespace {
 
-constexpr const char* function = "QueryProcessor";
+constexpr const char* processor = "QueryProcessor";
 constexpr std::size_t most_leaves = 64;  // of a condition that an engine does at once
 
 BitsPtr combined(Columns& columns, BoolOp op, const BitsPtr& a, const BitsPtr& b) {
@@ -55,13 +53,13 @@ RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Col
 
 const Bound& RowsRun::bound(std::size_t node) {
     auto& bound = states_[node].bound;
-    if (!bound) bound = bind(function, nodes_[node].predicate->expression(), table_);
+    if (!bound) bound = bind(processor, nodes_[node].predicate->expression(), table_);
     return *bound;
 }
 
 std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& room) {
     const auto& n = nodes_[node];
-    if (n.kind == Kind::Rows) {
+    if (n.kind == NodeKind::Rows) {
         const auto used = leaves(bound(node));
         if (used > room) return {};
         room -= used;
@@ -73,7 +71,7 @@ std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& room) {
         if (!operand) return {};
         operands.push_back(std::move(*operand));
     }
-    return junction(n.kind == Kind::And ? Bound::Kind::And : Bound::Kind::Or, std::move(operands));
+    return junction(n.kind == NodeKind::And ? Bound::Kind::And : Bound::Kind::Or, std::move(operands));
 }
 
 std::optional<Columns::Clauses> RowsRun::at_once(std::size_t node) {
@@ -99,13 +97,13 @@ bool RowsRun::stands_alone(std::size_t node) const {
 
 BitsPtr RowsRun::make(std::size_t node) {
     const auto& n = nodes_[node];
-    if (n.kind == Kind::Rows) return select_at_once(columns_, bound(node));
+    if (n.kind == NodeKind::Rows) return select_at_once(columns_, bound(node));
     if (const auto normal = at_once(node)) {
         if (auto all = columns_.conjunction(*normal)) return all;
     }
     BitsPtr all;
     for (const auto input : n.inputs) {
-        all = combined(columns_, n.kind == Kind::And ? BoolOp::And : BoolOp::Or, all, bits(input));
+        all = combined(columns_, n.kind == NodeKind::And ? BoolOp::And : BoolOp::Or, all, bits(input));
         if (--states_[input].needed == 0) states_[input].bits = nullptr;
     }
     return all;

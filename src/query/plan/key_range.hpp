@@ -1,0 +1,54 @@
+// Which keys of a column's values satisfy a comparison with a constant.
+#pragma once
+
+#include <optional>
+
+#include "query/plan/engine.hpp"
+#include "query/table/key.hpp"
+
+namespace quadmill::detail::query {
+
+// Keys from low to high; of comparisons that no key satisfies there is none.
+struct KeyRange {
+    Key low, high;
+};
+
+// Where a constant is among the keys that numbers (or texts) of a column may have, which are from 0 to `last`.
+struct KeyPlace {
+    std::optional<Key> at_least;  // the first key of a value >= the constant, if there is one
+    std::optional<Key> above;     // and of a value > it
+    Key last;
+};
+
+// The first key, from 0 to last, where `holds`; it holds for all keys after one for which it does.
+template <class Holds>
+std::optional<Key> first_key(Key last, const Holds& holds) {
+    if (!holds(last)) return {};
+    Key low = 0, high = last;
+    while (low < high) {
+        const auto middle = low + (high - low) / 2;
+        if (holds(middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+[[nodiscard]] std::optional<KeyRange> segment(std::optional<Key> low, std::optional<Key> high);
+[[nodiscard]] std::optional<KeyRange> intersection(const std::optional<KeyRange>& a, const std::optional<KeyRange>& b);
+// Pre: op is not NotEqual, whose keys are not side by side.
+[[nodiscard]] std::optional<KeyRange> keys_at(const KeyPlace& place, Comparison op);
+// Pre: as keys_at().
+[[nodiscard]] std::optional<KeyRange> keys_of(const TableData& table, const ColumnData& column, Comparison op,
+                                              const Value& constant);
+
+// No value has the key before +0's, which stands for -0. It may be the first of these, but not the last one.
+template <class T>
+std::optional<KeyRange> without_negative_zero(std::optional<KeyRange> keys) {
+    if (keys) keys->low = KeyOf<T>::key(KeyOf<T>::value(keys->low));
+    return keys;
+}
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,104 @@
+// Trees of leaves: simplified as they are joined, and in conjunctive normal form.
+#include <algorithm>
+#include <utility>
+
+#include "query/plan/bind.hpp"
+
+namespace quadmill::detail::query {
+namespace {
+
+template <class B>
+auto* range_of(B& bound) {
+    return bound.kind == Bound::Kind::One ? std::get_if<Range>(&bound.leaf) : nullptr;
+}
+
+// Puts a range of a column that has one among the operands, both being asked for, into that one.
+bool narrowed(std::vector<Bound>& operands, const Bound& next) {
+    const auto* more = range_of(next);
+    if (!more || more->negate) return false;
+    for (auto& operand : operands) {
+        auto* range = range_of(operand);
+        if (!range || range->negate || range->column != more->column) continue;
+        range->low = std::max(range->low, more->low);
+        range->high = std::min(range->high, more->high);
+        return true;
+    }
+    return false;
+}
+
+bool is_empty(const Bound& bound) {
+    const auto* range = range_of(bound);
+    return range && range->low > range->high;
+}
+
+std::size_t leaves_of(const Columns::Clauses& all) {
+    std::size_t n = 0;
+    for (const auto& clause : all) n += clause.size();
+    return n;
+}
+
+// Each clause of one with each of the other. Nothing when that has more than `most` leaves.
+std::optional<Columns::Clauses> product(const Columns::Clauses& a, const Columns::Clauses& b, std::size_t most) {
+    if (a.size() * leaves_of(b) + b.size() * leaves_of(a) > most) return {};
+    Columns::Clauses result;
+    for (const auto& x : a) {
+        for (const auto& y : b) {
+            result.push_back(x);
+            result.back().insert(result.back().end(), y.begin(), y.end());
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+Bound junction(Bound::Kind kind, std::vector<Bound> operands) {
+    const bool neutral = kind == Bound::Kind::And;
+    Bound result{.kind = kind};
+    const auto add = [&](Bound operand) {
+        if (!neutral || !narrowed(result.operands, operand)) result.operands.push_back(std::move(operand));
+    };
+    for (auto& operand : operands) {
+        if (operand.kind == kind) {
+            for (auto& inner : operand.operands) add(std::move(inner));
+        } else if (operand.kind == Bound::Kind::One && std::holds_alternative<Always>(operand.leaf)) {
+            if (std::get<Always>(operand.leaf).value != neutral) return operand;
+        } else {
+            add(std::move(operand));
+        }
+    }
+    if (std::ranges::any_of(result.operands, is_empty)) return {.leaf = Always{false}};
+    if (result.operands.empty()) return {.leaf = Always{neutral}};
+    if (result.operands.size() == 1) return Bound(result.operands.front());
+    return result;
+}
+
+std::size_t leaves(const Bound& bound) {
+    if (bound.kind == Bound::Kind::One) return 1;
+    std::size_t n = 0;
+    for (const auto& operand : bound.operands) n += leaves(operand);
+    return n;
+}
+
+std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most) {
+    if (bound.kind == Bound::Kind::One) {
+        if (most < 1) return {};
+        return Columns::Clauses{{bound.leaf}};
+    }
+    std::optional<Columns::Clauses> result;
+    for (const auto& operand : bound.operands) {
+        auto next = clauses(operand, most);
+        if (!next) return {};
+        if (!result) {
+            result = std::move(next);
+        } else if (bound.kind == Bound::Kind::Or) {
+            result = product(*result, *next, most);
+        } else {
+            result->insert(result->end(), next->begin(), next->end());
+        }
+        if (!result || leaves_of(*result) > most) return {};
+    }
+    return result;
+}
+
+}  // namespace quadmill::detail::query
