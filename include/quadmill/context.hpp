@@ -90,7 +90,8 @@ class QUADMILL_API PassObserver {
 
 /// An OpenGL 4.5 core context that the library works in.
 ///
-/// One context belongs to one thread at a time. Copies share the context. A headless context is made current by each
+/// One context belongs to one thread at a time. Copies share the context, so what works in one takes a
+/// `const Context&` and keeps a copy. A headless context is made current by each
 /// call that needs it and what was current before comes back after the call; an adopted one must be current on the
 /// calling thread in each call, which is refused else. An object built from it may be destroyed while another one is
 /// current, or none: what it holds on the GPU waits for the next call in its own context, or for its end.
@@ -145,7 +146,7 @@ class QUADMILL_API Context {
 /// Throws: InvalidArgument for what Context::adopt says a call refuses.
 class QUADMILL_API Session {
   public:
-    explicit Session(Context& context);
+    explicit Session(const Context& context);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     ~Session();
@@ -172,7 +173,7 @@ class QUADMILL_API PassProfiler final : public PassObserver {
     enum class Rows { ByName, ByStep };
 
     /// Watches `context` until destroyed, then puts the observer before it back.
-    explicit PassProfiler(Context& context, Rows rows = Rows::ByName);
+    explicit PassProfiler(const Context& context, Rows rows = Rows::ByName);
     PassProfiler(const PassProfiler&) = delete;
     PassProfiler& operator=(const PassProfiler&) = delete;
     ~PassProfiler() override;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -154,6 +155,12 @@ class QUADMILL_API Table {
     Table& add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid = {});
     Table& add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid = {});
     Table& add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid = {});
+    /// A copy of values that lie elsewhere.
+    Table& add(std::string name, std::span<const float> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::span<const double> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::span<const std::int32_t> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::span<const std::uint32_t> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::span<const std::int64_t> values, std::vector<bool> valid = {});
     /// Text is held as numbers into a sorted dictionary, one for all columns of the table; so a column whose texts are
     /// new to it costs a copy of the numbers of those before it: better add all at once.
     Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});
@@ -293,7 +300,24 @@ struct NodeStats {
     double ms = 0;
 };
 
+/// A column of a result: std::int64_t, double or std::string. Where `valid` is false the row is NULL.
+template <class T>
+struct ResultColumn {
+    std::vector<T> values;
+    std::vector<bool> valid;
+};
+
 struct QueryResult {
+    /// By its name or number. As double, integers are rounded to the nearest.
+    /// Throws: InvalidArgument for a name or number that no column has, for a name that several have, and for a column
+    /// with values of another type.
+    ///
+    ///     const auto price = result.column<double>("price").values;
+    template <class T>
+    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::string_view name) const;
+    template <class T>
+    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;
+
     std::vector<std::string> columns;
     std::vector<std::vector<Value>> rows;
     std::uint64_t matched = 0;  ///< rows (pairs, for a join) that satisfied the condition
@@ -356,10 +380,10 @@ class QUADMILL_API Selection;
 ///     Table table;
 ///     table.add("a", std::vector<std::int32_t>{3, 1, 2});
 ///     QueryProcessor processor(Context::headless());
-///     processor.count(table, column("a") >= 2);  // 2
+///     const auto n = processor.count(table, column("a") >= 2);  // 2
 class QUADMILL_API QueryProcessor {
   public:
-    explicit QueryProcessor(Context context, const QueryOptions& options = {});
+    explicit QueryProcessor(const Context& context, const QueryOptions& options = {});
     /// On the CPU; takes QueryEngine::Auto and Cpu.
     explicit QueryProcessor(const QueryOptions& options = {});
     QueryProcessor(QueryProcessor&&) noexcept;
@@ -394,8 +418,9 @@ class QUADMILL_API QueryProcessor {
     /// Cost: at most 40 bytes of memory for each row that is joined, whatever the number of pairs; nested loops on the
     /// GPU also some 20 MB there, and at most 16 bytes for each right row.
     ///
-    ///     processor.join(orders, people, {.left = "person", .right = "id"},
-    ///                    [](std::span<const RowPair> pairs) { for (const auto& [order, person] : pairs) ...; });
+    ///     processor.join(orders, people, {.left = "person", .right = "id"}, [&](std::span<const RowPair> pairs) {
+    ///         for (const auto& pair : pairs) print(pair.left, pair.right);
+    ///     });
     std::uint64_t join(const Table& left, const Table& right, const Join& on,
                        const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows = nullptr,
                        const Selection* right_rows = nullptr);

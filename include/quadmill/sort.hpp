@@ -88,6 +88,21 @@ enum class Representation {
     FourArray,    ///< a quarter of the keys in each channel; a window, when there are several, in one channel
 };
 
+/// How Engine::Pbsn goes about it.
+/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run a channel without early stop.
+struct PbsnOptions {
+    EarlyStop early_stop = EarlyStop::Yes;
+    /// No texture gets more texels than this (4 keys a texel), nor more than the driver allows; a
+    /// larger input is sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU.
+    /// Rounded down to a power of two; at least 1.
+    std::size_t max_texels = std::size_t{1} << 24;
+    /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
+    /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
+    /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes
+    /// 2^18; fastest is 2^8.
+    std::size_t max_run = 0;
+};
+
 /// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/measurements.md).
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha), sections 4.2 and 4.4; its own form has steps_per_pass = 1.
 struct BitonicOptions {
@@ -105,24 +120,15 @@ struct BitonicOptions {
 struct SortOptions {
     Order order = Order::Ascending;
     Engine engine = Engine::Auto;
-    EarlyStop early_stop = EarlyStop::Yes;
     Precision precision = Precision::Native;
     Rounding rounding = Rounding::Refuse;
-    /// For Engine::Pbsn: no texture gets more texels than this (4 keys a texel), nor more than the driver allows; a
-    /// larger input is sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU.
-    /// Rounded down to a power of two; at least 1.
-    std::size_t max_texels = std::size_t{1} << 24;
-    /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
-    /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
-    /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes
-    /// 2^18; fastest is 2^8.
-    std::size_t max_run = 0;
     /// CPU threads for packing and merging, the caller's among them; 0 takes as many as the machine has. Engine::Hybrid
     /// sorts with two fewer beside them, or one of two.
     unsigned threads = 0;
     /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to
     /// the CPU. 0: than the driver says is free (a software renderer, the machine).
     std::size_t gpu_memory = 0;
+    PbsnOptions pbsn{};        ///< for Engine::Pbsn
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
 };
 
@@ -153,7 +159,7 @@ struct SortStats {
 /// where a call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself, but
 /// for a GPU that is lost while sorted keys come back (they come in parts, each as soon as it is there). Whether a sort
 /// of keys alone is stable cannot be told, since equal keys have equal bits; sort_with_index is.
-/// Memory: PBSN takes at most 4 textures of max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as
+/// Memory: PBSN takes at most 4 textures of PbsnOptions::max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as
 /// much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a
 /// little more than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the
 /// keys once and for the result once (SortStats has the bytes; a test holds both to it), where each window or segment
@@ -171,7 +177,7 @@ struct SortStats {
 ///     sorter.sort(keys);  // 1, 2, 3
 class QUADMILL_API Sorter {
   public:
-    explicit Sorter(Context context, const SortOptions& options = {});
+    explicit Sorter(const Context& context, const SortOptions& options = {});
     Sorter(Sorter&&) noexcept;
     Sorter& operator=(Sorter&&) noexcept;
     ~Sorter();
@@ -199,7 +205,7 @@ class QUADMILL_API Sorter {
 
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
     /// may be shorter.
-    /// Pre: 1 <= window; for Engine::Pbsn, window <= max_texels.
+    /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels.
     /// Cost: as for sort(), with 2^k >= window.
     SortStats sort_windows(Keys keys, std::size_t window);
 

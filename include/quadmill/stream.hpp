@@ -154,7 +154,7 @@ struct FrequencyOptions {
 ///
 ///     Frequencies<std::uint32_t> ports({.eps = 0.0001});
 ///     ports.add(values);
-///     for (const auto& [port, count] : ports.frequent(0.01)) ...
+///     for (const auto& port : ports.frequent(0.01)) print(port.value, port.count.estimate);
 template <class T>
 class QUADMILL_API Frequencies {
   public:

@@ -172,7 +172,7 @@ void SortCommand::run() {
         throw CLI::ValidationError("--precision", "does not go with --engine cpu, which sorts values as they are");
     }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
-    sort.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
+    sort.pbsn.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
     if (!index_output.empty() && window > 0)
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
     const auto type = reading.type();
@@ -264,10 +264,10 @@ void add_sort_command(CLI::App& app) {
         ->check(CLI::PositiveNumber)
         ->type_name("K");
     verb->add_flag("--no-early-stop", command->no_early_stop, "For pbsn: run all stages of the network");
-    verb->add_option("--max-texels", command->sort.max_texels, "For pbsn: most texels in one texture (4 values each)")
+    verb->add_option("--max-texels", command->sort.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    verb->add_option("--max-run", command->sort.max_run,
+    verb->add_option("--max-run", command->sort.pbsn.max_run,
                      "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144; "
                      "fastest is 256; the paper's own form for any size: as --max-texels)")
         ->check(CLI::PositiveNumber)

@@ -43,7 +43,7 @@ void (*Context::proc_address(const char* name) const)() {
     return device_->egl ? device_->egl->proc_address(name) : nullptr;
 }
 
-Session::Session(Context& context) : device_(context.device()) {
+Session::Session(const Context& context) : device_(context.device()) {
     device_->enter();
 }
 
@@ -52,7 +52,7 @@ Session::~Session() {
 }
 
 struct PassProfiler::State {
-    State(Context& watched, PassProfiler::Rows wanted) : context(watched), by(wanted) {}
+    State(const Context& watched, PassProfiler::Rows wanted) : context(watched), by(wanted) {}
     struct Mark {
         std::size_t row;
         detail::gl::Query begin, end;
@@ -78,8 +78,8 @@ struct PassProfiler::State {
     Clock::time_point begun;
 };
 
-PassProfiler::PassProfiler(Context& context, Rows rows) : state_(std::make_unique<State>(context, rows)) {
-    state_->previous = context.observe(this);
+PassProfiler::PassProfiler(const Context& context, Rows rows) : state_(std::make_unique<State>(context, rows)) {
+    state_->previous = state_->context.observe(this);
 }
 
 PassProfiler::~PassProfiler() {

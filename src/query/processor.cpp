@@ -145,8 +145,8 @@ void QueryProcessor::State::check(const char* function, const Table& table, cons
 
 // ---- QueryProcessor
 
-QueryProcessor::QueryProcessor(Context context, const QueryOptions& options)
-    : state_(std::make_shared<State>(std::move(context), options)) {}
+QueryProcessor::QueryProcessor(const Context& context, const QueryOptions& options)
+    : state_(std::make_shared<State>(context, options)) {}
 QueryProcessor::QueryProcessor(const QueryOptions& options) : state_(std::make_shared<State>(std::nullopt, options)) {}
 QueryProcessor::QueryProcessor(QueryProcessor&&) noexcept = default;
 QueryProcessor& QueryProcessor::operator=(QueryProcessor&&) noexcept = default;

@@ -91,11 +91,11 @@ struct Sorter::State {
 
 Sorter::State::State(Context with, const SortOptions& wanted)
     : context(std::move(with)), options(wanted), workers(wanted.threads) {
-    if (options.max_texels < 1) throw InvalidArgument("Sorter: max_texels must be at least 1, not 0");
-    if (options.max_run == 0) options.max_run = paper_run;
-    options.max_run = std::bit_floor(options.max_run);
+    if (options.pbsn.max_texels < 1) throw InvalidArgument("Sorter: max_texels must be at least 1, not 0");
+    if (options.pbsn.max_run == 0) options.pbsn.max_run = paper_run;
+    options.pbsn.max_run = std::bit_floor(options.pbsn.max_run);
     const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
-    options.max_texels = std::bit_floor(std::min(options.max_texels, side * side));
+    options.pbsn.max_texels = std::bit_floor(std::min(options.pbsn.max_texels, side * side));
     if (auto& block = options.bitonic.block) block = std::bit_floor(*block);
     if (options.bitonic.steps_per_pass < 1 || options.bitonic.steps_per_pass > 3) {
         throw InvalidArgument("Sorter: bitonic.steps_per_pass must be 1, 2 or 3, not " +
@@ -126,8 +126,8 @@ SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
     auto& gpu_side = on_gpu();
     ChunkSort<Float> sort({*context.device(), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys,
                           task.window);
-    const auto stats = sort.run(task.window == 0 ? cut(keys.size(), options.max_texels, options.max_run)
-                                                 : cut_windows(keys.size(), task.window, options.max_texels));
+    const auto stats = sort.run(task.window == 0 ? cut(keys.size(), options.pbsn.max_texels, options.pbsn.max_run)
+                                                 : cut_windows(keys.size(), task.window, options.pbsn.max_texels));
     scope.check();
     return stats;
 }
@@ -310,8 +310,8 @@ SortStats Sorter::State::by_engine(Engine engine, const Task& task) {
     }
 }
 
-Sorter::Sorter(Context context, const SortOptions& options)
-    : state_(std::make_unique<State>(std::move(context), options)) {}
+Sorter::Sorter(const Context& context, const SortOptions& options)
+    : state_(std::make_unique<State>(context, options)) {}
 Sorter::Sorter(Sorter&&) noexcept = default;
 Sorter& Sorter::operator=(Sorter&&) noexcept = default;
 Sorter::~Sorter() = default;
@@ -330,7 +330,7 @@ SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
     constexpr const char* function = "Sorter::sort_windows";
     if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
     window = std::min(window, std::max<std::size_t>(keys.size(), 1));
-    const auto most = state_->options.max_texels;
+    const auto most = state_->options.pbsn.max_texels;
     if (state_->options.engine == Engine::Pbsn && window > most) {
         throw InvalidArgument(std::string(function) + ": a window of " + std::to_string(window) +
                               " keys does not fit into a texture of " + std::to_string(most) +

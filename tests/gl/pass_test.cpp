@@ -713,7 +713,7 @@ TEST_CASE("the observer sees the passes of a sort, stage by stage") {
     context.observe(&counter);
     std::vector<float> keys(4 * 8);
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<float>(keys.size() - i);
-    sort(context, std::span(keys), {.engine = Engine::Pbsn, .early_stop = EarlyStop::No});
+    sort(context, std::span(keys), {.engine = Engine::Pbsn, .pbsn = {.early_stop = EarlyStop::No}});
     std::vector<std::pair<int, int>> expected;
     for (int stage = 1; stage <= 3; ++stage) {
         for (int step = 1; step <= 3; ++step) expected.emplace_back(stage, step);

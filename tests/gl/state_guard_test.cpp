@@ -52,7 +52,7 @@ class HaltingObserver final : public PassObserver {
 };
 
 SortOptions pbsn(Order order, EarlyStop early_stop, std::size_t max_texels = std::size_t{1} << 24) {
-    return {.order = order, .engine = Engine::Pbsn, .early_stop = early_stop, .max_texels = max_texels, .threads = 1};
+    return {.order = order, .engine = Engine::Pbsn, .threads = 1, .pbsn = {.early_stop = early_stop, .max_texels = max_texels}};
 }
 
 // Textures of the host to sort, made before the poison and looked at after it.

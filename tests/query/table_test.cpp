@@ -1,6 +1,9 @@
 // Tables: what columns are kept as, and what is refused.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <span>
+
 #include "quadmill/error.hpp"
 #include "reference.hpp"
 
@@ -40,6 +43,40 @@ TEST_CASE("Columns keep their values, NULLs are 0, and the least and most key le
     CHECK(table.columns()[2].name == "none");
     CHECK(table.columns()[1].type == ColumnType::I64);
     for (std::size_t row = 0; row < 3; ++row) CHECK(has_value(f, row) == (row != 1));
+}
+
+TEST_CASE("Values that lie elsewhere are copied") {
+    std::vector<float> floats{1, 2, 3};
+    std::array<std::int64_t, 3> integers{4, 5, 6};
+    Table table;
+    table.add("f", std::span<const float>(floats), {true, true, false});
+    table.add("i", std::span<const std::int64_t>(integers));
+    floats[0] = 9;
+    CHECK(std::get<std::vector<float>>(data(table, "f").values) == std::vector<float>{1, 2, 0});
+    CHECK(std::get<std::vector<std::int64_t>>(data(table, "i").values) == std::vector<std::int64_t>{4, 5, 6});
+}
+
+TEST_CASE("Columns of a result by name, number and type") {
+    QueryResult result;
+    result.columns = {"i", "mixed", "text", "text"};
+    result.rows = {{std::int64_t{1}, std::int64_t{2}, std::string("a"), Value()},
+                   {Value(), 2.5, std::string("b"), Value()}};
+    const auto integers = result.column<std::int64_t>("i");
+    CHECK(integers.values == std::vector<std::int64_t>{1, 0});
+    CHECK(integers.valid == std::vector<bool>{true, false});
+    CHECK(result.column<double>("mixed").values == std::vector<double>{2, 2.5});
+    CHECK(result.column<std::string>(2).values == std::vector<std::string>{"a", "b"});
+    CHECK(result.column<double>(3).valid == std::vector<bool>{false, false});
+    const auto refused = [&](auto ask, const char* words) { CHECK_THROWS_WITH_AS(ask(), words, InvalidArgument); };
+    refused([&] { static_cast<void>(result.column<double>("x")); }, "QueryResult::column: there is no column 'x'");
+    refused([&] { static_cast<void>(result.column<std::string>("text")); },
+            "QueryResult::column: several columns are called 'text'; ask by number");
+    refused([&] { static_cast<void>(result.column<double>(4)); },
+            "QueryResult::column: there is no column number 4, but 4 columns, counted from 0");
+    refused([&] { static_cast<void>(result.column<std::int64_t>("mixed")); },
+            "QueryResult::column: 'mixed' is not of integers (row 1)");
+    refused([&] { static_cast<void>(result.column<std::string>("i")); },
+            "QueryResult::column: 'i' is not of text (row 0)");
 }
 
 TEST_CASE("Rows of NULL beyond a word") {

@@ -160,6 +160,26 @@ Table& Table::add(std::string name, std::vector<std::int64_t> values, std::vecto
     return *this;
 }
 
+Table& Table::add(std::string name, std::span<const float> values, std::vector<bool> valid) {
+    return add(std::move(name), std::vector<float>(values.begin(), values.end()), std::move(valid));
+}
+
+Table& Table::add(std::string name, std::span<const double> values, std::vector<bool> valid) {
+    return add(std::move(name), std::vector<double>(values.begin(), values.end()), std::move(valid));
+}
+
+Table& Table::add(std::string name, std::span<const std::int32_t> values, std::vector<bool> valid) {
+    return add(std::move(name), std::vector<std::int32_t>(values.begin(), values.end()), std::move(valid));
+}
+
+Table& Table::add(std::string name, std::span<const std::uint32_t> values, std::vector<bool> valid) {
+    return add(std::move(name), std::vector<std::uint32_t>(values.begin(), values.end()), std::move(valid));
+}
+
+Table& Table::add(std::string name, std::span<const std::int64_t> values, std::vector<bool> valid) {
+    return add(std::move(name), std::vector<std::int64_t>(values.begin(), values.end()), std::move(valid));
+}
+
 Table& Table::add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid) {
     return add(std::vector<TextColumn>{{std::move(name), values, std::move(valid)}});
 }

@@ -156,7 +156,7 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks) {
         auto& here = lane(i);
         here.sort_begin.note_time();
         bench_.pbsn.sort(*here.current,
-                         {.k = chunks[i].k, .order = bench_.options.order, .early_stop = bench_.options.early_stop},
+                         {.k = chunks[i].k, .order = bench_.options.order, .early_stop = bench_.options.pbsn.early_stop},
                          [&] {
                              if (i > 0) collect(chunks[i - 1], lane(i - 1), aside[(i - 1) % 2]);
                              if (i + 1 < chunks.size()) send(i + 1);

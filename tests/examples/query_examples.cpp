@@ -1,0 +1,83 @@
+// The examples of query.hpp and of the README's part on queries, as they are there.
+#include <doctest/doctest.h>
+#include <quadmill/context.hpp>
+#include <quadmill/query.hpp>
+
+#include <utility>
+#include <vector>
+
+#include "gl/texels.hpp"
+
+using namespace quadmill;  // NOLINT(google-build-using-namespace)
+
+TEST_CASE("query.hpp: predicates") {
+    Table table;
+    table.add("a", std::vector<std::int32_t>{1, 4, 5}).add("b", std::vector<float>{2.5F, 3, 3});
+    table.add("d", std::vector<std::int32_t>{4, 4, 3});
+    const auto wanted = (column("a") > 3 || column("b") <= 2.5) && !column("d").in({1, 2, 3});
+    CHECK(QueryProcessor().count(table, wanted) == 2);
+}
+
+TEST_CASE("query.hpp: a processor") {
+    Table table;
+    table.add("a", std::vector<std::int32_t>{3, 1, 2});
+    QueryProcessor processor(Context::headless());
+    const auto n = processor.count(table, column("a") >= 2);  // 2
+    CHECK(n == 2);
+}
+
+TEST_CASE("query.hpp: a plan, and its result by column") {
+    Table table;
+    table.add("a", std::vector<std::int32_t>{3, 1, 2}).add("price", std::vector<double>{1.5, 2.5, 3.5});
+    const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},
+                                             {.kind = PlanNode::Kind::Aggregate, .inputs = {0}},  // COUNT(*)
+                                             {.kind = PlanNode::Kind::Result, .inputs = {1}, .names = {"n"}}},
+                                            table.columns());
+    QueryProcessor processor;
+    CHECK(processor.run(plan, table).column<std::int64_t>("n").values.at(0) == 2);
+    const Query query{.outputs = {{.what = "price", .name = {}}}, .where = column("a") > 1};
+    const auto result = processor.run(QueryPlan(query, table.columns()), table);
+    const auto price = result.column<double>("price").values;
+    CHECK(price == std::vector<double>{1.5, 3.5});
+}
+
+TEST_CASE("query.hpp: a join") {
+    Table orders, people;
+    orders.add("person", std::vector<std::int32_t>{7, 8, 7});
+    people.add("id", std::vector<std::int32_t>{8, 7});
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> printed;
+    const auto print = [&](std::uint64_t order, std::uint64_t person) { printed.emplace_back(order, person); };
+    QueryProcessor processor;
+    processor.join(orders, people, {.left = "person", .right = "id"}, [&](std::span<const RowPair> pairs) {
+        for (const auto& pair : pairs) print(pair.left, pair.right);
+    });
+    CHECK(printed == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 1}, {1, 0}, {2, 1}});
+}
+
+TEST_CASE("README: queries") {
+    auto context = Context::headless();
+    const std::vector<double> prices{1, 5, 3, 4};
+    const std::vector<std::string> cities{"Paris", "Rome", "Oslo", "Oslo"};
+    constexpr std::size_t rows = 4;
+    context.make_current();
+    const auto made = [&] {
+        const Session session(context);
+        detail::gl::Texture depths(*context.device(), detail::gl::Format::R32f, 2, 2);
+        test::write_texels(*context.device(), depths, std::vector<float>{0, 0.25F, 0.5F, 0.75F});
+        return depths;
+    }();
+    const auto texture = made.id();
+    // clang-format off
+// Queries on columns in memory or in your textures; NULLs, exact comparisons, any boolean expression.
+quadmill::Table table;
+table.add("price", prices).add("city", cities).add_texture("depth", texture, quadmill::ColumnType::F32, rows);
+using quadmill::column;
+quadmill::QueryProcessor processor(context);      // or QueryProcessor() without OpenGL: the CPU answers
+auto n = processor.count(table, column("price") > 2.5 && !column("city").in({"Paris", "Rome"}));
+auto chosen = processor.select(table, column("depth").between(0.25, 0.75));   // stays on the GPU; &, |, ~, rows()
+auto third = processor.kth_largest(table, "price", 3, &chosen);
+    // clang-format on
+    CHECK(n == 2);
+    CHECK(chosen.count() == 3);
+    CHECK(std::get<double>(third) == 3);
+}

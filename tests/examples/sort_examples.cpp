@@ -1,0 +1,131 @@
+// The examples of sort.hpp and of the README's part on sorting, as they are there.
+#include <doctest/doctest.h>
+#include <quadmill/context.hpp>
+#include <quadmill/sort.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "gl/texels.hpp"
+
+using namespace quadmill;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+std::vector<float> measured() {
+    std::vector<float> keys(5000);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<float>(i * 37 % 5000);
+    return keys;
+}
+
+// Stands for the program's own context and its loader.
+Context host() {
+    static auto context = Context::headless();
+    context.make_current();
+    return context;
+}
+void (*glfwGetProcAddress(const char* name))() {  // NOLINT(readability-identifier-naming): as it is called there
+    return host().proc_address(name);
+}
+
+struct Textures {
+    static constexpr int side = 16;
+    Context context = host();
+    detail::gl::Device& device = *context.device();
+    detail::gl::Texture input{make(detail::gl::Format::Rgba32f)}, output{make(detail::gl::Format::Rgba32f)},
+        depth{make(detail::gl::Format::R32f)}, order{make(detail::gl::Format::R32ui)};
+    std::vector<float> texels = std::vector<float>(4 * side * side), depths = std::vector<float>(side * side);
+
+    Textures() {
+        const Session session(context);
+        for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i * 7 % 1024);
+        for (std::size_t i = 0; i < depths.size(); ++i) depths[i] = static_cast<float>(i * 5 % 256);
+        test::write_texels(device, input, texels);
+        test::write_texels(device, depth, depths);
+    }
+    [[nodiscard]] detail::gl::Texture make(detail::gl::Format format) const {
+        const Session session(context);
+        return {device, format, side, side};
+    }
+    template <class T>
+    [[nodiscard]] std::vector<T> read(const detail::gl::Texture& texture) const {
+        const Session session(context);
+        return test::read_texels<T>(device, texture);
+    }
+    // Whether each channel of the texture is in order.
+    [[nodiscard]] bool sorted(const detail::gl::Texture& texture) const {
+        const auto found = read<float>(texture);
+        for (std::size_t i = 4; i < found.size(); ++i) {
+            if (found[i] < found[i - 4]) return false;
+        }
+        return true;
+    }
+    [[nodiscard]] bool ordered() const {
+        const auto places = read<std::uint32_t>(order);
+        return std::ranges::is_sorted(places, {}, [&](std::uint32_t place) { return depths.at(place); });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("sort.hpp: a sorter") {
+    Sorter sorter(Context::headless(), {.engine = Engine::Pbsn});
+    std::vector<float> keys{3, 1, 2};
+    sorter.sort(keys);  // 1, 2, 3
+    CHECK(keys == std::vector<float>{1, 2, 3});
+}
+
+TEST_CASE("sort.hpp: an index, segments, the best") {
+    Sorter sorter(Context::headless());
+    std::vector<float> keys{3, 1, 2};
+    std::vector<std::uint32_t> index(keys.size());
+    sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
+    CHECK(index == std::vector<std::uint32_t>{1, 2, 0});
+    keys = {2, 1, 5, 4, 3, 9, 8};
+    sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
+    CHECK(keys == std::vector<float>{1, 2, 3, 4, 5, 8, 9});
+    keys = measured();
+    std::array<float, 10> best;
+    sorter.top(keys, best);  // the 10 smallest
+    CHECK(best == std::array<float, 10>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+TEST_CASE("sort.hpp: textures") {
+    Textures all;
+    Sorter sorter(all.context);
+    const auto texture = all.input.id(), distance = all.depth.id(), order = all.order.id();
+    sorter.sort_texture(texture, texture);  // in place, in the program's own context
+    sorter.argsort_texture(distance, order);  // in the program's own context, each frame
+    CHECK(all.sorted(all.input));
+    CHECK(all.ordered());
+}
+
+TEST_CASE("README: sorting") {
+    Textures all;
+    const auto input = all.input.id(), output = all.output.id(), depth = all.depth.id(), order = all.order.id();
+    std::vector<std::uint32_t> index(5000);
+    std::array<float, 3> best{};
+    const std::array<std::size_t, 2> ends{100, 5000};
+    // clang-format off
+// Without a display:
+auto context = quadmill::Context::headless();
+std::vector<float> keys = measured();
+quadmill::Sorter sorter(context);        // keeps programs and textures from call to call
+sorter.sort(keys);                       // in place; also double, integers of 32 and 64 bits, 16-bit floats
+sorter.sort_with_index(keys, index);     // and where each was; stable
+sorter.sort_windows(keys, 1000);         // each 1000 keys by themselves, many in one texture
+sorter.sort_segments(keys, ends);        // or segments of any lengths
+sorter.top(keys, best, std::span(index).first(3));   // the first best.size() in order, without sorting the rest
+
+// Inside an OpenGL program, with its 4.5 core context current:
+auto mine = quadmill::Context::adopt(glfwGetProcAddress);
+quadmill::Sorter on_gpu(mine);
+on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
+on_gpu.argsort_texture(depth, order);    // R32F to R32UI: the order to draw in; the CPU does not even wait
+    // clang-format on
+    CHECK(std::ranges::is_sorted(keys));
+    CHECK(best == std::array<float, 3>{0, 1, 2});
+    CHECK(all.sorted(all.output));
+    CHECK(all.ordered());
+}

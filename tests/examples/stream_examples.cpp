@@ -1,0 +1,66 @@
+// The examples of stream.hpp and of the README's part on streams, as they are there.
+#include <doctest/doctest.h>
+#include <quadmill/context.hpp>
+#include <quadmill/stream.hpp>
+#include <quadmill/window_sorter.hpp>
+
+#include <utility>
+#include <vector>
+
+using namespace quadmill;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+std::vector<float> seconds() {
+    std::vector<float> values(1000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);
+    return values;
+}
+
+}  // namespace
+
+TEST_CASE("stream.hpp: quantiles") {
+    const auto values = seconds();
+    Quantiles<float> latencies({.eps = 0.001});
+    latencies.add(values);
+    const auto median = latencies.quantile(0.5);  // median.value, median.rank_lower, median.rank_upper
+    CHECK(median.value == 500);
+}
+
+TEST_CASE("stream.hpp: frequent values") {
+    std::vector<std::uint32_t> values(1000, 443);
+    values[7] = 80;
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> printed;
+    const auto print = [&](std::uint32_t port, std::uint64_t count) { printed.emplace_back(port, count); };
+    Frequencies<std::uint32_t> ports({.eps = 0.0001});
+    ports.add(values);
+    for (const auto& port : ports.frequent(0.01)) print(port.value, port.count.estimate);
+    CHECK(printed == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{443, 999}});
+}
+
+TEST_CASE("stream.hpp: heavy prefixes") {
+    const std::vector<std::uint32_t> addresses(100, 0x0a000001);
+    HeavyPrefixes<std::uint32_t> sources({.eps = 0.001, .support = 0.01, .lengths = {0, 8, 16, 24, 32}});
+    sources.add(addresses);
+    CHECK(sources.heavy(0.5).size() == 1);
+}
+
+TEST_CASE("README: streams") {
+    const auto values = seconds();
+    auto context = Context::headless();
+    Quantiles<float> other({.eps = 0.0001});
+    other.add(values);
+    // clang-format off
+// Streams; quadmill::summary has these without any OpenGL, sorting by std::sort.
+quadmill::Quantiles<float> latencies({.eps = 0.0001}, quadmill::window_sorter(context));
+latencies.add(values);                   // again and again
+auto p99 = latencies.quantile(0.99);     // p99.value, p99.rank_lower, p99.rank_upper
+latencies.merge(other);                  // of another machine: save() and load()
+quadmill::SlidingQuantiles<float> last({.eps = 0.01, .window = 1000000});
+quadmill::Frequencies<std::uint32_t> ports({.eps = 0.001});   // ports.frequent(0.01)
+    // clang-format on
+    CHECK(p99.value == 990);
+    CHECK(latencies.n() == 2000);
+    CHECK(last.n() == 0);
+    CHECK(ports.n() == 0);
+}
