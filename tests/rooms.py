@@ -21,6 +21,7 @@ ROOMS = {
     "stream": ["cpu"],
     "sort": ["cpu", "gl", "pass"],
     "query": ["cpu", "gl", "pass", "sort"],
+    "external": ["cpu", "files", "gl", "pass", "sort"],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query"],
