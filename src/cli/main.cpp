@@ -105,6 +105,8 @@ int run(int argc, char** argv) {
     add_corrsum_command(app);
     add_merge_command(app);
     add_query_command(app);
+    add_gensort_command(app);
+    add_valsort_command(app);
     add_limits_command(app);
     add_show_command(app);
     std::string command_line = "quadmill";
