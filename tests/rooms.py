@@ -26,7 +26,7 @@ ROOMS = {
     "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "input"],
     "show": ["cpu", "gl", "pass", "sort", "query", "input"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "input", "sql", "bench", "show"],
+    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "files", "external", "input", "sql", "bench", "show"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.

@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
         "by SIGINT (Ctrl-C), SIGTERM or SIGHUP: verbs on streams then answer about what has come, and save it.");
     add_info_command(app);
     add_sort_command(app);
+    add_terasort_command(app);
     add_quantiles_command(app);
     add_frequent_command(app);
     add_hhh_command(app);
