@@ -79,7 +79,9 @@ void Merger::find_record(std::size_t which) {
     auto& run = runs_[which];
     run.length = 0;
     if (format_.fixed()) {
-        if (static_cast<std::size_t>(run.to - run.at) < record_bytes_ && !next_block(which)) return;
+        while (static_cast<std::size_t>(run.to - run.at) < record_bytes_) {
+            if (!next_block(which)) return;
+        }
         run.length = record_bytes_;
         run.key = run.at + key_offset_;
         if (makes_keys_) {
