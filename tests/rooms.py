@@ -24,7 +24,7 @@ ROOMS = {
     "external": ["cpu", "files", "gl", "pass", "sort"],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
-    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external"],
+    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "input"],
     "show": ["cpu", "gl", "pass", "sort", "query", "input"],
     "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "files", "external", "input", "sql", "bench", "show"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],

@@ -1,10 +1,15 @@
 #include "bench/sort_records.hpp"
 
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill::detail::bench {
 namespace {
@@ -190,6 +195,66 @@ RecordCheck check_records(std::span<const std::byte> records) {
         std::memcpy(check.last_key.data(), last, record_key_bytes);
     }
     return check;
+}
+
+namespace {
+
+constexpr std::size_t slice_bytes = record_bytes << 13U;  // what a thread makes or checks at a time
+constexpr std::size_t slices = 16;                        // in memory
+
+// Reads until the memory is full or the input ends.
+std::size_t fill(cli::InputFile& in, std::span<std::byte> memory) {
+    std::size_t size = 0;
+    while (size < memory.size()) {
+        const auto read = in.read(memory.subspan(size));
+        if (read == 0) break;
+        size += read;
+    }
+    return size;
+}
+
+}  // namespace
+
+void make_file(cli::OutputFile& out, RecordForm form, std::uint64_t first, std::uint64_t count) {
+    cpu::Workers workers;
+    std::vector<std::byte> memory(slices * slice_bytes);
+    for (std::uint64_t done = 0; done < count;) {
+        const auto records =
+            static_cast<std::size_t>(std::min<std::uint64_t>(count - done, memory.size() / record_bytes));
+        const auto all = std::span(memory).first(records * record_bytes);
+        const auto slice = [&](std::size_t i) {
+            return all.subspan(i * slice_bytes, std::min(slice_bytes, all.size() - i * slice_bytes));
+        };
+        workers.then_in_order(
+            (all.size() + slice_bytes - 1) / slice_bytes,
+            [&](std::size_t i) { RecordMaker(form, first + done + i * slice_bytes / record_bytes).make(slice(i)); },
+            [&](std::size_t i) { out.write(slice(i)); });
+        done += records;
+    }
+}
+
+RecordCheck check_file(cli::InputFile& in) {
+    cpu::Workers workers;
+    std::vector<std::byte> memory(slices * slice_bytes);
+    std::vector<std::size_t> sizes(slices);
+    std::vector<RecordCheck> checks(slices);
+    RecordCheck all;
+    const auto slice = [&](std::size_t i) { return std::span(memory).subspan(i * slice_bytes, slice_bytes); };
+    std::size_t last = 0;
+    do {
+        workers.after_in_order(
+            slices, [&](std::size_t i) { sizes[i] = fill(in, slice(i)); },
+            [&](std::size_t i) { checks[i] = check_records(slice(i).first(sizes[i] / record_bytes * record_bytes)); });
+        for (std::size_t i = 0; i < slices; ++i) {
+            all.add(checks[i]);
+            if (sizes[i] % record_bytes == 0) continue;
+            throw IoError(fmt::format("{} ends within a record: record {} has {} bytes, not {}", in.name(), all.records,
+                                      sizes[i] % record_bytes, record_bytes),
+                          in.path(), all.records * record_bytes);
+        }
+        last = sizes.back();
+    } while (last == slice_bytes);
+    return all;
 }
 
 }  // namespace quadmill::detail::bench

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "files/files.hpp"
+
 namespace quadmill::detail::bench {
 
 inline constexpr std::size_t record_bytes = 100, record_key_bytes = 10;
@@ -68,5 +70,9 @@ struct RecordCheck {
 
 // Pre: the size is a multiple of record_bytes.
 [[nodiscard]] RecordCheck check_records(std::span<const std::byte> records);
+
+// Records [first, first + count) of a file, on all threads. Throw IoError, also for a file that ends within a record.
+void make_file(cli::OutputFile& out, RecordForm form, std::uint64_t first, std::uint64_t count);
+[[nodiscard]] RecordCheck check_file(cli::InputFile& in);
 
 }  // namespace quadmill::detail::bench

@@ -1,14 +1,11 @@
 // quadmill gensort, quadmill valsort: the records of the sort benchmark.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "bench/sort_records.hpp"
 #include "cli/commands.hpp"
-#include "cpu/workers.hpp"
 #include "files/files.hpp"
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
@@ -17,10 +14,6 @@ namespace quadmill::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace)
-using detail::cpu::Workers;
-
-constexpr std::size_t slice_bytes = record_bytes << 13U;  // what a thread makes or checks at a time
-constexpr std::size_t slices = 16;                        // in memory
 
 struct Gensort {
     bool ascii = false, skewed = false;
@@ -36,21 +29,7 @@ void Gensort::run() const {
     out.must_be_open();
     if (!ascii && out.is_terminal())
         throw CLI::ValidationError("FILE", "standard output is a terminal; name a file, or take -a");
-    Workers workers;
-    std::vector<std::byte> memory(slices * slice_bytes);
-    for (std::uint64_t done = 0; done < count;) {
-        const auto records =
-            static_cast<std::size_t>(std::min<std::uint64_t>(count - done, memory.size() / record_bytes));
-        const auto all = std::span(memory).first(records * record_bytes);
-        const auto slice = [&](std::size_t i) {
-            return all.subspan(i * slice_bytes, std::min(slice_bytes, all.size() - i * slice_bytes));
-        };
-        workers.then_in_order(
-            (all.size() + slice_bytes - 1) / slice_bytes,
-            [&](std::size_t i) { RecordMaker(form, first + done + i * slice_bytes / record_bytes).make(slice(i)); },
-            [&](std::size_t i) { out.write(slice(i)); });
-        done += records;
-    }
+    make_file(out, form, first, count);
     out.commit();
 }
 
@@ -59,41 +38,6 @@ struct Valsort {
     bool json = false;
     void run() const;
 };
-
-// Reads until the memory is full or the input ends.
-std::size_t fill(InputFile& in, std::span<std::byte> memory) {
-    std::size_t size = 0;
-    while (size < memory.size()) {
-        const auto read = in.read(memory.subspan(size));
-        if (read == 0) break;
-        size += read;
-    }
-    return size;
-}
-
-RecordCheck check_file(InputFile& in) {
-    Workers workers;
-    std::vector<std::byte> memory(slices * slice_bytes);
-    std::vector<std::size_t> sizes(slices);
-    std::vector<RecordCheck> checks(slices);
-    RecordCheck all;
-    const auto slice = [&](std::size_t i) { return std::span(memory).subspan(i * slice_bytes, slice_bytes); };
-    std::size_t last = 0;
-    do {
-        workers.after_in_order(
-            slices, [&](std::size_t i) { sizes[i] = fill(in, slice(i)); },
-            [&](std::size_t i) { checks[i] = check_records(slice(i).first(sizes[i] / record_bytes * record_bytes)); });
-        for (std::size_t i = 0; i < slices; ++i) {
-            all.add(checks[i]);
-            if (sizes[i] % record_bytes == 0) continue;
-            throw IoError(fmt::format("{} ends within a record: record {} has {} bytes, not {}", in.name(), all.records,
-                                      sizes[i] % record_bytes, record_bytes),
-                          in.path(), all.records * record_bytes);
-        }
-        last = sizes.back();
-    } while (last == slice_bytes);
-    return all;
-}
 
 void Valsort::run() const {
     InputFile in(input);
