@@ -108,6 +108,18 @@ class Output(Terasort):
             self.assertLess(facts["peak_bytes"], cap << 20)
             self.assertGreater(facts["runs"], 1)
 
+    def test_engines_of_the_gpu_and_their_memory(self):
+        data = lines(200000)
+        source, out = self.path("in", data), self.path("out")
+        for engine in ("merge", "bitonic"):
+            result = self.sort(source, out, "--engine", engine, "--memory", "192M", "--json", "--profile")
+            facts = json.loads(result.stdout)
+            self.assertEqual(facts["engine"], engine)
+            self.assertIn(b"merge" if engine == "merge" else b"compare", result.stderr)
+            self.assertEqual(self.read(out), by_key(data))
+            if json.loads(run("info", "--json").stdout)["software"]:
+                self.assertLess(facts["peak_bytes"], 192 << 20)
+
     def test_output_on_another_file_system(self):
         shared = "/dev/shm/quadmill-terasort-test"
         os.makedirs(shared, exist_ok=True)
@@ -131,7 +143,7 @@ class Refused(Terasort):
                 ("not within a record", ["--key-offset", "91"]), ("at most 255", ["--key", "0:90"] * 3),
                 ("excludes", ["--key", "0:1", "--key-bytes", "3"]), ("excludes", ["--lines", "--key", "0:1"]),
                 ("--record-bytes", ["--record-bytes", "0"]), ("--record-bytes", ["--record-bytes", "65536"]),
-                ("--memory", ["--memory", "much"])):
+                ("--memory", ["--memory", "much"]), ("--engine", ["--engine", "hybrid"])):
             self.fails(2, words, "terasort", source, out, *args)
         self.fails(2, "OUT is required", "terasort", source)
         self.fails(2, "standard output", "terasort", source, "-", "--json")
