@@ -361,6 +361,20 @@ TEST_CASE("the plan of runs keeps to the memory and takes most of it") {
     CHECK_FALSE(plan_runs(format, 100000, {}));
 }
 
+TEST_CASE("runs go to the folders in turn, one after the other") {
+    const Folder folder;
+    TemporarySpace space({folder / "temp", folder / "."});
+    for (std::size_t i = 0; i < 6; ++i) {
+        auto run = space.begin();
+        CHECK(run.file == i % 2);
+        CHECK(run.offset == i / 2 * 2 * page);
+        run.bytes = page + 1;
+        space.end(run);
+        CHECK(space.place(run).path == (i % 2 == 0 ? folder / "temp" : folder / "."));
+    }
+    CHECK(folder.names() == std::set<std::string>{"temp"});
+}
+
 TEST_CASE("whatever call fails, the input stays, there is no output, and nothing is left") {
     const Folder folder;
     std::mt19937 random(21);
@@ -370,12 +384,15 @@ TEST_CASE("whatever call fails, the input stays, there is no output, and nothing
     write_file(folder / "old", "old");
     const auto options = options_for(format, folder);
     static std::atomic<int> calls, wanted, error;
+    static std::vector<Call> last;  // on the thread of the test: what comes when all is written
     static std::atomic<std::size_t> most;
     const auto sort = [&](const std::string& name) {
         calls = 0;
+        last.clear();
         const Faults faults([](Call call) {
             Fault fault;
             if (calls++ == wanted) fault.error = error;
+            if (call != Call::Read && call != Call::Write && call != Call::Open) last.push_back(call);
             if (call == Call::Read || call == Call::Write) fault.most = most;
             return fault;
         });
@@ -389,6 +406,7 @@ TEST_CASE("whatever call fails, the input stays, there is no output, and nothing
     sort("out");
     const int all = calls;
     CHECK(all > 40);
+    CHECK(last == std::vector{Call::Truncate, Call::Sync, Call::Close, Call::Rename});
     std::filesystem::remove(folder / "out");
     int failed = 0;
     for (int i = 0; i < all; ++i) {
