@@ -51,7 +51,8 @@ std::string run_once(const FileContender& contender, const FileJob& job, FileRun
     evict(job.input);
     const cpu::Stopwatch watch;
     auto ended = cli::run_program(contender.words(job));
-    if (!ended.failure.empty()) return ended.failure;
+    if (!ended.failure.empty())
+        return ended.errors.empty() ? ended.failure : ended.errors.substr(0, ended.errors.find('\n'));
     sync_file(job.output);
     run = {watch.ms(), std::move(ended.output)};
     return {};
