@@ -27,6 +27,13 @@ namespace {
 const Words<FieldType> field_words{{"u32", FieldType::U32}, {"i32", FieldType::I32}, {"u64", FieldType::U64},
                                    {"i64", FieldType::I64}, {"f32", FieldType::F32}, {"f64", FieldType::F64}};
 
+// Those that carry pointers to records.
+const Words<Engine> pointer_engine_words{{"auto", Engine::Auto},
+                                         {"cpu", Engine::Cpu},
+                                         {"pbsn", Engine::Pbsn},
+                                         {"merge", Engine::Merge},
+                                         {"bitonic", Engine::Bitonic}};
+
 // OFFSET:BYTES or OFFSET:TYPE, and perhaps :asc or :desc.
 std::optional<KeyField> parse_field(std::string_view spec) {
     std::array<std::string, 3> parts{"", "", "asc"};
@@ -242,7 +249,7 @@ void add_terasort_command(CLI::App& app) {
             "--engine", command->engine,
             "What sorts keys in memory: merge, bitonic or pbsn on the GPU, cpu, or auto: merge where there is a "
             "GPU")
-        ->transform(one_of(engine_words))
+        ->transform(one_of(pointer_engine_words))
         ->default_str("auto");
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);
     add_json_option(*verb, command->format);

@@ -37,9 +37,10 @@ const ExternalSortOptions& checked(const char* function, const ExternalSortOptio
                           " bytes of memory, not " + std::to_string(options.memory));
 }
 
+// Textures and staging memory; those of a software renderer are main memory too.
 std::size_t engine_bytes(const std::optional<Context>& context, Engine engine) {
     if (engine == Engine::Cpu || !context) return 0;
-    return context->info().software ? 40 : 16;
+    return context->info().software ? 64 : 24;
 }
 
 }  // namespace
@@ -54,24 +55,29 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, const
       report_(options.progress),
       space_(folders_of(options)),
       maker_(format_, options, context, space_, tick()),
-      engine_bytes_(engine_bytes(context, maker_.engine())) {}
-
-std::size_t Sorting::memory_left() const {
+      engine_bytes_(engine_bytes(context, maker_.engine())) {
     const auto now = resident_bytes();
-    const auto taken = (now > resident_ ? now - resident_ : 0) + reserve;
+    engine_held_ = now > resident_ ? now - resident_ : 0;
+}
+
+// What the engine and its driver hold; that of the CPU holds nothing before it sorts, nor after it.
+std::size_t Sorting::memory_left(std::size_t records) const {
+    auto taken = reserve;
+    if (engine_bytes_ > 0) taken = 3 * reserve + engine_held_ + engine_bytes_ * records;  // drivers keep what they had
     return options_.memory - std::min(options_.memory, taken);
 }
 
 void Sorting::begin(const RunNeeds& needs, Place source) {
     auto all = needs;
     all.engine_bytes = engine_bytes_;
-    const auto plan = plans_.runs(format_, memory_left(), all);
+    const auto plan = plans_.runs(format_, memory_left(0), all);
     if (!plan) {
         throw InvalidArgument(std::string(function_) + ": of " + std::to_string(options_.memory) +
-                              " bytes of memory the engine leaves " + std::to_string(memory_left()) +
+                              " bytes of memory the engine leaves " + std::to_string(memory_left(0)) +
                               ", too few for a run; give more, or take Engine::Cpu");
     }
     block_ = plan->block;
+    run_records_ = plan->size.records;
     maker_.start(*plan);
     const auto longest = std::min(longest_line(options_.memory), plan->size.bytes - 1);
     filler_.emplace(format_, maker_, longest, std::move(source));
@@ -99,7 +105,7 @@ void Sorting::finish() {
 }
 
 MergePlan Sorting::plan_for(std::size_t runs) const {
-    const auto plan = plans_.merge(memory_left(), runs, maker_.longest_record());
+    const auto plan = plans_.merge(memory_left(run_records_), runs, maker_.longest_record());
     if (!plan) throw InvalidArgument(std::string(function_) + ": the memory is too small to merge two runs; give more");
     return *plan;
 }
@@ -158,6 +164,7 @@ void Sorting::merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan
 }
 
 std::size_t Sorting::fill(std::span<std::byte> memory) {
+    if (!stream_) throw InvalidArgument(std::string(function_) + ": the sort has failed before; there is nothing");
     const auto filled = stream_->fill(memory);
     given_ += filled;
     if (!format_.fixed()) decode_lines(memory.first(filled));

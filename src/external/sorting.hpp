@@ -68,7 +68,8 @@ class Sorting final : public Stream {
     [[nodiscard]] ExternalSortStats stats(const char* io);
 
   private:
-    [[nodiscard]] std::size_t memory_left() const;
+    // When the engine has sorted so many records at once.
+    [[nodiscard]] std::size_t memory_left(std::size_t records) const;
     void ticked();
     void merge_runs();
     [[nodiscard]] MergePlan plan_for(std::size_t runs) const;
@@ -79,7 +80,7 @@ class Sorting final : public Stream {
     ExternalSortOptions options_;
     Plans plans_;
     Format format_;
-    std::size_t resident_;  // when it began
+    std::size_t resident_;  // bytes of the program, when it began
     cpu::Stopwatch total_;
     double runs_seconds_ = 0;
     Reporter report_;
@@ -87,7 +88,7 @@ class Sorting final : public Stream {
     std::uint64_t given_ = 0;
     TemporarySpace space_;
     RunMaker maker_;
-    std::size_t engine_bytes_, block_ = 0;
+    std::size_t engine_bytes_, engine_held_ = 0, run_records_ = 0, block_ = 0;
     std::optional<Filler> filler_;
     Slot* in_memory_ = nullptr;
     std::optional<cpu::Workers> workers_;

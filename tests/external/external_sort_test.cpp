@@ -481,4 +481,6 @@ TEST_CASE("what cannot be sorted is refused with the place where it is") {
     std::string room(100, '\0');
     CHECK_THROWS_WITH_AS(static_cast<void>(sorter.pull(std::as_writable_bytes(std::span(room)))),
                          doctest::Contains("what was pushed ends within a record: at byte 0 there are 3"), IoError);
+    CHECK_THROWS_WITH_AS(static_cast<void>(sorter.pull(std::as_writable_bytes(std::span(room)))),
+                         doctest::Contains("has failed before"), InvalidArgument);
 }
