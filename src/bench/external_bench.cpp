@@ -13,6 +13,9 @@
 #include "bench/spread.hpp"
 #include "cpu/sample_keys.hpp"
 #include "cpu/stopwatch.hpp"
+#include "external/gpu_merger.hpp"
+#include "external/merger.hpp"
+#include "external/wide_sort.hpp"
 #include "input/program.hpp"
 #include "quadmill/error.hpp"
 
@@ -48,7 +51,8 @@ std::string run_once(const FileContender& contender, const FileJob& job, FileRun
     evict(job.input);
     const cpu::Stopwatch watch;
     auto ended = cli::run_program(contender.words(job));
-    if (!ended.failure.empty()) return ended.failure;
+    if (!ended.failure.empty())
+        return ended.errors.empty() ? ended.failure : ended.errors.substr(0, ended.errors.find('\n'));
     sync_file(job.output);
     run = {watch.ms(), std::move(ended.output)};
     return {};
@@ -222,6 +226,121 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
         } catch (const GlError& error) {
             result.refusal = error.what();
         }
+    }
+    return found;
+}
+
+namespace {
+
+constexpr std::size_t given_bytes = std::size_t{1} << 20U;  // at a time
+
+// Runs of records with all of their numbers, one after the other, each sorted by itself.
+class RunFile {
+  public:
+    RunFile(const std::string& folder, const MergeCase& which) : file_(folder) {
+        external::WideSorter sorter({}, Engine::Cpu, 0);
+        std::uint64_t offset = 0;
+        for (std::size_t run = 0; run < which.runs; ++run) {
+            const auto first = which.records * run / which.runs, end = which.records * (run + 1) / which.runs;
+            std::vector<std::byte> records((end - first) * record_bytes);
+            RecordMaker({}, first).make(records);
+            checksum_ += check_records(records).checksum;
+            std::vector<std::uint32_t> order(end - first);
+            sorter.argsort({.bytes = records, .stride = record_bytes, .length = record_key_bytes}, order);
+            std::vector<std::byte> sorted(files::page_up(records.size()));
+            for (std::size_t i = 0; i < order.size(); ++i)
+                std::memcpy(sorted.data() + i * record_bytes, records.data() + order[i] * record_bytes, record_bytes);
+            write(folder, sorted, offset);
+            inputs_.push_back({{file_.descriptor(), offset, "runs in " + folder, folder}, records.size()});
+            offset += sorted.size();
+        }
+    }
+    [[nodiscard]] const std::vector<external::RunReader::Input>& inputs() const { return inputs_; }
+    [[nodiscard]] Number128 checksum() const { return checksum_; }
+
+  private:
+    void write(const std::string& folder, std::span<const std::byte> bytes, std::uint64_t offset) const {
+        while (!bytes.empty()) {
+            const auto done = pwrite(file_.descriptor(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+            if (done < 0) throw IoError(folder + ": " + std::strerror(errno), folder, offset);
+            bytes = bytes.subspan(static_cast<std::size_t>(done));
+            offset += static_cast<std::uint64_t>(done);
+        }
+    }
+    files::TemporaryFile file_;
+    std::vector<external::RunReader::Input> inputs_;
+    Number128 checksum_ = 0;
+};
+
+// Merges all, and gives each piece to `see`.
+template <class See>
+void drain(external::Stream& stream, See see) {
+    std::vector<std::byte> memory(given_bytes / record_bytes * record_bytes);
+    for (auto got = memory.size(); got == memory.size();) {
+        got = stream.fill(memory);
+        see(std::span<const std::byte>(memory).first(got));
+    }
+}
+
+class PhaseTwo {
+  public:
+    PhaseTwo(const RunFile& runs, const MergeCase& which, const std::optional<Context>& context)
+        : runs_(runs), which_(which), context_(context) {}
+
+    template <class See>
+    external::GpuMergeStats run(MergeBy by, See see) {
+        external::StageClock reading;
+        if (by == MergeBy::Losers) {
+            const auto page = files::page;
+            external::Merger tree(format_, runs_.inputs(),
+                                  {.fan_in = which_.runs, .margin = page, .block = which_.block, .write_block = 0},
+                                  reading, {});
+            drain(tree, see);
+            return {};
+        }
+        external::GpuMerger merger(format_, runs_.inputs(), which_.block, context_.value(), 0, reading, {});
+        drain(merger, see);
+        return merger.stats();
+    }
+
+  private:
+    const RunFile& runs_;
+    const MergeCase& which_;
+    const std::optional<Context>& context_;
+    external::Format format_{"bench external", {}};
+};
+
+}  // namespace
+
+std::vector<MergeContender> merge_contenders() {
+    return {{"merge engine", MergeBy::Gpu}, {"tree of losers", MergeBy::Losers}};
+}
+
+MergeCaseResult run_merges(const std::string& folder, const std::optional<Context>& context,
+                           const std::string& why_no_context, const std::vector<MergeContender>& contenders,
+                           const MergeCase& which, int repeat) {
+    const RunFile runs(folder, which);
+    PhaseTwo phase(runs, which, context);
+    MergeCaseResult found{which, {}};
+    for (const auto& contender : contenders) {
+        auto& result = found.results.emplace_back(MergeResult{.contender = &contender});
+        if (contender.by == MergeBy::Gpu && !context) {
+            result.refusal = why_no_context;
+            continue;
+        }
+        RecordCheck check;
+        phase.run(contender.by, [&](auto records) { check.add(check_records(records)); });  // warms up, too
+        result.verified = check.unordered == 0 && check.checksum == runs.checksum();
+        struct Run {
+            double ms;
+        };
+        std::vector<Run> times;
+        for (int repetition = 0; repetition < repeat; ++repetition) {
+            const cpu::Stopwatch watch;
+            result.parts = phase.run(contender.by, [](auto) {});
+            times.push_back({watch.ms()});
+        }
+        note_times(result, times, &Run::ms);
     }
     return found;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/sort_records.hpp"
+#include "external/gpu_merge.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::detail::bench {
@@ -96,5 +97,40 @@ struct PairCaseResult {
 // Uniform 32-bit floats and their places, from memory to memory, each contender in turn.
 [[nodiscard]] PairCaseResult run_pairs(const std::optional<Context>& context, const std::string& why_no_context,
                                        const std::vector<PairContender>& contenders, std::size_t n, int repeat);
+
+enum class MergeBy { Losers, Gpu };
+
+struct MergeContender {
+    std::string name;
+    MergeBy by;
+    [[nodiscard]] bool is_rival() const { return by == MergeBy::Losers; }
+};
+
+struct MergeResult {
+    const MergeContender* contender;
+    std::string refusal{};
+    bool verified = true;
+    double ms = 0, low_ms = 0, high_ms = 0;
+    external::GpuMergeStats parts{};  // of the last run on the GPU
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+};
+
+// What phase 2 reads: sorted runs of the benchmark's binary records, in a temporary file.
+struct MergeCase {
+    std::size_t records, runs, block;  // bytes of a run that are read at a time
+};
+
+struct MergeCaseResult {
+    MergeCase which;
+    std::vector<MergeResult> results;
+};
+
+[[nodiscard]] std::vector<MergeContender> merge_contenders();
+
+// Phase 2 without its writing: from runs that the system's cache may hold to records in memory.
+[[nodiscard]] MergeCaseResult run_merges(const std::string& folder, const std::optional<Context>& context,
+                                         const std::string& why_no_context,
+                                         const std::vector<MergeContender>& contenders, const MergeCase& which,
+                                         int repeat);
 
 }  // namespace quadmill::detail::bench

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,11 @@ namespace {
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t block = std::size_t{1} << 20U;  // of a run that phase 2 reads at a time
+
 struct BenchExternal : BenchRun {
-    std::vector<std::size_t> records, pairs;
+    std::vector<std::size_t> records, pairs, merges;
+    std::size_t runs = 16;
     std::vector<Engine> engines{Engine::Auto};
     std::string memory = "64M", folder = std::filesystem::temp_directory_path().string(), plot_file;
 
@@ -32,8 +36,11 @@ struct BenchExternal : BenchRun {
     [[nodiscard]] std::vector<FileContender> programs() const;
     void print(const FileCaseResult& found) const;
     void print(const PairCaseResult& found) const;
+    void print(const MergeCaseResult& found) const;
     [[nodiscard]] Json to_json(const FileCaseResult& found) const;
     [[nodiscard]] Json to_json(const PairCaseResult& found) const;
+    [[nodiscard]] Json to_json(const MergeCaseResult& found) const;
+    [[nodiscard]] static detail::bench::Panel transfers(const std::vector<PairCaseResult>& all);
 };
 
 // The report of `quadmill terasort --json`; none where a rival ran.
@@ -71,13 +78,23 @@ std::vector<FileContender> BenchExternal::programs() const {
     return all;
 }
 
-// Seconds that each stage was at work, and how much of that was hidden behind the slowest.
+// Seconds that each stage was at work, and how much of that was hidden behind the slowest (figure 11). Then each phase's
+// time over that of its slowest stage.
 void print_stages(const Json& report) {
     if (!report.is_object() || !report.contains("stages")) return;
-    for (const auto& stage : report["stages"]) {
-        fmt::print("    {:<14} {:>9.3f} s {:>11}\n", stage.value("name", ""), stage.value("seconds", 0.0),
-                   stage.contains("hidden") ? fmt::format("{:.0f} % hidden", 100 * stage["hidden"].get<double>()) : "");
+    double slowest[2] = {0, 0};
+    for (const auto& [name, stage] : report["stages"].items()) {
+        const auto seconds = stage.value("seconds", 0.0);
+        fmt::print("    {:<14} {:>9.3f} s {:>4.0f} % hidden\n", name, seconds, 100 * stage.value("hidden", 0.0));
+        auto& phase = slowest[name.starts_with("merge") ? 1 : 0];
+        phase = std::max(phase, seconds);
     }
+    const auto print_phase = [&](const char* name, double seconds, double stage) {
+        if (stage > 0)
+            fmt::print("    {:<14} {:>9.3f} s, {:.2f} x its slowest stage\n", name, seconds, seconds / stage);
+    };
+    print_phase("phase 1", report.value("runs_seconds", 0.0), slowest[0]);
+    print_phase("phase 2", report.value("merge_seconds", 0.0), slowest[1]);
 }
 
 void BenchExternal::print(const FileCaseResult& found) const {
@@ -132,6 +149,35 @@ void BenchExternal::print(const PairCaseResult& found) const {
     }
 }
 
+void BenchExternal::print(const MergeCaseResult& found) const {
+    const auto others = rivals_of(found.results);
+    fmt::print("\n{} records in {} runs, merged into memory\n{:<16} {:>10} {:>22} {:>9} {:>8} {:>9} {:>9} {:>9} {:>12}",
+               found.which.records, found.which.runs, "", "ms", "(lowest .. highest)", "MB/s", "merges", "keys",
+               "merge", "scan", "again");
+    for (const auto* rival : others) fmt::print(" {:>16}", "x " + rival->contender->name);
+    fmt::print("\n");
+    for (const auto& result : found.results) {
+        if (!result.ran()) {
+            fmt::print("{:<16} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
+            continue;
+        }
+        const auto& parts = result.parts;
+        fmt::print("{:<16} {:>10.3f} {:>22} {:>9.1f}", result.contender->name, result.ms,
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms),
+                   per_s(found.which.records * record_bytes, result) * 1e-6);
+        if (parts.merges > 0) {
+            fmt::print(" {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>10.1f} %", parts.merges, parts.key_ms, parts.merge_ms,
+                       parts.scan_ms,
+                       100 * static_cast<double>(parts.keys - parts.given) / static_cast<double>(parts.given));
+        } else {
+            fmt::print(" {:>51}", "");
+        }
+        for (const auto* rival : others)
+            fmt::print(" {:>16}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
+        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+    }
+}
+
 template <class Result>
 Json head_of(const Result& result) {
     Json out{{"name", result.contender->name},
@@ -179,19 +225,60 @@ Json BenchExternal::to_json(const PairCaseResult& found) const {
     return out;
 }
 
+Json BenchExternal::to_json(const MergeCaseResult& found) const {
+    Json out{{"records", found.which.records},
+             {"runs", found.which.runs},
+             {"block_bytes", found.which.block},
+             {"contenders", Json::array()}};
+    for (const auto& result : found.results) {
+        auto one = head_of(result);
+        if (result.ran()) {
+            one["records_per_s"] = per_s(found.which.records, result);
+            if (result.parts.merges > 0)
+                one.update(Json{{"merges", result.parts.merges},
+                                {"keys", result.parts.keys},
+                                {"key_ms", result.parts.key_ms},
+                                {"merge_ms", result.parts.merge_ms},
+                                {"scan_ms", result.parts.scan_ms}});
+            one["times_faster_than"] = times_faster_than(found.results, result);
+        }
+        out["contenders"].push_back(std::move(one));
+    }
+    return out;
+}
+
+// Figure 9: what GPUTeraSort's own form takes, and what of it are transfers.
+detail::bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>& all) {
+    using detail::bench::Line;
+    detail::bench::Panel panel{"bitonic, a step a pass: all of it, and transfers", "pairs", "milliseconds", {}};
+    panel.series = {{"all", Line::Solid, {}}, {"upload", Line::Dashed, {}}, {"read back", Line::Dashed, {}}};
+    for (const auto& found : all) {
+        const auto& result = found.results[2];
+        const auto x = static_cast<double>(found.n);
+        if (!result.ran() || result.parts.upload_ms <= 0 || result.parts.readback_ms <= 0) continue;
+        panel.series[0].points.emplace_back(x, result.ms);
+        panel.series[1].points.emplace_back(x, result.parts.upload_ms);
+        panel.series[2].points.emplace_back(x, result.parts.readback_ms);
+    }
+    return panel;
+}
+
 void BenchExternal::run() {
     std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
-    if (records.empty() && pairs.empty()) {
-        records = {std::size_t{1} << 20U};
+    if (records.empty() && pairs.empty() && merges.empty()) {
+        records = merges = {std::size_t{1} << 20U};
         pairs = {std::size_t{1} << 14U, std::size_t{1} << 16U, std::size_t{1} << 18U};
     }
-    std::ranges::sort(records);
-    std::ranges::sort(pairs);
+    for (auto* counts : {&records, &pairs, &merges}) std::ranges::sort(*counts);
     const auto [context, why_not] = open_context();
     if (!json) print_facts(context, "x NAME: its time over this one");
     auto report = facts(context, {});
-    report.update(Json{{"memory", memory}, {"folder", folder}, {"files", Json::array()}, {"pairs", Json::array()}});
+    report.update(Json{{"memory", memory},
+                       {"folder", folder},
+                       {"files", Json::array()},
+                       {"pairs", Json::array()},
+                       {"merges", Json::array()}});
     RatePlot plot("records");
     bool right = true;
     const auto files = programs();
@@ -204,12 +291,22 @@ void BenchExternal::run() {
         plot.add("files of ASCII records, " + memory + " of memory", count, found.results);
     }
     const auto sorts = pair_contenders();
+    std::vector<PairCaseResult> all_pairs;
     for (const auto n : pairs) {
-        const auto found = run_pairs(context, why_not, sorts, n, repeat);
+        const auto& found = all_pairs.emplace_back(run_pairs(context, why_not, sorts, n, repeat));
         right = right && std::ranges::all_of(found.results, &PairResult::verified);
         if (!json) print(found);
         report["pairs"].push_back(to_json(found));
         plot.add("pairs of a 32-bit float and a pointer", n, found.results);
+    }
+    if (!pairs.empty()) plot.add(transfers(all_pairs));
+    const auto mergers = merge_contenders();
+    for (const auto count : merges) {
+        const auto found = run_merges(folder, context, why_not, mergers, {count, runs, block}, repeat);
+        right = right && std::ranges::all_of(found.results, &MergeResult::verified);
+        if (!json) print(found);
+        report["merges"].push_back(to_json(found));
+        plot.add(fmt::format("phase 2 of {} runs", runs), count, found.results);
     }
     if (json) fmt::print("{}\n", report.dump());
     if (plot_to) plot.write(*plot_to);
@@ -222,19 +319,25 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
     auto work = std::make_shared<BenchExternal>();
     work->command_line = command_line;
     auto* verb = bench.add_subcommand(
-        "external", "Time terasort on files of ASCII records, and the sorts of pairs of keys and pointers in it");
+        "external",
+        "Time terasort on files of ASCII records, the sorts of pairs of keys and pointers in it, and its merge");
     verb->add_option("--records", work->records,
-                     "Records of the files, such as 2^20 or 20000000, comma-separated (default: 2^20). Given without "
-                     "--pairs, only files are sorted")
+                     "Records of the files, such as 2^20 or 20000000, comma-separated (default: 2^20). Of --records, "
+                     "--pairs and --merges only those that are given are measured")
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...");
-    verb->add_option("--pairs", work->pairs,
-                     "Counts of pairs in memory, comma-separated (default: 2^14,2^16,2^18). Given without --records, "
-                     "only these are sorted")
+    verb->add_option("--pairs", work->pairs, "Counts of pairs in memory, comma-separated (default: 2^14,2^16,2^18)")
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...");
+    verb->add_option("--merges", work->merges,
+                     "Records that phase 2 merges by the tree of losers and by the merge engine, comma-separated "
+                     "(default: 2^20)")
+        ->delimiter(',')
+        ->transform(count_of_keys())
+        ->type_name("N,...");
+    verb->add_option("--runs", work->runs, "Runs of --merges")->check(CLI::Range(1, 4096))->capture_default_str();
     verb->add_option("--memory", work->memory, "Memory of terasort and GNU sort, such as 256M")
         ->capture_default_str()
         ->type_name("SIZE");

@@ -11,10 +11,9 @@ namespace quadmill::detail::external {
 Merger::Merger(const Format& format, const std::vector<Input>& inputs, const MergePlan& plan, StageClock& reading,
                Tick tick)
     : format_(format),
-      plan_(plan),
-      memory_(inputs.size() * 2 * (plan.margin + plan.block)),
-      tree_(inputs.size()),
-      io_(files::BlockIo::Method::Auto, reading, std::move(tick)) {
+      reader_(inputs, plan.margin, plan.block, reading, std::move(tick)),
+      runs_(reader_.runs()),
+      tree_(inputs.size()) {
     if (const auto& keys = format.fixed()) {
         record_bytes_ = keys->record_bytes();
         key_bytes_ = keys->key_bytes();
@@ -22,56 +21,8 @@ Merger::Merger(const Format& format, const std::vector<Input>& inputs, const Mer
         key_offset_ = makes_keys_ ? 0 : keys->offset();
         if (makes_keys_) keys_.resize(inputs.size() * key_bytes_);
     }
-    auto* memory = memory_.data();
-    for (const auto& [place, bytes] : inputs) {
-        auto& run = runs_.emplace_back(Run{place, place.offset, place.offset + bytes, {}});
-        for (auto& block : run.blocks) {
-            block = memory;
-            memory += plan.margin + plan.block;
-        }
-    }
-    for (std::size_t i = 0; i < runs_.size(); ++i) read_next(i);
     for (std::size_t i = 0; i < runs_.size(); ++i) find_record(i);
     tree_[0] = runs_.size() == 1 ? head(0) : build(1);
-}
-
-// Begins to read into the block that is not the current one.
-void Merger::read_next(std::size_t which) {
-    auto& run = runs_[which];
-    run.has_come = false;
-    run.coming = static_cast<std::size_t>(std::min<std::uint64_t>(run.end - run.next, plan_.block));
-    if (run.coming == 0) return;
-    // The last page of a run is whole in its file.
-    io_.read(run.place.file, {run.blocks[1 - run.current] + plan_.margin, files::page_up(run.coming)}, run.next, which);
-    run.next += run.coming;
-}
-
-void Merger::wait_for(std::size_t which) {
-    while (!runs_[which].has_come) {
-        const auto done = io_.next();
-        auto& run = runs_[done.tag];
-        const auto at = run.next - run.coming + done.bytes;
-        if (done.error != 0) fail_io("read", run.place, at, done.error);
-        if (done.bytes < run.coming)
-            throw IoError(run.place.name + " ends at byte " + std::to_string(at) + ", where there was more before",
-                          run.place.path, at);
-        run.has_come = true;
-    }
-}
-
-// Puts what is left of the current block before the next one. False at the end of the run.
-bool Merger::next_block(std::size_t which) {
-    auto& run = runs_[which];
-    if (run.coming == 0) return false;
-    wait_for(which);
-    auto* begin = run.blocks[1 - run.current] + plan_.margin;
-    const auto left = static_cast<std::size_t>(run.to - run.at);
-    if (left > 0) std::memcpy(begin - left, run.at, left);
-    run.at = begin - left;
-    run.to = begin + run.coming;
-    run.current = 1 - run.current;
-    read_next(which);
-    return true;
 }
 
 // Looks at the record that begins at run.at.
@@ -80,7 +31,7 @@ void Merger::find_record(std::size_t which) {
     run.length = 0;
     if (format_.fixed()) {
         while (static_cast<std::size_t>(run.to - run.at) < record_bytes_) {
-            if (!next_block(which)) return;
+            if (!reader_.next_block(which)) return;
         }
         run.length = record_bytes_;
         run.key = run.at + key_offset_;
@@ -98,7 +49,7 @@ void Merger::find_record(std::size_t which) {
             run.key = run.at;
             return;
         }
-        if (!next_block(which)) return;
+        if (!reader_.next_block(which)) return;
     }
 }
 

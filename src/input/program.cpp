@@ -104,8 +104,7 @@ ProgramRun run_program(std::vector<std::string> words, const std::string& direct
     }
     output.close_writer();
     errors.close_writer();
-    std::string complaints;
-    read_all(output, run.output, errors, complaints);
+    read_all(output, run.output, errors, run.errors);
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
     }
@@ -113,7 +112,7 @@ ProgramRun run_program(std::vector<std::string> words, const std::string& direct
     if (WIFSIGNALED(status)) {
         run.failure = fmt::format("signal {}", WTERMSIG(status));
     } else if (WEXITSTATUS(status) != 0) {
-        run.failure = last_line(std::move(complaints));
+        run.failure = last_line(run.errors);
         if (run.failure.empty()) run.failure = fmt::format("status {}", WEXITSTATUS(status));
     }
     return run;

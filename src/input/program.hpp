@@ -7,10 +7,10 @@
 namespace quadmill::cli {
 
 struct ProgramRun {
-    int start_error = 0;    // an errno: it did not start
-    std::string failure{};  // empty: all went well; else its last words, or how it ended
-    std::string output{};   // what it wrote to standard output
-    double ms = 0;          // until it ended
+    int start_error = 0;             // an errno: it did not start
+    std::string failure{};           // empty: all went well; else its last words, or how it ended
+    std::string output{}, errors{};  // what it wrote to standard output, and to standard error
+    double ms = 0;                   // until it ended
 };
 
 // `words`: the program, looked for on PATH, and its arguments. It runs in that folder, without input, and no signal is

@@ -2,10 +2,13 @@
 #include "external/gpu_merge.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
 
+#include "external/gpu_merger.hpp"
+#include "external/merger.hpp"
 #include "gl/device.hpp"
 #include "key_cases.hpp"
 
@@ -125,4 +128,83 @@ TEST_CASE("Many keys: only the levels above the runs are merged, in slices of th
         passes = stats.passes;
     }
     CHECK(passes <= 9);  // one level, and on a software renderer two slices
+}
+
+namespace {
+
+using namespace detail::external;  // NOLINT(google-build-using-namespace)
+
+// Runs of records in a temporary file.
+struct RunFile {
+    RunFile(const Format& format, const std::vector<std::size_t>& records, std::uint64_t seed) : file("/tmp") {
+        std::mt19937_64 random(seed);
+        const auto size = format.fixed()->record_bytes(), key_size = format.fixed()->key_bytes();
+        std::uint64_t offset = 0;
+        for (const auto n : records) {
+            std::vector<std::vector<std::byte>> run(n, std::vector<std::byte>(size));
+            for (auto& record : run) {
+                for (auto& byte : record) byte = static_cast<std::byte>(random());
+                record[format.fixed()->offset()] = static_cast<std::byte>(random() % 3);
+            }
+            std::stable_sort(run.begin(), run.end(), [&](const auto& a, const auto& b) {
+                std::vector<std::byte> x(key_size), y(key_size);
+                format.fixed()->make(a.data(), x.data());
+                format.fixed()->make(b.data(), y.data());
+                return x < y;
+            });
+            std::vector<std::byte> bytes;
+            for (const auto& record : run) bytes.insert(bytes.end(), record.begin(), record.end());
+            const auto length = bytes.size();
+            bytes.resize(detail::files::page_up(length));
+            REQUIRE(pwrite(file.descriptor(), bytes.data(), bytes.size(), static_cast<off_t>(offset)) ==
+                    static_cast<ssize_t>(bytes.size()));
+            inputs.push_back({{file.descriptor(), offset, "runs"}, length});
+            offset += bytes.size();
+        }
+    }
+    detail::files::TemporaryFile file;
+    std::vector<RunReader::Input> inputs;
+};
+
+std::vector<std::byte> all_of(Stream& stream, std::size_t piece) {
+    std::vector<std::byte> all, part(piece);
+    while (const auto got = stream.fill(part)) {
+        all.insert(all.end(), part.begin(), part.begin() + static_cast<std::ptrdiff_t>(got));
+        if (got < piece) break;
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("As a stream, the bytes are those of the tree of losers, whatever the blocks") {
+    const auto context = Context::headless();
+    constexpr auto page = detail::files::page;
+    const std::vector<RecordFormat> formats{
+        {},
+        {.bytes = 7, .key = {{.offset = 1, .bytes = 2}}},
+        {.bytes = 4096, .key = {{.offset = 4000, .bytes = 9}}},
+        {.bytes = 24,
+         .key = {{.offset = 4, .type = FieldType::I32, .order = Order::Descending}, {.offset = 8, .bytes = 3}}}};
+    for (const auto& record_format : formats) {
+        const Format format("test", record_format);
+        const auto bytes = record_format.bytes;
+        CAPTURE(bytes);
+        for (const auto& run_bytes : std::vector<std::vector<std::size_t>>{
+                 {1}, {page, 5 * page + 4000, 0, 1}, {9 * page, 30 * page, 3 * page, 12 * page + 77}}) {
+            std::vector<std::size_t> records;
+            for (const auto b : run_bytes) records.push_back((b + bytes - 1) / bytes);
+            const RunFile runs(format, records, bytes);
+            StageClock clock;
+            Merger tree(format, runs.inputs, {.fan_in = 4, .margin = page, .block = 2 * page, .write_block = page},
+                        clock, {});
+            const auto expected = all_of(tree, 10'000);
+            for (const auto block : {page, 4 * page, 64 * page}) {
+                CAPTURE(block);
+                GpuMerger gpu(format, runs.inputs, block, context, 2, clock, {});
+                const auto piece = block == page ? std::size_t{333} : std::size_t{1} << 20U;
+                REQUIRE(all_of(gpu, piece) == expected);
+            }
+        }
+    }
 }

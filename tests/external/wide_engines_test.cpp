@@ -29,7 +29,7 @@ TEST_CASE("Every engine: keys of every form, in at most one round a word") {
                 const std::size_t length = 10;
                 const auto stats = expect_order(sorter, make_keys(form, n, length, length, n), length, 1);
                 CHECK(stats.rounds <= most_rounds(engine, length));
-                expect_order(sorter, make_keys(form, n, 0, 11, n));
+                CHECK(expect_order(sorter, make_keys(form, n, 0, 11, n)).rounds <= most_rounds(engine, 11));
             }
         }
         for (const auto length : std::vector<std::size_t>{0, 1, 3, 4, 5, 8, 9, 63, 100, 254, 255}) {
