@@ -261,9 +261,9 @@ void add_terasort_command(CLI::App& app) {
         "Records of equal keys stay in the order of the input. Files that a killed sort has left are removed by the "
         "next.\n"
         "Examples:\n"
-        "  quadmill terasort records.dat sorted.dat --memory 1G --temp /disk1 --temp /disk2\n"
+        "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"
         "  quadmill terasort trades.bin by_price.bin --record-bytes 24 --key 8:f64:desc --key 0:u64\n"
-        "  quadmill terasort --lines access.log sorted.log");
+        "  quadmill terasort access.log sorted.log --lines");
     verb->callback([command] { command->run(); });
 }
 
