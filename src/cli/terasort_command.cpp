@@ -231,6 +231,7 @@ void add_terasort_command(CLI::App& app) {
                                  "little-endian), and :desc for the largest first. Records that are equal in the first "
                                  "field are ordered by the second one, and so on")
                     ->type_name("SPEC")
+                    ->allow_extra_args(false)
                     ->excludes(offset)
                     ->excludes(bytes);
     verb->add_flag("--lines", command->lines, "Records are lines of text, ordered by their bytes as LC_ALL=C sort does")
@@ -244,7 +245,8 @@ void add_terasort_command(CLI::App& app) {
         ->type_name("SIZE");
     verb->add_option("--temp", command->temp,
                      "Folder for what does not fit into memory; several are used in turn (default: TMPDIR, or /tmp)")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->allow_extra_args(false);
     verb->add_option(
             "--engine", command->engine,
             "What sorts keys in memory: merge, bitonic or pbsn on the GPU, cpu, or auto: merge where there is a "

@@ -73,15 +73,14 @@ void Filler::read_stream(std::size_t block, Transfers& io) {
 }
 
 void Filler::read_file(std::uint64_t size, std::size_t block, Transfers& io) {
+    if (format_.fixed()) check_end(size / format_.fixed()->record_bytes() * format_.fixed()->record_bytes(), size);
     while (bytes_ < size) {
         auto& slot = maker_.slot();
-        const auto before = bytes_;
         read_slot(slot, size, block, io);
         if (bytes_ + slot.rest().size() == size) {
             slot_ = &slot;  // the last one
             return;
         }
-        if (bytes_ == before) take(slot, 0);
         submit(slot);
     }
 }
@@ -120,16 +119,20 @@ void Filler::read_slot(Slot& slot, std::uint64_t size, std::size_t block, Transf
     }
 }
 
+// `end`: of the whole records, of all bytes.
+void Filler::check_end(std::uint64_t end, std::uint64_t size) const {
+    if (end == size) return;
+    throw IoError(source_.name + " ends within a record: at byte " + std::to_string(end) + " there are " +
+                      std::to_string(size - end) + " bytes left, and a record has " +
+                      std::to_string(format_.fixed()->record_bytes()),
+                  source_.path, end);
+}
+
 Slot* Filler::finish() {
     while (slot_ && slot_->is_full() && !slot_->rest().empty()) static_cast<void>(room());
     if (slot_ && !slot_->rest().empty()) {
         const auto rest = slot_->rest().size();
-        if (format_.fixed()) {
-            throw IoError(source_.name + " ends within a record: at byte " + std::to_string(bytes_) + " there are " +
-                              std::to_string(rest) + " bytes left, and a record has " +
-                              std::to_string(format_.fixed()->record_bytes()),
-                          source_.path, bytes_);
-        }
+        if (format_.fixed()) check_end(bytes_, bytes_ + rest);
         slot_->end_last_line();
         bytes_ += rest + 1;
     }

@@ -34,6 +34,7 @@ class Filler {
   private:
     void submit(Slot& slot);
     void take(Slot& slot, std::size_t bytes);
+    void check_end(std::uint64_t end, std::uint64_t size) const;
     void read_slot(Slot& slot, std::uint64_t size, std::size_t block, Transfers& io);
 
     const Format& format_;

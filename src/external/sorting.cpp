@@ -30,7 +30,13 @@ class NoRecords final : public Stream {
     [[nodiscard]] std::size_t fill(std::span<std::byte> /*memory*/) override { return 0; }
 };
 
-const ExternalSortOptions& checked(const char* function, const ExternalSortOptions& options) {
+const ExternalSortOptions& checked(const char* function, const ExternalSortOptions& options,
+                                   const std::optional<Context>& context) {
+    if (context && context->info().platform == "adopted") {
+        throw InvalidArgument(std::string(function) +
+                              ": the sort has a thread of its own for the context, and an adopted "
+                              "one belongs to its host's; give a headless one");
+    }
     const auto least = least_memory(Format(function, options.format));
     if (options.memory >= least) return options;
     throw InvalidArgument(std::string(function) + ": to sort such records takes at least " + std::to_string(least) +
@@ -50,7 +56,7 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, const
     : function_(function),
       options_(options),
       plans_(std::move(plans)),
-      format_(function, checked(function, options).format),
+      format_(function, checked(function, options, context).format),
       resident_(resident_bytes()),
       report_(options.progress),
       space_(folders_of(options)),

@@ -66,8 +66,8 @@ class Output(Terasort):
         rows = [(chooser.randrange(4), chooser.choice([-1.5, 2.25, 0.0]), chooser.randrange(-3, 3)) for _ in range(999)]
         data = b"".join(struct.pack("<IdqI", *row, i) for i, row in enumerate(rows))
         out = self.path("out")
-        self.sort(self.path("in", data), out, "--record-bytes", "24", "--key", "4:f64:desc", "--key", "0:u32",
-                  "--key", "12:i64:asc")
+        self.sort("--record-bytes", "24", "--key", "4:f64:desc", "--key", "0:u32", "--key", "12:i64:asc", "--temp", "/tmp",
+                  self.path("in", data), out)
         read = [struct.unpack_from("<IdqI", self.read(out), i) for i in range(0, len(data), 24)]
         expected = sorted(((*row, i) for i, row in enumerate(rows)), key=lambda r: (-r[1], r[0], r[2]))
         self.assertEqual(read, expected)
