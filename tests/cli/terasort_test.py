@@ -109,16 +109,16 @@ class Output(Terasort):
             self.assertGreater(facts["runs"], 1)
 
     def test_engines_of_the_gpu_and_their_memory(self):
-        data = lines(200000)
+        data = lines(100000)
         source, out = self.path("in", data), self.path("out")
         for engine in ("merge", "bitonic"):
-            result = self.sort(source, out, "--engine", engine, "--memory", "192M", "--json", "--profile")
+            result = self.sort(source, out, "--engine", engine, "--memory", "176M", "--json", "--profile")
             facts = json.loads(result.stdout)
             self.assertEqual(facts["engine"], engine)
             self.assertIn(b"merge" if engine == "merge" else b"compare", result.stderr)
             self.assertEqual(self.read(out), by_key(data))
             if json.loads(run("info", "--json").stdout)["software"]:
-                self.assertLess(facts["peak_bytes"], 192 << 20)
+                self.assertLess(facts["peak_bytes"], 176 << 20)
 
     def test_output_on_another_file_system(self):
         shared = "/dev/shm/quadmill-terasort-test"
