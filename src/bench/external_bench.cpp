@@ -141,7 +141,7 @@ std::vector<PairContender> pair_contenders() {
     four_arrays.bitonic.block = 0;
     return {{"merge", {.engine = Engine::Merge}},
             {"bitonic", network(Representation::SingleArray, 3)},
-            {"bitonic, a step a pass", network(Representation::SingleArray, 1)},
+            {paper_form, network(Representation::SingleArray, 1)},
             {"the same in four arrays", four_arrays},
             {"pbsn, no pointers", {.engine = Engine::Pbsn}, Pointers::None},
             {"cpu", {.engine = Engine::Cpu}}};

@@ -73,6 +73,8 @@ struct PairContender {
     [[nodiscard]] bool is_rival() const { return options.engine == Engine::Cpu; }
 };
 
+// GPUTeraSort's own form of its network.
+inline constexpr const char* paper_form = "bitonic, a step a pass";
 // Those of the paper's figures 6, 8 and 9.
 [[nodiscard]] std::vector<PairContender> pair_contenders();
 

@@ -250,10 +250,11 @@ Json BenchExternal::to_json(const MergeCaseResult& found) const {
 // Figure 9: what GPUTeraSort's own form takes, and what of it are transfers.
 detail::bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>& all) {
     using detail::bench::Line;
-    detail::bench::Panel panel{"bitonic, a step a pass: all of it, and transfers", "pairs", "milliseconds", {}};
+    detail::bench::Panel panel{std::string(paper_form) + ": all of it, and transfers", "pairs", "milliseconds", {}};
     panel.series = {{"all", Line::Solid, {}}, {"upload", Line::Dashed, {}}, {"read back", Line::Dashed, {}}};
     for (const auto& found : all) {
-        const auto& result = found.results[2];
+        const auto& result =
+            *std::ranges::find(found.results, paper_form, [](const PairResult& one) { return one.contender->name; });
         const auto x = static_cast<double>(found.n);
         if (!result.ran() || result.parts.upload_ms <= 0 || result.parts.readback_ms <= 0) continue;
         panel.series[0].points.emplace_back(x, result.ms);
