@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "bench/spread.hpp"
 #include "bench/sqlite_rival.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
@@ -38,16 +39,6 @@ class TestedPixels final : public PassObserver {
   private:
     Context& context_;
     PassObserver* previous_;
-};
-
-struct Spread {
-    double median, low, high;
-    explicit Spread(std::vector<double> values) {
-        std::ranges::sort(values);
-        median = values[values.size() / 2];
-        low = values.front();
-        high = values.back();
-    }
 };
 
 std::size_t bytes_of(const query::ColumnData& column) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "bench/spread.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 
@@ -36,16 +37,11 @@ class WrittenTexels final : public PassObserver {
 // twice as fast; then each contender gets keys of its own.
 constexpr std::size_t learned_keys = std::size_t{1} << 15;
 
-struct Spread {
-    double median, low, high;
-};
-
 template <class Of>
 Spread spread(const std::vector<SortStats>& runs, Of of) {
     std::vector<double> values;
     for (const auto& run : runs) values.push_back(of(run));
-    std::ranges::sort(values);
-    return {values[values.size() / 2], values.front(), values.back()};
+    return Spread(std::move(values));
 }
 
 SortStats medians(const std::vector<SortStats>& runs) {
@@ -143,10 +139,10 @@ CaseResult SortBench::run(const SortCase& which) {
         auto& result = found.results[i];
         if (!result.ran()) continue;
         result.parts = medians(runs[i]);
-        const auto [median, low, high] = spread(runs[i], [](const SortStats& run) { return run.total_ms; });
-        result.ms = median;
-        result.low_ms = low;
-        result.high_ms = high;
+        const auto total = spread(runs[i], [](const SortStats& run) { return run.total_ms; });
+        result.ms = total.median;
+        result.low_ms = total.low;
+        result.high_ms = total.high;
     }
     return found;
 }

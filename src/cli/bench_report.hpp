@@ -124,6 +124,7 @@ class RatePlot {
                 panel->series[i].points.emplace_back(static_cast<double>(n), per_s(n, results[i]));
         }
     }
+    void add(detail::bench::Panel panel) { panels_.push_back(std::move(panel)); }
     void write(OutputFile& file) const {
         const auto svg = detail::bench::plot(panels_);
         file.write(std::as_bytes(std::span(svg)));
@@ -135,6 +136,7 @@ class RatePlot {
     std::vector<detail::bench::Panel> panels_;
 };
 
+void add_bench_external_command(CLI::App& bench, const std::string& command_line);
 void add_bench_query_command(CLI::App& bench, const std::string& command_line);
 void add_bench_sort_command(CLI::App& bench, const std::string& command_line);
 void add_bench_stream_command(CLI::App& bench, const std::string& command_line);

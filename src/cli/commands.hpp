@@ -10,6 +10,7 @@ namespace quadmill::cli {
 void add_bench_command(CLI::App& app, const std::string& command_line);
 void add_corrsum_command(CLI::App& app);
 void add_frequent_command(CLI::App& app);
+void add_gensort_command(CLI::App& app);
 void add_hhh_command(CLI::App& app);
 void add_info_command(CLI::App& app);
 void add_limits_command(CLI::App& app);
@@ -18,6 +19,8 @@ void add_quantiles_command(CLI::App& app);
 void add_query_command(CLI::App& app);
 void add_show_command(CLI::App& app);
 void add_sort_command(CLI::App& app);
+void add_terasort_command(CLI::App& app);
+void add_valsort_command(CLI::App& app);
 
 // Adds --device, which means the same everywhere.
 void add_device_option(CLI::App& command, int& device);

@@ -157,10 +157,14 @@ SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
 Progress::Progress() : line_(isatty(STDERR_FILENO) == 1 ? Line::Hidden : Line::Impossible) {}
 
 void Progress::show(std::uint64_t values) {
+    show_line(fmt::format("{} values, {:.0f} a second", values, static_cast<double>(values) / time_.ms() * 1e3));
+}
+
+void Progress::show_line(const std::string& line) {
     constexpr double least_ms = 200;
     const double now = time_.ms();
     if (line_ == Line::Impossible || now - shown_ms_ < least_ms) return;
-    fmt::print(stderr, "\r\x1b[K{} values, {:.0f} a second", values, static_cast<double>(values) / now * 1e3);
+    fmt::print(stderr, "\r\x1b[K{}", line);
     shown_ms_ = now;
     line_ = Line::Shown;
 }

@@ -116,6 +116,7 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
     ~Progress() { hide(); }
     void show(std::uint64_t values);
+    void show_line(const std::string& line);
     void hide();
 
   private:

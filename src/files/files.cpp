@@ -1,7 +1,6 @@
 #include "files/files.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,10 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "files/fault.hpp"
+#include "files/temporary_file.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::cli {
@@ -57,34 +56,6 @@ void is_finished(const std::string& path) {
     for (auto& file : unfinished) {
         if (file.is_there && path == file.path.data()) file.is_there = 0;
     }
-}
-
-constexpr std::string_view temporary_mark = ".part-quadmill-", temporary_pattern = "XXXXXX";
-
-// Removes what runs that were killed have left beside a file. Who is still at work has its own one locked.
-void remove_leftovers(const std::string& target) {
-    const std::filesystem::path path(target);
-    const auto begin = path.filename().string() + std::string(temporary_mark);
-    std::error_code none;  // what cannot be looked at stays
-    std::filesystem::directory_iterator entry(path.has_parent_path() ? path.parent_path() : ".", none);
-    for (; !none && entry != std::filesystem::directory_iterator(); entry.increment(none)) {
-        const auto beside = entry->path();
-        const auto name = beside.filename().string();
-        if (!name.starts_with(begin) || name.size() != begin.size() + temporary_pattern.size()) continue;
-        const int file = open(beside.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (file < 0) continue;
-        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(beside.c_str());
-        close(file);
-    }
-}
-
-// Locks a new file; false when another run has taken it for a leftover before.
-bool lock_temporary(int file, const std::string& path) {
-    while (flock(file, LOCK_EX) != 0 && errno == EINTR) {
-    }
-    struct stat opened {};
-    struct stat named {};
-    return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
 }
 
 std::string reason(int error) {
@@ -162,7 +133,7 @@ Bytes read_file(const std::string& path) {
     }
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_) {
+OutputFile::OutputFile(std::string path, OnSignal on_signal) : path_(std::move(path)), target_(path_) {
     if (path_ == "-") {
         file_ = STDOUT_FILENO;
         return;
@@ -187,25 +158,19 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
             std::free(real);  // NOLINT(cppcoreguidelines-no-malloc): realpath's own memory
         }
     }
-    create_temporary();
+    create_temporary(on_signal);
     const auto mask = umask(0);
     umask(mask);
     fchmod(file_, exists ? facts.st_mode & 07777U : 0666U & ~mask);
 }
 
-void OutputFile::create_temporary() {
-    remove_leftovers(target_);
-    for (;;) {
-        temporary_ = target_ + std::string(temporary_mark) + std::string(temporary_pattern);
-        file_ = mkostemp(temporary_.data(), O_CLOEXEC);
-        if (file_ < 0) {
-            temporary_.clear();
-            fail("create");
-        }
-        if (lock_temporary(file_, temporary_)) break;
-        close(file_);
-    }
-    remove_on_signal(temporary_);
+void OutputFile::create_temporary(OnSignal on_signal) {
+    detail::files::remove_leftovers(target_);
+    auto [file, path] = detail::files::create_locked(target_);
+    if (file < 0) fail("create");
+    file_ = file;
+    temporary_ = std::move(path);
+    if (on_signal == OnSignal::Remove) remove_on_signal(temporary_);
 }
 
 OutputFile::~OutputFile() {
@@ -258,11 +223,18 @@ void OutputFile::write(std::span<const std::byte> bytes) {
     }
 }
 
+void OutputFile::sync() {
+    if (temporary_.empty()) return;
+    if (detail::files::fails(detail::files::Call::Sync) || fsync(file_) != 0) fail("write");
+}
+
 void OutputFile::commit(const std::string& suffix) {
     if (temporary_.empty()) return;
     // Some file systems report a full disk only now.
-    if (close(std::exchange(file_, -1)) != 0) fail("write");
-    if (rename(temporary_.c_str(), (target_ + suffix).c_str()) != 0) fail("rename to");
+    using detail::files::Call;
+    if (close(std::exchange(file_, -1)) != 0 || detail::files::fails(Call::Close)) fail("write");
+    if (detail::files::fails(Call::Rename) || rename(temporary_.c_str(), (target_ + suffix).c_str()) != 0)
+        fail("rename to");
     is_finished(temporary_);
     temporary_.clear();
 }

@@ -61,8 +61,10 @@ class InputFile {
 // next one is made for the same file.
 class OutputFile {
   public:
+    // What the usual signals do: a library leaves its host's handlers alone.
+    enum class OnSignal { Remove, LeaveAlone };
     // Throws IoError when the file cannot be made there.
-    explicit OutputFile(std::string path);
+    explicit OutputFile(std::string path, OnSignal on_signal = OnSignal::Remove);
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
@@ -75,11 +77,17 @@ class OutputFile {
     // Whether both end up in one file.
     [[nodiscard]] bool same_as(const OutputFile& other) const;
     void write(std::span<const std::byte> bytes);
+    // For who writes it by other means. It is regular where commit() will rename it.
+    [[nodiscard]] int descriptor() const { return file_; }
+    [[nodiscard]] bool is_regular() const { return !temporary_.empty(); }
+    [[nodiscard]] const std::string& path() const { return path_; }
+    // Waits until what was written is on the disk.
+    void sync();
     // `suffix`: of the name under which it appears.
     void commit(const std::string& suffix = "");
 
   private:
-    void create_temporary();
+    void create_temporary(OnSignal on_signal);
     [[noreturn]] void fail(const std::string& what) const;
 
     std::string path_, target_, temporary_;

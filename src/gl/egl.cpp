@@ -172,6 +172,18 @@ std::vector<DeviceInfo> egl_devices() {
     return result;
 }
 
+bool has_hardware() {
+    try {
+        const EglApi egl;
+        const auto devices = list_devices(egl);
+        return egl.query_device_string && std::any_of(devices.begin(), devices.end(), [&](EGLDeviceEXT device) {
+                   return !has_word(egl.query_device_string(device, EGL_EXTENSIONS), "EGL_MESA_device_software");
+               });
+    } catch (const ContextError&) {
+        return false;
+    }
+}
+
 EglContext::EglContext(const HeadlessOptions& options) : egl_(std::make_shared<const EglApi>()) {
     const auto& egl = *egl_;
     const ApiGuard guard(egl);

@@ -42,5 +42,7 @@ class EglContext {
 };
 
 std::vector<DeviceInfo> egl_devices();
+// Whether there is a device that is no software renderer, without opening its driver. False where there is no EGL.
+[[nodiscard]] bool has_hardware();
 
 }  // namespace quadmill::detail::gl

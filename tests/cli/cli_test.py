@@ -22,7 +22,7 @@ class Help(Command):
     def test_version_and_help(self):
         self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n$")
         for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"],
-                     ["limits"], ["bench"], ["bench", "sort"], ["show"], ["show", "sort"], ["show", "query"], ["show", "quantiles"]):
+                     ["limits"], ["bench"], ["bench", "sort"], ["show"], ["show", "sort"], ["show", "query"], ["show", "quantiles"], ["terasort"]):
             result = run(*verb, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertEqual(result.stderr, b"")

@@ -55,7 +55,7 @@ class Sessions(Command):
 
 class HelpTexts(Command):
     """The calls under "Examples:" run as they stand; a log that is followed for ever is read once."""
-    VERBS = ([], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"], ["show"])
+    VERBS = ([], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"], ["show"], ["terasort"])
 
     def make_files(self):
         many = range(1, 2001)
@@ -75,6 +75,8 @@ class HelpTexts(Command):
         self.path("my sales.csv", b"city,price\nRome,1\nParis,2\n")
         for name in ("data.csv", "x.csv"):
             self.path(name, b"a,b,c,d,id,k,ms,status,price\n" + b"1,2,3,4,5,6,7,8,9\n" * 9)
+        self.path("records.dat", b"%099d\n" % 7 * 9)
+        self.path("trades.bin", struct.pack("<QdQ", 1, 2.5, 3) * 9)
         self.path("y.csv", b"k,name\n6,six\n")
         self.path("log.csv", b"ms,status\n1,200\n2,500\n")
         for name in ("monday", "tuesday"):

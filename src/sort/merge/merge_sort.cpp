@@ -120,8 +120,16 @@ SortStats MergeSort::top(Keys keys, Keys best, std::span<std::uint32_t> index, O
     return finish(lane_);
 }
 
+SortStats MergeSort::merge(Keys keys, std::size_t run, Order order) {
+    const auto pair_keys = KeyForm{keys.type(), order}.pair_keys();
+    Segments all(pair_keys);
+    all.add(0, keys.size());
+    begin(lane_, keys, {keys}, order, std::make_shared<const Segments>(std::move(all)), run / pair_keys);
+    return finish(lane_);
+}
+
 void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
-                      std::shared_ptr<const Segments> segments) {
+                      std::shared_ptr<const Segments> segments, std::size_t sorted_pairs) {
     lane.job_.reset();
     if (segments->pairs() == 0) return;
     const cpu::Stopwatch total;
@@ -135,7 +143,8 @@ void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order o
     stats.upload_ms = total.ms();
     lane.uploaded_.note_time();
     const bool all = to.keys.size() == keys.size();
-    passes_.sort(on, form, {segments->pairs(), segments->longest_pairs(), all ? 0 : to.keys.size()}, plan_);
+    passes_.sort(on, form, {segments->pairs(), segments->longest_pairs(), all ? 0 : to.keys.size(), sorted_pairs},
+                 plan_);
     lane.sorted_.note_time();
     if (!all) {
         Segments wanted(form.pair_keys());

@@ -62,12 +62,16 @@ class MergeSort {
     // Pre: 1 <= best.size(), keys.size() fit into a texture.
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
 
+    // Merges runs that are in order already, of `run` keys each (the last one may be shorter): the first levels of a sort
+    // are left out. Pre: as run(); a run is a pair's keys (KeyForm::pair_keys), times a power of two.
+    SortStats merge(Keys keys, std::size_t run, Order order);
+
     // run() in two halves. The first one reads the keys and returns when all is under way; the second one waits for the
     // GPU and writes. Others may come in between, each with a lane of its own. Segments that are the same object as the
     // last time are not uploaded again. When to.keys are fewer than the keys, there is one segment. Pre: the lane is
     // free; the memory stays where it is.
     void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
-               std::shared_ptr<const Segments> segments);
+               std::shared_ptr<const Segments> segments, std::size_t sorted_pairs = 1);
     SortStats finish(MergeLane& lane);
     // The GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(MergeLane& lane);

@@ -212,12 +212,13 @@ void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, 
 
 void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
     const Job job{surface, form, plan};
-    Level level{.blocks = 2 * extent.pairs};
+    const Level first_level{.blocks = 2 * extent.pairs, .run = 2 * extent.sorted_pairs};
+    auto level = first_level;
     const auto slice = plan.slice_pairs;
     if (slice > 0 && extent.pairs > slice && !surface.segmented && extent.wanted_keys == 0) {
         for (std::size_t first = 0; first < extent.pairs; first += slice) {
             if (level.index % 2 == 1) surface.keys.swap();  // each slice goes the same way
-            level = {.blocks = 2 * extent.pairs};
+            level = first_level;
             const Slice part{first, std::min(slice, extent.pairs - first)};
             sort_blocks(job, part);
             while (level.run < 2 * slice) {

@@ -1,0 +1,152 @@
+/// Sorting files that are larger than memory, by keys of any width: GPUTeraSort.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "quadmill/api.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill {
+
+/// What the bytes of a key field are. Numbers are little-endian.
+enum class FieldType { Bytes, U32, I32, U64, I64, F32, F64 };
+
+/// A part of a record by which it is ordered. Bytes compare as unsigned numbers, one after the other; numbers as Order
+/// describes, -0 before +0 and NaNs last.
+struct KeyField {
+    std::size_t offset = 0;
+    std::size_t bytes = 10;  ///< of FieldType::Bytes; other types have their own size
+    FieldType type = FieldType::Bytes;
+    Order order = Order::Ascending;
+};
+
+/// What a file is made of.
+struct RecordFormat {
+    enum class Kind {
+        Fixed,  ///< records of `bytes` bytes each, ordered by the first key field, those equal in it by the second, ...
+        Lines   ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does; a last line without its end of
+                ///< line gets one
+    };
+    Kind kind = Kind::Fixed;
+    std::size_t bytes = 100;        ///< of a record, 1 to 65535
+    std::vector<KeyField> key{{}};  ///< at least one; together at most 255 bytes
+};
+
+/// How far a sort is.
+struct ExternalProgress {
+    enum class Phase {
+        Runs,  ///< parts that fit into memory are read, sorted and written
+        Merge  ///< they are read again, merged and written
+    };
+    Phase phase = Phase::Runs;
+    std::uint64_t bytes = 0;  ///< done in this phase
+    std::uint64_t total = 0;  ///< bytes of this phase; 0 where nobody knows, as of a pipe
+    double seconds = 0;       ///< since the phase began
+};
+
+enum class Proceed { GoOn, Stop };
+
+struct ExternalSortOptions {
+    RecordFormat format{};
+    /// Bytes of memory that the sort takes at most, beside what the program holds when it is called.
+    std::size_t memory = std::size_t{256} << 20;
+    /// Folders for runs, used in turn; none takes the environment variable TMPDIR, and without it /tmp. Nothing is
+    /// written to them where all fits into memory.
+    std::vector<std::string> temp{};
+    /// What orders the keys of a run. Auto takes the CPU without a context.
+    Engine engine = Engine::Auto;
+    /// CPU threads beside those of the pipeline; 0 takes as many as the machine has.
+    unsigned threads = 0;
+    /// Called on the calling thread, some ten times a second. Stop ends the sort with SortStopped.
+    std::function<Proceed(const ExternalProgress&)> progress{};
+};
+
+/// The progress callback has stopped the sort. The output is as it was before.
+class QUADMILL_API SortStopped final : public Error {
+  public:
+    using Error::Error;
+    ~SortStopped() override;
+};
+
+/// A part of the pipeline.
+struct ExternalStage {
+    std::string name;    ///< "read", "keys", "sort", "reorder", "write"; "merge_read", "merge", "merge_write"
+    double seconds = 0;  ///< that it was at work
+    double hidden = 0;   ///< share of these in which the slowest stage of its phase was at work too
+};
+
+/// What a sort did.
+struct ExternalSortStats {
+    std::uint64_t bytes = 0;  ///< of the sorted records
+    std::uint64_t records = 0;
+    std::uint64_t runs = 0;          ///< written to temporary files; 0 when all fitted into memory
+    std::uint64_t run_bytes = 0;     ///< of the longest run
+    std::uint64_t merge_passes = 0;  ///< how often a byte was merged at most
+    std::uint64_t peak_bytes = 0;    ///< peak resident memory of the whole process; 0 where the system does not say
+    std::uint64_t tied = 0;          ///< keys that needed more than their first word
+    Engine engine = Engine::Cpu;     ///< the one that sorted the runs
+    std::string io;                  ///< how files were read and written: "io_uring", "threads" or "stream"
+    double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< in all, and of both phases
+    std::vector<ExternalStage> stages;
+};
+
+/// Sorts a file into another. `-` is standard input or output.
+///
+/// Guarantee: the output is a permutation of the input's records, in the order of their keys; records of equal keys
+/// stay in the order of the input. The input is only read. The output appears under its name when it is whole and on
+/// the disk, else not at all; temporary files have no name, so that nothing is left of a program that was killed (where
+/// a file system cannot do that, the next sort removes it; so for what was beside the output).
+/// Memory: at most ExternalSortOptions::memory bytes; a test holds it to that.
+/// Cost: one pass over the data when it fits into memory, else two (each reads and writes all), more only where runs
+/// are so many that memory holds no block of each: with 256 MB beyond some 25 GB.
+/// Throws: InvalidArgument for a format, options or memory that cannot be, for input that is output, an adopted
+/// context; IoError, with path and offset, for files, among them a last record that is cut off; SortStopped; what
+/// Sorter throws; std::bad_alloc.
+/// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), section 3.3.
+///
+///     sort_file("in.dat", "out.dat", {.format = {.bytes = 100}, .memory = 256 << 20});
+QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::string& output,
+                                         const ExternalSortOptions& options = {},
+                                         const std::optional<Context>& context = {});
+
+/// Sorts records that a program pushes in, and gives them out in order.
+///
+/// Guarantee, Memory, Throws: as sort_file().
+///
+///     ExternalSorter sorter({.format = {.bytes = 8, .key = {{.type = FieldType::U64}}}});
+///     sorter.push(std::as_bytes(std::span(numbers)));  // any number of times
+///     while (const auto n = sorter.pull(std::as_writable_bytes(std::span(sorted)))) ...
+class QUADMILL_API ExternalSorter {
+  public:
+    explicit ExternalSorter(const ExternalSortOptions& options = {}, const std::optional<Context>& context = {});
+    ExternalSorter(ExternalSorter&&) noexcept;
+    ExternalSorter& operator=(ExternalSorter&&) noexcept;
+    ~ExternalSorter();
+
+    /// Takes bytes of records, which may end within a record. Waits while the sorter is behind.
+    /// Pre: nothing was pulled.
+    void push(std::span<const std::byte> bytes);
+    /// The next bytes of the records in order: as many as there is room for, fewer only at the end, where it is 0. The
+    /// first call ends the input.
+    [[nodiscard]] std::size_t pull(std::span<std::byte> bytes);
+    /// So far. Times of stages are there when all is pulled.
+    [[nodiscard]] ExternalSortStats stats() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// The least ExternalSortOptions::memory for records of that format with the CPU as engine.
+[[nodiscard]] QUADMILL_API std::size_t least_memory(const RecordFormat& format);
+
+}  // namespace quadmill

@@ -1,0 +1,348 @@
+#include "bench/external_bench.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "bench/spread.hpp"
+#include "cpu/sample_keys.hpp"
+#include "cpu/stopwatch.hpp"
+#include "external/gpu_merger.hpp"
+#include "external/merger.hpp"
+#include "external/wide_sort.hpp"
+#include "input/program.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Waits until a file is on the disk.
+void sync_file(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fsync(file) != 0) throw IoError(path + ": " + std::strerror(errno), path, 0);
+    close(file);
+}
+
+// Takes a file that is on the disk out of the system's cache.
+void evict(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    static_cast<void>(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED));
+    close(file);
+}
+
+struct FileRun {
+    double ms = 0;
+    std::string output;
+};
+
+// One run, until the output is on the disk. Returns why it failed, if it did.
+std::string run_once(const FileContender& contender, const FileJob& job, FileRun& run) {
+    std::error_code none;
+    fs::remove(job.output, none);
+    evict(job.input);
+    const cpu::Stopwatch watch;
+    auto ended = cli::run_program(contender.words(job));
+    if (!ended.failure.empty())
+        return ended.errors.empty() ? ended.failure : ended.errors.substr(0, ended.errors.find('\n'));
+    sync_file(job.output);
+    run = {watch.ms(), std::move(ended.output)};
+    return {};
+}
+
+bool is_right(const FileContender& contender, const std::string& path, Number128 checksum) {
+    cli::InputFile file(path);
+    const auto check = check_file(file);
+    return check.checksum == checksum && (contender.role == FileRole::Copy || check.unordered == 0);
+}
+
+template <class Run>
+std::size_t median_of(const std::vector<Run>& runs, double Run::*ms) {
+    std::vector<std::size_t> order(runs.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, {}, [&](std::size_t i) { return runs[i].*ms; });
+    return order[order.size() / 2];
+}
+
+template <class Result, class Run>
+void note_times(Result& result, const std::vector<Run>& runs, double Run::*ms) {
+    std::vector<double> times;
+    for (const auto& run : runs) times.push_back(run.*ms);
+    const Spread spread(std::move(times));
+    result.ms = spread.median;
+    result.low_ms = spread.low;
+    result.high_ms = spread.high;
+}
+
+}  // namespace
+
+BenchFolder::BenchFolder(const std::string& in) : path_(in + "/quadmill-bench-XXXXXX") {
+    if (!mkdtemp(path_.data()))
+        throw IoError(
+            fmt::format("cannot make a folder in '{}': {}; name another one with --folder", in, std::strerror(errno)),
+            in, 0);
+}
+
+BenchFolder::~BenchFolder() {
+    std::error_code none;
+    fs::remove_all(path_, none);
+}
+
+FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders, std::uint64_t records,
+                         int repeat) {
+    const FileJob job{folder.file("input"), folder.file("output"), folder.path()};
+    {
+        cli::OutputFile input(job.input);
+        make_file(input, {RecordKind::Ascii, KeySpread::Uniform}, 0, records);
+        input.commit();
+    }
+    sync_file(job.input);
+    cli::InputFile input(job.input);
+    const auto checksum = check_file(input).checksum;
+    FileCaseResult found{records, {}};
+    for (const auto& contender : contenders) found.results.push_back({.contender = &contender});
+    std::vector<std::vector<FileRun>> runs(contenders.size());
+    for (int repetition = 0; repetition < repeat; ++repetition) {
+        for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
+            const auto i = (turn + static_cast<std::size_t>(repetition)) % contenders.size();
+            auto& result = found.results[i];
+            if (!result.ran()) continue;
+            FileRun run;
+            result.refusal = run_once(contenders[i], job, run);
+            if (!result.ran()) continue;
+            result.verified = result.verified && is_right(contenders[i], job.output, checksum);
+            runs[i].push_back(std::move(run));
+        }
+    }
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+        if (!found.results[i].ran()) continue;
+        note_times(found.results[i], runs[i], &FileRun::ms);
+        found.results[i].output = std::move(runs[i][median_of(runs[i], &FileRun::ms)].output);
+    }
+    return found;
+}
+
+std::vector<PairContender> pair_contenders() {
+    const auto network = [](Representation representation, int steps) {
+        SortOptions options{.engine = Engine::Bitonic};
+        options.bitonic.representation = representation;
+        options.bitonic.steps_per_pass = steps;
+        return options;
+    };
+    auto four_arrays = network(Representation::FourArray, 1);
+    four_arrays.bitonic.block = 0;
+    return {{"merge", {.engine = Engine::Merge}},
+            {"bitonic", network(Representation::SingleArray, 3)},
+            {paper_form, network(Representation::SingleArray, 1)},
+            {"the same in four arrays", four_arrays},
+            {"pbsn, no pointers", {.engine = Engine::Pbsn}, Pointers::None},
+            {"cpu", {.engine = Engine::Cpu}}};
+}
+
+namespace {
+
+// Whether the keys are those of `before` in order, and each one's pointer says where it was.
+bool are_sorted(cpu::KeyBuffer& before, std::span<const float> keys, std::span<const std::uint32_t> index) {
+    const auto old = before.keys();
+    const auto* was = static_cast<const float*>(old.data());
+    std::vector<bool> seen(index.size());
+    for (std::size_t i = 0; i < index.size(); ++i) {
+        if (index[i] >= index.size() || seen[index[i]] || was[index[i]] != keys[i]) return false;
+        seen[index[i]] = true;
+    }
+    return std::ranges::is_sorted(keys);
+}
+
+class PairSort {
+  public:
+    PairSort(const std::optional<Context>& context, const PairContender& contender) : contender_(contender) {
+        if (contender.options.engine != Engine::Cpu) sorter_.emplace(context.value(), contender.options);
+    }
+    // The total is by this function's own clock, for all alike.
+    SortStats operator()(Keys keys, std::vector<std::uint32_t>& index) {
+        index.resize(contender_.pointers == Pointers::Carried ? keys.size() : 0);
+        const cpu::Stopwatch watch;
+        auto stats = !sorter_        ? sort_with_index_on_cpu(keys, index)
+                     : index.empty() ? sorter_->sort(keys)
+                                     : sorter_->sort_with_index(keys, index);
+        stats.total_ms = watch.ms();
+        return stats;
+    }
+
+  private:
+    const PairContender& contender_;
+    std::optional<Sorter> sorter_;
+};
+
+// Sorts until a GPU has raised its clock; once on a software renderer.
+void warm_up(PairSort& sort, std::size_t n, const std::optional<Context>& context) {
+    constexpr double ms = 200;
+    std::vector<std::uint32_t> index;
+    const cpu::Stopwatch watch;
+    do {
+        cpu::KeyBuffer keys(KeyType::F32, cpu::Distribution::Uniform, n, 0);
+        sort(keys.keys(), index);
+    } while (context && !context->info().software && watch.ms() < ms);
+}
+
+}  // namespace
+
+PairCaseResult run_pairs(const std::optional<Context>& context, const std::string& why_no_context,
+                         const std::vector<PairContender>& contenders, std::size_t n, int repeat) {
+    PairCaseResult found{n, {}};
+    for (const auto& contender : contenders) {
+        auto& result = found.results.emplace_back(PairResult{.contender = &contender});
+        if (!context && !contender.is_rival()) {
+            result.refusal = why_no_context;
+            continue;
+        }
+        try {
+            PairSort sort(context, contender);
+            warm_up(sort, n, context);
+            std::vector<SortStats> runs;
+            std::vector<std::uint32_t> index;
+            for (int repetition = 1; repetition <= repeat; ++repetition) {
+                cpu::KeyBuffer before(KeyType::F32, cpu::Distribution::Uniform, n,
+                                      static_cast<std::uint64_t>(repetition));
+                auto keys = before;
+                runs.push_back(sort(keys.keys(), index));
+                const auto sorted = keys.keys();
+                result.verified = result.verified && cpu::in_order(sorted) &&
+                                  cpu::checksum(sorted) == cpu::checksum(before.keys()) &&
+                                  are_sorted(before, {static_cast<const float*>(sorted.data()), n}, index);
+            }
+            note_times(result, runs, &SortStats::total_ms);
+            result.parts = runs[median_of(runs, &SortStats::total_ms)];
+        } catch (const InvalidArgument& error) {
+            result.refusal = error.what();
+        } catch (const GlError& error) {
+            result.refusal = error.what();
+        }
+    }
+    return found;
+}
+
+namespace {
+
+constexpr std::size_t given_bytes = std::size_t{1} << 20U;  // at a time
+
+// Runs of records with all of their numbers, one after the other, each sorted by itself.
+class RunFile {
+  public:
+    RunFile(const std::string& folder, const MergeCase& which) : file_(folder) {
+        external::WideSorter sorter({}, Engine::Cpu, 0);
+        std::uint64_t offset = 0;
+        for (std::size_t run = 0; run < which.runs; ++run) {
+            const auto first = which.records * run / which.runs, end = which.records * (run + 1) / which.runs;
+            std::vector<std::byte> records((end - first) * record_bytes);
+            RecordMaker({}, first).make(records);
+            checksum_ += check_records(records).checksum;
+            std::vector<std::uint32_t> order(end - first);
+            sorter.argsort({.bytes = records, .stride = record_bytes, .length = record_key_bytes}, order);
+            std::vector<std::byte> sorted(files::page_up(records.size()));
+            for (std::size_t i = 0; i < order.size(); ++i)
+                std::memcpy(sorted.data() + i * record_bytes, records.data() + order[i] * record_bytes, record_bytes);
+            write(folder, sorted, offset);
+            inputs_.push_back({{file_.descriptor(), offset, "runs in " + folder, folder}, records.size()});
+            offset += sorted.size();
+        }
+    }
+    [[nodiscard]] const std::vector<external::RunReader::Input>& inputs() const { return inputs_; }
+    [[nodiscard]] Number128 checksum() const { return checksum_; }
+
+  private:
+    void write(const std::string& folder, std::span<const std::byte> bytes, std::uint64_t offset) const {
+        while (!bytes.empty()) {
+            const auto done = pwrite(file_.descriptor(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+            if (done < 0) throw IoError(folder + ": " + std::strerror(errno), folder, offset);
+            bytes = bytes.subspan(static_cast<std::size_t>(done));
+            offset += static_cast<std::uint64_t>(done);
+        }
+    }
+    files::TemporaryFile file_;
+    std::vector<external::RunReader::Input> inputs_;
+    Number128 checksum_ = 0;
+};
+
+// Merges all, and gives each piece to `see`.
+template <class See>
+void drain(external::Stream& stream, See see) {
+    std::vector<std::byte> memory(given_bytes / record_bytes * record_bytes);
+    for (auto got = memory.size(); got == memory.size();) {
+        got = stream.fill(memory);
+        see(std::span<const std::byte>(memory).first(got));
+    }
+}
+
+class PhaseTwo {
+  public:
+    PhaseTwo(const RunFile& runs, const MergeCase& which, const std::optional<Context>& context)
+        : runs_(runs), which_(which), context_(context) {}
+
+    template <class See>
+    external::GpuMergeStats run(MergeBy by, See see) {
+        external::StageClock reading;
+        if (by == MergeBy::Losers) {
+            const auto page = files::page;
+            external::Merger tree(format_, runs_.inputs(),
+                                  {.fan_in = which_.runs, .margin = page, .block = which_.block, .write_block = 0},
+                                  reading, {});
+            drain(tree, see);
+            return {};
+        }
+        external::GpuMerger merger(format_, runs_.inputs(), which_.block, context_.value(), 0, reading, {});
+        drain(merger, see);
+        return merger.stats();
+    }
+
+  private:
+    const RunFile& runs_;
+    const MergeCase& which_;
+    const std::optional<Context>& context_;
+    external::Format format_{"bench external", {}};
+};
+
+}  // namespace
+
+std::vector<MergeContender> merge_contenders() {
+    return {{"merge engine", MergeBy::Gpu}, {"tree of losers", MergeBy::Losers}};
+}
+
+MergeCaseResult run_merges(const std::string& folder, const std::optional<Context>& context,
+                           const std::string& why_no_context, const std::vector<MergeContender>& contenders,
+                           const MergeCase& which, int repeat) {
+    const RunFile runs(folder, which);
+    PhaseTwo phase(runs, which, context);
+    MergeCaseResult found{which, {}};
+    for (const auto& contender : contenders) {
+        auto& result = found.results.emplace_back(MergeResult{.contender = &contender});
+        if (contender.by == MergeBy::Gpu && !context) {
+            result.refusal = why_no_context;
+            continue;
+        }
+        RecordCheck check;
+        phase.run(contender.by, [&](auto records) { check.add(check_records(records)); });  // warms up, too
+        result.verified = check.unordered == 0 && check.checksum == runs.checksum();
+        struct Run {
+            double ms;
+        };
+        std::vector<Run> times;
+        for (int repetition = 0; repetition < repeat; ++repetition) {
+            const cpu::Stopwatch watch;
+            result.parts = phase.run(contender.by, [](auto) {});
+            times.push_back({watch.ms()});
+        }
+        note_times(result, times, &Run::ms);
+    }
+    return found;
+}
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,138 @@
+// External sorts as programs, on files: the library's, GNU sort, and `cp` as the floor. And what they do in memory:
+// pairs of a key and a pointer, sorted by the engines and by the CPU.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/sort_records.hpp"
+#include "external/gpu_merge.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::bench {
+
+// A folder of its own in another one; removed with all that is in it.
+class BenchFolder {
+  public:
+    // Throws IoError.
+    explicit BenchFolder(const std::string& in);
+    BenchFolder(const BenchFolder&) = delete;
+    BenchFolder& operator=(const BenchFolder&) = delete;
+    ~BenchFolder();
+    [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+// What one run of a program works on.
+struct FileJob {
+    std::string input, output, folder;  // the folder is for temporary files
+};
+
+enum class FileRole { Engine, Sort, Copy };
+
+// A program that makes the output of the input. One that copies is not checked for order.
+struct FileContender {
+    std::string name;
+    FileRole role;
+    std::function<std::vector<std::string>(const FileJob&)> words;
+    [[nodiscard]] bool is_rival() const { return role != FileRole::Engine; }
+};
+
+struct FileResult {
+    const FileContender* contender;
+    std::string refusal{};  // why it did not run, or failed
+    bool verified = true;   // every time: the same records, and in order
+    double ms = 0, low_ms = 0, high_ms = 0;
+    std::string output{};  // what the median run wrote to standard output
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+};
+
+struct FileCaseResult {
+    std::uint64_t records;
+    std::vector<FileResult> results;  // in the order of the contenders
+};
+
+// Each contender in turn on the benchmark's ASCII records, from the start of the program until the output is on the
+// disk, beginning with an input that is not in the system's cache.
+[[nodiscard]] FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders,
+                                       std::uint64_t records, int repeat);
+
+enum class Pointers { Carried, None };
+
+// A sort of pairs. The CPU is the rival.
+struct PairContender {
+    std::string name;
+    SortOptions options;
+    Pointers pointers = Pointers::Carried;
+    [[nodiscard]] bool is_rival() const { return options.engine == Engine::Cpu; }
+};
+
+// GPUTeraSort's own form of its network.
+inline constexpr const char* paper_form = "bitonic, a step a pass";
+// Those of the paper's figures 6, 8 and 9.
+[[nodiscard]] std::vector<PairContender> pair_contenders();
+
+struct PairResult {
+    const PairContender* contender;
+    std::string refusal{};
+    bool verified = true;
+    double ms = 0, low_ms = 0, high_ms = 0;
+    SortStats parts{};  // of the median run
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+    // Percent of the time in which keys and pointers were on their way.
+    [[nodiscard]] double transfer_percent() const {
+        return ms > 0 ? 100 * (parts.upload_ms + parts.readback_ms) / ms : 0;
+    }
+};
+
+struct PairCaseResult {
+    std::size_t n;
+    std::vector<PairResult> results;
+};
+
+// Uniform 32-bit floats and their places, from memory to memory, each contender in turn.
+[[nodiscard]] PairCaseResult run_pairs(const std::optional<Context>& context, const std::string& why_no_context,
+                                       const std::vector<PairContender>& contenders, std::size_t n, int repeat);
+
+enum class MergeBy { Losers, Gpu };
+
+struct MergeContender {
+    std::string name;
+    MergeBy by;
+    [[nodiscard]] bool is_rival() const { return by == MergeBy::Losers; }
+};
+
+struct MergeResult {
+    const MergeContender* contender;
+    std::string refusal{};
+    bool verified = true;
+    double ms = 0, low_ms = 0, high_ms = 0;
+    external::GpuMergeStats parts{};  // of the last run on the GPU
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+};
+
+// What phase 2 reads: sorted runs of the benchmark's binary records, in a temporary file.
+struct MergeCase {
+    std::size_t records, runs, block;  // bytes of a run that are read at a time
+};
+
+struct MergeCaseResult {
+    MergeCase which;
+    std::vector<MergeResult> results;
+};
+
+[[nodiscard]] std::vector<MergeContender> merge_contenders();
+
+// Phase 2 without its writing: from runs that the system's cache may hold to records in memory.
+[[nodiscard]] MergeCaseResult run_merges(const std::string& folder, const std::optional<Context>& context,
+                                         const std::string& why_no_context,
+                                         const std::vector<MergeContender>& contenders, const MergeCase& which,
+                                         int repeat);
+
+}  // namespace quadmill::detail::bench

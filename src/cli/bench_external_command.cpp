@@ -1,0 +1,364 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "bench/external_bench.hpp"
+#include "cli/bench_report.hpp"
+#include "cli/commands.hpp"
+#include "files/files.hpp"
+#include "input/checks.hpp"
+#include "input/words.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t block = std::size_t{1} << 20U;  // of a run that phase 2 reads at a time
+
+struct BenchExternal : BenchRun {
+    std::vector<std::size_t> records, pairs, merges;
+    std::size_t runs = 16;
+    std::vector<Engine> engines{Engine::Auto};
+    std::string memory = "64M", folder = std::filesystem::temp_directory_path().string(), plot_file;
+
+    void run();
+
+  private:
+    [[nodiscard]] std::vector<FileContender> programs() const;
+    void print(const FileCaseResult& found) const;
+    void print(const PairCaseResult& found) const;
+    void print(const MergeCaseResult& found) const;
+    [[nodiscard]] Json to_json(const FileCaseResult& found) const;
+    [[nodiscard]] Json to_json(const PairCaseResult& found) const;
+    [[nodiscard]] Json to_json(const MergeCaseResult& found) const;
+    [[nodiscard]] static detail::bench::Panel transfers(const std::vector<PairCaseResult>& all);
+};
+
+// The report of `quadmill terasort --json`; none where a rival ran.
+Json report_of(const FileResult& result) {
+    if (result.contender->is_rival() || result.output.empty()) return nullptr;
+    return Json::parse(result.output, nullptr, false);
+}
+
+double megabytes_per_s(std::uint64_t records, const FileResult& result) {
+    return static_cast<double>(records * record_bytes) / result.ms * 1e-3;
+}
+
+std::vector<FileContender> BenchExternal::programs() const {
+    const auto itself = std::filesystem::read_symlink("/proc/self/exe").string();
+    std::vector<FileContender> all;
+    for (const auto engine : engines) {
+        const auto& word = word_for(engine_words, engine);
+        auto words = [this, itself, word](const FileJob& job) {
+            std::vector<std::string> line{itself,   "terasort", job.input,  job.output, "--memory", memory,
+                                          "--temp", job.folder, "--engine", word,       "--json"};
+            if (device >= 0) line.insert(line.end(), {"--device", std::to_string(device)});
+            return line;
+        };
+        all.push_back({"terasort, " + word, FileRole::Engine, std::move(words)});
+    }
+    if (!with_rivals) return all;
+    const auto parallel = fmt::format("--parallel={}", std::thread::hardware_concurrency());
+    all.push_back({"GNU sort", FileRole::Sort, [this, parallel](const FileJob& job) {
+                       return std::vector<std::string>{"env", "LC_ALL=C", "sort", "-S",       memory,   parallel,
+                                                       "-T",  job.folder, "-o",   job.output, job.input};
+                   }});
+    all.push_back({"cp", FileRole::Copy, [](const FileJob& job) {
+                       return std::vector<std::string>{"cp", job.input, job.output};
+                   }});
+    return all;
+}
+
+// Seconds that each stage was at work, and how much of that was hidden behind the slowest (figure 11). Then each phase's
+// time over that of its slowest stage.
+void print_stages(const Json& report) {
+    if (!report.is_object() || !report.contains("stages")) return;
+    double slowest[2] = {0, 0};
+    for (const auto& [name, stage] : report["stages"].items()) {
+        const auto seconds = stage.value("seconds", 0.0);
+        fmt::print("    {:<14} {:>9.3f} s {:>4.0f} % hidden\n", name, seconds, 100 * stage.value("hidden", 0.0));
+        auto& phase = slowest[name.starts_with("merge") ? 1 : 0];
+        phase = std::max(phase, seconds);
+    }
+    const auto print_phase = [&](const char* name, double seconds, double stage) {
+        if (stage > 0)
+            fmt::print("    {:<14} {:>9.3f} s, {:.2f} x its slowest stage\n", name, seconds, seconds / stage);
+    };
+    print_phase("phase 1", report.value("runs_seconds", 0.0), slowest[0]);
+    print_phase("phase 2", report.value("merge_seconds", 0.0), slowest[1]);
+}
+
+void BenchExternal::print(const FileCaseResult& found) const {
+    const auto others = rivals_of(found.results);
+    fmt::print("\n{} ASCII records, {:.1f} MB, with {} of memory, in {}\n{:<20} {:>9} {:>20} {:>9} {:>10}",
+               found.records, static_cast<double>(found.records * record_bytes) * 1e-6, memory, folder, "", "s",
+               "(lowest .. highest)", "MB/s", "peak MB");
+    for (const auto* rival : others) fmt::print(" {:>12}", "x " + rival->contender->name);
+    fmt::print("\n");
+    for (const auto& result : found.results) {
+        if (!result.ran()) {
+            fmt::print("{:<20} {:>9}  {}\n", result.contender->name, "n/a", result.refusal);
+            continue;
+        }
+        const auto report = report_of(result);
+        const auto peak = report.is_object() ? report.value("peak_bytes", 0.0) : 0.0;
+        fmt::print("{:<20} {:>9.3f} {:>20} {:>9.1f} {:>10}", result.contender->name, result.ms * 1e-3,
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms * 1e-3, result.high_ms * 1e-3),
+                   megabytes_per_s(found.records, result), peak > 0 ? fmt::format("{:.1f}", peak * 1e-6) : "");
+        for (const auto* rival : others)
+            fmt::print(" {:>12}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
+        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+        print_stages(report);
+    }
+    print_losses(found.results);
+}
+
+void BenchExternal::print(const PairCaseResult& found) const {
+    const auto others = rivals_of(found.results);
+    fmt::print("\n{} pairs of a 32-bit float and a pointer\n{:<24} {:>10} {:>22} {:>9} {:>8} {:>9} {:>9} {:>9} {:>10}",
+               found.n, "", "ms", "(lowest .. highest)", "Mpairs/s", "passes", "upload", "sort", "read back",
+               "transfer");
+    for (const auto* rival : others) fmt::print(" {:>8}", "x " + rival->contender->name);
+    fmt::print("\n");
+    for (const auto& result : found.results) {
+        if (!result.ran()) {
+            fmt::print("{:<24} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
+            continue;
+        }
+        const auto& parts = result.parts;
+        fmt::print("{:<24} {:>10.3f} {:>22} {:>9.2f}", result.contender->name, result.ms,
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), per_s(found.n, result) * 1e-6);
+        if (parts.passes > 0) {
+            fmt::print(" {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>8.1f} %", parts.passes, parts.upload_ms, parts.sort_ms,
+                       parts.readback_ms, result.transfer_percent());
+        } else {
+            fmt::print(" {:>49}", "");
+        }
+        for (const auto* rival : others)
+            fmt::print(" {:>8}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
+        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+    }
+}
+
+void BenchExternal::print(const MergeCaseResult& found) const {
+    const auto others = rivals_of(found.results);
+    fmt::print("\n{} records in {} runs, merged into memory\n{:<16} {:>10} {:>22} {:>9} {:>8} {:>9} {:>9} {:>9} {:>12}",
+               found.which.records, found.which.runs, "", "ms", "(lowest .. highest)", "MB/s", "merges", "keys",
+               "merge", "scan", "again");
+    for (const auto* rival : others) fmt::print(" {:>16}", "x " + rival->contender->name);
+    fmt::print("\n");
+    for (const auto& result : found.results) {
+        if (!result.ran()) {
+            fmt::print("{:<16} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
+            continue;
+        }
+        const auto& parts = result.parts;
+        fmt::print("{:<16} {:>10.3f} {:>22} {:>9.1f}", result.contender->name, result.ms,
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms),
+                   per_s(found.which.records * record_bytes, result) * 1e-6);
+        if (parts.merges > 0) {
+            fmt::print(" {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>10.1f} %", parts.merges, parts.key_ms, parts.merge_ms,
+                       parts.scan_ms,
+                       100 * static_cast<double>(parts.keys - parts.given) / static_cast<double>(parts.given));
+        } else {
+            fmt::print(" {:>51}", "");
+        }
+        for (const auto* rival : others)
+            fmt::print(" {:>16}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
+        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+    }
+}
+
+template <class Result>
+Json head_of(const Result& result) {
+    Json out{{"name", result.contender->name},
+             {"kind", result.contender->is_rival() ? "rival" : "engine"},
+             {"ran", result.ran()}};
+    if (!result.ran()) {
+        out["reason"] = result.refusal;
+    } else {
+        out.update(Json{
+            {"verified", result.verified}, {"ms", result.ms}, {"low_ms", result.low_ms}, {"high_ms", result.high_ms}});
+    }
+    return out;
+}
+
+Json BenchExternal::to_json(const FileCaseResult& found) const {
+    Json out{{"records", found.records}, {"bytes", found.records * record_bytes}, {"contenders", Json::array()}};
+    for (const auto& result : found.results) {
+        auto one = head_of(result);
+        if (result.ran()) {
+            one["megabytes_per_s"] = megabytes_per_s(found.records, result);
+            one["times_faster_than"] = times_faster_than(found.results, result);
+            if (const auto report = report_of(result); report.is_object()) one["report"] = report;
+        }
+        out["contenders"].push_back(std::move(one));
+    }
+    return out;
+}
+
+Json BenchExternal::to_json(const PairCaseResult& found) const {
+    Json out{{"n", found.n}, {"contenders", Json::array()}};
+    for (const auto& result : found.results) {
+        auto one = head_of(result);
+        if (result.ran()) {
+            one.update(Json{{"pointers", result.contender->pointers == Pointers::Carried},
+                            {"pairs_per_s", per_s(found.n, result)},
+                            {"passes", result.parts.passes},
+                            {"upload_ms", result.parts.upload_ms},
+                            {"sort_ms", result.parts.sort_ms},
+                            {"readback_ms", result.parts.readback_ms},
+                            {"transfer_percent", result.transfer_percent()},
+                            {"times_faster_than", times_faster_than(found.results, result)}});
+        }
+        out["contenders"].push_back(std::move(one));
+    }
+    return out;
+}
+
+Json BenchExternal::to_json(const MergeCaseResult& found) const {
+    Json out{{"records", found.which.records},
+             {"runs", found.which.runs},
+             {"block_bytes", found.which.block},
+             {"contenders", Json::array()}};
+    for (const auto& result : found.results) {
+        auto one = head_of(result);
+        if (result.ran()) {
+            one["records_per_s"] = per_s(found.which.records, result);
+            if (result.parts.merges > 0)
+                one.update(Json{{"merges", result.parts.merges},
+                                {"keys", result.parts.keys},
+                                {"key_ms", result.parts.key_ms},
+                                {"merge_ms", result.parts.merge_ms},
+                                {"scan_ms", result.parts.scan_ms}});
+            one["times_faster_than"] = times_faster_than(found.results, result);
+        }
+        out["contenders"].push_back(std::move(one));
+    }
+    return out;
+}
+
+// Figure 9: what GPUTeraSort's own form takes, and what of it are transfers.
+detail::bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>& all) {
+    using detail::bench::Line;
+    detail::bench::Panel panel{std::string(paper_form) + ": all of it, and transfers", "pairs", "milliseconds", {}};
+    panel.series = {{"all", Line::Solid, {}}, {"upload", Line::Dashed, {}}, {"read back", Line::Dashed, {}}};
+    for (const auto& found : all) {
+        const auto& result =
+            *std::ranges::find(found.results, paper_form, [](const PairResult& one) { return one.contender->name; });
+        const auto x = static_cast<double>(found.n);
+        if (!result.ran() || result.parts.upload_ms <= 0 || result.parts.readback_ms <= 0) continue;
+        panel.series[0].points.emplace_back(x, result.ms);
+        panel.series[1].points.emplace_back(x, result.parts.upload_ms);
+        panel.series[2].points.emplace_back(x, result.parts.readback_ms);
+    }
+    return panel;
+}
+
+void BenchExternal::run() {
+    std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
+    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    if (records.empty() && pairs.empty() && merges.empty()) {
+        records = merges = {std::size_t{1} << 20U};
+        pairs = {std::size_t{1} << 14U, std::size_t{1} << 16U, std::size_t{1} << 18U};
+    }
+    for (auto* counts : {&records, &pairs, &merges}) std::ranges::sort(*counts);
+    const auto [context, why_not] = open_context();
+    if (!json) print_facts(context, "x NAME: its time over this one");
+    auto report = facts(context, {});
+    report.update(Json{{"memory", memory},
+                       {"folder", folder},
+                       {"files", Json::array()},
+                       {"pairs", Json::array()},
+                       {"merges", Json::array()}});
+    RatePlot plot("records");
+    bool right = true;
+    const auto files = programs();
+    for (const auto count : records) {
+        const BenchFolder own(folder);
+        const auto found = run_files(own, files, count, repeat);
+        right = right && std::ranges::all_of(found.results, &FileResult::verified);
+        if (!json) print(found);
+        report["files"].push_back(to_json(found));
+        plot.add("files of ASCII records, " + memory + " of memory", count, found.results);
+    }
+    const auto sorts = pair_contenders();
+    std::vector<PairCaseResult> all_pairs;
+    for (const auto n : pairs) {
+        const auto& found = all_pairs.emplace_back(run_pairs(context, why_not, sorts, n, repeat));
+        right = right && std::ranges::all_of(found.results, &PairResult::verified);
+        if (!json) print(found);
+        report["pairs"].push_back(to_json(found));
+        plot.add("pairs of a 32-bit float and a pointer", n, found.results);
+    }
+    if (!pairs.empty()) plot.add(transfers(all_pairs));
+    const auto mergers = merge_contenders();
+    for (const auto count : merges) {
+        const auto found = run_merges(folder, context, why_not, mergers, {count, runs, block}, repeat);
+        right = right && std::ranges::all_of(found.results, &MergeResult::verified);
+        if (!json) print(found);
+        report["merges"].push_back(to_json(found));
+        plot.add(fmt::format("phase 2 of {} runs", runs), count, found.results);
+    }
+    if (json) fmt::print("{}\n", report.dump());
+    if (plot_to) plot.write(*plot_to);
+    if (!right) throw Error("bench external: a result was wrong; see above");
+}
+
+}  // namespace
+
+void add_bench_external_command(CLI::App& bench, const std::string& command_line) {
+    auto work = std::make_shared<BenchExternal>();
+    work->command_line = command_line;
+    auto* verb = bench.add_subcommand(
+        "external",
+        "Time terasort on files of ASCII records, the sorts of pairs of keys and pointers in it, and its merge");
+    verb->add_option("--records", work->records,
+                     "Records of the files, such as 2^20 or 20000000, comma-separated (default: 2^20). Of --records, "
+                     "--pairs and --merges only those that are given are measured")
+        ->delimiter(',')
+        ->transform(count_of_keys())
+        ->type_name("N,...");
+    verb->add_option("--pairs", work->pairs, "Counts of pairs in memory, comma-separated (default: 2^14,2^16,2^18)")
+        ->delimiter(',')
+        ->transform(count_of_keys())
+        ->type_name("N,...");
+    verb->add_option("--merges", work->merges,
+                     "Records that phase 2 merges by the tree of losers and by the merge engine, comma-separated "
+                     "(default: 2^20)")
+        ->delimiter(',')
+        ->transform(count_of_keys())
+        ->type_name("N,...");
+    verb->add_option("--runs", work->runs, "Runs of --merges")->check(CLI::Range(1, 4096))->capture_default_str();
+    verb->add_option("--memory", work->memory, "Memory of terasort and GNU sort, such as 256M")
+        ->capture_default_str()
+        ->type_name("SIZE");
+    verb->add_option("--folder", work->folder, "Where files are made; a folder of its own there is removed at the end")
+        ->check(CLI::ExistingDirectory)
+        ->capture_default_str()
+        ->type_name("DIR");
+    verb->add_option("--engines", work->engines, "Engines of terasort")
+        ->delimiter(',')
+        ->transform(one_of(engine_words))
+        ->default_str("auto");
+    work->add_to(*verb, "GNU sort with the same memory and as many threads as there are, and cp, on files");
+    verb->add_option("--plot", work->plot_file, "Draw records and pairs a second, as SVG")->type_name("FILE.svg");
+    verb->footer(
+        "Each program begins with an input that is not in the system's cache, and ends when its output is on the "
+        "disk.\n"
+        "Examples:\n"
+        "  quadmill bench external --records 2^20,2^22 --memory 64M --rivals\n"
+        "  quadmill bench external --pairs 2^16,2^18,2^20 --plot pairs.svg");
+    verb->callback([work] { work->run(); });
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,272 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/passes.hpp"
+#include "cli/stream_run.hpp"
+#include "external/plan.hpp"
+#include "gl/egl.hpp"
+#include "input/interrupt.hpp"
+#include "input/text.hpp"
+#include "input/words.hpp"
+#include "quadmill/external.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+const Words<FieldType> field_words{{"u32", FieldType::U32}, {"i32", FieldType::I32}, {"u64", FieldType::U64},
+                                   {"i64", FieldType::I64}, {"f32", FieldType::F32}, {"f64", FieldType::F64}};
+
+// Those that carry pointers to records.
+const Words<Engine> pointer_engine_words{{"auto", Engine::Auto},
+                                         {"cpu", Engine::Cpu},
+                                         {"pbsn", Engine::Pbsn},
+                                         {"merge", Engine::Merge},
+                                         {"bitonic", Engine::Bitonic}};
+
+// OFFSET:BYTES or OFFSET:TYPE, and perhaps :asc or :desc.
+std::optional<KeyField> parse_field(std::string_view spec) {
+    std::array<std::string, 3> parts{"", "", "asc"};
+    std::size_t n = 0;
+    for (;; ++n) {
+        if (n == parts.size()) return {};
+        const auto colon = spec.find(':');
+        parts[n] = spec.substr(0, colon);
+        if (colon == std::string_view::npos) break;
+        spec.remove_prefix(colon + 1);
+    }
+    if (n < 1) return {};
+    KeyField field;
+    std::uint64_t offset = 0, bytes = 0;
+    if (parse_number(parts[0], offset) != nullptr) return {};
+    field.offset = offset;
+    const auto type = std::ranges::find(field_words, parts[1], &std::pair<std::string, FieldType>::first);
+    if (type != field_words.end()) {
+        field.type = type->second;
+    } else if (parse_number(parts[1], bytes) == nullptr) {
+        field.bytes = bytes;
+    } else {
+        return {};
+    }
+    const auto order = std::ranges::find(order_words, parts[2], &std::pair<std::string, Order>::first);
+    if (order == order_words.end()) return {};
+    field.order = order->second;
+    return field;
+}
+
+struct TerasortCommand {
+    std::string input, output;
+    std::size_t record_bytes = 100, key_offset = 0, key_bytes = 10;
+    std::vector<std::string> keys, temp;
+    bool lines = false, profile = false;
+    std::uint64_t memory = std::uint64_t{256} << 20U;
+    Engine engine = Engine::Auto;
+    unsigned threads = 0;
+    int device = -1;
+    Format format = Format::Table;
+
+    void run();
+
+  private:
+    [[nodiscard]] RecordFormat record_format() const;
+    [[nodiscard]] std::optional<Context> open_context() const;
+    [[nodiscard]] std::size_t memory_for(const RecordFormat& records) const;
+    void print(const ExternalSortStats& stats) const;
+    static void print_stages(const ExternalSortStats& stats);
+};
+
+RecordFormat TerasortCommand::record_format() const {
+    RecordFormat records{.bytes = record_bytes, .key = {{.offset = key_offset, .bytes = key_bytes}}};
+    if (lines) records.kind = RecordFormat::Kind::Lines;
+    if (!keys.empty()) records.key.clear();
+    for (const auto& spec : keys) {
+        const auto field = parse_field(spec);
+        if (!field) {
+            throw CLI::ValidationError(
+                "--key", fmt::format("'{}' is no OFFSET:BYTES or OFFSET:TYPE, as 0:10 or 12:u32:desc; types are {}",
+                                     spec, joined(field_words, ", ")));
+        }
+        records.key.push_back(*field);
+    }
+    try {
+        static_cast<void>(least_memory(records));
+    } catch (const InvalidArgument& error) {
+        const std::string_view what = error.what();
+        throw CLI::ValidationError("--key", std::string(what.substr(what.find(": ") + 2)));
+    }
+    return records;
+}
+
+// A software renderer is slower than the CPU's own sort, and its driver takes more memory than many a sort.
+std::optional<Context> TerasortCommand::open_context() const {
+    if (engine == Engine::Cpu || (engine == Engine::Auto && !detail::gl::has_hardware())) return {};
+    try {
+        return Context::headless({.device = device});
+    } catch (const ContextError& error) {
+        if (engine != Engine::Auto) throw;
+        fmt::print(stderr, "quadmill terasort: sorting on the CPU: {}\n", error.what());
+        return {};
+    }
+}
+
+// What the program holds already counts too.
+std::size_t TerasortCommand::memory_for(const RecordFormat& records) const {
+    const auto held = detail::external::resident_bytes(), least = held + least_memory(records);
+    if (memory >= least) return memory - held;
+    constexpr double megabyte = 1 << 20;
+    throw CLI::ValidationError(
+        "--memory", fmt::format("must be at least {:.0f}M for such records, of which the program itself takes {:.0f}M",
+                                std::ceil(static_cast<double>(least) / megabyte) + 1,
+                                std::ceil(static_cast<double>(held) / megabyte)));
+}
+
+double megabytes_a_second(std::uint64_t bytes, double seconds) {
+    return seconds > 0 ? static_cast<double>(bytes) / seconds / 1e6 : 0;
+}
+
+std::string progress_line(const ExternalProgress& p) {
+    const auto rate = megabytes_a_second(p.bytes, p.seconds);
+    const auto* phase = p.phase == ExternalProgress::Phase::Runs ? "sorting runs" : "merging";
+    if (p.total == 0) return fmt::format("{}: {} MB, {:.0f} MB/s", phase, p.bytes / 1000000, rate);
+    const auto share = 100.0 * static_cast<double>(p.bytes) / static_cast<double>(p.total);
+    const auto left = rate > 0 ? static_cast<double>(p.total - std::min(p.bytes, p.total)) / 1e6 / rate : 0;
+    return fmt::format("{}: {:.0f}%, {:.0f} MB/s, {:.0f} s left in this phase", phase, share, rate, left);
+}
+
+void TerasortCommand::print_stages(const ExternalSortStats& stats) {
+    fmt::print(stderr, "{:<12} {:>9} {:>8}\n", "stage", "seconds", "hidden");
+    for (const auto& stage : stats.stages)
+        fmt::print(stderr, "{:<12} {:>9.3f} {:>7.0f}%\n", stage.name, stage.seconds, 100 * stage.hidden);
+}
+
+void TerasortCommand::print(const ExternalSortStats& s) const {
+    Json stages;
+    for (const auto& stage : s.stages) stages[stage.name] = {{"seconds", stage.seconds}, {"hidden", stage.hidden}};
+    const Json out{{"bytes", s.bytes},
+                   {"records", s.records},
+                   {"runs", s.runs},
+                   {"run_bytes", s.run_bytes},
+                   {"merge_passes", s.merge_passes},
+                   {"seconds", s.seconds},
+                   {"runs_seconds", s.runs_seconds},
+                   {"merge_seconds", s.merge_seconds},
+                   {"mb_per_s", megabytes_a_second(s.bytes, s.seconds)},
+                   {"runs_mb_per_s", megabytes_a_second(s.bytes, s.runs_seconds)},
+                   {"merge_mb_per_s", megabytes_a_second(s.bytes, s.merge_seconds)},
+                   {"memory", memory},
+                   {"peak_bytes", s.peak_bytes},
+                   {"engine", word_for(engine_words, s.engine)},
+                   {"io", s.io},
+                   {"tied", s.tied},
+                   {"stages", stages}};
+    const auto text = out.dump() + "\n";
+    OutputFile("-").write(std::as_bytes(std::span(text)));
+}
+
+void TerasortCommand::run() {
+    if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
+    if (output == "-" && format == cli::Format::JsonLine)
+        throw CLI::ValidationError("--json", "goes to standard output, where the records go; name an output file");
+    const auto records = record_format();
+    Interrupt interrupt;            // before there are threads, which inherit what it holds back
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+    auto context = open_context();
+    std::optional<PassProfiler> profiler;
+    if (profile && context) profiler.emplace(*context);
+    ExternalSortOptions options{.format = records,
+                                .memory = memory_for(records),
+                                .temp = temp,
+                                .engine = engine,
+                                .threads = threads,
+                                .progress = {}};
+    Progress progress;
+    options.progress = [&](const ExternalProgress& p) {
+        if (interrupt.came()) return Proceed::Stop;
+        progress.show_line(progress_line(p));
+        return Proceed::GoOn;
+    };
+    ExternalSortStats stats;
+    try {
+        stats = sort_file(input, output, options, context);
+    } catch (const SortStopped&) {
+        throw CLI::RuntimeError(interrupt.status());
+    }
+    progress.hide();
+    if (profile) print_stages(stats);
+    if (profiler) {
+        const auto rows = profiler->rows();
+        profiler.reset();  // the limits are measured by passes, too
+        print_passes(*context, rows);
+    }
+    if (format == cli::Format::JsonLine) print(stats);
+}
+
+}  // namespace
+
+void add_terasort_command(CLI::App& app) {
+    auto command = std::make_shared<TerasortCommand>();
+    auto* verb = app.add_subcommand("terasort", "Sort a file of records that may be larger than memory");
+    verb->add_option("IN", command->input, "Input; - is standard input. It is only read")->required();
+    verb->add_option("OUT", command->output, "Output; - is standard output. Appears only when complete")->required();
+    auto* record = verb->add_option("--record-bytes", command->record_bytes, "Bytes of a record, 1 to 65535")
+                       ->check(CLI::Range(1, 65535))
+                       ->capture_default_str();
+    auto* offset = verb->add_option("--key-offset", command->key_offset, "Where in a record its key begins, from 0")
+                       ->capture_default_str();
+    auto* bytes = verb->add_option("--key-bytes", command->key_bytes, "Bytes of the key, 1 to 255")
+                      ->check(CLI::Range(1, 255))
+                      ->capture_default_str();
+    auto* key = verb->add_option("--key", command->keys,
+                                 "A key field: OFFSET:BYTES or OFFSET:TYPE (u32, i32, u64, i64, f32, f64, "
+                                 "little-endian), and :desc for the largest first. Records that are equal in the first "
+                                 "field are ordered by the second one, and so on")
+                    ->type_name("SPEC")
+                    ->allow_extra_args(false)
+                    ->excludes(offset)
+                    ->excludes(bytes);
+    verb->add_flag("--lines", command->lines, "Records are lines of text, ordered by their bytes as LC_ALL=C sort does")
+        ->excludes(record)
+        ->excludes(offset)
+        ->excludes(bytes)
+        ->excludes(key);
+    verb->add_option("--memory", command->memory, "Most memory that the program takes, as 256M or 4G")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("256M")
+        ->type_name("SIZE");
+    verb->add_option("--temp", command->temp,
+                     "Folder for what does not fit into memory; several are used in turn (default: TMPDIR, or /tmp)")
+        ->type_name("DIR")
+        ->allow_extra_args(false);
+    verb->add_option(
+            "--engine", command->engine,
+            "What sorts keys in memory: merge, bitonic or pbsn on the GPU, cpu, or auto: merge where there is a "
+            "GPU")
+        ->transform(one_of(pointer_engine_words))
+        ->default_str("auto");
+    verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);
+    add_json_option(*verb, command->format);
+    verb->add_flag("--profile", command->profile,
+                   "Tables on standard error: seconds of each stage and the share of them that was hidden behind the "
+                   "slowest; GPU time by pass");
+    add_device_option(*verb, command->device);
+    verb->footer(
+        "Records of equal keys stay in the order of the input. Files that a killed sort has left are removed by the "
+        "next.\n"
+        "Examples:\n"
+        "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"
+        "  quadmill terasort trades.bin by_price.bin --record-bytes 24 --key 8:f64:desc --key 0:u64\n"
+        "  quadmill terasort access.log sorted.log --lines");
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace quadmill::cli

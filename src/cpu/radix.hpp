@@ -1,0 +1,18 @@
+// Radix sort of 64-bit items on the CPU's threads, from the most significant bit that differs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "cpu/workers.hpp"
+
+namespace quadmill::detail::cpu {
+
+// Sorts by the bits from `low_bit` on, stably. Scratch memory is as large as the items. What items have in common costs
+// one scan, however many bits it is.
+void radix_sort(std::span<std::uint64_t> items, std::span<std::uint64_t> scratch, unsigned low_bit);
+// The same on all threads.
+void radix_sort(std::span<std::uint64_t> items, std::span<std::uint64_t> scratch, unsigned low_bit, Workers& workers);
+
+}  // namespace quadmill::detail::cpu

@@ -1,0 +1,112 @@
+// Sorted bytes as they come, and their way to a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "external/stage.hpp"
+#include "files/block_io.hpp"
+#include "files/temporary_file.hpp"
+
+namespace quadmill::detail::external {
+
+// Called while waiting, at least ten times a second; throws to end the wait.
+using Tick = std::function<void()>;
+
+// The bytes of records in order.
+class Stream {
+  public:
+    Stream() = default;
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    virtual ~Stream() = default;
+    // Fills the memory; fewer bytes only at the end.
+    [[nodiscard]] virtual std::size_t fill(std::span<std::byte> memory) = 0;
+};
+
+// Transfers of one stage: its clock runs while some are under way. Errors are IoErrors.
+class Transfers {
+  public:
+    Transfers(files::BlockIo::Method method, StageClock& clock, Tick tick)
+        : io_(method), clock_(clock), tick_(std::move(tick)) {}
+    void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
+    void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
+    [[nodiscard]] std::size_t under_way() const { return io_.under_way(); }
+    // One that has ended. Pre: one is under way.
+    files::BlockIo::Done next();
+    [[nodiscard]] const char* name() const { return io_.name(); }
+
+  private:
+    void begin();
+    files::BlockIo io_;
+    StageClock& clock_;
+    Tick tick_;
+};
+
+// Where bytes go: an open file, or a part of it. `name`: for messages.
+struct Place {
+    int file = -1;
+    std::uint64_t offset = 0;
+    std::string name, path{};
+};
+
+// Writes blocks behind its caller's back while the next ones are filled.
+class BlockWriter {
+  public:
+    BlockWriter(files::BlockIo::Method method, std::size_t block, StageClock& clock, Tick tick);
+    static constexpr std::size_t blocks = 3;
+
+    // Pre: finished.
+    void begin(Place place);
+    // A block to fill; waits until there is one.
+    std::span<std::byte> block();
+    // Writes so many bytes of it. Only the last block before finish() may be less than full; where files have offsets,
+    // its last page is written whole.
+    void write(std::size_t bytes);
+    // Waits until all is written. Returns the bytes, without what fills the last page.
+    std::uint64_t finish();
+    // All of a stream; the clock is the stream's. Returns the bytes.
+    std::uint64_t write_all(Stream& stream, StageClock& clock);
+    [[nodiscard]] const char* name() const { return io_.name(); }
+
+  private:
+    void reap();
+    bool pads_;
+    std::size_t block_;
+    files::Memory memory_;
+    Place place_;
+    std::uint64_t written_ = 0;
+    std::vector<std::size_t> free_;
+    Transfers io_;  // last, so that it waits before the memory goes
+};
+
+// Runs in temporary files, one in each folder; runs go to them in turn.
+class TemporarySpace {
+  public:
+    explicit TemporarySpace(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+    struct Run {
+        std::size_t file = 0;
+        std::uint64_t offset = 0, bytes = 0, passes = 0;  // passes: how often it was merged
+    };
+    // Where the next run begins; it ends where it is told so.
+    Run begin();
+    void end(const Run& run);
+    [[nodiscard]] Place place(const Run& run) const;
+    // Gives the room back, where the file system can do that.
+    void release(const Run& run);
+
+  private:
+    std::vector<std::string> folders_;
+    std::vector<files::TemporaryFile> files_;  // opened with the first run
+    std::vector<std::uint64_t> ends_;
+    std::size_t next_ = 0;
+};
+
+[[noreturn]] void fail_io(const std::string& what, const Place& place, std::uint64_t at, int error);
+
+}  // namespace quadmill::detail::external

@@ -1,0 +1,151 @@
+#include "external/filler.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::external {
+
+void Filler::submit(Slot& slot) {
+    records_ += slot.records();
+    ++runs_;
+    maker_.submit(slot);
+}
+
+// Takes up bytes that are in the slot's memory.
+void Filler::take(Slot& slot, std::size_t bytes) {
+    const AtWork work(maker_.clocks().keys);
+    const auto before = slot.bytes();
+    slot.add(bytes);
+    bytes_ += slot.bytes() - before;
+    if (format_.fixed() || (slot.longest() <= longest_line_ && slot.rest().size() <= longest_line_)) return;
+    const bool is_rest = slot.longest() <= longest_line_;
+    const auto at = is_rest ? bytes_ : bytes_ - slot.bytes() + before;
+    throw IoError(source_.name + " has a line of more than " + std::to_string(longest_line_) + " bytes at " +
+                      (is_rest ? "" : "or after ") + "byte " + std::to_string(at) +
+                      ", more than this memory allows; give more memory",
+                  source_.path, at);
+}
+
+std::span<std::byte> Filler::room() {
+    while (!slot_ || slot_->room().empty()) {
+        auto& next = maker_.slot();
+        if (slot_ && slot_->rest().empty()) {
+            full_ = slot_;
+        } else if (slot_) {
+            next.add_rest(*slot_);
+            bytes_ += next.bytes();
+            submit(*slot_);
+        }
+        slot_ = &next;
+    }
+    return slot_->room();
+}
+
+void Filler::add(std::size_t bytes) {
+    if (full_ && bytes > 0) submit(*std::exchange(full_, nullptr));
+    take(*slot_, bytes);
+}
+
+void Filler::push(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        // In parts, so that keys are made of what is in the cache.
+        constexpr std::size_t part = std::size_t{1} << 18;
+        const auto to = room();
+        const auto n = std::min({bytes.size(), to.size(), part});
+        std::memcpy(to.data(), bytes.data(), n);
+        add(n);
+        bytes = bytes.subspan(n);
+    }
+}
+
+void Filler::read_stream(std::size_t block, Transfers& io) {
+    for (;;) {
+        const auto memory = room();
+        io.read(source_.file, memory.first(std::min(memory.size(), block)), 0, 0);
+        const auto done = io.next();
+        if (done.error != 0) fail_io("read", source_, bytes_ + slot_->rest().size() + done.bytes, done.error);
+        add(done.bytes);
+        if (done.bytes < std::min(memory.size(), block)) return;
+    }
+}
+
+void Filler::read_file(std::uint64_t size, std::size_t block, Transfers& io) {
+    if (format_.fixed()) check_end(size / format_.fixed()->record_bytes() * format_.fixed()->record_bytes(), size);
+    while (bytes_ < size) {
+        auto& slot = maker_.slot();
+        read_slot(slot, size, block, io);
+        if (bytes_ + slot.rest().size() == size) {
+            slot_ = &slot;  // the last one
+            return;
+        }
+        submit(slot);
+    }
+}
+
+// Reads the file from byte bytes_ on, in whole pages; where a run ends within a page, the next one reads that again.
+void Filler::read_slot(Slot& slot, std::uint64_t size, std::size_t block, Transfers& io) {
+    constexpr std::size_t depth = 8;
+    const auto start = bytes_, first = files::page_down(start);
+    slot.reset(static_cast<std::size_t>(start - first));
+    const auto end = start + std::min<std::uint64_t>(slot.room().size(), size - start);
+    const auto blocks = static_cast<std::size_t>((end - first + block - 1) / block);
+    const auto block_end = [&](std::size_t i) { return std::min<std::uint64_t>(end, first + (i + 1) * block); };
+    std::vector<char> come(blocks);
+    std::size_t begun = 0, taken = 0;
+    const auto begin_one = [&] {
+        const auto at = first + begun * block;
+        const auto bytes = files::page_up(block_end(begun) - at);
+        io.read(source_.file, {slot.pages() + (at - first), bytes}, at, begun);
+        ++begun;
+    };
+    while (taken < blocks) {
+        while (begun < blocks && io.under_way() < depth && !slot.is_full()) begin_one();
+        if (io.under_way() == 0) break;  // the slot is full of short lines
+        const auto done = io.next();
+        const auto at = first + done.tag * block;
+        if (done.error != 0) fail_io("read", source_, at + done.bytes, done.error);
+        if (at + done.bytes < block_end(done.tag)) {
+            throw IoError(source_.name + " became shorter while it was read: it ends at byte " +
+                              std::to_string(at + done.bytes) + " of " + std::to_string(size),
+                          source_.path, at + done.bytes);
+        }
+        for (come[done.tag] = 1; taken < blocks && come[taken] != 0; ++taken) {
+            if (slot.is_full()) continue;
+            take(slot, static_cast<std::size_t>(block_end(taken) - std::max(start, first + taken * block)));
+        }
+    }
+}
+
+// `end`: of the whole records, of all bytes.
+void Filler::check_end(std::uint64_t end, std::uint64_t size) const {
+    if (end == size) return;
+    throw IoError(source_.name + " ends within a record: at byte " + std::to_string(end) + " there are " +
+                      std::to_string(size - end) + " bytes left, and a record has " +
+                      std::to_string(format_.fixed()->record_bytes()),
+                  source_.path, end);
+}
+
+Slot* Filler::finish() {
+    while (slot_ && slot_->is_full() && !slot_->rest().empty()) static_cast<void>(room());
+    if (slot_ && !slot_->rest().empty()) {
+        const auto rest = slot_->rest().size();
+        if (format_.fixed()) check_end(bytes_, bytes_ + rest);
+        slot_->end_last_line();
+        bytes_ += rest + 1;
+    }
+    auto* last = full_ ? full_ : slot_;
+    if (last && runs_ == 0) {
+        records_ = last->records();
+        maker_.sort(*last);
+        maker_.finish();
+        return last;
+    }
+    if (last && last->records() > 0) submit(*last);
+    maker_.finish();
+    return nullptr;
+}
+
+}  // namespace quadmill::detail::external

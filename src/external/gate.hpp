@@ -1,0 +1,94 @@
+// What threads of a pipeline share: queues between them, and an end to all when one fails.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace quadmill::detail::external {
+
+// Thrown in a thread whose neighbours have failed; it never leaves the room.
+struct Abandoned {};
+
+class Gate {
+  public:
+    // The first error stays; all who wait are woken.
+    void fail(std::exception_ptr error) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!error_) error_ = std::move(error);
+            failed_ = true;
+        }
+        changed_.notify_all();
+    }
+    [[nodiscard]] bool failed() {
+        const std::lock_guard lock(mutex_);
+        return failed_;
+    }
+    // Throws the first error where there is one.
+    void check() {
+        const std::lock_guard lock(mutex_);
+        if (error_) std::rethrow_exception(error_);
+    }
+
+  private:
+    template <class T>
+    friend class Queue;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::exception_ptr error_;
+    bool failed_ = false;
+};
+
+// Between two stages. There are only so many elements, so it needs no bound of its own.
+template <class T>
+class Queue {
+  public:
+    explicit Queue(Gate& gate) : gate_(gate) {}
+    void push(T element) {
+        {
+            const std::lock_guard lock(gate_.mutex_);
+            elements_.push_back(std::move(element));
+        }
+        gate_.changed_.notify_all();
+    }
+    // No more will come.
+    void close() {
+        {
+            const std::lock_guard lock(gate_.mutex_);
+            closed_ = true;
+        }
+        gate_.changed_.notify_all();
+    }
+    // The first element; nothing when the queue is empty and closed. Throws Abandoned.
+    std::optional<T> pop() {
+        std::unique_lock lock(gate_.mutex_);
+        gate_.changed_.wait(lock, [this] { return ready(); });
+        return take();
+    }
+    // The same, and nothing too when time is over.
+    std::optional<T> pop(std::chrono::milliseconds wait) {
+        std::unique_lock lock(gate_.mutex_);
+        if (!gate_.changed_.wait_for(lock, wait, [this] { return ready(); })) return {};
+        return take();
+    }
+
+  private:
+    [[nodiscard]] bool ready() const { return gate_.failed_ || closed_ || !elements_.empty(); }
+    std::optional<T> take() {
+        if (gate_.failed_) throw Abandoned{};
+        if (elements_.empty()) return {};
+        auto first = std::move(elements_.front());
+        elements_.pop_front();
+        return first;
+    }
+    Gate& gate_;
+    std::deque<T> elements_;
+    bool closed_ = false;
+};
+
+}  // namespace quadmill::detail::external

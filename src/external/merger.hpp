@@ -1,0 +1,48 @@
+// Phase 2: runs from temporary files are merged by a tree of losers, each run's next block read ahead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "external/blocks.hpp"
+#include "external/plan.hpp"
+#include "external/run_reader.hpp"
+
+namespace quadmill::detail::external {
+
+// Of equal keys, those of the run that is named first come first.
+class Merger final : public Stream {
+  public:
+    using Input = RunReader::Input;
+    // Pre: there are inputs, at most plan.fan_in; `format` outlives it.
+    Merger(const Format& format, const std::vector<Input>& inputs, const MergePlan& plan, StageClock& reading,
+           Tick tick);
+    [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
+
+  private:
+    using Run = RunReader::Run;
+    // What the tree compares, without a look at the run unless two are equal.
+    struct Head {
+        std::uint64_t prefix, run;
+    };
+
+    void find_record(std::size_t run);
+    [[nodiscard]] bool comes_first(std::size_t a, std::size_t b) const;
+    [[nodiscard]] Head head(std::size_t run) const;
+    [[nodiscard]] bool wins(const Head& a, const Head& b) const;
+    Head build(std::size_t node);
+    void replay(std::size_t run);
+
+    const Format& format_;
+    std::size_t record_bytes_ = 0, key_bytes_ = 0, key_offset_ = 0;
+    bool makes_keys_ = false;
+    std::vector<std::byte> keys_;  // one a run, where they are made
+    RunReader reader_;
+    std::vector<Run>& runs_;
+    std::vector<Head> tree_;           // [0] is the winner
+    std::span<const std::byte> rest_;  // of the winner's record, which was cut
+};
+
+}  // namespace quadmill::detail::external

@@ -1,0 +1,118 @@
+#include "external/plan.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "external/wide_sort.hpp"
+
+namespace quadmill::detail::external {
+
+namespace {
+
+constexpr std::size_t least_block = std::size_t{64} << 10, most_block = std::size_t{1} << 20;
+constexpr std::size_t least_run = std::size_t{64} << 10, least_records = 16;  // of a run
+constexpr std::size_t pipeline_slots = 3;
+// So many runs keep all stages busy but for a small part of the time.
+constexpr std::size_t enough_runs = 24, long_enough_run = std::size_t{16} << 20;
+
+std::size_t block_for(std::size_t memory) {
+    return std::clamp<std::size_t>(files::page_down(memory / 128), least_block, most_block);
+}
+
+SlotSize size_for(const Format& format, std::uint64_t bytes, const RunNeeds& needs) {
+    const auto unit = format.fixed() ? format.fixed()->record_bytes() : std::max<std::size_t>(needs.mean_line, 1);
+    const auto most = std::numeric_limits<std::uint32_t>::max() - std::size_t{1};
+    const auto records = std::min<std::size_t>(most, bytes / unit);
+    if (format.fixed()) return {records * unit, records};
+    return {static_cast<std::size_t>(bytes), records + 1};
+}
+
+std::size_t memory_for(const Format& format, SlotSize size, std::size_t slots, std::size_t block,
+                       const RunNeeds& needs) {
+    return slots * size.memory(format) + WideSorter::memory(size.records, format.index_bytes()) +
+           size.records * needs.engine_bytes + BlockWriter::blocks * block;
+}
+
+std::size_t least_run_bytes(const Format& format) {
+    return std::max(least_run, format.fixed() ? least_records * format.fixed()->record_bytes() : 0);
+}
+
+std::size_t merge_memory(const MergePlan& plan) {
+    return plan.fan_in * 2 * (plan.margin + plan.block) + BlockWriter::blocks * plan.write_block;
+}
+
+}  // namespace
+
+std::optional<RunPlan> plan_runs(const Format& format, std::size_t memory, const RunNeeds& needs) {
+    RunPlan plan{.slots = 1, .size = {}, .block = block_for(memory)};
+    if (needs.input_bytes && *needs.input_bytes < memory) {
+        plan.size = size_for(format, *needs.input_bytes + 1, needs);  // a last line may get its end
+        if (memory_for(format, plan.size, plan.slots, plan.block, needs) <= memory) return plan;
+    }
+    plan.slots = pipeline_slots;
+    const auto takes = [&](std::uint64_t bytes) {
+        return memory_for(format, size_for(format, bytes, needs), plan.slots, plan.block, needs);
+    };
+    std::uint64_t low = least_run_bytes(format), high = memory;
+    if (takes(low) > memory) return {};
+    while (low + 1 < high) {
+        const auto middle = low + (high - low) / 2;
+        (takes(middle) <= memory ? low : high) = middle;
+    }
+    if (needs.input_bytes)
+        low = std::min(low, std::max<std::uint64_t>(*needs.input_bytes / enough_runs, long_enough_run));
+    plan.size = size_for(format, low, needs);
+    return plan;
+}
+
+std::optional<MergePlan> plan_merge(std::size_t memory, std::size_t runs, std::size_t longest_record) {
+    MergePlan plan;
+    plan.margin = files::page_up(longest_record);
+    plan.write_block = std::max(block_for(memory), least_block);
+    const auto left = memory - std::min(memory, BlockWriter::blocks * plan.write_block);
+    // Blocks that are worth their transfer, as far as that does not cost another pass.
+    const auto least = std::max<std::size_t>(plan.margin, block_for(memory / 8));
+    plan.fan_in = std::min(runs, left / (2 * (plan.margin + least)));
+    if (plan.fan_in < 2) return {};
+    constexpr std::size_t most = std::size_t{4} << 20;
+    const auto share = left / (2 * plan.fan_in) - plan.margin;
+    plan.block = std::max<std::size_t>(files::page_down(std::min(share, most)), files::page);
+    return plan;
+}
+
+std::size_t least_memory(const Format& format) {
+    const auto record = format.fixed() ? format.fixed()->record_bytes() : least_block;
+    const auto runs = memory_for(format, size_for(format, least_run_bytes(format), {.mean_line = 8}), pipeline_slots,
+                                 least_block, {});
+    const MergePlan merge{.fan_in = 8,
+                          .margin = files::page_up(record),
+                          .block = std::max<std::size_t>(least_block, files::page_up(record)),
+                          .write_block = least_block};
+    return reserve + std::max(runs, merge_memory(merge));
+}
+
+std::size_t longest_line(std::size_t memory) {
+    return memory / 16;
+}
+
+std::size_t resident_bytes() {
+    std::ifstream statm("/proc/self/statm");
+    std::size_t pages = 0, resident = 0;
+    statm >> pages >> resident;
+    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::size_t peak_resident_bytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        std::size_t kilobytes = 0;
+        if (word == "VmHWM:" && status >> kilobytes) return kilobytes << 10U;
+    }
+    return 0;
+}
+
+}  // namespace quadmill::detail::external

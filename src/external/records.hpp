@@ -1,0 +1,57 @@
+// Records and their keys as bytes that compare as memcmp does.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "quadmill/external.hpp"
+
+namespace quadmill::detail::external {
+
+// The first eight bytes of a key as a number: smaller where the key is; a shorter key is followed by zeros.
+[[nodiscard]] inline std::uint64_t prefix_of(const std::byte* key, std::size_t bytes) {
+    std::uint64_t prefix = 0;
+    if (bytes >= sizeof prefix) [[likely]] {
+        std::memcpy(&prefix, key, sizeof prefix);
+    } else {
+        std::memcpy(&prefix, key, bytes);
+    }
+    static_assert(std::endian::native == std::endian::little);
+    return __builtin_bswap64(prefix);
+}
+
+// Keys of records of one length.
+class FixedKeys {
+  public:
+    // Throws InvalidArgument, which begins with the name of `function`.
+    FixedKeys(const char* function, const RecordFormat& format);
+
+    [[nodiscard]] std::size_t record_bytes() const { return record_bytes_; }
+    [[nodiscard]] std::size_t key_bytes() const { return key_bytes_; }
+    // Whether the key stands in the record as it is, at offset().
+    [[nodiscard]] bool is_verbatim() const { return verbatim_; }
+    [[nodiscard]] std::size_t offset() const { return fields_.front().offset; }
+
+    // The key of one record: key_bytes() bytes.
+    void make(const std::byte* record, std::byte* key) const;
+    // The keys of `n` records, one after the other.
+    void make(const std::byte* records, std::size_t n, std::byte* keys) const;
+
+  private:
+    std::size_t record_bytes_, key_bytes_ = 0;
+    bool verbatim_ = false;
+    std::vector<KeyField> fields_;
+};
+
+// Lines have 256 codes: 255 bytes and their end. Coded, the end is the smallest, so that a line and its end compare by
+// memcmp as lines do without: '\n' becomes 0, and what is below it one more.
+inline constexpr std::byte end_of_line{0};
+void code_lines(std::span<std::byte> bytes);
+void decode_lines(std::span<std::byte> bytes);
+
+}  // namespace quadmill::detail::external

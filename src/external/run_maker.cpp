@@ -1,0 +1,148 @@
+#include "external/run_maker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace quadmill::detail::external {
+
+namespace {
+
+constexpr std::chrono::milliseconds tick_time(50);
+
+// Programs are compiled and loaded by the first sort, which takes memory that the plan must know of.
+void warm_up(WideSorter& sorter) {
+    if (sorter.engine() == Engine::Cpu) return;
+    std::vector<std::byte> keys(std::size_t{1} << 19U);
+    std::vector<std::uint32_t> order(keys.size() / 16);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::byte>(i / 16 * 2654435761U >> i % 16);
+    static_cast<void>(sorter.argsort({keys, 16, 16, {}}, order));
+}
+
+}  // namespace
+
+template <class Loop>
+std::thread RunMaker::thread(Loop loop) {
+    return std::thread([this, loop] {
+        try {
+            loop();
+        } catch (const Abandoned&) {  // NOLINT(bugprone-empty-catch)
+            // Another one has said why.
+        } catch (...) {
+            gate_.fail(std::current_exception());
+        }
+    });
+}
+
+template <class T>
+T RunMaker::wait_for(Queue<T>& queue) {
+    try {
+        for (;;) {
+            if (auto found = queue.pop(tick_time)) return *found;
+            if (tick_) tick_();
+        }
+    } catch (const Abandoned&) {
+        gate_.check();
+        throw;
+    }
+}
+
+RunMaker::RunMaker(const Format& format, const ExternalSortOptions& options, const std::optional<Context>& context,
+                   TemporarySpace& space, Tick tick)
+    : format_(format), space_(space), tick_(std::move(tick)), threads_(options.threads) {
+    if (threads_ == 0) threads_ = std::max(1U, std::thread::hardware_concurrency());
+    sorter_ = thread([this, context, engine = options.engine] { sort_loop(context, engine, threads_); });
+    try {
+        engine_ = wait_for(ready_);
+    } catch (...) {
+        join();
+        throw;
+    }
+}
+
+RunMaker::~RunMaker() {
+    join();
+}
+
+void RunMaker::join() {
+    gate_.fail({});
+    if (sorter_.joinable()) sorter_.join();
+    if (writer_.joinable()) writer_.join();
+}
+
+void RunMaker::start(const RunPlan& plan) {
+    block_ = plan.block;
+    for (std::size_t i = 0; i < plan.slots; ++i) {
+        slots_.push_back(std::make_unique<Slot>(format_, plan.size));
+        free_.push(slots_.back().get());
+    }
+    writer_ = thread([this] { write_loop(); });
+}
+
+Slot& RunMaker::slot() {
+    auto& slot = *wait_for(free_);
+    slot.reset(0);
+    return slot;
+}
+
+void RunMaker::submit(Slot& slot) {
+    longest_ = std::max(longest_, slot.longest());
+    longest_run_ = std::max<std::uint64_t>(longest_run_, slot.bytes());
+    full_.push({&slot, Work::Then::Write});
+}
+
+void RunMaker::sort(Slot& slot) {
+    longest_ = slot.longest();
+    longest_run_ = slot.bytes();
+    full_.push({&slot, Work::Then::Keep});
+    wait_for(kept_);
+    std::erase_if(slots_, [&](const auto& other) { return other.get() != &slot; });
+}
+
+void RunMaker::finish() {
+    full_.close();
+    wait_for(written_);
+    sorter_.join();
+    writer_.join();
+    if (!runs_.empty()) slots_.clear();
+}
+
+void RunMaker::sort_loop(const std::optional<Context>& context, Engine engine, unsigned threads) {
+    WideSorter sorter(context, engine, threads);
+    warm_up(sorter);
+    ready_.push(sorter.engine());
+    while (const auto work = full_.pop()) {
+        {
+            const AtWork at_work(clocks_.sort);
+            tied_ += sorter.argsort(work->slot->keys(), work->slot->order()).tied;
+        }
+        (work->then == Work::Then::Keep ? kept_ : sorted_).push(work->slot);
+    }
+    sorted_.close();
+}
+
+void RunMaker::write_loop() {
+    std::optional<BlockWriter> writer;
+    cpu::Workers workers(std::max(1U, threads_ / 2));
+    while (const auto slot = sorted_.pop()) {
+        if (!writer) {
+            writer.emplace(files::BlockIo::Method::Auto, block_, clocks_.write, [this] {
+                if (gate_.failed()) throw Abandoned{};
+            });
+        }
+        write_run(**slot, *writer, workers);
+        free_.push(*slot);
+    }
+    written_.push(true);
+}
+
+void RunMaker::write_run(Slot& slot, BlockWriter& writer, cpu::Workers& workers) {
+    Run run{space_.begin(), slot.records()};
+    writer.begin(space_.place(run));
+    Gather gather(slot, workers);
+    run.bytes = writer.write_all(gather, clocks_.reorder);
+    space_.end(run);
+    runs_.push_back(run);
+}
+
+}  // namespace quadmill::detail::external

@@ -1,0 +1,149 @@
+#include "external/slot.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace quadmill::detail::external {
+
+Format::Format(const char* function, const RecordFormat& format) {
+    if (format.kind == RecordFormat::Kind::Fixed) fixed_.emplace(function, format);
+}
+
+std::size_t SlotSize::memory(const Format& format) const {
+    return files::page_up(bytes + 2 * files::page) + files::page_up((records + 1) * format.index_bytes()) +
+           files::page_up(records * sizeof(std::uint32_t));
+}
+
+Slot::Slot(const Format& format, SlotSize size)
+    : format_(&format),
+      size_(size),
+      memory_(size.bytes + 2 * files::page),
+      index_((size.records + 1) * format.index_bytes()),
+      order_(size.records * sizeof(std::uint32_t)) {
+    reset(0);
+}
+
+void Slot::reset(std::size_t skew) {
+    begin_ = memory_.data() + skew;
+    filled_ = whole_ = records_ = coded_ = longest_ = 0;
+    if (!format_->fixed()) reinterpret_cast<std::uint64_t*>(index_.data())[0] = 0;
+}
+
+std::span<std::byte> Slot::room() const {
+    return {begin_ + filled_, is_full() ? 0 : size_.bytes - filled_};
+}
+
+bool Slot::is_full() const {
+    return records_ == size_.records || (!format_->fixed() && filled_ == size_.bytes);
+}
+
+void Slot::add(std::size_t bytes) {
+    filled_ += bytes;
+    if (!format_->fixed()) {
+        const auto from = std::exchange(coded_, filled_);
+        code_lines({begin_ + from, filled_ - from});
+        return add_lines(std::max(from, whole_));
+    }
+    const auto& keys = *format_->fixed();
+    const auto n = std::min((filled_ - whole_) / keys.record_bytes(), size_.records - records_);
+    keys.make(begin_ + whole_, n, index_.data() + records_ * keys.key_bytes());
+    whole_ += n * keys.record_bytes();
+    records_ += n;
+    longest_ = keys.record_bytes();
+}
+
+void Slot::add_rest(const Slot& other) {
+    const auto rest = other.rest();
+    std::memcpy(begin_, rest.data(), rest.size());
+    if (format_->fixed()) return add(rest.size());
+    filled_ = coded_ = rest.size();
+    add_lines(0);
+}
+
+// Pre: no line ends in what is behind the whole ones and before `search`.
+void Slot::add_lines(std::size_t search) {
+    auto* starts = reinterpret_cast<std::uint64_t*>(index_.data());
+    while (records_ < size_.records && search < filled_) {
+        const void* end = std::memchr(begin_ + search, static_cast<int>(end_of_line), filled_ - search);
+        if (!end) break;
+        search = static_cast<std::size_t>(static_cast<const std::byte*>(end) - begin_) + 1;
+        longest_ = std::max(longest_, search - whole_);
+        whole_ = search;
+        starts[++records_] = whole_;
+    }
+}
+
+void Slot::end_last_line() {
+    if (format_->fixed() || rest().empty()) return;
+    begin_[filled_++] = end_of_line;  // there is a page behind the records
+    ++coded_;
+    longest_ = std::max(longest_, filled_ - whole_);
+    whole_ = filled_;
+    reinterpret_cast<std::uint64_t*>(index_.data())[++records_] = whole_;
+}
+
+WideKeys Slot::keys() const {
+    if (const auto& keys = format_->fixed())
+        return {{index_.data(), records_ * keys->key_bytes()}, keys->key_bytes(), keys->key_bytes(), {}};
+    return {{begin_, whole_}, 0, 0, {reinterpret_cast<const std::uint64_t*>(index_.data()), records_ + 1}};
+}
+
+std::span<std::uint32_t> Slot::order() const {
+    return {reinterpret_cast<std::uint32_t*>(order_.data()), records_};
+}
+
+std::span<const std::byte> Slot::record(std::size_t i) const {
+    if (const auto& keys = format_->fixed()) return {begin_ + i * keys->record_bytes(), keys->record_bytes()};
+    const auto* starts = reinterpret_cast<const std::uint64_t*>(index_.data());
+    return {begin_ + starts[i], starts[i + 1] - starts[i]};
+}
+
+std::size_t Gather::fill(std::span<std::byte> memory) {
+    std::size_t filled = 0;
+    for (;;) {
+        const auto part = std::min(rest_.size(), memory.size() - filled);
+        std::copy_n(rest_.begin(), part, memory.begin() + static_cast<std::ptrdiff_t>(filled));
+        rest_ = rest_.subspan(part);
+        filled += part;
+        filled += fill_with_records(memory.subspan(filled));
+        if (filled == memory.size() || next_ == slot_.records()) return filled;
+        rest_ = slot_.record(slot_.order()[next_++]);
+    }
+}
+
+// As many whole records as fit.
+std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
+    const auto order = slot_.order();
+    if (next_ == order.size()) return 0;
+    constexpr std::size_t ahead = 16, task = 4096;
+    const auto prefetch = [&](std::size_t i) {
+        if (i + ahead >= order.size()) return;
+        const auto record = slot_.record(order[i + ahead]);
+        __builtin_prefetch(record.data());
+        __builtin_prefetch(record.data() + record.size() - 1);
+    };
+    const auto longest = slot_.longest();
+    const auto n = std::min(memory.size() / longest, order.size() - next_);
+    if (longest == slot_.record(0).size() && longest * order.size() == slot_.bytes()) {  // all of one length
+        workers_.for_each((n + task - 1) / task, [&](std::size_t t) {
+            for (auto i = t * task; i < std::min(n, (t + 1) * task); ++i) {
+                prefetch(next_ + i);
+                std::memcpy(memory.data() + i * longest, slot_.record(order[next_ + i]).data(), longest);
+            }
+        });
+        next_ += n;
+        return n * longest;
+    }
+    std::size_t filled = 0;
+    for (; next_ < order.size(); ++next_) {
+        prefetch(next_);
+        const auto record = slot_.record(order[next_]);
+        if (record.size() > memory.size() - filled) break;
+        std::memcpy(memory.data() + filled, record.data(), record.size());
+        filled += record.size();
+    }
+    return filled;
+}
+
+}  // namespace quadmill::detail::external

@@ -1,0 +1,92 @@
+// Records of one run in memory, with their keys and order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "cpu/workers.hpp"
+#include "external/blocks.hpp"
+#include "external/records.hpp"
+#include "external/wide_keys.hpp"
+#include "files/block_io.hpp"
+
+namespace quadmill::detail::external {
+
+// A record format that was checked.
+class Format {
+  public:
+    // Throws InvalidArgument, which begins with the name of `function`.
+    Format(const char* function, const RecordFormat& format);
+    // Nothing for lines.
+    [[nodiscard]] const std::optional<FixedKeys>& fixed() const { return fixed_; }
+    // What a slot holds for a record's key: the key, or where a line begins.
+    [[nodiscard]] std::size_t index_bytes() const { return fixed_ ? fixed_->key_bytes() : sizeof(std::uint64_t); }
+
+  private:
+    std::optional<FixedKeys> fixed_;
+};
+
+// How large a slot is.
+struct SlotSize {
+    std::size_t bytes = 0;    // of records
+    std::size_t records = 0;  // at most
+    [[nodiscard]] std::size_t memory(const Format& format) const;
+};
+
+class Slot {
+  public:
+    Slot(const Format& format, SlotSize size);
+
+    // Makes it empty; records will begin `skew` bytes behind a page's begin.
+    void reset(std::size_t skew);
+    // All of its memory, from a page's begin on: two pages more than there is room for records.
+    [[nodiscard]] std::byte* pages() const { return memory_.data(); }
+    // Memory behind the records for more of them.
+    [[nodiscard]] std::span<std::byte> room() const;
+    // Takes up so many bytes that have come: finds the records among them and makes their keys. Lines are coded.
+    void add(std::size_t bytes);
+    // Takes up what stands behind another slot's whole records. Pre: empty.
+    void add_rest(const Slot& other);
+    // Ends the last line, if it has no end. Pre: not full.
+    void end_last_line();
+
+    [[nodiscard]] bool is_full() const;
+    [[nodiscard]] std::size_t records() const { return records_; }
+    // Of whole records, and behind them of one that has begun.
+    [[nodiscard]] std::size_t bytes() const { return whole_; }
+    [[nodiscard]] std::span<const std::byte> rest() const { return {begin_ + whole_, filled_ - whole_}; }
+    [[nodiscard]] std::size_t longest() const { return longest_; }
+
+    [[nodiscard]] WideKeys keys() const;
+    [[nodiscard]] std::span<std::uint32_t> order() const;
+    // Record i in the order of the input.
+    [[nodiscard]] std::span<const std::byte> record(std::size_t i) const;
+
+  private:
+    void add_lines(std::size_t search);
+
+    const Format* format_;
+    SlotSize size_;
+    files::Memory memory_, index_, order_;
+    std::byte* begin_ = nullptr;
+    std::size_t filled_ = 0, whole_ = 0, records_ = 0, coded_ = 0, longest_ = 0;
+};
+
+// The records of a slot in the order that it has.
+class Gather final : public Stream {
+  public:
+    Gather(const Slot& slot, cpu::Workers& workers) : slot_(slot), workers_(workers) {}
+    [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
+
+  private:
+    [[nodiscard]] std::size_t fill_with_records(std::span<std::byte> memory);
+
+    const Slot& slot_;
+    cpu::Workers& workers_;
+    std::size_t next_ = 0;
+    std::span<const std::byte> rest_;  // of a record that was cut
+};
+
+}  // namespace quadmill::detail::external

@@ -1,0 +1,275 @@
+#include "external/sorting.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "files/fault.hpp"
+#include "files/files.hpp"
+
+namespace quadmill::detail::external {
+
+namespace {
+
+using files::BlockIo;
+using Phase = ExternalProgress::Phase;
+
+std::vector<std::string> folders_of(const ExternalSortOptions& options) {
+    if (!options.temp.empty()) return options.temp;
+    const char* folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return {folder && *folder ? folder : "/tmp"};
+}
+
+class NoRecords final : public Stream {
+  public:
+    [[nodiscard]] std::size_t fill(std::span<std::byte> /*memory*/) override { return 0; }
+};
+
+const ExternalSortOptions& checked(const char* function, const ExternalSortOptions& options,
+                                   const std::optional<Context>& context) {
+    if (context && context->info().platform == "adopted") {
+        throw InvalidArgument(std::string(function) +
+                              ": the sort has a thread of its own for the context, and an adopted "
+                              "one belongs to its host's; give a headless one");
+    }
+    const auto least = least_memory(Format(function, options.format));
+    if (options.memory >= least) return options;
+    throw InvalidArgument(std::string(function) + ": to sort such records takes at least " + std::to_string(least) +
+                          " bytes of memory, not " + std::to_string(options.memory));
+}
+
+// Textures and staging memory; those of a software renderer are main memory too.
+std::size_t engine_bytes(const std::optional<Context>& context, Engine engine) {
+    if (engine == Engine::Cpu || !context) return 0;
+    return context->info().software ? 64 : 24;
+}
+
+}  // namespace
+
+Sorting::Sorting(const char* function, const ExternalSortOptions& options, const std::optional<Context>& context,
+                 Plans plans)
+    : function_(function),
+      options_(options),
+      plans_(std::move(plans)),
+      format_(function, checked(function, options, context).format),
+      resident_(resident_bytes()),
+      report_(options.progress),
+      space_(folders_of(options)),
+      maker_(format_, options, context, space_, tick()),
+      engine_bytes_(engine_bytes(context, maker_.engine())) {
+    const auto now = resident_bytes();
+    engine_held_ = now > resident_ ? now - resident_ : 0;
+}
+
+// What the engine and its driver hold; that of the CPU holds nothing before it sorts, nor after it.
+std::size_t Sorting::memory_left(std::size_t records) const {
+    auto taken = reserve;
+    if (engine_bytes_ > 0) taken = 3 * reserve + engine_held_ + engine_bytes_ * records;  // drivers keep what they had
+    return options_.memory - std::min(options_.memory, taken);
+}
+
+void Sorting::begin(const RunNeeds& needs, Place source) {
+    auto all = needs;
+    all.engine_bytes = engine_bytes_;
+    const auto plan = plans_.runs(format_, memory_left(0), all);
+    if (!plan) {
+        throw InvalidArgument(std::string(function_) + ": of " + std::to_string(options_.memory) +
+                              " bytes of memory the engine leaves " + std::to_string(memory_left(0)) +
+                              ", too few for a run; give more, or take Engine::Cpu");
+    }
+    block_ = plan->block;
+    run_records_ = plan->size.records;
+    maker_.start(*plan);
+    const auto longest = std::min(longest_line(options_.memory), plan->size.bytes - 1);
+    filler_.emplace(format_, maker_, longest, std::move(source));
+    step_ = Step::Filling;
+    report_.begin(Phase::Runs, needs.input_bytes.value_or(0));
+}
+
+void Sorting::ticked() {
+    if (step_ != Step::Nothing) report_(step_ == Step::Filling ? filler_->bytes() : given_);
+}
+
+void Sorting::finish() {
+    in_memory_ = filler_->finish();
+    runs_seconds_ = total_.ms() / 1e3;
+    stats_.bytes = filler_->bytes();
+    stats_.records = filler_->records();
+    if (in_memory_) {
+        workers_.emplace(options_.threads);
+        stream_ = std::make_unique<Gather>(*in_memory_, *workers_);
+    } else {
+        merge_runs();
+    }
+    step_ = Step::Giving;
+    report_.begin(Phase::Merge, stats_.bytes);
+}
+
+MergePlan Sorting::plan_for(std::size_t runs) const {
+    const auto plan = plans_.merge(memory_left(run_records_), runs, maker_.longest_record());
+    if (!plan) throw InvalidArgument(std::string(function_) + ": the memory is too small to merge two runs; give more");
+    return *plan;
+}
+
+std::unique_ptr<Merger> Sorting::merger(std::span<const RunMaker::Run> runs, const MergePlan& plan) {
+    std::vector<Merger::Input> inputs;
+    for (const auto& run : runs) inputs.push_back({space_.place(run), run.bytes});
+    return std::make_unique<Merger>(format_, inputs, plan, merge_read_, tick());
+}
+
+// Merges runs until one merge takes all that are left, and begins that.
+void Sorting::merge_runs() {
+    auto runs = maker_.runs();
+    stats_.runs = runs.size();
+    if (runs.empty()) {
+        stream_ = std::make_unique<NoRecords>();
+        return;
+    }
+    auto plan = plan_for(runs.size());
+    for (; plan.fan_in < runs.size(); plan = plan_for(runs.size())) merge_some(runs, plan);
+    block_ = plan.write_block;
+    for (const auto& run : runs) stats_.merge_passes = std::max(stats_.merge_passes, run.passes + 1);
+    stream_ = merger(runs, plan);
+}
+
+// Makes one of those consecutive runs that have the fewest bytes: as many as are too many for the last merge.
+void Sorting::merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan) {
+    const auto n = std::min(plan.fan_in, runs.size() - plan.fan_in + 1);
+    std::uint64_t bytes = 0, fewest = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        bytes += runs[i].bytes;
+        if (i + 1 > n) bytes -= runs[i - n].bytes;
+        if (i + 1 == n || (i + 1 > n && bytes < fewest)) {
+            fewest = bytes;
+            first = i + 1 - n;
+        }
+    }
+    const std::span some(runs.data() + first, n);
+    auto merged = RunMaker::Run{space_.begin(), 0};
+    {
+        const auto stream = merger(some, plan);
+        BlockWriter writer(BlockIo::Method::Auto, plan.write_block, merge_write_, tick());
+        writer.begin(space_.place(merged));
+        merged.bytes = writer.write_all(*stream, merging_);
+    }
+    for (const auto& run : some) {
+        merged.passes = std::max(merged.passes, run.passes + 1);
+        merged.records += run.records;
+        space_.release(run);
+    }
+    space_.end(merged);
+    const auto begin = runs.begin() + static_cast<std::ptrdiff_t>(first);
+    *begin = merged;
+    runs.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(n));
+}
+
+std::size_t Sorting::fill(std::span<std::byte> memory) {
+    if (!stream_) throw InvalidArgument(std::string(function_) + ": the sort has failed before; there is nothing");
+    const auto filled = stream_->fill(memory);
+    given_ += filled;
+    if (!format_.fixed()) decode_lines(memory.first(filled));
+    return filled;
+}
+
+std::uint64_t Sorting::write(Place place, BlockIo::Method method) {
+    auto& clocks = maker_.clocks();
+    BlockWriter writer(method, block_, in_memory_ ? clocks.write : merge_write_, tick());
+    writer.begin(std::move(place));
+    return writer.write_all(*this, in_memory_ ? clocks.reorder : merging_);
+}
+
+ExternalSortStats Sorting::stats(const char* io) {
+    auto& clocks = maker_.clocks();
+    auto stats = stats_;
+    stats.io = io;
+    stats.run_bytes = maker_.longest_run();
+    stats.tied = maker_.tied();
+    stats.engine = maker_.engine();
+    stats.seconds = total_.ms() / 1e3;
+    stats.runs_seconds = stats.runs > 0 ? runs_seconds_ : stats.seconds;
+    stats.merge_seconds = stats.seconds - stats.runs_seconds;
+    stats.peak_bytes = peak_resident_bytes();
+    stats.stages = stages_of({{"read", &clocks.read},
+                              {"keys", &clocks.keys},
+                              {"sort", &clocks.sort},
+                              {"reorder", &clocks.reorder},
+                              {"write", &clocks.write}});
+    if (stats.runs == 0) return stats;
+    const auto merge = stages_of({{"merge_read", &merge_read_}, {"merge", &merging_}, {"merge_write", &merge_write_}});
+    stats.stages.insert(stats.stages.end(), merge.begin(), merge.end());
+    return stats;
+}
+
+namespace {
+
+Place place_of(const cli::InputFile& file) {
+    return {file.descriptor(), 0, file.name(), file.path()};
+}
+
+Place place_of(const cli::OutputFile& file) {
+    return {file.descriptor(), 0, file.path() == "-" ? "standard output" : "'" + file.path() + "'", file.path()};
+}
+
+void must_differ(const cli::InputFile& input, const std::string& output) {
+    struct stat in {};
+    struct stat out {};
+    if (!input.size() || fstat(input.descriptor(), &in) != 0 || stat(output.c_str(), &out) != 0) return;
+    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return;
+    throw InvalidArgument("sort_file: the output '" + output + "' is the input " + input.name() +
+                          "; give it another name, since the input is only read");
+}
+
+// Bytes of a line, guessed from the first ones; rather few, since lines that are too many end a run early.
+std::size_t mean_line(const cli::InputFile& file) {
+    std::vector<char> head(std::size_t{1} << 16U);
+    const auto got = file.size() ? pread(file.descriptor(), head.data(), head.size(), 0) : 0;
+    if (got <= 0) return 16;
+    const auto lines = std::count(head.begin(), head.begin() + got, '\n') + 1;
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(got / lines * 3 / 4, 1));
+}
+
+void read_all(Sorting& sorting, const cli::InputFile& in, BlockIo::Method method, std::string& io_name) {
+    Transfers io(method, sorting.read_clock(), sorting.tick());
+    io_name = io.name();
+    if (method == BlockIo::Method::Stream) {
+        sorting.filler().read_stream(sorting.block(), io);
+    } else {
+        sorting.filler().read_file(*in.size(), sorting.block(), io);
+    }
+}
+
+}  // namespace
+
+ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
+                               const std::optional<Context>& context, const Plans& plans) {
+    const cli::InputFile in(input);
+    must_differ(in, output);
+    Sorting sorting("sort_file", options, context, plans);
+    cli::OutputFile out(output, cli::OutputFile::OnSignal::LeaveAlone);
+    out.must_be_open();
+    const bool has_offsets = in.size() && input != "-";
+    sorting.begin({.input_bytes = has_offsets ? in.size() : std::nullopt, .mean_line = mean_line(in)}, place_of(in));
+    if (has_offsets) files::make_direct(in.descriptor());
+    std::string io;
+    read_all(sorting, in, has_offsets ? BlockIo::Method::Auto : BlockIo::Method::Stream, io);
+    sorting.finish();
+    if (out.is_regular()) files::make_direct(out.descriptor());
+    const auto place = place_of(out);
+    const auto bytes = sorting.write(place, out.is_regular() ? BlockIo::Method::Auto : BlockIo::Method::Stream);
+    if (out.is_regular()) {
+        // The last page was written whole.
+        if (files::fails(files::Call::Truncate) || ftruncate(out.descriptor(), static_cast<off_t>(bytes)) != 0)
+            fail_io("write", place, bytes, errno);
+        out.sync();
+    }
+    out.commit();
+    return sorting.stats(io.c_str());
+}
+
+}  // namespace quadmill::detail::external

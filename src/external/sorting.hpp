@@ -1,0 +1,104 @@
+// Both phases together.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cpu/stopwatch.hpp"
+#include "cpu/workers.hpp"
+#include "external/filler.hpp"
+#include "external/merger.hpp"
+
+namespace quadmill::detail::external {
+
+// How large what is; by what memory there is, or as a test wants it.
+struct Plans {
+    std::function<std::optional<RunPlan>(const Format& format, std::size_t memory, const RunNeeds& needs)> runs =
+        plan_runs;
+    std::function<std::optional<MergePlan>(std::size_t memory, std::size_t runs, std::size_t longest)> merge =
+        plan_merge;
+};
+
+// Calls the progress callback from time to time.
+class Reporter {
+  public:
+    explicit Reporter(const std::function<Proceed(const ExternalProgress&)>& callback) : callback_(callback) {}
+    void begin(ExternalProgress::Phase phase, std::uint64_t total) {
+        progress_ = {.phase = phase, .bytes = 0, .total = total, .seconds = 0};
+        phase_time_ = {};
+        report();
+    }
+    void operator()(std::uint64_t bytes) {
+        progress_.bytes = bytes;
+        if (since_.ms() > 100) report();
+    }
+
+  private:
+    void report() {
+        since_ = {};
+        progress_.seconds = phase_time_.ms() / 1e3;
+        if (callback_ && callback_(progress_) == Proceed::Stop) throw SortStopped("the sort was stopped");
+    }
+    std::function<Proceed(const ExternalProgress&)> callback_;
+    ExternalProgress progress_;
+    cpu::Stopwatch since_, phase_time_;
+};
+
+// Both phases, from bytes to bytes. As a stream: the records in order.
+class Sorting final : public Stream {
+  public:
+    Sorting(const char* function, const ExternalSortOptions& options, const std::optional<Context>& context,
+            Plans plans);
+
+    // Before anything comes. `source`: for messages.
+    void begin(const RunNeeds& needs, Place source);
+    [[nodiscard]] Filler& filler() { return *filler_; }
+    [[nodiscard]] std::size_t block() const { return block_; }
+    [[nodiscard]] StageClock& read_clock() { return maker_.clocks().read; }
+    [[nodiscard]] Tick tick() {
+        return [this] { ticked(); };
+    }
+    // All has come; from here on the bytes are there.
+    void finish();
+    [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
+    // All of them to a place. Returns how many they are.
+    std::uint64_t write(Place place, files::BlockIo::Method method);
+    [[nodiscard]] ExternalSortStats stats(const char* io);
+
+  private:
+    // When the engine has sorted so many records at once.
+    [[nodiscard]] std::size_t memory_left(std::size_t records) const;
+    void ticked();
+    void merge_runs();
+    [[nodiscard]] MergePlan plan_for(std::size_t runs) const;
+    void merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan);
+    [[nodiscard]] std::unique_ptr<Merger> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
+
+    const char* function_;
+    ExternalSortOptions options_;
+    Plans plans_;
+    Format format_;
+    std::size_t resident_;  // bytes of the program, when it began
+    cpu::Stopwatch total_;
+    double runs_seconds_ = 0;
+    Reporter report_;
+    enum class Step { Nothing, Filling, Giving } step_ = Step::Nothing;
+    std::uint64_t given_ = 0;
+    TemporarySpace space_;
+    RunMaker maker_;
+    std::size_t engine_bytes_, engine_held_ = 0, run_records_ = 0, block_ = 0;
+    std::optional<Filler> filler_;
+    Slot* in_memory_ = nullptr;
+    std::optional<cpu::Workers> workers_;
+    StageClock merge_read_, merging_, merge_write_;
+    std::unique_ptr<Stream> stream_;
+    ExternalSortStats stats_;
+};
+
+// sort_file(), by other plans.
+ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
+                               const std::optional<Context>& context, const Plans& plans = {});
+
+}  // namespace quadmill::detail::external

@@ -1,0 +1,288 @@
+#include "external/wide_sort.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "cpu/stopwatch.hpp"
+#include "cpu/workers.hpp"
+#include "external/item_sort.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::external {
+namespace {
+
+constexpr std::size_t share = std::size_t{1} << 14;      // keys that a thread takes at a time
+constexpr std::size_t most_runs = std::size_t{1} << 16;  // that are sorted at once: each takes memory in an engine
+constexpr std::size_t most_rounds = 64;                  // of 4 bytes each, for keys of 255 bytes
+
+// Memory for items that is not cleared first.
+class Items {
+  public:
+    std::span<std::uint64_t> first(std::size_t n) {
+        if (n > room_) {
+            memory_.reset();
+            memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(n);
+            room_ = n;
+        }
+        return {memory_.get(), n};
+    }
+
+  private:
+    std::unique_ptr<std::uint64_t[]> memory_;
+    std::size_t room_ = 0;
+};
+
+// Places [begin, end) of the order whose keys are equal as far as they were looked at.
+struct Run {
+    std::size_t begin, end;
+    [[nodiscard]] std::size_t size() const { return end - begin; }
+};
+
+// Which places of an order are tied with the one before.
+class Ties {
+  public:
+    explicit Ties(std::size_t n) : tied_(n, 1) {
+        if (n > 0) tied_[0] = 0;
+    }
+    void set(std::size_t place, bool tied) { tied_[place] = tied ? 1 : 0; }
+    void settle(Run run) { std::fill(at(run.begin), at(run.end), std::uint8_t{0}); }
+
+    // The first run of two and more in [from, to), neither of which is within a run; an empty one where there is none.
+    [[nodiscard]] Run next(std::size_t from, std::size_t to) const {
+        const auto tied = std::find(at(from), at(to), 1);
+        if (tied == at(to)) return {to, to};
+        return {static_cast<std::size_t>(tied - at(0)) - 1,
+                static_cast<std::size_t>(std::find(tied, at(to), 0) - at(0))};
+    }
+    // The first place from `place` on at which no run goes on.
+    [[nodiscard]] std::size_t between_runs(std::size_t place) const {
+        return static_cast<std::size_t>(std::find(at(place), tied_.end(), 0) - at(0));
+    }
+    [[nodiscard]] std::size_t size() const { return tied_.size(); }
+
+  private:
+    [[nodiscard]] std::vector<std::uint8_t>::const_iterator at(std::size_t place) const {
+        return tied_.begin() + static_cast<std::ptrdiff_t>(place);
+    }
+    [[nodiscard]] std::vector<std::uint8_t>::iterator at(std::size_t place) {
+        return tied_.begin() + static_cast<std::ptrdiff_t>(place);
+    }
+    std::vector<std::uint8_t> tied_;
+};
+
+// Calls work(run) for each run of two and more, on all threads; it may settle ties of its own run.
+template <class Work>
+void for_runs(const Ties& ties, cpu::Workers& workers, Work work) {
+    std::vector<std::size_t> begins;
+    for (std::size_t place = 0; place < ties.size(); place += share) begins.push_back(ties.between_runs(place));
+    begins.push_back(ties.size());
+    workers.for_each(begins.size() - 1, [&](std::size_t task) {
+        const auto to = begins[task + 1];
+        for (auto run = ties.next(begins[task], to); run.begin < to; run = ties.next(run.end, to)) work(run);
+    });
+}
+
+// One argsort.
+class Argsort {
+  public:
+    struct Tools {
+        ItemSorter& engine;
+        cpu::Workers& workers;
+        Items &items, &scratch;
+    };
+
+    Argsort(const WideKeys& keys, std::span<std::uint32_t> order, const Tools& tools)
+        : keys_(keys),
+          order_(order),
+          tools_(tools),
+          items_(tools.items.first(order.size())),
+          place_bits_(tools.engine.place_bits(order.size())),
+          word_bits_(tools.engine.word_bits(order.size())),
+          ties_(order.size()) {
+        std::iota(order_.begin(), order_.end(), 0U);
+        stats_.n = order.size();
+    }
+
+    WideStats run() {
+        while (!done() && round()) {
+        }
+        return stats_;
+    }
+
+  private:
+    [[nodiscard]] std::size_t bits_done() const { return stats_.rounds * word_bits_; }
+    [[nodiscard]] bool done() const { return keys_.one_length() && bits_done() >= 8 * keys_.length; }
+    bool round();
+    std::size_t compare_runs(std::size_t below);
+    std::size_t gather(std::size_t from);
+    void sort_gathered();
+    void settle_ended();
+    template <class Work>
+    void for_items(Work work);
+
+    const WideKeys& keys_;
+    std::span<std::uint32_t> order_;
+    Tools tools_;
+    std::span<std::uint64_t> items_;
+    unsigned place_bits_, word_bits_;
+    Ties ties_;
+    std::vector<Run> runs_;          // that are sorted at once
+    std::vector<std::size_t> ends_;  // of their items
+    WideStats stats_;
+};
+
+// Sorts all runs by one more word. Returns whether there were any.
+bool Argsort::round() {
+    std::size_t compared = 0, sorted = 0;
+    if (stats_.rounds == most_rounds) {
+        compared = compare_runs(std::numeric_limits<std::size_t>::max());
+    } else if (stats_.rounds > 0) {
+        compared = compare_runs(tools_.engine.worth_a_round());
+    }
+    for (auto from = gather(0); !runs_.empty(); from = gather(from)) {
+        sort_gathered();
+        sorted += ends_.back();
+    }
+    if (stats_.rounds == 1) stats_.tied = sorted + compared;
+    stats_.compared += compared;
+    if (sorted == 0) return false;
+    ++stats_.rounds;
+    if (!keys_.one_length()) settle_ended();
+    return true;
+}
+
+// Puts runs of fewer than `below` keys in order by comparing whole keys. Returns how many keys that were.
+std::size_t Argsort::compare_runs(std::size_t below) {
+    if (below <= 2) return 0;
+    const cpu::Stopwatch watch;
+    std::atomic<std::size_t> compared = 0;
+    for_runs(ties_, tools_.workers, [&](Run run) {
+        if (run.size() >= below) return;
+        const auto places = order_.subspan(run.begin, run.size());
+        std::sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const int difference = external::compare(keys_[a], keys_[b], bits_done() / 8);
+            return difference < 0 || (difference == 0 && a < b);
+        });
+        ties_.settle(run);
+        compared += run.size();
+    });
+    stats_.sort_ms += watch.ms();
+    return compared;
+}
+
+// Takes up runs from place `from` of the order on. Returns where to go on.
+std::size_t Argsort::gather(std::size_t from) {
+    const cpu::Stopwatch watch;
+    runs_.clear();
+    ends_.clear();
+    while (runs_.size() < most_runs) {
+        const auto run = ties_.next(from, ties_.size());
+        if (run.size() == 0) break;
+        runs_.push_back(run);
+        ends_.push_back((ends_.empty() ? 0 : ends_.back()) + run.size());
+        from = run.end;
+    }
+    stats_.scan_ms += watch.ms();
+    return from;
+}
+
+// Calls work(run, place in the order, items) for consecutive items of one run, on all threads. items.data()[-1] is of
+// the same run unless the place is where the run begins.
+template <class Work>
+void Argsort::for_items(Work work) {
+    const auto n = ends_.back();
+    tools_.workers.for_each((n + share - 1) / share, [&](std::size_t task) {
+        const auto end = std::min(n, (task + 1) * share);
+        auto item = task * share;
+        auto r = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), item) - ends_.begin());
+        for (; item < end; ++r) {
+            const auto to = std::min(end, ends_[r]);
+            work(runs_[r], runs_[r].end - (ends_[r] - item), items_.subspan(item, to - item));
+            item = to;
+        }
+    });
+}
+
+void Argsort::sort_gathered() {
+    const cpu::Stopwatch keys;
+    for_items([&](Run, std::size_t place, std::span<std::uint64_t> items) {
+        for (auto& item : items) {
+            const auto key = order_[place++];
+            item = word_of(keys_[key], bits_done(), word_bits_) << place_bits_ | key;
+        }
+    });
+    stats_.key_ms += keys.ms();
+    const cpu::Stopwatch sort;
+    const auto n = ends_.back();
+    tools_.engine.sort({items_.first(n), tools_.scratch.first(order_.size()).first(n), ends_, place_bits_});
+    stats_.sort_ms += sort.ms();
+    const cpu::Stopwatch scan;
+    const auto mask = (std::uint64_t{1} << place_bits_) - 1;
+    for_items([&](Run run, std::size_t place, std::span<std::uint64_t> items) {
+        for (auto& item : items) {
+            order_[place] = static_cast<std::uint32_t>(item & mask);
+            ties_.set(place, place > run.begin && item >> place_bits_ == *(&item - 1) >> place_bits_);
+            ++place;
+        }
+    });
+    stats_.scan_ms += scan.ms();
+}
+
+// Among keys whose words were equal so far, those that have ended come first, the shorter ones before the longer: the
+// zeros behind their ends may have been equal to bytes of others.
+void Argsort::settle_ended() {
+    const cpu::Stopwatch watch;
+    const auto done = bits_done();
+    const auto length = [&](std::uint32_t key) { return std::min(8 * keys_[key].size(), done + 1); };
+    for_runs(ties_, tools_.workers, [&](Run run) {
+        const auto places = order_.subspan(run.begin, run.size());
+        const auto goes_on = [&](std::uint32_t key) { return length(key) > done; };
+        if (std::all_of(places.begin(), places.end(), goes_on)) return;
+        std::sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return length(a) != length(b) ? length(a) < length(b) : a < b;
+        });
+        const auto first =
+            static_cast<std::size_t>(std::find_if(places.begin(), places.end(), goes_on) - places.begin());
+        ties_.settle({run.begin, std::min(run.begin + first + 1, run.end)});
+    });
+    stats_.scan_ms += watch.ms();
+}
+
+}  // namespace
+
+struct WideSorter::State {
+    State(const std::optional<Context>& context, Engine wanted, unsigned threads)
+        : workers(threads), engine(make_item_sorter(context, wanted, workers)) {}
+    cpu::Workers workers;
+    std::unique_ptr<ItemSorter> engine;
+    Items items, scratch;
+};
+
+WideSorter::WideSorter(const std::optional<Context>& context, Engine engine, unsigned threads)
+    : state_(std::make_unique<State>(context, engine, threads)) {}
+WideSorter::WideSorter(WideSorter&&) noexcept = default;
+WideSorter& WideSorter::operator=(WideSorter&&) noexcept = default;
+WideSorter::~WideSorter() = default;
+
+WideStats WideSorter::argsort(const WideKeys& keys, std::span<std::uint32_t> order) {
+    if (order.size() > std::numeric_limits<std::uint32_t>::max())
+        throw InvalidArgument("WideSorter::argsort: " + std::to_string(order.size()) +
+                              " keys are more than 32 bits count; sort them in several runs");
+    return Argsort(keys, order, {*state_->engine, state_->workers, state_->items, state_->scratch}).run();
+}
+
+Engine WideSorter::engine() const noexcept {
+    return state_->engine->engine();
+}
+
+std::size_t WideSorter::memory(std::size_t n, std::size_t /*key_bytes*/) {
+    const auto runs = std::min(n / 2 + 1, most_runs);
+    return n * (2 * sizeof(std::uint64_t) + 1) + 2 * runs * (sizeof(Run) + sizeof(std::size_t)) +
+           n / share * 2 * sizeof(std::size_t);
+}
+
+}  // namespace quadmill::detail::external

@@ -1,0 +1,61 @@
+// Sorting keys of many bytes by few bytes at a time: GPUTeraSort's hybrid radix-bitonic sort (SIGMOD'06, section 4.3,
+// Routine 4.2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "external/wide_keys.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::external {
+
+// What an argsort did; times are wall-clock milliseconds.
+struct WideStats {
+    std::uint64_t n = 0;
+    std::uint64_t rounds = 0;    // in which the engine sorted words
+    std::uint64_t tied = 0;      // keys that were in more than one round, or compared whole after one
+    std::uint64_t compared = 0;  // keys that were put in order by comparing them whole
+    double key_ms = 0;           // taking words out of keys
+    double sort_ms = 0;          // the engine
+    double scan_ms = 0;          // finding runs of equal words
+};
+
+// Sorts keys by their first word, finds runs of equal words, sorts those by the next word, all runs of a round at once,
+// until no ties or no bytes are left.
+//
+// A word is 4 bytes for Merge and Bitonic, so keys of b bytes take at most ceil(b / 4) rounds. Cpu sorts longer words,
+// by radix. Pbsn has words of 30 bits, which are floats with an exponent of their own; blending carries no pointers, so
+// the CPU finds each word's place among the sorted ones. Auto is Cpu without a context and on a software renderer, else
+// Merge, and the CPU for what is too small to be worth a transfer. Runs of fewer than 64 keys are put in order by
+// comparing them whole by Cpu and Auto, and so are keys that are equal in their first 64 words by any engine.
+class WideSorter {
+  public:
+    // `context`: none leaves Cpu and Auto. `threads`: of the CPU, the caller's among them; 0 takes as many as the
+    // machine has. Throws InvalidArgument for an engine that needs a context, or Hybrid, which has no pointers.
+    WideSorter(const std::optional<Context>& context, Engine engine, unsigned threads);
+    WideSorter(WideSorter&&) noexcept;
+    WideSorter& operator=(WideSorter&&) noexcept;
+    ~WideSorter();
+
+    // order[i]: place of the i-th key in order; equal keys keep the order of the input. There are order.size() keys.
+    // Throws InvalidArgument for 2^32 keys and more, or more than the engine takes; GlError, std::bad_alloc.
+    WideStats argsort(const WideKeys& keys, std::span<std::uint32_t> order);
+
+    // The engine that sorts large arrays: Auto says Cpu or Merge.
+    [[nodiscard]] Engine engine() const noexcept;
+
+    // Bytes that an argsort takes besides its arguments, by Cpu; engines on a GPU need as much, and staging memory for
+    // 16 bytes a key. (A software renderer's textures are main memory too: 24 bytes a key more.)
+    static std::size_t memory(std::size_t n, std::size_t key_bytes);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace quadmill::detail::external

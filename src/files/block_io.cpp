@@ -1,0 +1,338 @@
+#include "files/block_io.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#ifdef QUADMILL_URING
+#include <liburing.h>
+#endif
+
+#include "files/fault.hpp"
+
+namespace quadmill::detail::files {
+
+bool fails(Call call) {
+    const int error = fault_at(call).error;
+    if (error != 0) errno = error;
+    return error != 0;
+}
+
+Memory::Memory(std::size_t bytes) : size_(page_up(std::max<std::size_t>(bytes, 1))) {
+    void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    data_ = static_cast<std::byte*>(memory);
+    madvise(memory, size_, MADV_HUGEPAGE);  // where it fails, pages are small
+}
+
+Memory::~Memory() {
+    if (data_) munmap(data_, size_);
+}
+
+void make_direct(int file) {
+    const int flags = fcntl(file, F_GETFL);
+    if (flags >= 0) fcntl(file, F_SETFL, flags | O_DIRECT);  // where it fails, the cache is used
+}
+
+namespace {
+
+void make_cached(int file) {
+    const int flags = fcntl(file, F_GETFL);
+    if (flags >= 0) fcntl(file, F_SETFL, flags & ~O_DIRECT);
+}
+
+bool is_direct(int file) {
+    const int flags = fcntl(file, F_GETFL);
+    return flags >= 0 && (flags & O_DIRECT) != 0;
+}
+
+}  // namespace
+
+struct BlockIo::Transfer {
+    enum class Kind { Read, Write } kind;
+    int file;
+    std::byte* memory;
+    std::size_t size;
+    std::uint64_t offset, tag;
+    std::size_t done = 0;
+    int error = 0;
+
+    [[nodiscard]] std::byte* begin() const { return memory + done; }
+    [[nodiscard]] std::size_t left() const { return size - done; }
+    [[nodiscard]] std::uint64_t place() const { return offset + done; }
+    [[nodiscard]] Fault fault() const { return fault_at(kind == Kind::Read ? Call::Read : Call::Write); }
+
+    // Takes the system's answer: bytes, or a negative errno. Whether the transfer has ended.
+    bool take(std::int64_t answer) {
+        if (answer == -EINTR || answer == -EAGAIN) return false;
+        if (answer == -EINVAL && is_direct(file)) {  // this file system wants other multiples, or the end is not one
+            make_cached(file);
+            return false;
+        }
+        if (answer < 0) error = static_cast<int>(-answer);
+        if (answer == 0 && kind == Kind::Write) error = EIO;
+        if (answer <= 0) return true;
+        done += static_cast<std::size_t>(answer);
+        return done == size;
+    }
+    [[nodiscard]] Done result() const { return {tag, done, error}; }
+};
+
+class BlockIo::Engine {
+  public:
+    Engine() = default;
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+    virtual ~Engine() = default;
+    virtual void begin(Transfer transfer) = 0;
+    virtual std::optional<Done> next(std::chrono::milliseconds wait) = 0;
+    [[nodiscard]] virtual const char* name() const = 0;
+};
+
+namespace {
+
+// One thread does one transfer at a time; for a stream there is only one.
+class Threads final : public BlockIo::Engine {
+  public:
+    enum class Access { Anywhere, Stream };
+    explicit Threads(Access access) : access_(access) {
+        if (access == Access::Stream) stop_event_ = eventfd(0, EFD_CLOEXEC);
+        const std::size_t count = access == Access::Stream ? 1 : 4;
+        try {
+            for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { loop(); });
+        } catch (const std::system_error&) {
+            if (threads_.empty()) throw;
+        }
+    }
+    ~Threads() override {
+        {
+            const std::lock_guard lock(mutex_);
+            stop_ = true;
+            waiting_.clear();
+        }
+        if (stop_event_ >= 0) static_cast<void>(eventfd_write(stop_event_, 1));
+        work_.notify_all();
+        for (auto& thread : threads_) thread.join();
+        if (stop_event_ >= 0) close(stop_event_);
+    }
+    void begin(BlockIo::Transfer transfer) override {
+        {
+            const std::lock_guard lock(mutex_);
+            waiting_.push_back(transfer);
+        }
+        work_.notify_one();
+    }
+    std::optional<BlockIo::Done> next(std::chrono::milliseconds wait) override {
+        std::unique_lock lock(mutex_);
+        if (!ended_.wait_for(lock, wait, [this] { return !done_.empty(); })) return {};
+        const auto first = done_.front();
+        done_.pop_front();
+        return first;
+    }
+    [[nodiscard]] const char* name() const override { return access_ == Access::Stream ? "stream" : "threads"; }
+
+  private:
+    void loop() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            work_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
+            if (stop_) return;
+            auto transfer = waiting_.front();
+            waiting_.pop_front();
+            lock.unlock();
+            while (!transfer.take(access_ == Access::Stream ? once_in_order(transfer) : once(transfer))) {
+            }
+            lock.lock();
+            done_.push_back(transfer.result());
+            ended_.notify_one();
+        }
+    }
+    static std::int64_t answer(ssize_t bytes) { return bytes < 0 ? -errno : bytes; }
+    static std::int64_t once(const BlockIo::Transfer& t) {
+        const auto fault = t.fault();
+        if (fault.error != 0) return -fault.error;
+        const auto size = std::min(t.left(), fault.most);
+        const auto place = static_cast<off_t>(t.place());
+        return answer(t.kind == BlockIo::Transfer::Kind::Read ? pread(t.file, t.begin(), size, place)
+                                                              : pwrite(t.file, t.begin(), size, place));
+    }
+    // Waits for the stream so that its end can be waited for: nobody may ever write to a pipe.
+    std::int64_t once_in_order(const BlockIo::Transfer& t) const {
+        const auto fault = t.fault();
+        if (fault.error != 0) return -fault.error;
+        const bool reads = t.kind == BlockIo::Transfer::Kind::Read;
+        std::array<pollfd, 2> ready{pollfd{t.file, static_cast<short>(reads ? POLLIN : POLLOUT), 0},
+                                    pollfd{stop_event_, POLLIN, 0}};
+        if (poll(ready.data(), ready.size(), -1) < 0) return -errno;
+        if (ready[1].revents != 0) return -ECANCELED;
+        // A pipe that is ready takes so much without waiting.
+        const auto size = std::min(t.left(), reads ? fault.most : std::min<std::size_t>(fault.most, page));
+        return answer(reads ? ::read(t.file, t.begin(), size) : ::write(t.file, t.begin(), size));
+    }
+
+    Access access_;
+    int stop_event_ = -1;
+    std::mutex mutex_;
+    std::condition_variable work_, ended_;
+    std::deque<BlockIo::Transfer> waiting_;
+    std::deque<BlockIo::Done> done_;
+    bool stop_ = false;
+    std::vector<std::thread> threads_;
+};
+
+#ifdef QUADMILL_URING
+
+class Uring final : public BlockIo::Engine {
+  public:
+    Uring() : slots_(depth) {
+        const int error = io_uring_queue_init(depth, &ring_, 0);
+        if (error != 0) throw std::system_error(-error, std::generic_category(), "io_uring");
+        for (unsigned i = 0; i < depth; ++i) free_.push_back(i);
+    }
+    ~Uring() override {
+        waiting_.clear();
+        try {
+            while (free_.size() < depth) reap(std::chrono::hours(1));
+        } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+            // The kernel takes no more questions; the end of the ring ends the transfers.
+        }
+        io_uring_queue_exit(&ring_);
+    }
+    void begin(BlockIo::Transfer transfer) override {
+        waiting_.push_back(transfer);
+        fill();
+    }
+    std::optional<BlockIo::Done> next(std::chrono::milliseconds wait) override {
+        while (done_.empty()) {
+            if (!reap(wait)) return {};
+        }
+        const auto first = done_.front();
+        done_.pop_front();
+        return first;
+    }
+    [[nodiscard]] const char* name() const override { return "io_uring"; }
+
+  private:
+    static constexpr unsigned depth = 32;
+
+    // Hands what waits to the kernel, as far as there is room.
+    void fill() {
+        while (!waiting_.empty() && !free_.empty()) {
+            const auto slot = free_.back();
+            auto transfer = waiting_.front();
+            waiting_.pop_front();
+            if (!submit(slot, transfer)) continue;
+            free_.pop_back();
+        }
+    }
+    // False when it has ended already, by a fault.
+    bool submit(unsigned slot, BlockIo::Transfer& transfer) {
+        const auto fault = transfer.fault();
+        if (fault.error != 0) {
+            transfer.error = fault.error;
+            done_.push_back(transfer.result());
+            return false;
+        }
+        constexpr std::size_t most = std::size_t{1} << 30;  // a length of 32 bits
+        const auto size = static_cast<unsigned>(std::min({transfer.left(), fault.most, most}));
+        auto* entry = io_uring_get_sqe(&ring_);  // there is one: as many entries as slots, and each is submitted
+        if (transfer.kind == BlockIo::Transfer::Kind::Read) {
+            io_uring_prep_read(entry, transfer.file, transfer.begin(), size, transfer.place());
+        } else {
+            io_uring_prep_write(entry, transfer.file, transfer.begin(), size, transfer.place());
+        }
+        io_uring_sqe_set_data(entry, &slots_[slot]);
+        slots_[slot] = transfer;
+        int error = 0;
+        do {
+            error = io_uring_submit(&ring_);
+        } while (error == -EINTR || error == -EAGAIN);
+        if (error < 0) throw std::system_error(-error, std::generic_category(), "io_uring");
+        return true;
+    }
+    bool reap(std::chrono::milliseconds wait) {
+        __kernel_timespec time{.tv_sec = wait.count() / 1000, .tv_nsec = wait.count() % 1000 * 1000000};
+        io_uring_cqe* entry = nullptr;
+        const int error = io_uring_wait_cqe_timeout(&ring_, &entry, &time);
+        if (error == -ETIME || error == -EINTR || error == -EAGAIN) return false;
+        if (error != 0) throw std::system_error(-error, std::generic_category(), "io_uring");
+        auto* transfer = static_cast<BlockIo::Transfer*>(io_uring_cqe_get_data(entry));
+        const bool ended = transfer->take(entry->res);
+        io_uring_cqe_seen(&ring_, entry);
+        const auto slot = static_cast<unsigned>(transfer - slots_.data());
+        if (ended) done_.push_back(transfer->result());
+        auto again = *transfer;
+        if (ended || !submit(slot, again)) free_.push_back(slot);
+        fill();
+        return true;
+    }
+
+    io_uring ring_{};
+    std::vector<BlockIo::Transfer> slots_;
+    std::vector<unsigned> free_;
+    std::deque<BlockIo::Transfer> waiting_;
+    std::deque<BlockIo::Done> done_;
+};
+
+#endif
+
+std::unique_ptr<BlockIo::Engine> make_engine(BlockIo::Method method) {
+    if (method == BlockIo::Method::Stream) return std::make_unique<Threads>(Threads::Access::Stream);
+#ifdef QUADMILL_URING
+    if (method != BlockIo::Method::Threads) {
+        try {
+            return std::make_unique<Uring>();
+        } catch (const std::system_error&) {
+            if (method == BlockIo::Method::Uring) throw;  // else: containers often forbid it
+        }
+    }
+#endif
+    return std::make_unique<Threads>(Threads::Access::Anywhere);
+}
+
+}  // namespace
+
+BlockIo::BlockIo(Method method) : engine_(make_engine(method)) {}
+
+BlockIo::~BlockIo() = default;
+
+void BlockIo::begin(Transfer transfer) {
+    engine_->begin(transfer);
+    ++under_way_;
+}
+
+void BlockIo::read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag) {
+    begin({Transfer::Kind::Read, file, memory.data(), memory.size(), offset, tag});
+}
+
+void BlockIo::write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag) {
+    // The system's calls for both take one kind of pointer.
+    auto* data = const_cast<std::byte*>(memory.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    begin({Transfer::Kind::Write, file, data, memory.size(), offset, tag});
+}
+
+std::optional<BlockIo::Done> BlockIo::next(std::chrono::milliseconds wait) {
+    auto done = engine_->next(wait);
+    if (done) --under_way_;
+    return done;
+}
+
+const char* BlockIo::name() const {
+    return engine_->name();
+}
+
+}  // namespace quadmill::detail::files

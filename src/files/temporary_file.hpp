@@ -1,0 +1,36 @@
+// Files that are gone when the program is, however it ends.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace quadmill::detail::files {
+
+// Makes and locks a new file beside `target`, under a name that tells whose it is; -1, and errno, where it cannot.
+[[nodiscard]] std::pair<int, std::string> create_locked(const std::string& target);
+
+// Removes what runs that were killed have left beside `target`. Who is still at work has its own one locked.
+void remove_leftovers(const std::string& target);
+
+// A file for reading and writing in a folder, without a name where the file system can do that; else its name is taken
+// away at once, and the next one made there removes the name where a program was killed in between.
+class TemporaryFile {
+  public:
+    // Throws IoError.
+    explicit TemporaryFile(std::string folder);
+    TemporaryFile(TemporaryFile&& other) noexcept
+        : folder_(std::move(other.folder_)), file_(std::exchange(other.file_, -1)) {}
+    TemporaryFile& operator=(TemporaryFile&&) = delete;
+    ~TemporaryFile();
+
+    [[nodiscard]] int descriptor() const { return file_; }
+    // For messages.
+    [[nodiscard]] const std::string& folder() const { return folder_; }
+
+  private:
+    std::string folder_;
+    int file_ = -1;
+};
+
+}  // namespace quadmill::detail::files

@@ -1,0 +1,74 @@
+// Sorting wide keys by the engines on the GPU: against std::stable_sort.
+#include <doctest/doctest.h>
+
+#include "key_cases.hpp"
+#include "quadmill/error.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+using detail::external::WideSorter;
+
+namespace {
+
+// Rounds that keys of so many bytes may take: words are 4 bytes, but 30 bits in floats.
+std::size_t most_rounds(Engine engine, std::size_t length) {
+    return engine == Engine::Pbsn ? (8 * length + 29) / 30 : (length + 3) / 4;
+}
+
+}  // namespace
+
+TEST_CASE("Every engine: keys of every form, in at most one round a word") {
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn, Engine::Auto}) {
+        CAPTURE(static_cast<int>(engine));
+        WideSorter sorter(context, engine, 2);
+        for (const auto& form : key_forms()) {
+            CAPTURE(form);
+            for (const auto n : std::vector<std::size_t>{0, 1, 2, 65, 1000, 9001}) {
+                CAPTURE(n);
+                const std::size_t length = 10;
+                const auto stats = expect_order(sorter, make_keys(form, n, length, length, n), length, 1);
+                CHECK(stats.rounds <= most_rounds(engine, length));
+                CHECK(expect_order(sorter, make_keys(form, n, 0, 11, n)).rounds <= most_rounds(engine, 11));
+            }
+        }
+        for (const auto length : std::vector<std::size_t>{0, 1, 3, 4, 5, 8, 9, 63, 100, 254, 255}) {
+            CAPTURE(length);
+            const auto& form = key_forms()[length % key_forms().size()];
+            const auto stats = expect_order(sorter, make_keys(form, 500, length, length, length), length, 0);
+            // Of keys of 255 bytes as floats, the last 15 are compared.
+            CHECK(stats.rounds <= std::min<std::size_t>(64, most_rounds(engine, length)));
+        }
+    }
+}
+
+TEST_CASE("All equal keys take all rounds, none more, and only the integer engines' words are 4 bytes") {
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn}) {
+        WideSorter sorter(context, engine, 2);
+        for (const auto length : std::vector<std::size_t>{4, 5, 10, 32}) {
+            const auto stats = expect_order(sorter, make_keys("equal", 3000, length, length, 1), length, 0);
+            CHECK(stats.rounds == most_rounds(engine, length));
+            CHECK(stats.compared == 0);
+            CHECK(stats.tied == (stats.rounds > 1 ? 3000 : 0));
+        }
+    }
+}
+
+TEST_CASE("Many short runs and a few long ones are sorted together") {
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn, Engine::Auto}) {
+        CAPTURE(static_cast<int>(engine));
+        WideSorter sorter(context, engine, 2);
+        auto keys = make_keys("any", 20'000, 10, 10, 7);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (i % 4 == 0) keys[i].replace(0, 5, "aaaaa");
+            if (i % 4 == 1) keys[i].replace(0, 4, {'b', 'b', static_cast<char>(i % 251), static_cast<char>(i % 7)});
+        }
+        expect_order(sorter, keys, 10, 0);
+    }
+}
+
+TEST_CASE("Hybrid has no pointers") {
+    CHECK_THROWS_AS(WideSorter(Context::headless(), Engine::Hybrid, 1), InvalidArgument);
+}
