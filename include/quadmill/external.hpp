@@ -124,7 +124,7 @@ QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::st
 ///
 ///     ExternalSorter sorter({.format = {.bytes = 8, .key = {{.type = FieldType::U64}}}});
 ///     sorter.push(std::as_bytes(std::span(numbers)));  // any number of times
-///     while (const auto n = sorter.pull(std::as_writable_bytes(std::span(sorted)))) ...
+///     while (const auto n = sorter.pull(std::as_writable_bytes(std::span(sorted)))) take(n);
 class QUADMILL_API ExternalSorter {
   public:
     explicit ExternalSorter(const ExternalSortOptions& options = {}, const std::optional<Context>& context = {});
