@@ -6,3 +6,19 @@
 #else
 #define QUADMILL_API
 #endif
+
+namespace quadmill::detail {
+
+/// The library's own way to what is behind its public types; what it gives may change at any time.
+struct Access {
+    template <class Public>
+    [[nodiscard]] static decltype(auto) of(const Public& object) noexcept {
+        return object.inside();
+    }
+    template <class Public, class... Inside>
+    [[nodiscard]] static Public make(Inside&&... inside) {
+        return Public(static_cast<Inside&&>(inside)...);
+    }
+};
+
+}  // namespace quadmill::detail

@@ -76,7 +76,7 @@ struct PassEvent {
     int quads = 0;                           ///< 0 for a copy from texture to texture, and for points
     std::uint64_t texels = 0;                ///< covered by the quads or points, in each target
     std::span<const PassQuad> rectangles{};  ///< the quads themselves
-    const detail::gl::Pass* pass = nullptr;  ///< for the library's own use; null for a copy from texture to texture
+    const detail::gl::Pass* pass = nullptr;  ///< the pass itself, which the library alone can read; null for a copy
 };
 
 /// Sees every pass as it is issued, in the order of issue, on the calling thread. A pass that the GPU skips because the
@@ -131,10 +131,9 @@ class QUADMILL_API Context {
     /// The driver's function of that name, for a caller who has no loader for a headless context; may be null.
     [[nodiscard]] void (*proc_address(const char* name) const)();
 
-    /// For the library's own use.
-    [[nodiscard]] const std::shared_ptr<detail::gl::Device>& device() const noexcept { return device_; }
-
   private:
+    friend detail::Access;
+    [[nodiscard]] const std::shared_ptr<detail::gl::Device>& inside() const noexcept { return device_; }
     explicit Context(std::shared_ptr<detail::gl::Device> device);
     std::shared_ptr<detail::gl::Device> device_;
 };

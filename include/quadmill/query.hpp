@@ -57,11 +57,10 @@ class QUADMILL_API Predicate {
     [[nodiscard]] Predicate operator||(const Predicate& other) const;
     [[nodiscard]] Predicate operator!() const;
 
-    /// For the library's own use.
-    explicit Predicate(std::shared_ptr<const detail::query::Expression> expression);
-    [[nodiscard]] const detail::query::Expression& expression() const noexcept { return *expression_; }
-
   private:
+    friend detail::Access;
+    explicit Predicate(std::shared_ptr<const detail::query::Expression> expression);
+    [[nodiscard]] const detail::query::Expression& inside() const noexcept { return *expression_; }
     std::shared_ptr<const detail::query::Expression> expression_;
 };
 
@@ -179,10 +178,9 @@ class QUADMILL_API Table {
     [[nodiscard]] std::size_t rows() const noexcept;
     [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;
 
-    /// For the library's own use.
-    [[nodiscard]] const std::shared_ptr<const detail::query::TableData>& data() const noexcept { return data_; }
-
   private:
+    friend detail::Access;
+    [[nodiscard]] const std::shared_ptr<const detail::query::TableData>& inside() const noexcept { return data_; }
     std::shared_ptr<const detail::query::TableData> data_;
 };
 
@@ -357,10 +355,10 @@ class QUADMILL_API QueryPlan {
     [[nodiscard]] std::string graphviz() const;
 
     struct State;
-    /// For the library's own use.
-    [[nodiscard]] const State& state() const noexcept { return *state_; }
 
   private:
+    friend detail::Access;
+    [[nodiscard]] const State& inside() const noexcept { return *state_; }
     explicit QueryPlan(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -446,11 +444,11 @@ class QUADMILL_API Selection {
     [[nodiscard]] std::vector<std::uint64_t> rows() const;
 
     struct State;
-    /// For the library's own use.
-    explicit Selection(std::unique_ptr<State> state);
-    [[nodiscard]] const State& state() const noexcept { return *state_; }
 
   private:
+    friend detail::Access;
+    explicit Selection(std::unique_ptr<State> state);
+    [[nodiscard]] const State& inside() const noexcept { return *state_; }
     std::unique_ptr<State> state_;
 };
 

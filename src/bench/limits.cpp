@@ -329,7 +329,7 @@ std::vector<Limit> Meter::all() {
 }  // namespace
 
 std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request) {
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     std::vector<Limit> limits;
     {
         const gl::Scope scope(device, "limits");
@@ -349,7 +349,7 @@ std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request
 }
 
 Limit depth_limit(Context& context) {
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "limits");
     auto limit = Meter(device, {}).depth();
     scope.check();
@@ -363,7 +363,7 @@ double FillLimits::rate(std::string_view format, PassEvent::Write write) {
     for (const auto& limit : measured_) {
         if (limit.name == name) return limit.value;
     }
-    auto& device = *context_.device();
+    auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, "limits");
     const Meter meter(device, {.repeat = 3});
     measured_.push_back(known == gl::Format::Depth32fStencil8 ? meter.depth_fill_rate(known)

@@ -165,7 +165,7 @@ QueryBench::QueryBench(std::optional<Context> context, std::string why_no_contex
     do {  // until the clock of a GPU is up
         depth_limit_ = bench::depth_limit(*context_);
     } while (!context_->info().software && time.ms() < ms);
-    scope_ = std::make_unique<gl::Scope>(*context_->device(), "bench query");
+    scope_ = std::make_unique<gl::Scope>(*detail::Access::of(*context_), "bench query");
 }
 
 QueryBench::~QueryBench() {
@@ -183,16 +183,16 @@ query::Engine& QueryBench::engine(std::size_t i) {
     } else if (!context_) {
         throw InvalidArgument(why_no_context_);
     } else if (by == QueryBy::Depth) {
-        engine = std::make_unique<query::DepthEngine>(*context_->device(), options_.threads);
+        engine = std::make_unique<query::DepthEngine>(*detail::Access::of(*context_), options_.threads);
     } else {
-        engine = std::make_unique<query::BitmapEngine>(*context_->device(), options_.threads);
+        engine = std::make_unique<query::BitmapEngine>(*detail::Access::of(*context_), options_.threads);
     }
     return *engine;
 }
 
 // Each column by itself, as one that the engine has not seen.
 std::vector<LoadTime> QueryBench::upload_times(std::size_t i, const TableData& table) {
-    auto& device = *context_->device();
+    auto& device = *detail::Access::of(*context_);
     std::vector<LoadTime> out;
     for (const auto column : all_columns) {
         const auto& data = table.columns[column];
@@ -245,7 +245,7 @@ std::unique_ptr<Runner> QueryBench::open(std::size_t i, const std::shared_ptr<co
     auto opened = engine(i).open(table, all_columns);
     if (contenders_[i].on_gpu()) std::ranges::copy(upload_times(i, *table), std::back_inserter(loads));
     if (by == QueryBy::Depth)
-        return std::make_unique<ByDepth>(*context_->device(),
+        return std::make_unique<ByDepth>(*detail::Access::of(*context_),
                                          std::dynamic_pointer_cast<query::DepthColumns>(std::move(opened)));
     return std::make_unique<ByEngine>(std::move(opened));
 }
@@ -325,7 +325,7 @@ QueryCaseResult QueryBench::measure(const QueryCase& which, const TableData& tab
 std::vector<LoadTime> QueryBench::run(std::size_t n, const std::vector<QueryKind>& kinds,
                                       const std::function<void(const QueryCaseResult&)>& found) {
     constexpr std::uint64_t seed = 1;
-    const auto table = query_table(n, seed).data();
+    const auto table = detail::Access::of(query_table(n, seed));
     std::vector<LoadTime> loads;
     open(table, loads);
     for (const auto& which : query_cases(kinds, n)) found(measure(which, *table));

@@ -92,7 +92,7 @@ std::span<const RunPlace> GpuMerge::merge(std::span<const RunBlock> runs) {
     stats_.key_ms += taking.ms();
     const cpu::Stopwatch merging;
     {
-        auto& device = *context_.device();
+        auto& device = *detail::Access::of(context_);
         const gl::Scope scope(device, function);
         if (!engine_) engine_.emplace(device, workers_);
         engine_->merge(items_, std::size_t{1} << shape.run_log2, Order::Ascending);

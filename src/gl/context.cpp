@@ -43,7 +43,7 @@ void (*Context::proc_address(const char* name) const)() {
     return device_->egl ? device_->egl->proc_address(name) : nullptr;
 }
 
-Session::Session(const Context& context) : device_(context.device()) {
+Session::Session(const Context& context) : device_(detail::Access::of(context)) {
     device_->enter();
 }
 
@@ -89,7 +89,7 @@ PassProfiler::~PassProfiler() {
 void PassProfiler::before(const PassEvent& pass) {
     using detail::gl::Query;
     auto& state = *state_;
-    auto& device = *state.context.device();
+    auto& device = *detail::Access::of(state.context);
     state.row = state.row_of(pass);
     ++state.rows[state.row].passes;
     state.rows[state.row].texels += pass.texels * static_cast<std::uint64_t>(pass.targets);
@@ -112,7 +112,7 @@ void PassProfiler::before(const PassEvent& pass) {
 
 void PassProfiler::after(const PassEvent& /*pass*/) {
     auto& state = *state_;
-    const auto& device = *state.context.device();
+    const auto& device = *detail::Access::of(state.context);
     if (!device.features.works_around(detail::gl::Workaround::TimesByWaiting)) return state.open.back().end.note_time();
     device.gl.Finish();
     state.rows[state.row].gpu_ms +=
@@ -121,7 +121,7 @@ void PassProfiler::after(const PassEvent& /*pass*/) {
 
 std::vector<PassProfiler::Row> PassProfiler::rows() {
     auto& state = *state_;
-    detail::gl::Scope scope(*state.context.device(), "PassProfiler::rows");
+    detail::gl::Scope scope(*detail::Access::of(state.context), "PassProfiler::rows");
     for (auto& mark : state.open) {
         state.rows[mark.row].gpu_ms += static_cast<double>(mark.end.result() - mark.begin.result()) * 1e-6;
         state.spare.push_back(std::move(mark));

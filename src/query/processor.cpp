@@ -30,7 +30,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     template <class Work>
     auto within(const char* function, const Work& work) {
         if (!context) return work();
-        const gl::Scope scope(*context->device(), function);
+        const gl::Scope scope(*detail::Access::of(*context), function);
         auto result = work();
         scope.check();
         return result;
@@ -68,13 +68,14 @@ struct Selection::State {
 
 // Opens those columns that the condition names.
 Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where) {
-    detail::query::check(function, where.expression(), table.columns());
+    detail::query::check(function, detail::Access::of(where), table.columns());
     const Schema schema(table.columns());
     std::vector<std::size_t> columns;
-    for (const auto& name : columns_of(where.expression())) columns.push_back(schema.find(function, name).column);
+    for (const auto& name : columns_of(detail::Access::of(where)))
+        columns.push_back(schema.find(function, name).column);
     std::sort(columns.begin(), columns.end());
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    return open(table.data(), columns, most_linear_columns(where.expression()));
+    return open(detail::Access::of(table), columns, most_linear_columns(detail::Access::of(where)));
 }
 
 JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
@@ -87,7 +88,7 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
         }
     };
     const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take) {
-        if (!matcher) matcher.emplace(*context->device(), options.threads);
+        if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
         (*matcher)(ranges, keys, take);
     };
     const bool on_software = !context || context->info().software;
@@ -107,12 +108,12 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
     const detail::cpu::Stopwatch time;
     auto engine = QueryEngine::Cpu;
     std::size_t linear_columns = 0;
-    for (const auto& node : plan.state().nodes) {
+    for (const auto& node : detail::Access::of(plan).nodes) {
         if (node.kind == PlanNode::Kind::Rows)
-            linear_columns = std::max(linear_columns, most_linear_columns(node.predicate->expression()));
+            linear_columns = std::max(linear_columns, most_linear_columns(detail::Access::of(*node.predicate)));
     }
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
-        const auto columns = needed_columns(plan.state(), i, *tables.at(i));
+        const auto columns = needed_columns(detail::Access::of(plan), i, *tables.at(i));
         // One engine for both tables of a join: the GPU's when either is large.
         if (const auto which = engines.choose(*tables.at(i), columns, linear_columns, tuning);
             which != QueryEngine::Cpu)
@@ -126,7 +127,7 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
         .in_memory = [this](const auto& table,
                             std::span<const std::size_t> columns) { return in_memory(context, table, columns); },
         .take = take};
-    auto result = execute(plan.state(), tables, tools);
+    auto result = execute(detail::Access::of(plan), tables, tools);
     result.engine = engine;
     result.ms = time.ms();
     return result;
@@ -134,7 +135,7 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
 
 void QueryProcessor::State::check(const char* function, const Table& table, const Selection* selection) const {
     if (!selection) return;
-    const auto& state = selection->state();
+    const auto& state = detail::Access::of(*selection);
     if (state.processor.get() != this)
         throw InvalidArgument(std::string(function) + ": the selection is another processor's");
     if (state.opened.table->rows != table.rows())
@@ -154,16 +155,18 @@ QueryProcessor::~QueryProcessor() = default;
 
 QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& table, const TakeRows& take) {
     constexpr const char* function = "QueryProcessor::run";
-    if (plan.state().schema.joined())
+    if (detail::Access::of(plan).schema.joined())
         throw InvalidArgument(std::string(function) + ": a plan with a join runs on two tables, not one");
-    return state_->within(function, [&] { return state_->run(plan, {table.data(), nullptr}, take); });
+    return state_->within(function, [&] { return state_->run(plan, {detail::Access::of(table), nullptr}, take); });
 }
 
 QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take) {
     constexpr const char* function = "QueryProcessor::run";
-    if (!plan.state().schema.joined())
+    if (!detail::Access::of(plan).schema.joined())
         throw InvalidArgument(std::string(function) + ": a plan without a join runs on one table, not two");
-    return state_->within(function, [&] { return state_->run(plan, {left.data(), right.data()}, take); });
+    return state_->within(function, [&] {
+        return state_->run(plan, {detail::Access::of(left), detail::Access::of(right)}, take);
+    });
 }
 
 QueryResult QueryProcessor::run(const Query& query, const Table& table) {
@@ -174,7 +177,7 @@ std::uint64_t QueryProcessor::count(const Table& table, const Predicate& where) 
     constexpr const char* function = "QueryProcessor::count";
     return state_->within(function, [&] {
         const auto opened = state_->open(function, table, where);
-        return count_at_once(*opened.columns, bind(function, where.expression(), *opened.table));
+        return count_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
     });
 }
 
@@ -182,8 +185,8 @@ Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::select";
     return state_->within(function, [&] {
         auto opened = state_->open(function, table, where);
-        auto bits = select_at_once(*opened.columns, bind(function, where.expression(), *opened.table));
-        return Selection(std::make_unique<Selection::State>(
+        auto bits = select_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
+        return detail::Access::make<Selection>(std::make_unique<Selection::State>(
             Selection::State{.processor = state_, .opened = std::move(opened), .bits = std::move(bits)}));
     });
 }
@@ -200,11 +203,12 @@ Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, 
     const QueryPlan plan(Query{.outputs = {{.what = what, .name = "value"}}}, table.columns());
     state_->check(function, table, of);
     return state_->within(function, [&] {
-        const auto& schema = plan.state().schema;
+        const auto& schema = detail::Access::of(plan).schema;
         const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? Place{} : schema.find(function, what.column);
-        const auto opened = state_->open(table.data(), rows ? std::vector<std::size_t>{} : std::vector{place.column});
-        const auto bits = of ? bits_for(opened, of->state()) : opened.columns->leaf(Always{true});
+        const auto opened =
+            state_->open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column});
+        const auto bits = of ? bits_for(opened, detail::Access::of(*of)) : opened.columns->leaf(Always{true});
         EngineMeasures measures(*opened.table, *opened.columns, bits);
         return answer({what, place}, Tables{{opened.table, nullptr}}, measures);
     });
@@ -226,7 +230,7 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
     // For the checks.
     const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
                          right.columns());
-    const auto& schema = plan.state().schema;
+    const auto& schema = detail::Access::of(plan).schema;
     struct Side {
         std::shared_ptr<const TableData> table;
         std::size_t column;
@@ -234,8 +238,8 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
     };
     const auto side_of = [&](std::size_t i, const Table& table, const std::string& name, const Selection* rows) {
         Side side{.table = {}, .column = schema.find_in(i, function, name).column};
-        side.table = in_memory(context, table.data(), std::array{side.column});
-        if (rows) side.words = rows->state().opened.columns->words(*rows->state().bits);
+        side.table = in_memory(context, detail::Access::of(table), std::array{side.column});
+        if (rows) side.words = detail::Access::of(*rows).opened.columns->words(*detail::Access::of(*rows).bits);
         return side;
     };
     const auto a = side_of(0, left, on.left, left_rows), b = side_of(1, right, on.right, right_rows);
@@ -257,8 +261,8 @@ Selection& Selection::operator=(Selection&&) noexcept = default;
 Selection::~Selection() = default;
 
 static Selection combined(const char* function, BoolOp op, const Selection& a, const Selection& b) {
-    const auto& x = a.state();
-    const auto& y = b.state();
+    const auto& x = detail::Access::of(a);
+    const auto& y = detail::Access::of(b);
     if (x.processor != y.processor)
         throw InvalidArgument(std::string(function) + ": both selections must be of one processor");
     if (x.opened.table->rows != y.opened.table->rows)
@@ -266,7 +270,8 @@ static Selection combined(const char* function, BoolOp op, const Selection& a, c
                               std::to_string(x.opened.table->rows) + " and " + std::to_string(y.opened.table->rows));
     return x.processor->within(function, [&] {
         auto bits = x.opened.columns->combine(op, *x.bits, *bits_for(x.opened, y));
-        return Selection(std::make_unique<Selection::State>(Selection::State{x.processor, x.opened, std::move(bits)}));
+        return detail::Access::make<Selection>(
+            std::make_unique<Selection::State>(Selection::State{x.processor, x.opened, std::move(bits)}));
     });
 }
 

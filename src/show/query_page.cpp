@@ -51,7 +51,7 @@ Layout::Layout(Size size)
 
 // Values of a column; those of NULLs and NaNs are NaN.
 std::vector<double> values_of(const Table& table, std::size_t column) {
-    const query::Cells cells(*table.data(), column);
+    const query::Cells cells(*detail::Access::of(table), column);
     std::vector<double> values(table.rows());
     for (std::size_t row = 0; row < values.size(); ++row) {
         values[row] = cells.has_value(row) ? cells.visit(row, [](auto value) { return static_cast<double>(value); })
@@ -65,7 +65,8 @@ std::size_t column_of(const Table& table, const std::string& name) {
     const auto found = std::ranges::find(columns, name, &ColumnInfo::name);
     if (found == columns.end()) throw InvalidArgument("show: the table has no column '" + name + "'");
     const auto column = static_cast<std::size_t>(found - columns.begin());
-    const bool texture = std::holds_alternative<query::HostTextures>(table.data()->columns[column]->values);
+    const bool texture =
+        std::holds_alternative<query::HostTextures>(detail::Access::of(table)->columns[column]->values);
     if (found->type == ColumnType::Text || texture)
         throw InvalidArgument("show: column '" + name + "' holds no numbers in memory");
     return column;

@@ -51,7 +51,7 @@ std::uint64_t word(const gl::Pass& pass, std::string_view uniform) {
 class Watcher : public PassObserver {
   public:
     Watcher(Context& context, WatchedQuery& query, std::optional<DepthContent>& content)
-        : device_(*context.device()), query_(query), content_(content) {}
+        : device_(*detail::Access::of(context)), query_(query), content_(content) {}
 
     void after(const PassEvent& pass) override {
         auto step = query_.steps.back();  // what a pass leaves alone is there still
@@ -148,7 +148,7 @@ class Watcher : public PassObserver {
         const auto shift = static_cast<int>(word(pass, "shift"));
         const auto mask = static_cast<std::uint32_t>(word(pass, "mask"));
         const auto null_code = static_cast<std::uint32_t>(word(pass, "null_code"));
-        const auto& data = *query_.table.data();
+        const auto& data = *detail::Access::of(query_.table);
         for (std::size_t i = 0; i < data.columns.size(); ++i) {
             const query::Cells cells(data, i);
             const auto is_there = [&](std::size_t row) {
@@ -182,7 +182,8 @@ class Watcher : public PassObserver {
 
     void note_level(QueryStep& step) const {
         step.level = 0;
-        if (step.stencil_test) query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~query::level_bits);
+        if (step.stencil_test)
+            query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~query::level_bits);
         if (step.stencil_test && step.stencil_test->on_depth_fail == gl::StencilOp::Zero) {  // a first clause
             query_.levels = std::max<int>(query_.levels, step.stencil_test->reference);
             step.level = step.stencil_test->reference - 1;
@@ -203,7 +204,7 @@ class Watcher : public PassObserver {
 
 std::optional<Value> value_at(const WatchedQuery& query, const DepthContent& content, std::uint32_t code) {
     if (!content.whole() || code >= content.codes) return {};
-    return query::value_of(*query.table.data(), content.column, content.base + code);
+    return query::value_of(*detail::Access::of(query.table), content.column, content.base + code);
 }
 
 QueryWatcher::QueryWatcher(Context context, Table table) : context_(std::move(context)), table_(std::move(table)) {
@@ -222,7 +223,7 @@ QueryProcessor& QueryWatcher::processor(QueryEngine engine) {
 WatchedQuery QueryWatcher::watch(const Predicate& where, QueryEngine engine) {
     auto& by = processor(engine);
     WatchedQuery query{.table = table_,
-                       .condition = query::describe(where.expression()),
+                       .condition = query::describe(detail::Access::of(where)),
                        .renderer = context_.info().renderer,
                        .engine = engine,
                        .steps = {}};

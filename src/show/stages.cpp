@@ -160,7 +160,7 @@ void add_bitonic(Step& step, const sort::BitonicPass& pass, int width) {
 
 class Watcher : public PassObserver {
   public:
-    Watcher(Context& context, Stages& stages) : device_(*context.device()), stages_(stages) {
+    Watcher(Context& context, Stages& stages) : device_(*detail::Access::of(context)), stages_(stages) {
         if (is_bitonic(stages.request.engine)) {
             const auto shape = sort::BitonicShape::of(representation_of(stages.request.engine), 1, stages.request.n);
             passes_ = sort::bitonic_passes(shape, 1);
@@ -399,8 +399,8 @@ Stages watch(Context& context, const Request& request) {
     expect(stages);
     stages.stages_run = request.engine == Watched::Pbsn ? stats.stages_run : stages.stages;
     std::erase_if(stages.steps, [&](const Step& step) { return step.stage > stages.stages_run; });
-    const gl::Scope scope(*context.device(), "show");
-    OutOfOrder out_of_order(*context.device(), stages);
+    const gl::Scope scope(*detail::Access::of(context), "show");
+    OutOfOrder out_of_order(*detail::Access::of(context), stages);
     std::uint64_t comparisons = 0;
     for (auto& step : stages.steps) {
         step.comparisons = comparisons += step.comparators.size();

@@ -36,8 +36,8 @@ std::optional<std::string> no_room(const Context& context, const SortOptions& op
     }
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
     if (limit > 0 || needed < worth_asking || (merge && merge->has_room(form, asked.pairs, asked.copy))) return {};
-    const gl::Scope scope(*context.device(), asked.function);
-    auto free = gl::free_bytes(*context.device());
+    const gl::Scope scope(*detail::Access::of(context), asked.function);
+    auto free = gl::free_bytes(*detail::Access::of(context));
     if (!free) return {};
     if (merge) *free += merge->texture_bytes() + (asked.copy > 0 ? merge->copy_bytes() : 0);  // which go first
     if (needed <= *free) return {};

@@ -55,7 +55,7 @@ struct Sorter::State {
         Scratch scratch;
         std::optional<TextureSort> texture_sort;
     };
-    OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*context.device()); }
+    OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
 
     SortStats sort(const Task& task);
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
@@ -77,7 +77,7 @@ struct Sorter::State {
     SortStats on_cpu(const Task& task) const;
     [[nodiscard]] SortStats with_memory(SortStats stats) const;
     SortStats by_engine(Engine engine, const Task& task);
-    MergeSort& on_merge() { return merge ? *merge : merge.emplace(*context.device(), workers); }
+    MergeSort& on_merge() { return merge ? *merge : merge.emplace(*detail::Access::of(context), workers); }
     template <class Other, class Float>
     SortStats converted(Task task, std::span<Float> keys);
 
@@ -122,10 +122,11 @@ void Sorter::State::check_engine(const char* function, Engine only) const {
 
 template <class Float>
 SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
-    const gl::Scope scope(*context.device(), task.function);
+    const gl::Scope scope(*detail::Access::of(context), task.function);
     auto& gpu_side = on_gpu();
-    ChunkSort<Float> sort({*context.device(), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys,
-                          task.window);
+    ChunkSort<Float> sort(
+        {*detail::Access::of(context), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys,
+        task.window);
     const auto stats = sort.run(task.window == 0 ? cut(keys.size(), options.pbsn.max_texels, options.pbsn.max_run)
                                                  : cut_windows(keys.size(), task.window, options.pbsn.max_texels));
     scope.check();
@@ -152,7 +153,7 @@ SortStats Sorter::State::by_merge(const Task& task) {
     } else {
         segments.add_windows(task.keys.size(), task.window == 0 ? task.keys.size() : task.window);
     }
-    const gl::Scope scope(*context.device(), task.function);
+    const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = on_merge().run(task.keys, task.index, options.order, std::move(segments));
     scope.check();
     return stats;
@@ -162,8 +163,8 @@ SortStats Sorter::State::by_bitonic(const Task& task) {
     if (task.keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
     const auto job =
         BitonicSort::job(context.info(), task.keys, task.window, !task.index.empty(), options, task.function);
-    const gl::Scope scope(*context.device(), task.function);
-    if (!bitonic) bitonic.emplace(*context.device(), workers);
+    const gl::Scope scope(*detail::Access::of(context), task.function);
+    if (!bitonic) bitonic.emplace(*detail::Access::of(context), workers);
     const auto stats = bitonic->run(task.keys, task.index, job);
     scope.check();
     return stats;
@@ -183,7 +184,7 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     std::size_t begin = 0, longest = std::min(n, plan.gpu_most);
     for (const auto end : ends) longest = std::max(longest, end - std::exchange(begin, end));
     if (const auto why = no_room_for(longest)) throw InvalidArgument(std::string(task.function) + ": " + *why);
-    const gl::Scope scope(*context.device(), task.function);
+    const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, options.order, plan);
     scope.check();
     return stats;
@@ -208,7 +209,7 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
     check_no_conversion(options, task);
     const auto engine = engine_for(task);
     if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order);
-    const gl::Scope scope(*context.device(), task.function);
+    const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = on_merge().top(keys, best, index, options.order);
     scope.check();
     return with_memory(stats);
@@ -217,7 +218,7 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
 SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
     constexpr const char* function = "Sorter::argsort_texture";
     check_engine(function, Engine::Merge);
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
     const auto from = gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function,
                                        "the texture of keys");
@@ -290,8 +291,8 @@ SortStats Sorter::State::sort(const Task& task) {
 }
 
 SortStats Sorter::State::with_memory(SortStats stats) const {
-    stats.texture_bytes = context.device()->texture_bytes;
-    stats.staging_bytes = context.device()->staging_bytes;
+    stats.texture_bytes = detail::Access::of(context)->texture_bytes;
+    stats.staging_bytes = detail::Access::of(context)->staging_bytes;
     return stats;
 }
 
@@ -356,7 +357,7 @@ SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     const cpu::Stopwatch total;
     state_->check_engine("Sorter::sort_texture", Engine::Pbsn);
-    auto& device = *state_->context.device();
+    auto& device = *detail::Access::of(state_->context);
     const gl::Scope scope(device, "Sorter::sort_texture");
     const auto from =
         gl::host_texture(device, input, {gl::Format::Rgba32f}, "Sorter::sort_texture", "the input texture");

@@ -55,7 +55,7 @@ void MergeWindowSorter::begin(Keys keys, std::size_t window) {
                               " batches are under way, which is the most; finish() one first");
     }
     if (const auto why = no_room(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
-    auto& device = *context_.device();
+    auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, begin_name);
     if (!gpu_) gpu_.emplace(device, workers_);
     gpu_->merge.begin(gpu_->lane.at(begun_ % lanes), keys, {keys}, Order::Ascending, segments(keys, window));
@@ -65,7 +65,7 @@ void MergeWindowSorter::begin(Keys keys, std::size_t window) {
 
 void MergeWindowSorter::finish() {
     auto& lane = gpu_->lane.at(finished_++ % lanes);  // free, also when this throws
-    const gl::Scope scope(*context_.device(), "WindowSorter::finish");
+    const gl::Scope scope(*detail::Access::of(context_), "WindowSorter::finish");
     gpu_->merge.wait(lane);
     const auto stats = gpu_->merge.finish(lane);
     if (stats.n == 0) return;

@@ -93,7 +93,7 @@ bool holds(Comparison op, const Numeral& a, const Numeral& b) {
 // One node for a whole chain: a thousand ORs are no deeper than one.
 Predicate chain_of(Expression::Kind kind, const std::vector<Predicate>& parts) {
     Expression all{.kind = kind};
-    for (const auto& part : parts) all.operands.push_back(std::make_shared<const Expression>(part.expression()));
+    for (const auto& part : parts) all.operands.push_back(std::make_shared<const Expression>(detail::Access::of(part)));
     return predicate(std::move(all));
 }
 

@@ -526,7 +526,7 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
 static Predicate with_numbers(const Expression& expression, const std::set<std::string>& numbers) {
     auto copy = expression;
     for (auto& operand : copy.operands)
-        operand = std::make_shared<const Expression>(with_numbers(*operand, numbers).expression());
+        operand = std::make_shared<const Expression>(detail::Access::of(with_numbers(*operand, numbers)));
     for (auto& value : copy.values) {
         const auto* text = std::get_if<std::string>(&value);
         if (text && numbers.contains(copy.column)) value = *number_of(*text);
@@ -542,7 +542,7 @@ Query typed(const SqlQuery& query, const SqlTypes& known) {
         if (known.types[i] == ColumnType::Text || texts.empty()) continue;
         numbers.insert(source && query.sources.size() > 1 ? query.sources[*source].name + "." + name : name);
     }
-    if (result.where && !numbers.empty()) result.where = with_numbers(result.where->expression(), numbers);
+    if (result.where && !numbers.empty()) result.where = with_numbers(detail::Access::of(*result.where), numbers);
     return result;
 }
 

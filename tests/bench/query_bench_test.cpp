@@ -76,7 +76,7 @@ std::uint64_t by_definition(const query::TableData& table, const QueryCase& whic
 
 TEST_CASE("the table has columns for one plane of depths and for two, and NULLs") {
     constexpr std::size_t rows = 100000;
-    const auto table = query_table(rows, 1).data();
+    const auto table = detail::Access::of(query_table(rows, 1));
     const auto planes = [&](std::size_t i) {
         return query::DepthPlanes::of(table->columns[i]->least, table->columns[i]->most).planes;
     };
@@ -91,7 +91,7 @@ TEST_CASE("the table has columns for one plane of depths and for two, and NULLs"
 TEST_CASE("plain scans, nth_element and SQLite answer every query as its definition says, for any number of rows") {
     for (const std::size_t rows : {1U, 2U, 31U, 1000U, 2049U, 300000U}) {
         CAPTURE(rows);
-        const auto table = query_table(rows, rows).data();
+        const auto table = detail::Access::of(query_table(rows, rows));
         Scan one(1), many(3);
         const auto sqlite = open_sqlite(table);
         CHECK((sqlite != nullptr) == sqlite_was_built());
@@ -112,7 +112,7 @@ TEST_CASE("plain scans, nth_element and SQLite answer every query as its definit
 
 TEST_CASE("queries select neither all rows nor none") {
     constexpr std::size_t rows = 20000;
-    const auto table = query_table(rows, 1).data();
+    const auto table = detail::Access::of(query_table(rows, 1));
     Scan scan(1);
     for (const auto& which : query_cases(all_kinds, rows)) {
         CAPTURE(which.name);

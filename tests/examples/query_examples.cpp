@@ -1,8 +1,8 @@
 // The examples of query.hpp and of the README's part on queries, as they are there.
 #include <doctest/doctest.h>
+
 #include <quadmill/context.hpp>
 #include <quadmill/query.hpp>
-
 #include <utility>
 #include <vector>
 
@@ -62,8 +62,8 @@ TEST_CASE("README: queries") {
     context.make_current();
     const auto made = [&] {
         const Session session(context);
-        detail::gl::Texture depths(*context.device(), detail::gl::Format::R32f, 2, 2);
-        test::write_texels(*context.device(), depths, std::vector<float>{0, 0.25F, 0.5F, 0.75F});
+        detail::gl::Texture depths(*detail::Access::of(context), detail::gl::Format::R32f, 2, 2);
+        test::write_texels(*detail::Access::of(context), depths, std::vector<float>{0, 0.25F, 0.5F, 0.75F});
         return depths;
     }();
     const auto texture = made.id();

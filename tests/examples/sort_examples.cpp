@@ -1,10 +1,10 @@
 // The examples of sort.hpp and of the README's part on sorting, as they are there.
 #include <doctest/doctest.h>
-#include <quadmill/context.hpp>
-#include <quadmill/sort.hpp>
 
 #include <algorithm>
 #include <array>
+#include <quadmill/context.hpp>
+#include <quadmill/sort.hpp>
 #include <vector>
 
 #include "gl/texels.hpp"
@@ -32,7 +32,7 @@ void (*glfwGetProcAddress(const char* name))() {  // NOLINT(readability-identifi
 struct Textures {
     static constexpr int side = 16;
     Context context = host();
-    detail::gl::Device& device = *context.device();
+    detail::gl::Device& device = *detail::Access::of(context);
     detail::gl::Texture input{make(detail::gl::Format::Rgba32f)}, output{make(detail::gl::Format::Rgba32f)},
         depth{make(detail::gl::Format::R32f)}, order{make(detail::gl::Format::R32ui)};
     std::vector<float> texels = std::vector<float>(4 * side * side), depths = std::vector<float>(side * side);
@@ -95,7 +95,7 @@ TEST_CASE("sort.hpp: textures") {
     Textures all;
     Sorter sorter(all.context);
     const auto texture = all.input.id(), distance = all.depth.id(), order = all.order.id();
-    sorter.sort_texture(texture, texture);  // in place, in the program's own context
+    sorter.sort_texture(texture, texture);    // in place, in the program's own context
     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     CHECK(all.sorted(all.input));
     CHECK(all.ordered());

@@ -105,7 +105,7 @@ TEST_CASE("Many keys: only the levels above the runs are merged, in slices of th
     CHECK(merge.stats().merges == 1);
 
     // The engine itself: 2^16 pairs of blocks, runs shorter and longer than the slice of a software renderer.
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     const detail::gl::Scope scope(device, "test");
     detail::cpu::Workers workers(2);
     detail::sort::MergeSort engine(device, workers);

@@ -371,12 +371,12 @@ namespace {
 struct LesserDriver {
     static inline const Context* real = nullptr;
     static void GLAD_API_PTR get_integer(GLenum name, GLint* value) {
-        real->device()->gl.GetIntegerv(name, value);
+        detail::Access::of(*real)->gl.GetIntegerv(name, value);
         if (name == GL_CONTEXT_PROFILE_MASK) *value = GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     }
     static const GLubyte* GLAD_API_PTR get_string(GLenum name) {
         if (name == GL_VERSION) return reinterpret_cast<const GLubyte*>("4.4.0 of long ago");
-        return real->device()->gl.GetString(name);
+        return detail::Access::of(*real)->gl.GetString(name);
     }
     static void (*compatibility(const char* name))() {
         if (std::string_view(name) == "glGetIntegerv") return reinterpret_cast<void (*)()>(&get_integer);

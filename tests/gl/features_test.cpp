@@ -15,7 +15,7 @@ using namespace quadmill::detail::gl;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("Features of an OpenGL 4.5 device") {
     const auto context = Context::headless();
-    const auto& features = context.device()->features;
+    const auto& features = detail::Access::of(context)->features;
     CHECK(features.exact_counts);
     CHECK(features.zero_to_one_depth);
     CHECK(features.color_targets == 8);
@@ -35,7 +35,7 @@ TEST_CASE("Workarounds have names, and are left out one by one or all") {
         setenv("QUADMILL_DISABLE_WORKAROUNDS", without, 1);
         const auto context = Context::headless();
         unsetenv("QUADMILL_DISABLE_WORKAROUNDS");
-        return context.device()->features;
+        return detail::Access::of(context)->features;
     };
     const auto all = found("");
     CHECK(all.works_around(Workaround::WideStencilMasks));

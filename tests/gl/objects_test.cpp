@@ -44,7 +44,7 @@ Handle<TextureTraits> make_texture(Device& device) {
 
 TEST_CASE("a Handle frees its object once, whoever holds it in the end") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const auto lives = [&](GLuint id) { return host.gl.IsTexture(id) == GL_TRUE; };
     GLuint a_id = 0, b_id = 0, released = 0;
     {
@@ -93,8 +93,8 @@ TEST_CASE("objects outlive the Context they were made with") {
     Texture texture;
     {
         const auto context = Context::headless();
-        const Scope scope(*context.device(), "test");
-        texture = Texture(*context.device(), Format::Rgba32f, 4, 4);
+        const Scope scope(*detail::Access::of(context), "test");
+        texture = Texture(*detail::Access::of(context), Format::Rgba32f, 4, 4);
         scope.check();
     }
     CHECK(texture);
@@ -104,7 +104,7 @@ TEST_CASE("objects outlive the Context they were made with") {
 
 TEST_CASE("a Texture that is too large is a GlError with the bytes, and leaves nothing behind") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const int width = host.context.info().max_texture_size + 1;
     const auto before = Snapshot::take(host.gl);
     for (const auto& [format, name] : {std::pair{Format::Rgba32f, "RGBA32F"}, std::pair{Format::Rgba16f, "RGBA16F"},
@@ -122,7 +122,7 @@ TEST_CASE("a Texture that is too large is a GlError with the bytes, and leaves n
 
 TEST_CASE("a Texture has one level of the size and format asked for, read without filtering") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
     for (const auto format : {Format::Rgba32f, Format::Rgba16f, Format::Rgba32ui}) {
         const Texture texture(device, format, 7, 5);
@@ -153,7 +153,7 @@ TEST_CASE("a Texture has one level of the size and format asked for, read withou
 
 TEST_CASE("mapped memory that no machine has is a GlError with the bytes") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
     constexpr std::size_t bytes = PTRDIFF_MAX / 2;
     const auto message = gl_error_of([&] { const PixelBuffer buffer(device, PixelBuffer::Direction::Upload, bytes); });
@@ -166,7 +166,7 @@ TEST_CASE("mapped memory that no machine has is a GlError with the bytes") {
 
 TEST_CASE("a Program that does not compile or link is a GlError with its name and the driver's log") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const auto before = Snapshot::take(host.gl);
     {
         const Scope scope(device, "test");
@@ -188,7 +188,7 @@ TEST_CASE("a Program that does not compile or link is a GlError with its name an
 
 TEST_CASE("a Program knows its uniforms, and its samplers read the units of their names") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
     const Program program(device, "two inputs",
                           "uniform sampler2D texture3;\nuniform sampler2D texture1;\nuniform float factor;\n"
@@ -210,7 +210,7 @@ TEST_CASE("a Program knows its uniforms, and its samplers read the units of thei
 
 TEST_CASE("a Buffer holds its bytes") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
     const std::array<std::uint32_t, 3> content{0xdeadbeef, 7, 0x80000000};
     const Buffer buffer(device, std::as_bytes(std::span(content)));
@@ -222,7 +222,7 @@ TEST_CASE("a Buffer holds its bytes") {
 
 TEST_CASE("a Fence is waited for once and may be empty") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
     Fence none;
     none.wait();
@@ -238,7 +238,7 @@ TEST_CASE("a Fence is waited for once and may be empty") {
 
 TEST_CASE("timestamps run forward") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
     const auto before = gpu_time(device);
     const Query first(device, Query::Kind::Timestamp), second(device, Query::Kind::Timestamp);
@@ -252,7 +252,7 @@ TEST_CASE("timestamps run forward") {
 
 TEST_CASE("a host's texture is taken only when it is what it should be") {
     Host host;
-    auto& device = *host.context.device();
+    auto& device = *detail::Access::of(host.context);
     const auto& gl = host.gl;
     const Scope scope(device, "test");
     const auto refused = [&](GLuint id) {

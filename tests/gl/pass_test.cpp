@@ -116,7 +116,7 @@ std::vector<Quad> random_quads(Random& random, int width, int height, int guard,
 // A device with a session open, and the program that copies texels.
 struct Bench {
     Bench()
-        : device(*host.context.device()),
+        : device(*detail::Access::of(host.context)),
           scope(device, "test"),
           fetch(device, "fetch", detail::shaders::pass_fetch_frag) {}
     ~Bench() { CHECK_NOTHROW(scope.check()); }
@@ -515,10 +515,7 @@ TEST_CASE("draw() sets uniforms of every kind") {
     const QuadList quads(device, whole(3, 2));
     draw(device, {.name = "test",
                   .program = &program,
-                  .uniforms = {{"i", GLint{-5}},
-                               {"u", GLuint{4'000'000'000U}},
-                               {"f", 1.5F},
-                               {"v", glm::ivec2(7, 8)}},
+                  .uniforms = {{"i", GLint{-5}}, {"u", GLuint{4'000'000'000U}}, {"f", 1.5F}, {"v", glm::ivec2(7, 8)}},
                   .target = &target.framebuffer,
                   .quads = &quads,
                   .first = 0,

@@ -52,7 +52,10 @@ class HaltingObserver final : public PassObserver {
 };
 
 SortOptions pbsn(Order order, EarlyStop early_stop, std::size_t max_texels = std::size_t{1} << 24) {
-    return {.order = order, .engine = Engine::Pbsn, .threads = 1, .pbsn = {.early_stop = early_stop, .max_texels = max_texels}};
+    return {.order = order,
+            .engine = Engine::Pbsn,
+            .threads = 1,
+            .pbsn = {.early_stop = early_stop, .max_texels = max_texels}};
 }
 
 // Textures of the host to sort, made before the poison and looked at after it.
@@ -303,7 +306,7 @@ class Calls {
 
     void argsort_texture(Random& random, std::size_t n) {
         const auto keys = sample_keys<float>(random, n + 1, Specials::Some);
-        const auto& gl = context_.device()->gl;
+        const auto& gl = detail::Access::of(context_)->gl;
         const auto width = static_cast<GLsizei>(keys.size());
         std::array<GLuint, 2> textures{};
         std::optional<Session> session(context_);  // the host's state is not fit for transfers
@@ -349,7 +352,7 @@ class Calls {
     // sums.
     void draw_every_kind() {
         namespace gl = detail::gl;
-        auto& device = *context_.device();
+        auto& device = *detail::Access::of(context_);
         const gl::Scope scope(device, "test");
         constexpr int side = 4;
         constexpr std::size_t texels = side * side;
@@ -872,7 +875,7 @@ TEST_CASE("masks of the stencil of any 32 bits come back, as pixels show") {
     auto context = Host::adopt();
     const auto& gl = host.gl;
     namespace lib = detail::gl;
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     const auto use_stencil = [&] {
         const lib::Scope scope(device, "test");
         const lib::Texture texture(device, lib::Format::Depth32fStencil8, 4, 4);

@@ -23,7 +23,7 @@ namespace {
 
 struct Host {
     Context context = Context::headless();
-    gl::Device& device = *context.device();
+    gl::Device& device = *detail::Access::of(context);
     gl::Scope scope{device, "test"};
     pass::Programs programs{device};
     cpu::Workers workers{1};

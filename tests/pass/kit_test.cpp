@@ -19,7 +19,7 @@ namespace {
 
 struct Room {
     Context context = Context::headless();
-    gl::Device& device = *context.device();
+    gl::Device& device = *detail::Access::of(context);
     gl::Scope scope{device, "test"};
 };
 
@@ -79,14 +79,12 @@ TEST_CASE("A uniform that no shader declares is an error; one without effect is 
     const gl::Program program(room.device, "sums",
                               "uniform float a, unused;\nuniform highp vec2 pair[2];\nout vec4 colour;\n"
                               "void main() { colour = vec4(a + pair[0].x + pair[1].y); }");
-    gl::Pass pass{.name = "sums",
-                  .program = &program,
-                  .uniforms = {{"a", 1.0F},
-                               {"unused", 5.0F},
-                               {"pair[0]", glm::vec2(10, 0)},
-                               {"pair[1]", glm::vec2(0, 100)}},
-                  .target = &target.framebuffer,
-                  .quads = &target.whole};
+    gl::Pass pass{
+        .name = "sums",
+        .program = &program,
+        .uniforms = {{"a", 1.0F}, {"unused", 5.0F}, {"pair[0]", glm::vec2(10, 0)}, {"pair[1]", glm::vec2(0, 100)}},
+        .target = &target.framebuffer,
+        .quads = &target.whole};
     draw(room.device, pass);
     CHECK(texels_of(room.device, target.texture) == std::vector<float>{111});
     pass.uniforms.set("aa", 1.0F);

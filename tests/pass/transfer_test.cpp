@@ -13,7 +13,7 @@ using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("What is uploaded comes back, every format and size, also through memory that is used again") {
     const auto context = Context::headless();
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "test");
     cpu::Workers workers(2);
     pass::Uploader uploader;

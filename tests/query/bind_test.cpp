@@ -11,8 +11,8 @@ namespace {
 // The first row at which the bound condition is not what the expression means, or the number of rows; or one more where
 // a range ends at a key that no value has.
 std::size_t first_wrong(const TableData& table, const Predicate& predicate) {
-    check("test", predicate.expression(), table.infos);
-    const auto bound = bind("test", predicate.expression(), table);
+    check("test", detail::Access::of(predicate), table.infos);
+    const auto bound = bind("test", detail::Access::of(predicate), table);
     if (const auto* range = std::get_if<Range>(&bound.leaf)) {
         for (const auto key : {range->low, range->high}) {
             const bool own = visit_type(table.columns[range->column]->type, [&]<class T>(const T* /*type*/) {
@@ -22,7 +22,8 @@ std::size_t first_wrong(const TableData& table, const Predicate& predicate) {
         }
     }
     std::size_t row = 0;
-    while (row < table.rows && holds(table, bound, row) == (truth(table, predicate.expression(), row) == Truth(true)))
+    while (row < table.rows &&
+           holds(table, bound, row) == (truth(table, detail::Access::of(predicate), row) == Truth(true)))
         ++row;
     return row;
 }
@@ -50,7 +51,7 @@ std::vector<Value> constants_for(ColumnType type) {
 
 template <class LeafType>
 LeafType bound_leaf(const Table& table, const Predicate& predicate) {
-    const auto bound = bind("test", predicate.expression(), *table.data());
+    const auto bound = bind("test", detail::Access::of(predicate), *detail::Access::of(table));
     REQUIRE(bound.kind == Bound::Kind::One);
     REQUIRE(std::holds_alternative<LeafType>(bound.leaf));
     return std::get<LeafType>(bound.leaf);
@@ -105,7 +106,8 @@ TEST_CASE("A column compares exactly with constants of any type") {
     for (const auto& info : table.columns()) {
         CAPTURE(info.name);
         for (const auto& constant : constants_for(info.type)) {
-            for (const auto op : comparisons) right(*table.data(), column(info.name).compare(op, constant));
+            for (const auto op : comparisons)
+                right(*detail::Access::of(table), column(info.name).compare(op, constant));
         }
     }
 }
@@ -118,7 +120,7 @@ TEST_CASE("What the least and the most value decide is decided, and right") {
             CAPTURE(info.name);
             const auto all = constants_for(info.type);
             for (const auto op : comparisons)
-                right(*table.data(), column(info.name).compare(op, all[random() % all.size()]));
+                right(*detail::Access::of(table), column(info.name).compare(op, all[random() % all.size()]));
         }
     }
 }
@@ -129,13 +131,14 @@ TEST_CASE("BETWEEN and IN are exact, negated too, and empty ones hold for nothin
     for (const auto& info : table.columns()) {
         CAPTURE(info.name);
         const auto all = constants_for(info.type);
-        right(*table.data(), column(info.name).in({}));
-        right(*table.data(), column(info.name).in(all));
+        right(*detail::Access::of(table), column(info.name).in({}));
+        right(*detail::Access::of(table), column(info.name).in(all));
         for (int i = 0; i < 60; ++i) {
-            right(*table.data(), column(info.name).between(all[random() % all.size()], all[random() % all.size()]));
+            right(*detail::Access::of(table),
+                  column(info.name).between(all[random() % all.size()], all[random() % all.size()]));
             std::vector<Value> list;
             for (auto n = random() % 12; n > 0; --n) list.push_back(all[random() % all.size()]);
-            right(*table.data(), column(info.name).in(list));
+            right(*detail::Access::of(table), column(info.name).in(list));
         }
     }
 }
@@ -153,10 +156,11 @@ TEST_CASE("Columns compare with columns exactly or not at all") {
                 const auto predicate = column(a.name).compare(op, column(b.name));
                 const bool wide_a = a.name == "l" || a.name == "m", wide_b = b.name == "l" || b.name == "m";
                 if ((wide_a && real(b.type)) || (wide_b && real(a.type))) {
-                    CHECK_THROWS_AS(static_cast<void>(first_wrong(*table.data(), predicate)), InvalidArgument);
+                    CHECK_THROWS_AS(static_cast<void>(first_wrong(*detail::Access::of(table), predicate)),
+                                    InvalidArgument);
                     ++refused;
                 } else {
-                    right(*table.data(), predicate);
+                    right(*detail::Access::of(table), predicate);
                 }
             }
         }
@@ -166,10 +170,10 @@ TEST_CASE("Columns compare with columns exactly or not at all") {
     Table edges;
     edges.add("d", std::vector<double>{1, 2}).add("both", std::vector<std::int64_t>{-end, end});
     edges.add("above", std::vector<std::int64_t>{0, end + 1}).add("below", std::vector<std::int64_t>{0, -end - 1});
-    right(*edges.data(), column("both") < column("d"));
+    right(*detail::Access::of(edges), column("both") < column("d"));
     for (const auto* name : {"above", "below"})
         for (const auto& inexact : {column(name) < column("d"), Predicate::linear({{2, name}}, Comparison::Less, 1)})
-            CHECK_THROWS_AS(static_cast<void>(first_wrong(*edges.data(), inexact)), InvalidArgument);
+            CHECK_THROWS_AS(static_cast<void>(first_wrong(*detail::Access::of(edges), inexact)), InvalidArgument);
 }
 
 TEST_CASE("formulas are computed as they are written, or refused") {
@@ -182,12 +186,12 @@ TEST_CASE("formulas are computed as they are written, or refused") {
         const auto& columns = lists[random() % lists.size()];
         const auto formula = random_formula(random, columns, comparisons[random() % 6], columns.back() != "u");
         try {
-            static_cast<void>(bind("test", formula.expression(), *table.data()));
+            static_cast<void>(bind("test", detail::Access::of(formula), *detail::Access::of(table)));
         } catch (const InvalidArgument&) {
             ++refused;
             continue;
         }
-        right(*table.data(), random() % 2 != 0 ? formula : !formula);
+        right(*detail::Access::of(table), random() % 2 != 0 ? formula : !formula);
         ++right_ones;
     }
     CHECK(right_ones > 2000);
@@ -197,14 +201,17 @@ TEST_CASE("formulas are computed as they are written, or refused") {
 TEST_CASE("Semi-linear conditions, NULLs and constants") {
     const auto table = hard_table(1000, 4);
     for (const auto op : comparisons) {
-        right(*table.data(), Predicate::linear({{.factor = 0.5, .column = "i"}, {.factor = -2, .column = "g"}}, op, 1));
-        right(*table.data(), Predicate::linear({{.factor = 1, .column = "k"}}, op, 0x1p53));
-        right(*table.data(), Predicate::linear({{.factor = 1, .column = "u"}, {.factor = 1, .column = "e"}}, op,
-                                               std::numeric_limits<double>::quiet_NaN()));
+        right(*detail::Access::of(table),
+              Predicate::linear({{.factor = 0.5, .column = "i"}, {.factor = -2, .column = "g"}}, op, 1));
+        right(*detail::Access::of(table), Predicate::linear({{.factor = 1, .column = "k"}}, op, 0x1p53));
+        right(*detail::Access::of(table),
+              Predicate::linear({{.factor = 1, .column = "u"}, {.factor = 1, .column = "e"}}, op,
+                                std::numeric_limits<double>::quiet_NaN()));
     }
-    for (const auto& info : table.columns()) right(*table.data(), column(info.name).is_null());
-    right(*table.data(), Predicate::always(true));
-    right(*table.data(), column("g").is_null() || (column("g") > 0.5 && !(column("s") == "bs" || column("i") < 3)));
+    for (const auto& info : table.columns()) right(*detail::Access::of(table), column(info.name).is_null());
+    right(*detail::Access::of(table), Predicate::always(true));
+    right(*detail::Access::of(table),
+          column("g").is_null() || (column("g") > 0.5 && !(column("s") == "bs" || column("i") < 3)));
 }
 
 TEST_CASE("Leaves are as small as they can be") {
@@ -234,8 +241,8 @@ TEST_CASE("Leaves are as small as they can be") {
     CHECK(narrow.low == I::key(-1));
     CHECK(narrow.high == I::key(8));
     CHECK(!bound_leaf<Always>(table, column("i") > 5 && column("f") > 0 && column("i") < 3).value);
-    const auto both =
-        bind("test", ((column("i") > 1 || column("f") > 2) && column("i") < 5).expression(), *table.data());
+    const auto both = bind("test", detail::Access::of((column("i") > 1 || column("f") > 2) && column("i") < 5),
+                           *detail::Access::of(table));
     CHECK(leaves(both) == 3);
 }
 
@@ -246,8 +253,8 @@ TEST_CASE("Trees and their conjunctive normal forms have the same truth tables")
         CAPTURE(seed);
         std::mt19937_64 random(seed);
         const auto predicate = random_tree(random, 5);
-        right(*table.data(), predicate);
-        const auto bound = bind("test", predicate.expression(), *table.data());
+        right(*detail::Access::of(table), predicate);
+        const auto bound = bind("test", detail::Access::of(predicate), *detail::Access::of(table));
         is_normal(bound);
         const auto all = clauses(bound, 300);
         if (!all) {
@@ -259,10 +266,10 @@ TEST_CASE("Trees and their conjunctive normal forms have the same truth tables")
             bool every = true;
             for (const auto& clause : *all) {
                 bool any = false;
-                for (const auto& leaf : clause) any |= holds(*table.data(), leaf, row);
+                for (const auto& leaf : clause) any |= holds(*detail::Access::of(table), leaf, row);
                 every &= any;
             }
-            wrong += every != holds(*table.data(), bound, row);
+            wrong += every != holds(*detail::Access::of(table), bound, row);
         }
         CHECK(wrong == 0);
         CHECK(leaf_count(*all) <= 300);
@@ -278,7 +285,7 @@ TEST_CASE("What does not go together is refused, saying why") {
     table.add("i", std::vector<std::int32_t>{1}).add("t", std::vector<std::string>{"x"});
     const auto message = [&](const Predicate& predicate) -> std::string {
         try {
-            check("QueryPlan", predicate.expression(), table.columns());
+            check("QueryPlan", detail::Access::of(predicate), table.columns());
         } catch (const InvalidArgument& error) {
             return error.what();
         }
@@ -306,13 +313,13 @@ TEST_CASE("A condition grown in a loop is not deep") {
     table.add("i", std::vector<std::int32_t>{4000, 9000});
     auto any = column("i") == 0;
     for (int i = 2; i < 40000; i += 2) any = any || column("i") == i;
-    CHECK(any.expression().operands.size() == 20000);
-    CHECK(first_wrong(*table.data(), any && !(column("i") == 9000)) == 2);
+    CHECK(detail::Access::of(any).operands.size() == 20000);
+    CHECK(first_wrong(*detail::Access::of(table), any && !(column("i") == 9000)) == 2);
     const auto grow = [](int levels) {
         auto mixed = column("i") == 0;
         for (int i = 1; i < levels; ++i) mixed = i % 2 == 0 ? mixed || column("i") == i : mixed && column("i") == i;
         return mixed;
     };
-    CHECK(first_wrong(*table.data(), grow(250)) == 2);
+    CHECK(first_wrong(*detail::Access::of(table), grow(250)) == 2);
     CHECK_THROWS_WITH_AS(grow(20000), doctest::Contains("250 levels"), InvalidArgument);
 }

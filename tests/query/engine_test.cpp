@@ -73,7 +73,7 @@ std::vector<Leaf> pairs(const TableData& table, std::mt19937_64& random) {
         const auto a = index_of(table, {names[0]}), b = index_of(table, {names[1]});
         const auto op = comparisons[random() % 6];
         const auto expression = column({names[0]}).compare(op, column({names[1]}));
-        auto leaf = bind("test", expression.expression(), table).leaf;
+        auto leaf = bind("test", detail::Access::of(expression), table).leaf;
         REQUIRE(std::get<Pair>(leaf).a == a);
         REQUIRE(std::get<Pair>(leaf).b == b);
         leaves.push_back(leaf);
@@ -104,7 +104,7 @@ std::vector<Leaf> linears(const TableData& table, std::mt19937_64& random) {
         const bool fractions = i % 2 != 0;
         const auto e = random_formula(random, fractions ? doubles : integers, comparisons[random() % 6], fractions);
         try {
-            const auto leaf = bind("test", e.expression(), table).leaf;
+            const auto leaf = bind("test", detail::Access::of(e), table).leaf;
             if (std::holds_alternative<Formula>(leaf)) leaves.push_back(leaf);
         } catch (const InvalidArgument&) {  // not exact
         }
@@ -166,8 +166,8 @@ template <class Engine, class T>
 void check_float_sum(Engine& engine, const std::vector<T>& values, unsigned one_in, std::mt19937_64& random) {
     Table table;
     table.add("x", values);
-    const auto columns = engine.open(table.data(), all_columns(*table.data()));
-    const auto bits = random_rows(*columns, *table.data(), 0, one_in, random);
+    const auto columns = engine.open(detail::Access::of(table), all_columns(*detail::Access::of(table)));
+    const auto bits = random_rows(*columns, *detail::Access::of(table), 0, one_in, random);
     const auto rows = columns->rows(*bits);
     if (rows.empty()) return;
     const auto sum = columns->sum(0, *bits).value;
@@ -184,9 +184,9 @@ TEST_CASE_TEMPLATE("Each leaf is what a loop over rows finds, for all types and 
     for (const auto size : sizes) {
         CAPTURE(size);
         const auto table = hard_table(size, size + 5);
-        const auto& data = *table.data();
+        const auto& data = *detail::Access::of(table);
         Engine engine(size % 2 == 0 ? 1 : 3);
-        const auto columns = engine.open(table.data(), all_columns(data));
+        const auto columns = engine.open(detail::Access::of(table), all_columns(data));
         std::mt19937_64 random(size);
         auto leaves = linears(data, random);
         const auto more = [&](const std::vector<Leaf>& others) {
@@ -213,7 +213,7 @@ TEST_CASE_TEMPLATE("Each leaf is what a loop over rows finds, for all types and 
 TEST_CASE_TEMPLATE("Conditions from their text to their rows", Engine, ENGINES) {
     const auto table = hard_table(1000, 77);
     Engine engine(2);
-    const auto columns = engine.open(table.data(), all_columns(*table.data()));
+    const auto columns = engine.open(detail::Access::of(table), all_columns(*detail::Access::of(table)));
     std::mt19937_64 random(7);
     std::size_t selected = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -222,10 +222,11 @@ TEST_CASE_TEMPLATE("Conditions from their text to their rows", Engine, ENGINES) 
         const auto constant = i % 2 ? Value(hard_number<double>(random)) : Value(hard_number<std::int64_t>(random));
         auto predicate = column(info.name).compare(op, constant);
         if (i % 3 == 0) predicate = !predicate;
-        const auto bits = columns->leaf(bind("test", predicate.expression(), *table.data()).leaf);
+        const auto bits = columns->leaf(bind("test", detail::Access::of(predicate), *detail::Access::of(table)).leaf);
         std::vector<std::uint64_t> expected;
         for (std::size_t row = 0; row < table.rows(); ++row) {
-            if (truth(*table.data(), predicate.expression(), row) == Truth(true)) expected.push_back(row);
+            if (truth(*detail::Access::of(table), detail::Access::of(predicate), row) == Truth(true))
+                expected.push_back(row);
         }
         const auto rows = columns->rows(*bits);
         const bool same = rows == expected;
@@ -246,9 +247,9 @@ TEST_CASE_TEMPLATE("A condition in clauses has the same rows at once as leaf by 
         std::vector<bool> valid(size);
         for (std::size_t i = 0; i < size; ++i) valid[i] = random() % 3 > 0;
         table.add("close", close).add("closer", close, valid);
-        const auto& data = *table.data();
+        const auto& data = *detail::Access::of(table);
         Engine engine(2);
-        const auto columns = engine.open(table.data(), all_columns(data));
+        const auto columns = engine.open(detail::Access::of(table), all_columns(data));
         std::vector<Leaf> leaves = size > 1 ? pairs(data, random) : std::vector<Leaf>{};
         for (const auto column : all_columns(data)) {
             const auto more = leaves_of_column(data, column, random);
@@ -306,7 +307,7 @@ TEST_CASE_TEMPLATE("Rows combine, count and come back as they were", Engine, ENG
         CAPTURE(size);
         const auto table = hard_table(size, 3);
         Engine engine(3);
-        const auto columns = engine.open(table.data(), {});
+        const auto columns = engine.open(detail::Access::of(table), {});
         std::mt19937_64 random(size);
         std::vector<std::uint32_t> x((size + 31) / 32), y(x.size());
         for (auto& word : x) word = static_cast<std::uint32_t>(random());
@@ -337,9 +338,9 @@ TEST_CASE_TEMPLATE("Rows combine, count and come back as they were", Engine, ENG
 TEST_CASE_TEMPLATE("Extremes and the k-th are those of the sorted keys", Engine, ENGINES) {
     for (const std::size_t size : {1U, 33U, 1000U, 200'003U}) {
         const auto table = hard_table(size, 21);
-        const auto& data = *table.data();
+        const auto& data = *detail::Access::of(table);
         Engine engine(3);
-        const auto columns = engine.open(table.data(), all_columns(data));
+        const auto columns = engine.open(detail::Access::of(table), all_columns(data));
         std::mt19937_64 random(size);
         for (const auto column : all_columns(data)) {
             for (const unsigned one_in : {1U, 9U}) {
@@ -366,7 +367,7 @@ TEST_CASE_TEMPLATE("The 2nd largest of the course's example", Engine, ENGINES) {
     Engine engine(1);
     Table table;
     table.add("v", std::vector<std::uint32_t>{0b0011, 0b1011, 0b1101, 0b0111, 0b0101, 0b0001, 0b0111, 0b1010, 0b0010});
-    const auto columns = engine.open(table.data(), std::array{std::size_t{0}});
+    const auto columns = engine.open(detail::Access::of(table), std::array{std::size_t{0}});
     CHECK(columns->kth(0, 9 - 2, *columns->leaf(Always{true})) == 0b1011);
     for (const auto& [probe, count] : {std::pair{0b1000U, 3U}, {0b1100U, 1U}, {0b1010U, 3U}, {0b1011U, 2U}})
         CHECK(columns->count(*columns->leaf(Range{0, probe, ~std::uint32_t{0}})) == count);
@@ -385,7 +386,7 @@ TEST_CASE_TEMPLATE("The k-th of many keys that are all the same, close together 
         }
         Table table;
         table.add("x", values);
-        const auto columns = engine.open(table.data(), all_columns(*table.data()));
+        const auto columns = engine.open(detail::Access::of(table), all_columns(*detail::Access::of(table)));
         std::sort(values.begin(), values.end());
         const auto all = columns->leaf(Always{true});
         for (const std::size_t k : {0U, 1U, 75'000U, 149'000U, 149'999U}) {
@@ -398,9 +399,9 @@ TEST_CASE_TEMPLATE("The k-th of many keys that are all the same, close together 
 TEST_CASE_TEMPLATE("Sums of integers are exact", Engine, ENGINES) {
     for (const auto size : sizes) {
         const auto table = hard_table(size, 11);
-        const auto& data = *table.data();
+        const auto& data = *detail::Access::of(table);
         Engine engine(3);
-        const auto columns = engine.open(table.data(), all_columns(data));
+        const auto columns = engine.open(detail::Access::of(table), all_columns(data));
         std::mt19937_64 random(size);
         for (const auto* name : {"i", "j", "u", "v", "l", "m"}) {
             const auto column = index_of(data, name);
@@ -421,7 +422,7 @@ TEST_CASE_TEMPLATE("Sums of integers are exact", Engine, ENGINES) {
     table.add("most", std::vector<std::int64_t>(70'000, std::numeric_limits<std::int64_t>::max()));
     table.add("least", std::vector<std::int64_t>(70'000, std::numeric_limits<std::int64_t>::min()));
     Engine engine(2);
-    const auto columns = engine.open(table.data(), all_columns(*table.data()));
+    const auto columns = engine.open(detail::Access::of(table), all_columns(*detail::Access::of(table)));
     const auto all = columns->leaf(Always{true});
     const auto most = Wide{70'000} * std::numeric_limits<std::int64_t>::max();
     CHECK(columns->sum(0, *all).high == static_cast<std::int64_t>(most >> 64));
@@ -452,7 +453,7 @@ TEST_CASE_TEMPLATE(
     std::vector<std::uint64_t> sums;
     for (const unsigned threads : {1U, 2U, 5U}) {
         Engine engine(threads);
-        const auto columns = engine.open(table.data(), all_columns(*table.data()));
+        const auto columns = engine.open(detail::Access::of(table), all_columns(*detail::Access::of(table)));
         const auto sum = columns->sum(0, *columns->leaf(Always{true})).value;
         sums.push_back(std::bit_cast<std::uint64_t>(sum));
     }
@@ -469,7 +470,7 @@ TEST_CASE_TEMPLATE("NaNs and infinities go through sums, but only those that are
     values[90'000] = -inf;
     table.add("x", values);
     Engine engine(2);
-    const auto columns = engine.open(table.data(), all_columns(*table.data()));
+    const auto columns = engine.open(detail::Access::of(table), all_columns(*detail::Access::of(table)));
     const auto sum_without = [&](std::initializer_list<std::size_t> rows) {
         auto words = columns->words(*columns->leaf(Always{true}));
         for (const auto row : rows) words[row / 32] &= ~(1U << (row % 32));
@@ -489,7 +490,7 @@ TEST_CASE("Textures are refused, where they are asked for") {
     table.add("x", std::vector<float>{1, 2}).add_texture("y", 3, ColumnType::F32, 2);
     CpuEngine engine(1);
     const std::size_t x = 0, y = 1;
-    CHECK_NOTHROW(static_cast<void>(engine.open(table.data(), {&x, 1})));
-    CHECK_THROWS_AS(static_cast<void>(engine.open(table.data(), {&y, 1})), InvalidArgument);
+    CHECK_NOTHROW(static_cast<void>(engine.open(detail::Access::of(table), {&x, 1})));
+    CHECK_THROWS_AS(static_cast<void>(engine.open(detail::Access::of(table), {&y, 1})), InvalidArgument);
 }
 #endif

@@ -18,8 +18,8 @@ class InContext {
   public:
     explicit InContext(unsigned threads)
         : context_(Context::headless()),
-          scope_(*context_.device(), "test"),
-          engine_(*context_.device(), threads, most_rows) {}
+          scope_(*detail::Access::of(context_), "test"),
+          engine_(*detail::Access::of(context_), threads, most_rows) {}
     [[nodiscard]] auto open(const std::shared_ptr<const detail::query::TableData>& table,
                             std::span<const std::size_t> columns) {
         return engine_.open(table, columns);

@@ -216,7 +216,7 @@ TEST_CASE("joins that are left to the library go where they are quickest") {
     const auto go = [&](std::size_t left, std::size_t right, JoinMethod method = JoinMethod::Auto) {
         loops = sorts = 0;
         const auto a = table_of(std::vector<float>(left, 1)), b = table_of(std::vector<float>(right, 2));
-        detail::query::join({*a.data(), 0}, {*b.data(), 0}, 0, method, tools,
+        detail::query::join({*detail::Access::of(a), 0}, {*detail::Access::of(b), 0}, 0, method, tools,
                             [](auto /*pairs*/) { return Next::More; });
     };
     tools.tuning.gpu_comparisons_a_row = 1000;

@@ -113,8 +113,8 @@ TEST_CASE("matches of every size, key width and cut are those of plain loops") {
     auto context = context_of_test();
     std::mt19937_64 random(2);
     for (const std::size_t texels : {std::size_t{32}, std::size_t{128}, std::size_t{2048}, std::size_t{1} << 20U}) {
-        const detail::gl::Scope scope(*context.device(), "test");
-        Matcher matcher(*context.device(), 1, texels);
+        const detail::gl::Scope scope(*detail::Access::of(context), "test");
+        Matcher matcher(*detail::Access::of(context), 1, texels);
         for (const auto n : std::vector<std::size_t>{1, 31, 32, 33, 1023, 1024, 1025, 2049, 16384, 16385, 20000}) {
             for (const auto rows : std::vector<std::size_t>{1, 2, 4, 5, 13, 130}) {
                 if (rows * n > texels * 1000) continue;  // too many passes
@@ -133,8 +133,8 @@ TEST_CASE("matches of every size, key width and cut are those of plain loops") {
 
 TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
     auto context = context_of_test();
-    const detail::gl::Scope scope(*context.device(), "test");
-    Matcher matcher(*context.device(), 1);
+    const detail::gl::Scope scope(*detail::Access::of(context), "test");
+    Matcher matcher(*detail::Access::of(context), 1);
     constexpr Key most = ~Key{0}, narrow = 0xffffffffU;
     for (const auto& keys :
          {std::vector<Key>{0, 1, narrow - 1}, std::vector<Key>{0, 1, narrow}, std::vector<Key>{most - narrow + 1, most},
@@ -153,8 +153,8 @@ TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
 
 TEST_CASE("more words than are read back at once, by a matcher that is used while it gives them") {
     auto context = context_of_test();
-    const detail::gl::Scope scope(*context.device(), "test");
-    Matcher matcher(*context.device(), 2);
+    const detail::gl::Scope scope(*detail::Access::of(context), "test");
+    Matcher matcher(*detail::Access::of(context), 2);
     std::vector<Key> keys(2000);
     std::iota(keys.begin(), keys.end(), Key{7});
     const std::vector<KeyRange> ranges(1100, KeyRange{8, 2001});

@@ -337,7 +337,7 @@ TEST_CASE("groups that an engine finds one by one are those that the CPU deals o
                              .cpu = engine,
                              .join = {.function = "test", .sort_with_index = {}, .tuning = tuning},
                              .in_memory = [](const auto& data, auto /*columns*/) { return data; }};
-        return execute(plan.state(), {table.data(), nullptr}, tools);
+        return execute(detail::Access::of(plan), {detail::Access::of(table), nullptr}, tools);
     };
     const auto dealt = run(0);
     CHECK(dealt.rows.size() == 5);

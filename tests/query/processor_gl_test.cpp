@@ -25,7 +25,7 @@ const std::vector<QueryEngine> engines{QueryEngine::Cpu, QueryEngine::Auto, Quer
 
 class Texture {
   public:
-    Texture(Context& context, const std::vector<float>& texels, int width) : gl_(context.device()->gl) {
+    Texture(Context& context, const std::vector<float>& texels, int width) : gl_(detail::Access::of(context)->gl) {
         context.make_current();
         const auto height = static_cast<int>(texels.size()) / width;
         gl_.CreateTextures(GL_TEXTURE_2D, 1, &id_);
@@ -157,28 +157,28 @@ TEST_CASE("linear conditions of many columns") {
 TEST_CASE_TEMPLATE("columns that are not in use make room for others", Engine, detail::query::BitmapEngine,
                    detail::query::DepthEngine) {
     auto context = Context::headless();
-    const detail::gl::Scope scope(*context.device(), "test");
-    Engine engine(*context.device(), 2);
+    const detail::gl::Scope scope(*detail::Access::of(context), "test");
+    Engine engine(*detail::Access::of(context), 2);
     constexpr std::size_t rows = 1U << 18U, limit = 6'000'000;  // a column takes a megabyte
     const std::array first{std::size_t{0}};
     std::vector<Table> tables(8);
     for (std::size_t i = 0; i < tables.size(); ++i) tables[i].add("a", std::vector<float>(rows, static_cast<float>(i)));
     for (int round = 0; round < 2; ++round) {
         for (const auto& table : tables) {
-            REQUIRE(engine.make_room(*table.data(), first, limit));
-            const auto columns = engine.open(table.data(), first);
+            REQUIRE(engine.make_room(*detail::Access::of(table), first, limit));
+            const auto columns = engine.open(detail::Access::of(table), first);
             CHECK(columns->count(*columns->leaf(detail::query::Range{0, 0, ~detail::query::Key{0}})) == rows);
             CHECK(engine.held() <= limit);
         }
     }
-    const auto in_use = engine.open(tables[0].data(), first);
-    CHECK_FALSE(engine.make_room(*tables[1].data(), first, 1'500'000));
+    const auto in_use = engine.open(detail::Access::of(tables[0]), first);
+    CHECK_FALSE(engine.make_room(*detail::Access::of(tables[1]), first, 1'500'000));
     CHECK(in_use->kth(0, 7, *in_use->leaf(detail::query::Always{true})) == detail::query::KeyOf<float>::key(0));
     tables.clear();
     for (std::size_t n = 1000; n < 1100; ++n) {
         Table table;
         table.add("a", std::vector<float>(n * 1000));
-        static_cast<void>(engine.open(table.data(), first));
+        static_cast<void>(engine.open(detail::Access::of(table), first));
     }
     CHECK(engine.held() < 50'000'000);
 }

@@ -12,13 +12,13 @@ using namespace reference;  // NOLINT(google-build-using-namespace)
 namespace {
 
 const ColumnData& data(const Table& table, const char* name) {
-    return *table.data()->columns[index_of(*table.data(), name)];
+    return *detail::Access::of(table)->columns[index_of(*detail::Access::of(table), name)];
 }
 
 std::vector<std::string> texts(const Table& table, const char* name) {
     std::vector<std::string> all;
     for (const auto code : std::get<std::vector<std::uint32_t>>(data(table, name).values))
-        all.push_back((*table.data()->dictionary)[code]);
+        all.push_back((*detail::Access::of(table)->dictionary)[code]);
     return all;
 }
 
@@ -90,13 +90,13 @@ TEST_CASE("Rows of NULL beyond a word") {
 TEST_CASE("All texts of a table share one dictionary, and copies keep theirs") {
     Table table;
     table.add("a", std::vector<std::string>{"pear", "fig", "pear", "zzz"}, {true, true, true, false});
-    CHECK(*table.data()->dictionary == std::vector<std::string>{"fig", "pear"});
+    CHECK(*detail::Access::of(table)->dictionary == std::vector<std::string>{"fig", "pear"});
     const auto before = table;
-    const auto old = table.data();
+    const auto old = detail::Access::of(table);
     table.add("n", std::vector<std::int32_t>{1, 2, 3, 4});
-    CHECK(table.data()->dictionary == old->dictionary);
+    CHECK(detail::Access::of(table)->dictionary == old->dictionary);
     table.add("b", std::vector<std::string>{"apple", "pear", "", "quince"});
-    CHECK(*table.data()->dictionary == std::vector<std::string>{"", "apple", "fig", "pear", "quince"});
+    CHECK(*detail::Access::of(table)->dictionary == std::vector<std::string>{"", "apple", "fig", "pear", "quince"});
     CHECK(texts(table, "b") == std::vector<std::string>{"apple", "pear", "", "quince"});
     CHECK(std::get<std::vector<std::uint32_t>>(data(table, "a").values) == std::vector<std::uint32_t>{3, 2, 3, 0});
     CHECK(data(table, "a").least == 2);
@@ -105,16 +105,16 @@ TEST_CASE("All texts of a table share one dictionary, and copies keep theirs") {
     CHECK(texts(before, "a") == std::vector<std::string>{"pear", "fig", "pear", "fig"});
     CHECK(before.columns().size() == 1);
 
-    const auto dictionary = table.data()->dictionary;
+    const auto dictionary = detail::Access::of(table)->dictionary;
     table.add("c", std::vector<std::string>{"fig", "fig", "fig", "apple"});
-    CHECK(table.data()->dictionary == dictionary);
+    CHECK(detail::Access::of(table)->dictionary == dictionary);
     CHECK(texts(table, "c") == std::vector<std::string>{"fig", "fig", "fig", "apple"});
 }
 
 TEST_CASE("Texts that are all NULL, and tables of no rows") {
     Table table;
     table.add("t", std::vector<std::string>{"a", "b"}, {false, false});
-    CHECK(table.data()->dictionary->empty());
+    CHECK(detail::Access::of(table)->dictionary->empty());
     CHECK(std::get<std::vector<std::uint32_t>>(data(table, "t").values) == std::vector<std::uint32_t>{0, 0});
     Table empty;
     empty.add("f", std::vector<float>{}).add("t", std::vector<std::string>{});
@@ -129,7 +129,8 @@ TEST_CASE("A key stands for a value") {
     table.add("u", std::vector<std::uint32_t>{~0U}).add("t", std::vector<std::string>{"x"});
     const Value expected[] = {double{0.1F}, std::int64_t{-3}, std::int64_t{0xffffffff}, "x"};
     for (std::size_t column = 0; column < 4; ++column)
-        CHECK((value_of(*table.data(), column, key_of(*table.data(), column, 0)) == expected[column]));
+        CHECK((value_of(*detail::Access::of(table), column, key_of(*detail::Access::of(table), column, 0)) ==
+               expected[column]));
 }
 
 TEST_CASE("What does not fit is refused, and the table stays as it was") {
@@ -155,7 +156,7 @@ TEST_CASE("What does not fit is refused, and the table stays as it was") {
     CHECK(message([&] { table.add_texture("b", 7, ColumnType::I64, 2); }).find("not I64") != std::string::npos);
     CHECK(message([&] { table.add_texture("b", 0, ColumnType::F32, 2); }).find("number 0") != std::string::npos);
     CHECK(table.columns().size() == 1);
-    CHECK(table.data()->dictionary->empty());
+    CHECK(detail::Access::of(table)->dictionary->empty());
 }
 
 TEST_CASE("texts of several columns, added at once or in turn, are the same") {
@@ -165,18 +166,18 @@ TEST_CASE("texts of several columns, added at once or in turn, are the same") {
     once.add("t", std::vector<std::string>{"m", "b", "m"}).add(columns);
     turns.add("t", std::vector<std::string>{"m", "b", "m"});
     for (const auto& [name, values, valid] : columns) turns.add(name, values, valid);
-    CHECK(*once.data()->dictionary == *turns.data()->dictionary);
+    CHECK(*detail::Access::of(once)->dictionary == *detail::Access::of(turns)->dictionary);
     for (std::size_t i = 0; i < 4; ++i) {
-        const auto &a = *once.data()->columns[i], &b = *turns.data()->columns[i];
+        const auto &a = *detail::Access::of(once)->columns[i], &b = *detail::Access::of(turns)->columns[i];
         CHECK(a.name == b.name);
         CHECK(a.values == b.values);
         CHECK(a.valid == b.valid);
         CHECK(std::pair(a.least, a.most) == std::pair(b.least, b.most));
     }
-    const auto before = once.data();
+    const auto before = detail::Access::of(once);
     CHECK_THROWS_AS(once.add({{"f", {"1", "2", "3"}}, {"f", {"1", "2", "3"}}}), InvalidArgument);
     CHECK_THROWS_AS(once.add({{"f", {"1", "2", "3"}}, {"g", {"1", "2"}}}), InvalidArgument);
-    CHECK(once.data() == before);
+    CHECK(detail::Access::of(once) == before);
     CHECK_THROWS_AS(once.add({{"", {"1", "2", "3"}}}), InvalidArgument);
 }
 

@@ -79,9 +79,9 @@ TEST_CASE_TEMPLATE("The hybrid engine sorts every type, and both sides sort some
                    std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
     using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
-    const gl::Scope scope(*context.device(), "test");
+    const gl::Scope scope(*detail::Access::of(context), "test");
     cpu::Workers workers(4);
-    sort::MergeSort gpu(*context.device(), workers);
+    sort::MergeSort gpu(*detail::Access::of(context), workers);
     const sort::HybridPlan small{.gpu_least = 500, .gpu_most = 3000, .cpu_most = 70};
     bool by_cpu = false;  // it is the machine that says when
     for (const auto order : {Order::Ascending, Order::Descending}) {

@@ -33,7 +33,7 @@ TEST_CASE_TEMPLATE("The merge engine sorts windows of any length", Key, Half, fl
 TEST_CASE("Segments of unequal length, empty ones too, are sorted by themselves") {
     using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "test");
     cpu::Workers workers(2);
     sort::MergeSort merge(device, workers);
@@ -152,7 +152,7 @@ TEST_CASE("Finding the best keys writes less and less; what cannot be asked is r
 
 TEST_CASE("A sorter's textures serve every form and size that fits, and are made anew for others") {
     auto context = Context::headless();
-    context.device()->info.max_texture_size = 256;  // so that rows of the source are as long for every form
+    detail::Access::of(context)->info.max_texture_size = 256;  // so that rows of the source are as long for every form
     Sorter sorter(context, {.engine = Engine::Merge});
     std::mt19937_64 random(9);
     for (int round = 0; round < 24; ++round) {
@@ -171,7 +171,7 @@ TEST_CASE("A sorter's textures serve every form and size that fits, and are made
 
 TEST_CASE("GPU and staging memory of a sort are what is documented") {
     const auto context = Context::headless();
-    auto& device = *context.device();
+    auto& device = *detail::Access::of(context);
     CHECK(device.texture_bytes == 0);
     for (const bool with_index : {false, true}) {
         for (const std::size_t n : {5000UL, 1UL << 18U, 1UL << 20U, (1UL << 20U) + 1}) {
@@ -218,8 +218,8 @@ TEST_CASE("More keys than fit are refused with what they need, before any work; 
     CHECK_THROWS_AS(small.top(view(1UL << 20U), view(10)), InvalidArgument);
     auto few = make<float>("uniform", 1000, 1);
     CHECK(small.sort(few).engine == Engine::Merge);
-    const detail::gl::Scope scope(*context.device(), "test");
-    const auto free = detail::gl::free_bytes(*context.device());
+    const detail::gl::Scope scope(*detail::Access::of(context), "test");
+    const auto free = detail::gl::free_bytes(*detail::Access::of(context));
     if (free) CHECK(*free > 0);
     // The textures that are there already count as free.
     Sorter again(context, {.engine = Engine::Merge});
@@ -230,7 +230,7 @@ TEST_CASE("More keys than fit are refused with what they need, before any work; 
 
 TEST_CASE("Auto takes the CPU where the merge engine has no room") {
     auto context = Context::headless();
-    context.device()->info.software = false;  // as if a GPU
+    detail::Access::of(context)->info.software = false;  // as if a GPU
     Sorter sorter(context, {.gpu_memory = 1'000'000});
     auto keys = make<float>("uniform", 1U << 17U, 1);
     CHECK(sorter.sort(keys).engine == Engine::Cpu);
@@ -266,9 +266,9 @@ TEST_CASE("What converts no keys refuses a precision that would") {
 TEST_CASE("Slices that make their first levels one after the other, an odd and an even number of them") {
     using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
-    const gl::Scope scope(*context.device(), "test");
+    const gl::Scope scope(*detail::Access::of(context), "test");
     cpu::Workers workers(2);
-    sort::MergeSort merge(*context.device(), workers);
+    sort::MergeSort merge(*detail::Access::of(context), workers);
     for (const std::size_t slice : {256UL, 512UL, 1024UL}) {  // at least a row of tiles
         merge.plan().slice_pairs = slice;
         for (const std::size_t n : {64 * slice, 64 * slice + 1, std::size_t{200'000}}) {

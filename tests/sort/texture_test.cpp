@@ -20,7 +20,7 @@ namespace {
 
 class HostTexture {
   public:
-    HostTexture(Context& context, GLenum format, int width, int height) : gl_(context.device()->gl) {
+    HostTexture(Context& context, GLenum format, int width, int height) : gl_(detail::Access::of(context)->gl) {
         context.make_current();
         gl_.CreateTextures(GL_TEXTURE_2D, 1, &id_);
         gl_.TextureStorage2D(id_, 1, format, width, height);
@@ -37,7 +37,7 @@ class HostTexture {
 
 void expect_texture_sorted(Context& context, Sorter& sorter, const std::string& distribution, int width, int height) {
     context.make_current();
-    const auto& gl = context.device()->gl;
+    const auto& gl = detail::Access::of(context)->gl;
     const HostTexture input(context, GL_RGBA32F, width, height), output(context, GL_RGBA32F, width, height);
     const auto texels = static_cast<std::size_t>(width * height);
     const auto keys = make<float>(distribution, 4 * texels, texels);
@@ -82,7 +82,7 @@ void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, i
     constexpr GLenum type = std::is_same_v<Key, float> ? GL_FLOAT : std::is_signed_v<Key> ? GL_INT : GL_UNSIGNED_INT;
     const auto height = static_cast<int>(keys.size()) / width;
     const auto index_height = static_cast<int>(count) / index_width + 1;
-    const auto& gl = context.device()->gl;
+    const auto& gl = detail::Access::of(context)->gl;
     context.make_current();
     const HostTexture input(context, internal, width, height), output(context, GL_R32UI, index_width, index_height);
     gl.TextureSubImage2D(input.id(), 0, 0, 0, width, height, format, type, keys.data());
@@ -140,7 +140,7 @@ TEST_CASE("The order of a texture's keys, of any type and shape, and of the firs
 TEST_CASE("Textures whose storage can change are argsorted, and keep their parameters") {
     auto context = Context::headless();
     context.make_current();
-    const auto& gl = context.device()->gl;
+    const auto& gl = detail::Access::of(context)->gl;
     std::array<GLuint, 2> textures{};
     gl.GenTextures(2, textures.data());
     const std::vector<float> keys{3, 1, 2, 0};
@@ -179,7 +179,7 @@ TEST_CASE("Textures that cannot be argsorted are refused, with the reason") {
                          InvalidArgument);
     CHECK_THROWS_AS(sorter.argsort_texture(keys.id(), keys.id()), InvalidArgument);
     CHECK_THROWS_AS(sorter.argsort_texture(index.id(), index.id()), InvalidArgument);
-    CHECK(context.device()->gl.GetError() == GL_NO_ERROR);
+    CHECK(detail::Access::of(context)->gl.GetError() == GL_NO_ERROR);
 }
 
 TEST_CASE("Each channel of a texture of any size is sorted, whatever its bits") {
@@ -197,7 +197,7 @@ TEST_CASE("Each channel of a texture of any size is sorted, whatever its bits") 
 TEST_CASE("Input and output may be one texture") {
     auto context = Context::headless();
     context.make_current();
-    const auto& gl = context.device()->gl;
+    const auto& gl = detail::Access::of(context)->gl;
     const HostTexture texture(context, GL_RGBA32F, 8, 8);
     const auto keys = make<float>("uniform", 256, 1);
     gl.TextureSubImage2D(texture.id(), 0, 0, 0, 8, 8, GL_RGBA, GL_FLOAT, keys.data());
@@ -217,7 +217,7 @@ TEST_CASE("A texture that cannot be sorted is refused, with the reason") {
     CHECK_THROWS_AS(sorter.sort_texture(good.id(), other_size.id()), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(other_format.id(), good.id()), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(good.id(), 0), InvalidArgument);
-    CHECK(context.device()->gl.GetError() == GL_NO_ERROR);
+    CHECK(detail::Access::of(context)->gl.GetError() == GL_NO_ERROR);
 }
 
 TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
@@ -231,7 +231,7 @@ TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
     CHECK(small.argsort_texture(keys.id(), index.id(), 0).n == 0);
     // It takes what is said of it: 22 bytes a key, and 4 a texel also of those that are not asked for.
     Sorter plain(context);
-    const auto before = context.device()->texture_bytes;
+    const auto before = detail::Access::of(context)->texture_bytes;
     const auto needed = plain.argsort_texture(keys.id(), index.id()).texture_bytes - before;
     CHECK(needed <= 26 * texels + texels);
     // Room for the table of segments, which one array does not need, is counted too.
@@ -240,5 +240,5 @@ TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
     CHECK_THROWS_AS(too_little.argsort_texture(keys.id(), index.id()), InvalidArgument);
     CHECK(too_little.argsort_texture(keys.id(), index.id(), texels / 4).n == texels / 4);
     context.make_current();
-    CHECK(context.device()->gl.GetError() == GL_NO_ERROR);
+    CHECK(detail::Access::of(context)->gl.GetError() == GL_NO_ERROR);
 }

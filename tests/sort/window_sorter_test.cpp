@@ -194,9 +194,9 @@ TEST_CASE("The hybrid sorter shares the windows of each batch by what each side 
     }
     // One window is the GPU's.
     auto whole = batch;
-    const auto passes = context.device()->passes;
+    const auto passes = detail::Access::of(context)->passes;
     sorter->begin(whole, whole.size());
-    CHECK(context.device()->passes > passes);
+    CHECK(detail::Access::of(context)->passes > passes);
     sorter->finish();
     CHECK(std::is_sorted(whole.begin(), whole.end()));
 }
@@ -205,7 +205,7 @@ TEST_CASE("Windows of the shape of the last batch need no new table") {
     const auto context = Context::headless();
     const auto sorter = window_sorter(context, {.engine = Engine::Merge});
     auto grown = [&, before = std::size_t{0}]() mutable {
-        const auto now = context.device()->staging_bytes;
+        const auto now = detail::Access::of(context)->staging_bytes;
         return now - std::exchange(before, now);
     };
     auto first = make<float>("uniform", 64'000, 1), second = first, third = first;
@@ -258,7 +258,7 @@ TEST_CASE("A batch that cannot begin or finish is left as it was, and the others
         sorter->begin(view(second.keys), second.window);
 
         context.make_current();  // what a session refuses, so finish() cannot go on
-        const auto& gl = context.device()->gl;
+        const auto& gl = detail::Access::of(context)->gl;
         GLuint query = 0;
         gl.CreateQueries(GL_SAMPLES_PASSED, 1, &query);
         gl.BeginQuery(GL_SAMPLES_PASSED, query);

@@ -99,7 +99,7 @@ std::string text_of(const Expression& e) {
 std::string where(const std::string& condition) {
     const auto parsed = parse_sql("SELECT * FROM t.csv WHERE " + condition);
     REQUIRE(parsed.query.where.has_value());
-    return text_of(parsed.query.where->expression());
+    return text_of(detail::Access::of(*parsed.query.where));
 }
 
 const QueryAggregate& aggregate(const SqlQuery& parsed, std::size_t i) {
@@ -199,7 +199,7 @@ TEST_CASE("tables") {
     CHECK(parsed.sources[1].path == "dir/y.csv");
     CHECK(parsed.query.outputs[0].name == "x.k");
     CHECK(std::get<std::string>(parsed.query.outputs[0].what) == "x.k");
-    CHECK(text_of(parsed.query.where->expression()) == "x.a>y.a");
+    CHECK(text_of(detail::Access::of(*parsed.query.where)) == "x.a>y.a");
 
     parsed = parse_sql("SELECT * FROM a.csv p INNER JOIN a.csv AS q ON ABS(p.t - q.t) <= 2.5");
     CHECK(parsed.query.join->band == 2.5);
@@ -418,7 +418,7 @@ TEST_CASE("nesting has a limit, length has none") {
     std::string many = "a = 0";
     for (int i = 1; i < 20000; ++i) many += " OR a = " + std::to_string(i);
     const auto parsed = parse_sql("SELECT a FROM t WHERE " + many);
-    CHECK(parsed.query.where->expression().operands.size() == 20000);
+    CHECK(detail::Access::of(*parsed.query.where).operands.size() == 20000);
     CHECK_NOTHROW(static_cast<void>(parse_sql("SELECT a FROM t WHERE a = " + std::string(100000, '+') + "1")));
 }
 

@@ -21,20 +21,20 @@ bool is_number(ColumnType type) {
 }  // namespace
 
 void split(const Term& term, std::vector<Term>& terms) {
-    const auto& e = term.predicate.expression();
+    const auto& e = detail::Access::of(term.predicate);
     const bool is_and = is_junction(e) && (e.kind == Expression::Kind::And) != term.negate;
     if (e.kind != Expression::Kind::Not && !is_and) {
         terms.push_back(term);
         return;
     }
     const bool negate = term.negate != (e.kind == Expression::Kind::Not);
-    for (const auto& operand : e.operands) split({Predicate(operand), negate}, terms);
+    for (const auto& operand : e.operands) split({detail::Access::make<Predicate>(operand), negate}, terms);
 }
 
 std::size_t PlanBuilder::rows(const Predicate& predicate, bool negate, std::size_t table) {
     const auto bare =
         renamed(predicate, [&](const std::string& name) { return schema_[schema_.find_in(table, where_, name)].name; });
-    check(where_.c_str(), bare.expression(), schema_.columns(table));
+    check(where_.c_str(), detail::Access::of(bare), schema_.columns(table));
     return bare_rows(bare, negate, table);
 }
 
@@ -61,7 +61,7 @@ std::size_t PlanBuilder::join(std::size_t left, std::size_t right, Join join) {
 
 std::size_t PlanBuilder::filter(std::size_t pairs, const Predicate& predicate) {
     auto named = renamed(predicate, [&](const std::string& name) { return canonical(name); });
-    check(where_.c_str(), named.expression(), schema_.pair_columns());
+    check(where_.c_str(), detail::Access::of(named), schema_.pair_columns());
     if (nodes_[pairs].kind == NodeKind::Filter) {
         named = *nodes_[pairs].predicate && named;
         pairs = nodes_[pairs].inputs.front();
@@ -129,14 +129,16 @@ std::string PlanBuilder::canonical(const std::string& name) const {
 }
 
 std::size_t PlanBuilder::bare_rows(const Predicate& predicate, bool negate, std::size_t table) {
-    const auto& e = predicate.expression();
-    if (e.kind == Expression::Kind::Not) return bare_rows(Predicate(e.operands.at(0)), !negate, table);
+    const auto& e = detail::Access::of(predicate);
+    if (e.kind == Expression::Kind::Not)
+        return bare_rows(detail::Access::make<Predicate>(e.operands.at(0)), !negate, table);
     if (e.kind == Expression::Kind::Always && negate) return bare_rows(Predicate::always(!e.always), false, table);
     if (!is_junction(e) || e.operands.empty()) {
         return share({.kind = NodeKind::Rows, .predicate = Term{predicate, negate}.whole(), .table = table});
     }
     std::vector<std::size_t> inputs;
-    for (const auto& operand : e.operands) inputs.push_back(bare_rows(Predicate(operand), negate, table));
+    for (const auto& operand : e.operands)
+        inputs.push_back(bare_rows(detail::Access::make<Predicate>(operand), negate, table));
     return junction((e.kind == Expression::Kind::And) != negate ? NodeKind::And : NodeKind::Or, std::move(inputs));
 }
 

@@ -110,7 +110,7 @@ std::string operands(const Expression& e, const char* between) {
 
 // "predicate" for nodes that are not checked yet.
 std::string where(const PlanNode& node) {
-    return " where " + (node.predicate ? describe(node.predicate->expression()) : std::string("?"));
+    return " where " + (node.predicate ? describe(detail::Access::of(*node.predicate)) : std::string("?"));
 }
 
 std::string on(const Join& join) {

@@ -64,7 +64,7 @@ Predicate detail::query::predicate(Expression expression) {
     if (expression.depth > deepest)
         throw InvalidArgument("Predicate: a condition may be " + std::to_string(deepest) +
                               " levels deep, where && and || or ! take turns, and this one is deeper");
-    return Predicate(std::make_shared<const Expression>(std::move(expression)));
+    return detail::Access::make<Predicate>(std::make_shared<const Expression>(std::move(expression)));
 }
 
 Value detail::query::unsigned_constant(std::uint64_t value) {
@@ -141,7 +141,7 @@ std::shared_ptr<const Expression> with_names(const Expression& expression,
 }  // namespace
 
 Predicate renamed(const Predicate& predicate, const std::function<std::string(const std::string&)>& name) {
-    return Predicate(with_names(predicate.expression(), name));
+    return detail::Access::make<Predicate>(with_names(detail::Access::of(predicate), name));
 }
 
 std::vector<std::string> columns_of(const Expression& expression) {

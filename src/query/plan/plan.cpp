@@ -34,7 +34,7 @@ std::size_t joined_source(PlanBuilder& builder, const Query& query) {
     std::optional<Predicate> of_pairs;
     for (const auto& term : terms) {
         std::array<bool, 2> named{};
-        for (const auto& name : columns_of(term.predicate.expression()))
+        for (const auto& name : columns_of(detail::Access::of(term.predicate)))
             named.at(builder.schema().find("QueryPlan", name).table) = true;
         auto& part = named[0] && named[1] ? of_pairs : of_table.at(named[1] ? 1 : 0);
         part = part ? *part && term.whole() : term.whole();

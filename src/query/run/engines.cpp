@@ -32,7 +32,7 @@ Engines::Engines(std::optional<Context> context, const QueryOptions& options)
     const auto which = options.engine;
     if (which == QueryEngine::Auto || which == QueryEngine::Cpu) return;
     if (!context_) throw InvalidArgument("QueryProcessor: without a context, engine must be Auto or Cpu");
-    const gl::Scope scope(*context_->device(), "QueryProcessor");
+    const gl::Scope scope(*detail::Access::of(*context_), "QueryProcessor");
     static_cast<void>(get(which));
     scope.check();
 }
@@ -41,7 +41,7 @@ Engine& Engines::get(QueryEngine which) {
     auto& engine = which == QueryEngine::Depth ? depth_ : which == QueryEngine::Bitmap ? bitmap_ : cpu_;
     if (!engine) {
         engine = which == QueryEngine::Cpu ? std::make_unique<CpuEngine>(options_.threads)
-                                           : make_on_gpu(which, *context_->device(), options_.threads);
+                                           : make_on_gpu(which, *detail::Access::of(*context_), options_.threads);
     }
     return *engine;
 }
@@ -51,7 +51,7 @@ bool Engines::has_room(QueryEngine which, const TableData& table, std::span<cons
     if (options_.gpu_memory > 0) return engine.make_room(table, columns, options_.gpu_memory);
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
     if (engine.bytes(table, columns) < worth_asking) return true;
-    const auto free = gl::free_bytes(*context_->device());
+    const auto free = gl::free_bytes(*detail::Access::of(*context_));
     return !free || engine.make_room(table, columns, engine.held() + *free);
 }
 
@@ -107,7 +107,7 @@ std::shared_ptr<const TableData> in_memory(const std::optional<Context>& context
             throw InvalidArgument("QueryProcessor: column '" + table->infos[column].name +
                                   "' is a texture, which a processor without a context cannot read");
         if (!copy) copy = std::make_shared<TableData>(*table);
-        copy->columns[column] = read(*context->device(), *table->columns[column], table->rows);
+        copy->columns[column] = read(*detail::Access::of(*context), *table->columns[column], table->rows);
     }
     if (copy) return copy;
     return table;

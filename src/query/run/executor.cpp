@@ -30,12 +30,12 @@ std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
 std::vector<Place> places_of(const Schema& schema, const PlanNode& node) {
     std::vector<Place> places;
     if (node.kind == NodeKind::Rows) {
-        for (const auto& name : columns_of(node.predicate->expression()))
+        for (const auto& name : columns_of(detail::Access::of(*node.predicate)))
             places.push_back(schema.find_in(node.table, function, name));
         return places;
     }
     auto names = node.columns;
-    if (node.kind == NodeKind::Filter) names = columns_of(node.predicate->expression());
+    if (node.kind == NodeKind::Filter) names = columns_of(detail::Access::of(*node.predicate));
     if (node.kind == NodeKind::Aggregate && !node.aggregate.column.empty()) names.push_back(node.aggregate.column);
     for (const auto& name : names) places.push_back(schema.find(function, name));
     if (node.kind == NodeKind::Join) {
@@ -51,7 +51,7 @@ void sort_unique(std::vector<std::size_t>& list) {
 }
 
 bool is_everything(const PlanNode& node) {
-    const auto& e = node.predicate->expression();
+    const auto& e = detail::Access::of(*node.predicate);
     return e.kind == Expression::Kind::Always && e.always;
 }
 
@@ -304,7 +304,7 @@ std::optional<std::vector<std::uint32_t>> Run::words(std::size_t node, std::size
 
 std::optional<PairFilter> Run::filter() const {
     if (nodes_[source_].kind != NodeKind::Filter) return {};
-    std::vector<std::string> names = columns_of(nodes_[source_].predicate->expression());
+    std::vector<std::string> names = columns_of(detail::Access::of(*nodes_[source_].predicate));
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     std::vector<PairFilter::Column> columns;

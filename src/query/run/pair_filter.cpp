@@ -71,7 +71,7 @@ std::vector<RowPair> PairFilter::operator()(std::span<const RowPair> pairs) {
     std::iota(all.begin(), all.end(), std::size_t{0});
     const auto columns = engine_.open(table, all);
     // What a condition is bound to, types, ranges of values and the dictionary, is the same for all chunks.
-    if (!bound_) bound_ = bind("QueryProcessor::run", condition_.expression(), *table);
+    if (!bound_) bound_ = bind("QueryProcessor::run", detail::Access::of(condition_), *table);
     std::vector<RowPair> kept;
     for (const auto row : columns->rows(*select_at_once(*columns, *bound_))) kept.push_back(pairs[row]);
     return kept;

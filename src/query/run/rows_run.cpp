@@ -53,7 +53,7 @@ RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Col
 
 const Bound& RowsRun::bound(std::size_t node) {
     auto& bound = states_[node].bound;
-    if (!bound) bound = bind(processor, nodes_[node].predicate->expression(), table_);
+    if (!bound) bound = bind(processor, detail::Access::of(*nodes_[node].predicate), table_);
     return *bound;
 }
 
