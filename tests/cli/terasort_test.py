@@ -227,6 +227,19 @@ class Stopped(Terasort):
         self.assertEqual(self.read(out), by_key(lines(20)))
         self.left("in", "out", "pipe")
 
+    def test_a_temporary_folder_that_vanishes(self):
+        data = lines(400000)
+        process = subprocess.Popen([QUADMILL, "terasort", "-", self.path("out"), "--temp", self.temp, "--engine", "cpu",
+                                    "--memory", "28M"], stdin=subprocess.PIPE)
+        process.stdin.write(data[:30000000])  # more than memory holds, so there are runs
+        os.rmdir(self.temp)
+        process.stdin.write(data[30000000:])
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+        os.mkdir(self.temp)
+        self.assertEqual(self.read(self.path("out")), by_key(data))
+        self.left("out")
+
     def test_signals(self):
         for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             # Nothing comes through the pipe, so it is at work until it is stopped.
