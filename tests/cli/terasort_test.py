@@ -66,8 +66,8 @@ class Output(Terasort):
         rows = [(chooser.randrange(4), chooser.choice([-1.5, 2.25, 0.0]), chooser.randrange(-3, 3)) for _ in range(999)]
         data = b"".join(struct.pack("<IdqI", *row, i) for i, row in enumerate(rows))
         out = self.path("out")
-        self.sort("--record-bytes", "24", "--key", "4:f64:desc", "--key", "0:u32", "--key", "12:i64:asc", "--temp", "/tmp",
-                  self.path("in", data), out)
+        self.sort("--record-bytes", "24", "--key", "4:f64:desc", "--key", "0:u32", "--key", "12:i64:asc",
+                  "--temp", "/tmp", self.path("in", data), out)
         read = [struct.unpack_from("<IdqI", self.read(out), i) for i in range(0, len(data), 24)]
         expected = sorted(((*row, i) for i, row in enumerate(rows)), key=lambda r: (-r[1], r[0], r[2]))
         self.assertEqual(read, expected)
@@ -128,7 +128,8 @@ class Output(Terasort):
         source = self.path("in", data)
         self.sort(source, shared + "/out", "--memory", "24M", "--engine", "cpu")
         self.assertEqual(self.read(shared + "/out"), by_key(data))
-        result = run("terasort", shared + "/out", self.path("out"), "--temp", shared, "--memory", "24M", "--engine", "cpu")
+        result = run("terasort", shared + "/out", self.path("out"), "--temp", shared, "--memory", "24M", "--engine",
+                     "cpu")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(os.listdir(shared), ["out"])
 
@@ -174,8 +175,8 @@ class Refused(Terasort):
 
 class Stopped(Terasort):
     def start(self, *args):
-        return subprocess.Popen([QUADMILL, "terasort", *args, "--temp", self.temp, "--engine", "cpu", "--memory", "28M"],
-                                stderr=subprocess.PIPE)
+        return subprocess.Popen([QUADMILL, "terasort", *args, "--temp", self.temp, "--engine", "cpu", "--memory",
+                                 "28M"], stderr=subprocess.PIPE)
 
     def end(self, process):
         process.stderr.read()
