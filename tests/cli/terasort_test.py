@@ -192,7 +192,7 @@ class Stopped(Terasort):
         expected = self.read(out)
         os.remove(out)
         chooser, killed = random.Random(5), 0
-        for _ in range(40):
+        for _ in range(25):
             process = self.start(source, out)
             time.sleep(chooser.uniform(0, whole))
             process.kill()
