@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def words(lines):
     """Lines without blanks at either end; empty ones do not matter, and what is included may be so further up."""
-    return [line for line in (line.strip() for line in lines) if line and not line.startswith("#include")]
+    return [line for line in (" ".join(line.split()) for line in lines) if line and not line.startswith("#include")]
 
 
 def of_header(path):

@@ -99,13 +99,13 @@ int run(int argc, char** argv) {
         "by SIGINT (Ctrl-C), SIGTERM or SIGHUP: verbs on streams then answer about what has come, and save it.");
     add_info_command(app);
     add_sort_command(app);
-    add_terasort_command(app);
     add_quantiles_command(app);
     add_frequent_command(app);
     add_hhh_command(app);
     add_corrsum_command(app);
     add_merge_command(app);
     add_query_command(app);
+    add_terasort_command(app);
     add_gensort_command(app);
     add_valsort_command(app);
     add_limits_command(app);

@@ -162,7 +162,7 @@ void QueryCommand::answer(const std::vector<CsvTable>& from) {
     if (!processor_) open_processor();
     const auto writer = format == Format::JsonLine ? json_writer(output_) : csv_writer(output_, delimiter[0], names_);
     const auto take = [&](std::span<const std::vector<Value>> rows) {
-        writer->begin(planned.state().nodes.back().names);
+        writer->begin(detail::Access::of(planned).nodes.back().names);
         writer->add(rows);
     };
     const auto result = tables.size() == 1 ? processor_->run(planned, tables[0], take)

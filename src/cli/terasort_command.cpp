@@ -107,9 +107,12 @@ RecordFormat TerasortCommand::record_format() const {
     return records;
 }
 
-// A software renderer is slower than the CPU's own sort, and its driver takes more memory than many a sort.
+// A software renderer is slower than the CPU's own sort. The driver of a GPU holds some hundred megabytes of memory for
+// itself, which must leave enough.
 std::optional<Context> TerasortCommand::open_context() const {
-    if (engine == Engine::Cpu || (engine == Engine::Auto && !detail::gl::has_hardware())) return {};
+    constexpr auto enough = std::uint64_t{1} << 30U;
+    if (engine == Engine::Cpu || (engine == Engine::Auto && (memory < enough || !detail::gl::has_hardware())))
+        return {};
     try {
         return Context::headless({.device = device});
     } catch (const ContextError& error) {
@@ -250,7 +253,7 @@ void add_terasort_command(CLI::App& app) {
     verb->add_option(
             "--engine", command->engine,
             "What sorts keys in memory: merge, bitonic or pbsn on the GPU, cpu, or auto: merge where there is a "
-            "GPU")
+            "GPU and --memory is at least 1G, since its driver takes some of that; else cpu")
         ->transform(one_of(pointer_engine_words))
         ->default_str("auto");
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);

@@ -14,15 +14,15 @@ class RunReader {
   public:
     struct Input {
         Place place;
-        std::uint64_t bytes;
+        std::uint64_t bytes = 0;
     };
     // A run: the block that it gives from, and the next one under way.
     struct Run {
         Place place;
-        std::uint64_t next, end;  // in the file: what is to be read
-        std::byte* blocks[2];     // a margin, then a block
-        std::size_t current = 1;  // of the blocks
-        std::size_t coming = 0;   // bytes of the other block; 0: there are no more
+        std::uint64_t next = 0, end = 0;  // in the file: what is to be read
+        std::byte* blocks[2]{};           // a margin, then a block
+        std::size_t current = 1;          // of the blocks
+        std::size_t coming = 0;           // bytes of the other block; 0: there are no more
         bool has_come = false;
         const std::byte *at = nullptr, *to = nullptr;  // what is left of the current block
         const std::byte* key = nullptr;                // for the caller's use: of the record at `at`,

@@ -24,7 +24,7 @@ struct Plans {
 // Calls the progress callback from time to time.
 class Reporter {
   public:
-    explicit Reporter(const std::function<Proceed(const ExternalProgress&)>& callback) : callback_(callback) {}
+    explicit Reporter(std::function<Proceed(const ExternalProgress&)> callback) : callback_(std::move(callback)) {}
     void begin(ExternalProgress::Phase phase, std::uint64_t total) {
         progress_ = {.phase = phase, .bytes = 0, .total = total, .seconds = 0};
         phase_time_ = {};

@@ -63,11 +63,11 @@ bool is_direct(int file) {
 }  // namespace
 
 struct BlockIo::Transfer {
-    enum class Kind { Read, Write } kind;
-    int file;
-    std::byte* memory;
-    std::size_t size;
-    std::uint64_t offset, tag;
+    enum class Kind { Read, Write } kind = Kind::Read;
+    int file = -1;
+    std::byte* memory = nullptr;
+    std::size_t size = 0;
+    std::uint64_t offset = 0, tag = 0;
     std::size_t done = 0;
     int error = 0;
 

@@ -66,8 +66,8 @@ class Output(Terasort):
         rows = [(chooser.randrange(4), chooser.choice([-1.5, 2.25, 0.0]), chooser.randrange(-3, 3)) for _ in range(999)]
         data = b"".join(struct.pack("<IdqI", *row, i) for i, row in enumerate(rows))
         out = self.path("out")
-        self.sort("--record-bytes", "24", "--key", "4:f64:desc", "--key", "0:u32", "--key", "12:i64:asc", "--temp", "/tmp",
-                  self.path("in", data), out)
+        self.sort("--record-bytes", "24", "--key", "4:f64:desc", "--key", "0:u32", "--key", "12:i64:asc",
+                  "--temp", "/tmp", self.path("in", data), out)
         read = [struct.unpack_from("<IdqI", self.read(out), i) for i in range(0, len(data), 24)]
         expected = sorted(((*row, i) for i, row in enumerate(rows)), key=lambda r: (-r[1], r[0], r[2]))
         self.assertEqual(read, expected)
@@ -128,7 +128,8 @@ class Output(Terasort):
         source = self.path("in", data)
         self.sort(source, shared + "/out", "--memory", "24M", "--engine", "cpu")
         self.assertEqual(self.read(shared + "/out"), by_key(data))
-        result = run("terasort", shared + "/out", self.path("out"), "--temp", shared, "--memory", "24M", "--engine", "cpu")
+        result = run("terasort", shared + "/out", self.path("out"), "--temp", shared, "--memory", "24M", "--engine",
+                     "cpu")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(os.listdir(shared), ["out"])
 
@@ -174,8 +175,8 @@ class Refused(Terasort):
 
 class Stopped(Terasort):
     def start(self, *args):
-        return subprocess.Popen([QUADMILL, "terasort", *args, "--temp", self.temp, "--engine", "cpu", "--memory", "28M"],
-                                stderr=subprocess.PIPE)
+        return subprocess.Popen([QUADMILL, "terasort", *args, "--temp", self.temp, "--engine", "cpu", "--memory",
+                                 "28M"], stderr=subprocess.PIPE)
 
     def end(self, process):
         process.stderr.read()
@@ -191,7 +192,7 @@ class Stopped(Terasort):
         expected = self.read(out)
         os.remove(out)
         chooser, killed = random.Random(5), 0
-        for _ in range(40):
+        for _ in range(25):
             process = self.start(source, out)
             time.sleep(chooser.uniform(0, whole))
             process.kill()
@@ -226,6 +227,19 @@ class Stopped(Terasort):
         self.assertEqual(living.wait(), 0)
         self.assertEqual(self.read(out), by_key(lines(20)))
         self.left("in", "out", "pipe")
+
+    def test_a_temporary_folder_that_vanishes(self):
+        data = lines(400000)
+        process = subprocess.Popen([QUADMILL, "terasort", "-", self.path("out"), "--temp", self.temp, "--engine", "cpu",
+                                    "--memory", "28M"], stdin=subprocess.PIPE)
+        process.stdin.write(data[:30000000])  # more than memory holds, so there are runs
+        os.rmdir(self.temp)
+        process.stdin.write(data[30000000:])
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+        os.mkdir(self.temp)
+        self.assertEqual(self.read(self.path("out")), by_key(data))
+        self.left("out")
 
     def test_signals(self):
         for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):

@@ -59,7 +59,7 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
     in_table_.reset();
     uploader.send(device_, surface_->segments, used_rows, workers_,
                   [&](std::size_t row, std::size_t rows, auto memory) {
-                      std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
+                      std::memcpy(memory.data(), detail::Access::of(table) + row * width, rows * width * sizeof(Blocks));
                   });
     in_table_ = segments;
 }
