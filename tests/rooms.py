@@ -21,11 +21,13 @@ ROOMS = {
     "stream": ["cpu"],
     "sort": ["cpu", "gl", "pass"],
     "query": ["cpu", "gl", "pass", "sort"],
+    "sketch": ["cpu", "gl", "pass", "sort"],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
-    "bench": ["cpu", "gl", "pass", "sort", "stream", "query"],
+    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "sketch"],
     "show": ["cpu", "gl", "pass", "sort", "query", "input"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "input", "sql", "bench", "show"],
+    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "sketch", "files", "input", "sql", "bench",
+            "show"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.
