@@ -134,10 +134,6 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
     gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
 }
 
-const gl::Program& DeviceTable::program(const char* name, gl::Program::Shaders shaders, const std::string& more) {
-    return programs_.get(name, shaders, hash_prelude_ + more);
-}
-
 std::string DeviceTable::key_prelude(bool weighted) const {
     return std::string(texels_.floats ? "#define FLOATS\n" : "") + (weighted ? "#define WEIGHTED\n" : "") +
            shaders::sketch_keys_glsl;
@@ -275,15 +271,18 @@ void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
                   .points = &points_,
                   .first = 0,
                   .count = keys.count};
-    const auto prelude = key_prelude(keys.weights) + shaders::sketch_points_glsl;
-    if (onto.form == SketchEngine::BlendCounters) {
-        pass.program = &program("sketch/counters", {shaders::sketch_counters_vert, shaders::sketch_counters_frag}, prelude);
+    const bool counters = onto.form == SketchEngine::BlendCounters;
+    const auto vertex = hash_prelude_ + key_prelude(keys.weights) + shaders::sketch_points_glsl +
+                        (counters ? shaders::sketch_counters_vert : shaders::sketch_bucket_vert);
+    if (counters) {
+        // The fragment shader heeds no WEIGHTED, but it tells the programs apart.
+        pass.program = &programs_.get("sketch/counters", {vertex.c_str(), shaders::sketch_counters_frag},
+                                      keys.weights ? "#define WEIGHTED\n" : "");
         pass.count *= static_cast<std::size_t>(shape_.depth());
     } else {
-        const bool packed = onto.form == SketchEngine::BlendPacked;
-        pass.program = &program("sketch/bucket", {shaders::sketch_bucket_vert, shaders::sketch_bucket_frag},
-                                prelude + "#define TARGETS " + std::to_string(layers_of(shape_, onto.form)) + "\n" +
-                                    (packed ? "#define PACKED\n" : ""));
+        pass.program = &programs_.get("sketch/bucket", {vertex.c_str(), shaders::sketch_bucket_frag},
+                                      "#define TARGETS " + std::to_string(layers_of(shape_, onto.form)) + "\n" +
+                                          (onto.form == SketchEngine::BlendPacked ? "#define PACKED\n" : ""));
     }
     draw(device_, pass);
 }

@@ -86,7 +86,6 @@ class DeviceTable {
     };
     enum class Checked { Right, RanOver };
 
-    [[nodiscard]] const gl::Program& program(const char* name, gl::Program::Shaders shaders, const std::string& more);
     [[nodiscard]] std::string key_prelude(bool weighted) const;
     [[nodiscard]] gl::Uniforms key_uniforms(const gl::Texture& keys) const;
     [[nodiscard]] gl::Uniforms table_uniforms() const;
