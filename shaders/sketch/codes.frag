@@ -15,5 +15,7 @@ uint code_of(int i) {
 
 void main() {
     int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
-    for (int c = 0; c < 4; ++c) codes[c] = first + c < count ? code_of(first + c) : 0xffffffffu;
+    uvec4 found;  // OpenGL ES allows no index of an output but a constant
+    for (int c = 0; c < 4; ++c) found[c] = first + c < count ? code_of(first + c) : 0xffffffffu;
+    codes = found;
 }

@@ -105,6 +105,7 @@ int run(int argc, char** argv) {
     add_corrsum_command(app);
     add_merge_command(app);
     add_query_command(app);
+    add_sketch_command(app);
     add_limits_command(app);
     add_show_command(app);
     std::string command_line = "quadmill";
