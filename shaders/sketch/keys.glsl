@@ -4,9 +4,11 @@
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform int key_width;
+uniform int first_key;  // the one that counts as 0
 
 ivec2 place_of_key(int i) {
-    return ivec2(i % key_width, i / key_width);
+    int key = first_key + i;
+    return ivec2(key % key_width, key / key_width);
 }
 
 uvec2 key_at(int i) {

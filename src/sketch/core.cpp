@@ -209,9 +209,7 @@ void Core::add_texture(const char* function, std::uint32_t keys, std::optional<s
     }
     if (count == 0) return;
     const auto engine = device_engine();
-    change_device(function, [&](DeviceTable& table) {
-        table.add({.keys = &copied, .count = count, .weight = count}, sign, engine);
-    });
+    change_device(function, [&](DeviceTable& table) { table.add(copied, count, sign, engine); });
     n_ = n;
     ran_on_ = engine;
 }

@@ -13,7 +13,7 @@ namespace quadmill::detail::sketch {
 namespace {
 
 constexpr int key_width = 2048;
-constexpr std::size_t most_keys = std::size_t{1} << 22;  // of a slice of a batch
+constexpr std::size_t most_keys = std::size_t{1} << 22;  // of a slice of a batch, in which it is uploaded
 constexpr int packed_pause = 15;                         // batches that are not tried packed after one ran over
 
 std::string number(std::uint64_t value) {
@@ -139,8 +139,8 @@ std::string DeviceTable::key_prelude(bool weighted) const {
            shaders::sketch_keys_glsl;
 }
 
-gl::Uniforms DeviceTable::key_uniforms(const gl::Texture& keys) const {
-    return {{"columns", shape_.columns()}, {"key_width", keys.width()}};
+gl::Uniforms DeviceTable::key_uniforms(const gl::Texture& keys, std::size_t first) const {
+    return {{"columns", shape_.columns()}, {"key_width", keys.width()}, {"first_key", static_cast<int>(first)}};
 }
 
 gl::Uniforms DeviceTable::table_uniforms() const {
@@ -149,9 +149,15 @@ gl::Uniforms DeviceTable::table_uniforms() const {
 
 // ---- keys ------------------------------------------------------------------------------------------------------
 
+// Keys that are added at once. Some forms go over the whole table for each slice, so those of large ones are larger; no
+// more than a float counts.
+std::size_t DeviceTable::slice_keys() const {
+    return std::clamp(std::bit_floor(shape_.seen_cells() / 4), most_keys, static_cast<std::size_t>(exact));
+}
+
 // How many keys from `first` on can be blended between two carries.
 std::size_t DeviceTable::next_slice(const Batch& batch, std::size_t first) const {
-    const auto most = std::min(batch.size - first, most_keys);
+    const auto most = std::min(batch.size - first, slice_keys());
     if (batch.weights.empty()) return most;
     std::uint64_t weight = 0;
     for (std::size_t i = 0; i < most; ++i) {
@@ -203,14 +209,20 @@ KeyTextures DeviceTable::upload(const Batch& batch, std::size_t first, std::size
 void DeviceTable::add(const Batch& batch, Sign sign, SketchEngine engine) {
     for (std::size_t first = 0; first < batch.size;) {
         const auto count = next_slice(batch, first);
-        add(upload(batch, first, count), sign, engine);
+        add_slice(upload(batch, first, count), sign, engine);
         gl::flush(device_);
         first += count;
     }
 }
 
-void DeviceTable::add(const KeyTextures& keys, Sign sign, SketchEngine engine) {
-    if (keys.count == 0) return;
+void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine) {
+    for (std::size_t first = 0; first < count; first += slice_keys()) {
+        const auto some = std::min(slice_keys(), count - first);
+        add_slice({.keys = &keys, .first = first, .count = some, .weight = some}, sign, engine);
+    }
+}
+
+void DeviceTable::add_slice(const KeyTextures& keys, Sign sign, SketchEngine engine) {
     if (keys.weights) return blend(keys, sign, SketchEngine::BlendCounters);
     if (engine == SketchEngine::Sort) return sort(keys, sign);
     if (engine == SketchEngine::BlendPacked) return blend_packed(keys, sign);
@@ -261,7 +273,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
 }
 
 void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
-    auto uniforms = key_uniforms(*keys.keys);
+    auto uniforms = key_uniforms(*keys.keys, keys.first);
     uniforms.set("target_log2", onto.grid.width_log2);
     gl::Pass pass{.name = "insert points",
                   .inputs = {keys.keys, keys.weights, &masks_},
@@ -344,7 +356,7 @@ void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
         {KeyType::U32, Order::Ascending, false}, keys.count * each, [&](const sort::MergeSurface& on, std::size_t rows) {
             const auto& source = on.source.texture;
             const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.width(), static_cast<int>(rows))});
-            auto uniforms = key_uniforms(*keys.keys);
+            auto uniforms = key_uniforms(*keys.keys, keys.first);
             uniforms.set("count", count).set("target_width", source.width());
             draw(device_, {.name = "places of keys",
                            .program = &programs_.get("sketch/codes.frag", shaders::sketch_codes_frag,
@@ -427,7 +439,7 @@ void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::
     if (rows > 0) quads.push_back(gl::rectangle(0, 0, estimates.texture.width(), rows));
     if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
     const gl::QuadList list(device_, std::move(quads));
-    auto uniforms = key_uniforms(keys);
+    auto uniforms = key_uniforms(keys, 0);
     uniforms.set("table_log2", grid_.width_log2).set("estimates_width", estimates.texture.width());
     const bool levels = shape_.kind() == SketchKind::Msws;
     if (levels) uniforms.set("high_log2", high_log2_);

@@ -36,8 +36,8 @@ struct KeyTexels {
 struct KeyTextures {
     const gl::Texture* keys;
     const gl::Texture* weights = nullptr;
-    std::size_t count;
-    std::uint64_t weight;  // of all
+    std::size_t first = 0, count;
+    std::uint64_t weight;  // of all; without weights, their count
 };
 
 // The table holds counters of 32 bits in integer texels, four in a texel. Integers cannot be blended, so points are
@@ -53,7 +53,8 @@ class DeviceTable {
 
     // Of weighted keys, each weight at most 2^24: by BlendCounters, whatever the engine.
     void add(const Batch& batch, Sign sign, SketchEngine engine);
-    void add(const KeyTextures& keys, Sign sign, SketchEngine engine);
+    // Keys [0, count) of a texture.
+    void add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine);
     // Whole tables.
     void add(DeviceTable& other);
     void load(const HostTable& from);
@@ -87,9 +88,11 @@ class DeviceTable {
     enum class Checked { Right, RanOver };
 
     [[nodiscard]] std::string key_prelude(bool weighted) const;
-    [[nodiscard]] gl::Uniforms key_uniforms(const gl::Texture& keys) const;
+    [[nodiscard]] gl::Uniforms key_uniforms(const gl::Texture& keys, std::size_t first) const;
     [[nodiscard]] gl::Uniforms table_uniforms() const;
     KeyTextures upload(const Batch& batch, std::size_t first, std::size_t count);
+    [[nodiscard]] std::size_t slice_keys() const;
+    void add_slice(const KeyTextures& keys, Sign sign, SketchEngine engine);
     [[nodiscard]] std::size_t next_slice(const Batch& batch, std::size_t first) const;
     Pending& make_pending(SketchEngine form);
     void blend(const KeyTextures& keys, Sign sign, SketchEngine form);
