@@ -20,10 +20,10 @@ constexpr std::size_t slow_on_cpu = std::size_t{1} << 20;  // keys from which on
 
 // Who fills the tables of the kind.
 bool goes_with(SketchKind kind, SketchEngine engine) {
-    const bool filled_by_cpu = kind == SketchKind::Msws || kind == SketchKind::Sf;
     const bool buckets = engine == SketchEngine::BlendBuckets || engine == SketchEngine::BlendPacked;
     if (engine == SketchEngine::Auto || engine == SketchEngine::Cpu) return true;
-    return !filled_by_cpu && !(buckets && kind == SketchKind::Thread);
+    if (kind == SketchKind::Msws) return engine == SketchEngine::BlendCounters;
+    return kind != SketchKind::Sf && !(buckets && kind == SketchKind::Thread);
 }
 
 std::uint64_t width_of(const SketchCase& which) {
@@ -117,7 +117,7 @@ bool SketchBench::State::is_right(const SketchCase& which, const Input& in, cons
 
 void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result) {
     auto& device = *context->device();
-    const bool filled_by_cpu = which.kind == SketchKind::Msws || which.kind == SketchKind::Sf;
+    const bool filled_by_cpu = which.kind == SketchKind::Sf;
     Sketch<std::uint32_t> sketch(*context, options(which, *result.contender));
     const auto insert = [&] {
         if (filled_by_cpu) return sketch.insert(in.keys);

@@ -40,14 +40,11 @@ Core::Core(std::optional<Context> context, const SketchOptions& options, SketchK
         return;
     }
     const auto why = DeviceTable::refusal(*context_->device(), shape_,
-                                          engine == SketchEngine::Auto && !host_holds_it() ? device_engine() : engine);
+                                          engine == SketchEngine::Auto && shape_.kind() != SketchKind::Sf
+                                              ? device_engine()
+                                              : engine);
     if (why && engine != SketchEngine::Auto) refuse(function, *why);
     device_can_ = !why;
-}
-
-// Msws and Sf are filled on the CPU; the GPU has a copy to query.
-bool Core::host_holds_it() const {
-    return shape_.kind() == SketchKind::Msws || shape_.kind() == SketchKind::Sf;
 }
 
 SketchEngine Core::device_engine() const {
@@ -71,7 +68,7 @@ std::uint64_t Core::n_after(const char* function, std::uint64_t weight, Sign sig
 
 SketchEngine Core::engine_for(const Batch& batch, std::uint64_t n) const {
     const auto asked = shape_.options().engine;
-    if (!device_can_ || host_holds_it() || n > most_32 || n_ > most_32) return SketchEngine::Cpu;
+    if (!device_can_ || shape_.kind() == SketchKind::Sf || n > most_32 || n_ > most_32) return SketchEngine::Cpu;
     if (asked == SketchEngine::Auto) {
         const bool stays = place_ == Place::Device;
         if (!stays && (context_->info().software || batch.size < gpu_keys)) return SketchEngine::Cpu;
@@ -86,6 +83,8 @@ void Core::require_intact() const {
 HostTable& Core::on_host() {
     require_intact();
     if (!host_) host_.emplace(shape_);
+    if (has_levels() && device_ && !device_->is_carried())
+        change_device("Sketch", [](DeviceTable& table) { table.carry(); });
     if (place_ != Place::Device) return *host_;
     auto& device = *context_->device();
     const gl::Scope scope(device, "Sketch");
@@ -97,21 +96,28 @@ HostTable& Core::on_host() {
     return *host_;
 }
 
-// Pre: a session is open.
-DeviceTable& Core::on_device() {
+DeviceTable& Core::make_device() {
     require_intact();
-    auto& device = *context_->device();
-    if (!device_) device_.emplace(device, workers_, shape_, key_texels());
-    if (place_ != Place::Host) return *device_;
-    if (host_) device_->load(*host_);
-    place_ = Place::Both;
+    if (has_levels() && !host_) host_.emplace(shape_);
+    if (!device_)
+        device_.emplace(*context_->device(), workers_, shape_, key_texels(), has_levels() ? &*host_ : nullptr);
     return *device_;
+}
+
+// To query, or to add to what is there. Pre: a session is open.
+DeviceTable& Core::on_device() {
+    auto& table = make_device();
+    if (has_levels()) table.carry();
+    if (place_ != Place::Host) return table;
+    if (host_) table.load(*host_);
+    place_ = Place::Both;
+    return table;
 }
 
 template <class Work>
 void Core::change_device(const char* function, const Work& work) {
     const gl::Scope scope(*context_->device(), function);
-    auto& table = on_device();
+    auto& table = has_levels() ? make_device() : on_device();
     try {
         work(table);
         scope.check();
@@ -120,7 +126,11 @@ void Core::change_device(const char* function, const Work& work) {
         throw;
     }
     place_ = Place::Device;
-    host_.reset();
+    if (has_levels()) {
+        place_ = Place::Host;  // the table to query is older
+    } else {
+        host_.reset();
+    }
 }
 
 void Core::add(const char* function, const Batch& batch, Sign sign) {
@@ -204,9 +214,7 @@ void Core::add_texture(const char* function, std::uint32_t keys, std::optional<s
     const auto copied = keys_of(function, keys, count, asked);
     const auto n = n_after(function, count, sign);
     if (n > most_32 || n_ > most_32) refuse(function, "the GPU counts up to 2^32 - 1; insert from memory instead");
-    if (host_holds_it()) {
-        refuse(function, "Msws and Sf are filled by the CPU; insert from memory instead");
-    }
+    if (shape_.kind() == SketchKind::Sf) refuse(function, "the table of Sf is filled by the CPU; insert from memory");
     if (count == 0) return;
     const auto engine = device_engine();
     change_device(function, [&](DeviceTable& table) { table.add(copied, count, sign, engine); });

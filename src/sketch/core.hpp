@@ -32,14 +32,14 @@ class Core {
 
   private:
     enum class Place { Host, Device, Both };
-    struct HostKeys;  // of a texture of the host
 
     [[nodiscard]] std::uint64_t n_after(const char* function, std::uint64_t weight, Sign sign) const;
-    [[nodiscard]] bool host_holds_it() const;
+    [[nodiscard]] bool has_levels() const { return shape_.kind() == SketchKind::Msws; }
     [[nodiscard]] SketchEngine engine_for(const Batch& batch, std::uint64_t n) const;
     [[nodiscard]] SketchEngine device_engine() const;
     HostTable& on_host();
     DeviceTable& on_device();
+    DeviceTable& make_device();
     void require_device(const char* function) const;
     void require_intact() const;
     // Runs what changes the device's table within a session; the counters are lost when it throws.

@@ -84,16 +84,18 @@ Grid Grid::of(std::size_t texels) {
 
 std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const Shape& shape, SketchEngine engine) {
     const auto kind = shape.kind();
-    const bool on_host = kind == SketchKind::Sf || kind == SketchKind::Msws;
+    const bool by_points = engine == SketchEngine::BlendCounters;
     const bool buckets = engine == SketchEngine::BlendBuckets || engine == SketchEngine::BlendPacked;
-    if (on_host && engine != SketchEngine::Auto)
-        return "the tables of Msws and Sf are filled by the CPU; use Auto, which queries on the GPU, or Cpu";
+    if (kind == SketchKind::Sf && engine != SketchEngine::Auto)
+        return "the table of Sf is filled by the CPU; use Auto, which queries on the GPU, or Cpu";
+    if (kind == SketchKind::Msws && engine != SketchEngine::Auto && !by_points)
+        return "Msws is filled by BlendCounters or by the CPU; use Auto";
     if (buckets && shape.bucket() == 0) return "Thread has no buckets; use Sort or BlendCounters";
     const auto form = buckets ? engine : SketchEngine::BlendCounters;
     const bool sorts = engine == SketchEngine::Sort;
     const auto most = static_cast<std::size_t>(device.info.max_texture_size);
     auto texels = table_texels(shape);
-    if (!sorts && !on_host) texels = std::max(texels, pending_texels(shape, form));
+    if (!sorts && kind != SketchKind::Sf) texels = std::max(texels, pending_texels(shape, form));
     const auto grid = Grid::of(texels);
     if (static_cast<std::size_t>(grid.width()) > most || static_cast<std::size_t>(grid.height) > most) {
         return std::to_string(shape.cells()) + " counters take a texture of " + std::to_string(grid.width()) + " x " +
@@ -113,11 +115,13 @@ std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const 
     return {};
 }
 
-DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels)
+DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels,
+                         HostTable* levels)
     : device_(device),
       workers_(workers),
       shape_(shape),
       texels_(texels),
+      levels_(levels),
       hash_prelude_(constants(shape) + shaders::sketch_hash_glsl),
       programs_(device),
       points_(device),
@@ -331,7 +335,8 @@ void DeviceTable::renew(gl::Pass pass) {
 }
 
 void DeviceTable::carry() {
-    if (!pending_ || pending_->weight == 0) return;
+    if (is_carried()) return;
+    if (levels_) return carry_to_levels();
     const auto form = pending_->form == SketchEngine::BlendCounters  ? 0
                       : pending_->form == SketchEngine::BlendBuckets ? 1
                                                                      : 2;
@@ -343,6 +348,20 @@ void DeviceTable::carry() {
                                          std::to_string(shape_.bucket()) + "\n"),
            .inputs = {&table_.texture, &pending_->target.texture},
            .uniforms = std::move(uniforms)});
+    gl::fill(device_, pending_->target.texture, 0);
+    pending_->weight = 0;
+}
+
+void DeviceTable::carry_to_levels() {
+    read_back_.request(device_, pending_->target.texture);
+    const auto bytes = read_back_.wait();
+    const std::span all(reinterpret_cast<const float*>(bytes.data()), shape_.seen_cells());
+    std::array<std::uint32_t, 1024> some{};
+    for (std::size_t first = 0; first < all.size(); first += some.size()) {
+        const auto part = all.subspan(first, std::min(some.size(), all.size() - first));
+        std::ranges::transform(part, some.begin(), [](float count) { return static_cast<std::uint32_t>(count); });
+        levels_->add_cells(first, std::span(some).first(part.size()), pending_->sign);
+    }
     gl::fill(device_, pending_->target.texture, 0);
     pending_->weight = 0;
 }
@@ -390,8 +409,8 @@ void DeviceTable::add(DeviceTable& other) {
 }
 
 void DeviceTable::load(const HostTable& from) {
+    if (levels_) return load_levels(from.multi_level());
     pending_.reset();
-    if (shape_.kind() == SketchKind::Msws) return load_levels(from.multi_level());
     const auto all = shape_.seen_cells();
     send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
                [&](std::size_t first, std::span<std::uint32_t> to) {
@@ -432,7 +451,7 @@ void DeviceTable::add_to(HostTable& to) {
 // ---- queries ---------------------------------------------------------------------------------------------------
 
 void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates) {
-    carry();
+    if (!levels_) carry();
     const auto across = static_cast<std::size_t>(estimates.texture.width());
     const auto rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
     std::vector<gl::Quad> quads;
@@ -441,7 +460,7 @@ void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::
     const gl::QuadList list(device_, std::move(quads));
     auto uniforms = key_uniforms(keys, 0);
     uniforms.set("table_log2", grid_.width_log2).set("estimates_width", estimates.texture.width());
-    const bool levels = shape_.kind() == SketchKind::Msws;
+    const bool levels = levels_ != nullptr;
     if (levels) uniforms.set("high_log2", high_log2_);
     draw(device_, {.name = "estimates",
                    .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag,

@@ -42,14 +42,18 @@ struct KeyTextures {
 
 // The table holds counters of 32 bits in integer texels, four in a texel. Integers cannot be blended, so points are
 // added to a table of floats beside it, `pending`, which is carried over to the integers before any of its counters can
-// pass what its floats hold exactly. Pre of every call: a session is open; no counter passes 2^32 - 1.
+// pass what its floats hold exactly. Of Msws the table is a copy of the CPU's, to query; what is blended is carried over
+// to the CPU. Of Sf it is the slim table, made by the CPU.
+// Pre of every call: a session is open; no counter passes 2^32 - 1.
 class DeviceTable {
   public:
     // Why the GPU cannot hold such a table, or an engine not fill it; nothing when it can.
     [[nodiscard]] static std::optional<std::string> refusal(const gl::Device& device, const Shape& shape,
                                                             SketchEngine engine);
 
-    DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels);
+    // `levels`: of Msws, what is blended is carried over to it.
+    DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels,
+                HostTable* levels = nullptr);
 
     // Of weighted keys, each weight at most 2^24: by BlendCounters, whatever the engine.
     void add(const Batch& batch, Sign sign, SketchEngine engine);
@@ -59,6 +63,9 @@ class DeviceTable {
     void add(DeviceTable& other);
     void load(const HostTable& from);
     void add_to(HostTable& to);
+    // Carries over all that is blended.
+    void carry();
+    [[nodiscard]] bool is_carried() const { return !pending_ || pending_->weight == 0; }
 
     void query(const Batch& batch, std::span<std::uint64_t> estimates);
     // The estimates of keys [0, count), in rows of the target's width.
@@ -100,7 +107,7 @@ class DeviceTable {
     void draw_points(const KeyTextures& keys, const Pending& onto);
     [[nodiscard]] Checked check(const Pending& packed, std::uint64_t increments);
     void sort(const KeyTextures& keys, Sign sign);
-    void carry();
+    void carry_to_levels();
     void load_levels(const MultiLevel& from);
     // Draws a new table from the old one.
     void renew(gl::Pass pass);
@@ -109,6 +116,7 @@ class DeviceTable {
     cpu::Workers& workers_;
     const Shape& shape_;
     KeyTexels texels_;
+    HostTable* levels_;
     std::string hash_prelude_;
     pass::Programs programs_;
     gl::Points points_;

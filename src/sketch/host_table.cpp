@@ -168,24 +168,23 @@ void HostTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cp
         counters_);
 }
 
-void HostTable::add_cells(std::size_t first, std::span<const std::uint32_t> counters) {
+template <class Counter>
+void HostTable::add_all(std::size_t first, std::span<const Counter> counters, Sign sign) {
     std::visit(
         [&](auto& own) {
             for (std::size_t i = 0; i < counters.size(); ++i) {
-                if (counters[i] != 0) add_to(own, first + i, counters[i], Sign::Plus, Sharing::Alone);
+                if (counters[i] != 0) add_to(own, first + i, counters[i], sign, Sharing::Alone);
             }
         },
         counters_);
 }
 
+void HostTable::add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign) {
+    add_all(first, counters, sign);
+}
+
 void HostTable::add_cells(std::size_t first, std::span<const std::uint64_t> counters) {
-    std::visit(
-        [&](auto& own) {
-            for (std::size_t i = 0; i < counters.size(); ++i) {
-                if (counters[i] != 0) add_to(own, first + i, counters[i], Sign::Plus, Sharing::Alone);
-            }
-        },
-        counters_);
+    add_all(first, counters, Sign::Plus);
 }
 
 void HostTable::merge(const HostTable& other, std::uint64_t n, cpu::Workers& workers) {

@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 
 from command import Command, run
 
-ENGINES = {"thread": ["blend-counters", "sort", "auto"], "msws": ["auto"], "sf": ["auto"]}
+ENGINES = {"thread": ["blend-counters", "sort", "auto"], "msws": ["blend-counters", "auto"], "sf": ["auto"]}
 ALL_ENGINES = ["blend-counters", "blend-buckets", "blend-packed", "sort", "auto"]
 RIVALS = ["cpu, 1 thread", "cpu, all threads"]
 
@@ -16,14 +16,14 @@ RIVALS = ["cpu, 1 thread", "cpu, all threads"]
 class BenchSketch(Command):
     def test_report_and_plot(self):
         plot = self.path("plot.svg")
-        result = run("bench", "sketch", "--n", "2^10,2000", "--kinds", "thread,quarter,sf", "--loads", "0.5", "--dist", "uniform,equal", "--repeat", "1",
+        result = run("bench", "sketch", "--n", "2^10,2000", "--kinds", "thread,quarter,msws,sf", "--loads", "0.5", "--dist", "uniform,equal", "--repeat", "1",
                      "--rivals", "--quick", "--json", "--plot", plot)
         self.assertEqual(result.returncode, 0, result.stderr)
         report = json.loads(result.stdout)
         for key in "quadmill command date renderer cpu threads repeat cases limits accuracy".split():
             self.assertIn(key, report)
         self.assertEqual([limit["unit"] for limit in report["limits"]], ["Gpoint/s", "Gpoint/s", "Gfetch/s"])
-        self.assertEqual(len(report["cases"]), 2 * 2 * 3)
+        self.assertEqual(len(report["cases"]), 2 * 2 * 4)
         thread = {}
         for case in report["cases"]:
             where = case["n"], case["distribution"]

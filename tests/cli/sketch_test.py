@@ -38,7 +38,7 @@ class Sketch(Command):
         removed_file = self.path("removed", raw(removed))
         counts.subtract(removed)
         for kind in KINDS:
-            engines = {"thread": ["sort"], "msws": ["auto"], "sf": ["auto"]}.get(kind, ["blend-packed", "sort"])
+            engines = {"thread": ["sort"], "msws": ["auto", "blend-counters"], "sf": ["auto"]}.get(kind, ["blend-packed", "sort"])
             files = []
             for engine in ["cpu"] + engines:
                 path = self.build("s", "--kind", kind, "--width", "3000", "--engine", engine, "--device", "0",

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <array>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -293,6 +297,35 @@ TEST_CASE("Saved sketches come back; damaged bytes are refused") {
     Sketch<std::uint32_t> wide({.kind = SketchKind::Thread, .width = 3});
     wide.insert(std::array{1U, 1U}, std::array{most_32, most_32});
     CHECK(Sketch<std::uint32_t>::load(wide.save()).query(1U).estimate == 2 * std::uint64_t{most_32});
+}
+
+TEST_CASE("Bytes that are made up, with a checksum that is right, load or are refused, and never crash") {
+    std::mt19937_64 numbers(20261122);
+    Sketch<std::uint32_t> sketch({.kind = SketchKind::Sf, .width = 5, .fat = 2});
+    sketch.insert(std::array{1U, 2U, 3U});
+    const auto good = sketch.save();
+    int loaded = 0, refused = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        auto bytes = good;
+        bytes.resize(static_cast<std::size_t>(std::max(44, static_cast<int>(good.size()) - 4 + static_cast<int>(numbers() % 9))));
+        for (int changes = static_cast<int>(numbers() % 4); changes-- > 0;) {
+            const auto at = numbers() % (i % 2 == 0 ? 36 : bytes.size());
+            bytes[at] = static_cast<std::byte>(numbers() % 3 == 0 ? numbers() : numbers() % 9);
+        }
+        const auto sum = XXH3_64bits(bytes.data(), bytes.size() - 8);
+        std::memcpy(bytes.data() + bytes.size() - 8, &sum, sizeof sum);
+        try {
+            auto one = Sketch<std::uint32_t>::load(bytes, 1);
+            one.insert(7U);
+            static_cast<void>(one.query(1U));
+            static_cast<void>(one.save());
+            ++loaded;
+        } catch (const InvalidArgument&) {
+            ++refused;
+        }
+    }
+    CHECK(loaded > 100);
+    CHECK(refused > 1000);
 }
 
 TEST_CASE("The most frequent values, with sure bounds") {
