@@ -63,6 +63,11 @@ std::size_t table_texels(const Shape& shape) {
     return (shape.seen_cells() + 3) / 4;
 }
 
+// Some forms go over the whole table for each slice, so those of large ones are larger; no more than a float counts.
+std::size_t slice_of(const Shape& shape) {
+    return std::clamp(std::bit_floor(shape.seen_cells() / 4), most_keys, static_cast<std::size_t>(DeviceTable::exact));
+}
+
 // Sends the words of all texels, counted row after row.
 void send_words(gl::Device& device, pass::Uploader& uploader, cpu::Workers& workers, const gl::Texture& texture,
                 const std::function<void(std::size_t first, std::span<std::uint32_t> to)>& fill) {
@@ -127,7 +132,8 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
       points_(device),
       masks_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
       grid_(Grid::of(table_texels(shape))),
-      table_(device, gl::Format::Rgba32ui, grid_.width(), grid_.height) {
+      table_(device, gl::Format::Rgba32ui, grid_.width(), grid_.height),
+      slice_keys_(slice_of(shape)) {
     send_words(device_, lanes_[0].keys_uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
         std::ranges::fill(to, 0U);
         for (std::size_t i = 0; i < to.size() && !shape_.mask_table().empty(); ++i) {
@@ -153,15 +159,9 @@ gl::Uniforms DeviceTable::table_uniforms() const {
 
 // ---- keys ------------------------------------------------------------------------------------------------------
 
-// Keys that are added at once. Some forms go over the whole table for each slice, so those of large ones are larger; no
-// more than a float counts.
-std::size_t DeviceTable::slice_keys() const {
-    return std::clamp(std::bit_floor(shape_.seen_cells() / 4), most_keys, static_cast<std::size_t>(exact));
-}
-
 // How many keys from `first` on can be blended between two carries.
 std::size_t DeviceTable::next_slice(const Batch& batch, std::size_t first) const {
-    const auto most = std::min(batch.size - first, slice_keys());
+    const auto most = std::min(batch.size - first, slice_keys_);
     if (batch.weights.empty()) return most;
     std::uint64_t weight = 0;
     for (std::size_t i = 0; i < most; ++i) {
@@ -220,8 +220,8 @@ void DeviceTable::add(const Batch& batch, Sign sign, SketchEngine engine) {
 }
 
 void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine) {
-    for (std::size_t first = 0; first < count; first += slice_keys()) {
-        const auto some = std::min(slice_keys(), count - first);
+    for (std::size_t first = 0; first < count; first += slice_keys_) {
+        const auto some = std::min(slice_keys_, count - first);
         add_slice({.keys = &keys, .first = first, .count = some, .weight = some}, sign, engine);
     }
 }

@@ -75,6 +75,9 @@ class DeviceTable {
     // Whether the last packed batch had to be added in another way.
     [[nodiscard]] bool packed_ran_over() const { return skip_packed_ > 0; }
 
+    // Keys that are added at once, at most; for tests to make it small.
+    [[nodiscard]] std::size_t& slice_keys() { return slice_keys_; }
+
     static constexpr std::uint64_t exact = std::uint64_t{1} << 24U;  // a float holds all integers up to it
     static constexpr std::uint64_t packed_exact = (1U << 12U) - 1;   // and of two counters in a float, each
 
@@ -98,7 +101,6 @@ class DeviceTable {
     [[nodiscard]] gl::Uniforms key_uniforms(const gl::Texture& keys, std::size_t first) const;
     [[nodiscard]] gl::Uniforms table_uniforms() const;
     KeyTextures upload(const Batch& batch, std::size_t first, std::size_t count);
-    [[nodiscard]] std::size_t slice_keys() const;
     void add_slice(const KeyTextures& keys, Sign sign, SketchEngine engine);
     [[nodiscard]] std::size_t next_slice(const Batch& batch, std::size_t first) const;
     Pending& make_pending(SketchEngine form);
@@ -131,6 +133,7 @@ class DeviceTable {
     std::optional<sort::MergeSort> merge_;
     pass::Target estimates_;
     pass::ReadBack read_back_;
+    std::size_t slice_keys_;
     int skip_packed_ = 0;  // batches, since one ran over
 };
 

@@ -6,6 +6,7 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/texels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sketch.hpp"
 #include "sketch/device_table.hpp"
@@ -153,16 +154,13 @@ TEST_CASE("Floats are carried over before they stop counting, and so are packed 
         if (kind == SketchKind::Half || kind == SketchKind::Warp || engine == SketchEngine::Auto) return;  // the others draw the same points
         const SketchOptions options{.kind = kind, .width = 64, .engine = engine};
         Sketch<std::uint32_t> sketch(context(), options);
-        // One key, in steps about what a float counts exactly and what a packed counter does.
+        // One key, and no query between, which would carry: a float counts up to 2^24 by ones.
         std::uint64_t n = 0;
-        for (const std::uint32_t weight : {1U << 23U, (1U << 23U) - 1, 1U, 1U, 1U << 24U, 3U}) {
-            const std::vector<std::uint32_t> keys(1U << 16U, 9), weights(1U << 16U, weight >> 16U);
-            sketch.insert(keys, weights);
-            sketch.insert(std::array{9U}, std::array{weight & 0xffffU});
-            n += weight;
-            CHECK(sketch.n() == n);
-            CHECK(sketch.query(9).estimate == n);
-        }
+        const std::vector<std::uint32_t> keys(1U << 15U, 9), weights(1U << 15U, 256);
+        for (int i = 0; i < 2; ++i) sketch.insert(keys, weights);
+        for (int i = 0; i < 5; ++i) sketch.insert(std::array{9U});
+        n += (1U << 24U) + 5;
+        CHECK(sketch.query(9).estimate == n);
         for (const std::size_t count : {4'094U, 1U, 1U, 4'095U, 4'096U, 8'191U, 40'000U, 1U}) {
             sketch.insert(std::vector<std::uint32_t>(count, 9));
             n += count;
@@ -266,6 +264,38 @@ TEST_CASE("What the GPU cannot do is refused before any work") {
     refused({.kind = SketchKind::Quarter, .width = std::uint64_t{1} << 24U, .engine = Sort});  // places
     const auto side = static_cast<std::uint64_t>(context().info().max_texture_size);
     refused({.kind = SketchKind::Thread, .width = side * side, .engine = BlendCounters});
+}
+
+TEST_CASE("Keys in memory and in a texture are added in slices") {
+    auto& device = *context().device();
+    const detail::gl::Scope scope(device, "test");
+    using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
+    detail::cpu::Workers workers(1);
+    const auto keys = sketch_stream<std::uint32_t>("zipf", 12'345, 1);
+    const Batch batch{keys.size(),
+                      [](const void* from, std::size_t first, std::span<Key> to) {
+                          for (std::size_t i = 0; i < to.size(); ++i)
+                              to[i] = key_of(static_cast<const std::uint32_t*>(from)[first + i]);
+                      },
+                      keys.data()};
+    const detail::gl::Texture texture(device, detail::gl::Format::R32ui, 2469, 5);
+    write_texels(device, texture, keys);
+    for (const auto kind : {SketchKind::Thread, SketchKind::Quarter}) {
+        for (const auto engine : engines_of(kind)) {
+            CAPTURE(name_of(engine));
+            const Shape shape({.kind = kind, .width = 1'000}, 1, "test");
+            DeviceTable table(device, workers, shape, {});
+            table.slice_keys() = 1'000;
+            table.add(texture, keys.size(), Sign::Plus, engine);
+            table.add(batch, Sign::Plus, engine);
+            HostTable found(shape), expected(shape);
+            table.add_to(found);
+            for (int i = 0; i < 2; ++i) expected.add(batch, Sign::Plus, 2 * keys.size(), workers);
+            std::size_t different = 0;
+            for (std::size_t i = 0; i < shape.cells(); ++i) different += found.get(i) != expected.get(i);
+            CHECK(different == 0);
+        }
+    }
 }
 
 TEST_CASE("A packed batch that runs over is added in another form, and nothing is lost") {
