@@ -1,9 +1,10 @@
 /// Count-min sketches: how often keys occur, in a table of counters of any size, where no key is kept.
 ///
-/// The family of QSketch (Qin, Zhang, Yan, Govindaraju, Chiu: 'QSketch: GPU-Aware Probabilistic Sketch Data Structures').
-/// Each key increments `depth` counters that a hash chooses; its estimate is the least of them. On the GPU an insert is a
-/// point drawn with additive blending, and a query a gather and a minimum in a fragment program. Counters are exact
-/// integers whatever holds them: a table filled by one engine equals that of another, counter by counter.
+/// The family of QSketch (Qin, Zhang, Yan, Govindaraju, Chiu: 'QSketch: GPU-Aware Probabilistic Sketch Data
+/// Structures'). Each key increments `depth` counters that a hash chooses; its estimate is the least of them. On the
+/// GPU an insert is a point drawn with additive blending, and a query a gather and a minimum in a fragment program.
+/// Counters are exact integers whatever holds them: a table filled by one engine equals that of another, counter by
+/// counter.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +29,12 @@ enum class SketchKind {
     Warp,     ///< `depth` of the 32 in one bucket, by a mask that the hash chooses
     Half,     ///< the same with 16 in a bucket
     Quarter,  ///< the same with 8
-    Msws,  ///< multi-level: 28 counters of 8 bits and an index in the 32 bytes of a bucket of Quarter; a bucket one of whose
-           ///< counters would pass 128 gets one of wide counters as well
-    Sf  ///< slim and fat: each counter of Quarter is the largest of `fat` counters, of which a second hash chooses one. The
-        ///< fat table is on the CPU, and the slim one, made from it, on the GPU
+    /// Multi-level: 28 counters of 8 bits and an index in the 32 bytes of a bucket of Quarter; a bucket one of whose
+    /// counters would pass 128 gets one of wide counters as well.
+    Msws,
+    /// Slim and fat: each counter of Quarter is the largest of `fat` counters, of which a second hash chooses one. The
+    /// fat table is on the CPU, and the slim one, made from it, on the GPU.
+    Sf
 };
 
 /// What fills the table and answers.
@@ -41,7 +44,7 @@ enum class SketchEngine {
     BlendCounters,  ///< a point a counter: `depth` points a key into one channel; but for Sf
     BlendBuckets,   ///< a point a key, the mask its colour: Quarter writes 2 render targets, Half 4, Warp 8
     BlendPacked,    ///< the same with two counters of 12 bits in a channel: 1, 2 or 4 render targets
-    Sort            ///< no scatter: a batch's places are sorted, and each texel of the table counts its run; but for Msws, Sf
+    Sort  ///< no scatter: a batch's places are sorted, and each texel of the table counts its run; but for Msws, Sf
 };
 
 struct SketchOptions {
@@ -67,14 +70,15 @@ struct SketchCount {
 /// With N the sum of all weights inserted less those removed, and of seeds chosen at random: the estimate of Thread is
 /// at most the true count + e N / width with probability 1 - e^-depth (to within width / 2^32 of it). Of the other
 /// kinds, whose counters of a key lie in one bucket and are not independent, with the same probability it is at most
-/// the true count + e^depth N depth / counters, where Sf counts its slim ones; docs/measurements.md says how much nearer
-/// they are. `lower` is the estimate less that error. Nothing depends on the order of inserts, on batches or on the
-/// engine.
-/// Memory: Thread, Warp, Half and Quarter 4 width depth bytes on the CPU, from a sum of weights of 2^32 on 8; on the GPU
-/// two to three times that, and two batches of up to 2^22 keys. Msws 4 width depth bytes, and 228 for each bucket with a
-/// counter above 128. Sf `fat` times that of Quarter.
-/// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc. After an error of the GPU the counters are lost: every
-/// later call but for those of moving and destroying throws.
+/// the true count + e^depth N depth / counters, where Sf counts its slim ones; docs/measurements.md says how much
+/// nearer they are. `lower` is the estimate less that error. Nothing depends on the order of inserts, on batches or on
+/// the engine.
+/// Memory: Thread, Warp, Half and Quarter 4 width depth bytes on the CPU, from a sum of weights of 2^32 on 8; on the
+/// GPU three times that, and two batches of keys, of 2^22 each or a quarter of the table's counters, but no more than
+/// 2^24. Msws 4 width depth bytes, and 224 for each bucket with a counter above 128; while points are drawn, 14 width
+/// depth on the GPU. Sf `fat` times that of Quarter.
+/// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc. After an error of the GPU the counters are lost:
+/// every later call but for those of moving and destroying throws.
 /// Source: QSketch, algorithms 1 to 6 (with `id * m + i` in line 19 of algorithm 2).
 ///
 ///     Sketch<std::uint32_t> ports({.width = suggest_width(0.0001)});
@@ -112,14 +116,14 @@ class QUADMILL_API Sketch {
     /// given; level 0.
     /// Shape: 2-D; R32UI for std::uint32_t, RG32UI (low word first) for std::uint64_t, R32F for float.
     /// Cost: no upload; does not wait for the GPU.
-    /// Throws: InvalidArgument when the id is no such texture, there are fewer texels, the sketch has no context, or its
-    /// engine is Cpu.
+    /// Throws: InvalidArgument when the id is no such texture, there are fewer texels, the sketch has no context, or
+    /// its engine is Cpu.
     ///
     ///     sketch.insert_texture(keys);  // in the program's own context
-    void insert_texture(std::uint32_t keys, std::optional<std::size_t> count = {})
-        requires(!std::is_same_v<T, std::string_view>);
-    void remove_texture(std::uint32_t keys, std::optional<std::size_t> count = {})
-        requires(!std::is_same_v<T, std::string_view>);
+    void insert_texture(std::uint32_t keys,
+                        std::optional<std::size_t> count = {}) requires(!std::is_same_v<T, std::string_view>);
+    void remove_texture(std::uint32_t keys,
+                        std::optional<std::size_t> count = {}) requires(!std::is_same_v<T, std::string_view>);
     /// Writes the estimates into the first `count` texels of `estimates`, row after row; other texels are untouched.
     /// Shape: `estimates` R32UI, 2-D, of any size that holds `count` texels.
     /// Throws: also when n() is 2^32 or more.
@@ -180,9 +184,9 @@ struct TopCounts {
 /// Heavy hitters: the candidates come from a lossy count (Frequencies), which finds them all, and their counts from it
 /// and a sketch, whose bounds of a value are both sure.
 ///
-/// Guarantee: every value that occurs more than eps n times is a candidate. The count of an item is surely from lower to
-/// upper, and the estimate is the middle of what both leave. Where `others` is less than the last item's lower bound, the
-/// items are the most frequent values.
+/// Guarantee: every value that occurs more than eps n times is a candidate. The count of an item is surely from lower
+/// to upper, and the estimate is the middle of what both leave. Where `others` is less than the last item's lower
+/// bound, the items are the most frequent values.
 /// Memory: that of both.
 ///
 ///     HeavyHitters<std::uint32_t> ports({.eps = 0.001}, {.width = 1 << 16});

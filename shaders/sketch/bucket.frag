@@ -1,5 +1,5 @@
-// What additive blending adds to a bucket: 1 to each counter whose bit of the mask is set. Four counters are a texel of a
-// render target, or PACKED eight: counter c and, times 2^12, counter c + 4. TARGETS render targets.
+// What additive blending adds to a bucket: 1 to each counter whose bit of the mask is set. Four counters are a texel of
+// a render target, or PACKED eight: counter c and, times 2^12, counter c + 4. TARGETS render targets.
 flat in uint mask;
 layout(location = 0) out vec4 counters[TARGETS];
 

@@ -1,5 +1,5 @@
-// The counters of a key, as src/sketch/shape.hpp has them. Before this stand WORDS (of a key), DEPTH, BUCKET (counters in
-// a bucket; 0: rows) and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and high word.
+// The counters of a key, as src/sketch/shape.hpp has them. Before this stand WORDS (of a key), DEPTH, BUCKET (counters
+// in a bucket; 0: rows) and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and high word.
 //     texture2   of a hash's mask: the positions in the bucket, a byte each
 uniform highp usampler2D texture2;
 uniform uint columns;  // counters in a row, or buckets

@@ -38,7 +38,7 @@ struct SketchTimes {
 
 struct SketchResult {
     const SketchContender* contender;
-    std::string refusal{};  // why it did not run; empty when it did
+    std::string refusal{};          // why it did not run; empty when it did
     SketchTimes insert{}, query{};  // of keys in a texture; for the CPU, in memory
     SketchTimes insert_memory{};    // of the GPU, with the upload
     std::optional<double> insert_percent_of_limit{}, query_percent_of_limit{};

@@ -25,8 +25,8 @@ struct BenchSketch : BenchRun {
     std::vector<std::size_t> n;
     std::vector<SketchKind> kinds{SketchKind::Thread,  SketchKind::Warp, SketchKind::Half,
                                   SketchKind::Quarter, SketchKind::Msws, SketchKind::Sf};
-    std::vector<SketchEngine> engines{SketchEngine::BlendCounters, SketchEngine::BlendBuckets, SketchEngine::BlendPacked,
-                                      SketchEngine::Sort, SketchEngine::Auto};
+    std::vector<SketchEngine> engines{SketchEngine::BlendCounters, SketchEngine::BlendBuckets,
+                                      SketchEngine::BlendPacked, SketchEngine::Sort, SketchEngine::Auto};
     std::vector<double> loads{0.5, 1};
     std::vector<Distribution> distributions{Distribution::Uniform, Distribution::Equal};
     bool quick = false;
@@ -99,7 +99,8 @@ std::optional<double> BenchSketch::times_thread(const SketchCaseResult& found, c
                                                 bool inserts) const {
     for (const auto& other : all_) {
         const auto &a = found.which, &b = other.which;
-        if (b.kind != SketchKind::Thread || a.n != b.n || a.load != b.load || a.distribution != b.distribution) continue;
+        if (b.kind != SketchKind::Thread || a.n != b.n || a.load != b.load || a.distribution != b.distribution)
+            continue;
         for (const auto& thread : other.results) {
             if (thread.ran() && thread.contender->engine == SketchEngine::BlendCounters)
                 return times_of(thread, inserts).ms / times_of(result, inserts).ms;
@@ -109,8 +110,9 @@ std::optional<double> BenchSketch::times_thread(const SketchCaseResult& found, c
 }
 
 void BenchSketch::print_case(const SketchCaseResult& found) const {
-    fmt::print("\n{}: width {}\n{:<16} {:>16} {:>11} {:>9} {:>14} {:>16} {:>11} {:>9}\n", title(found.which), found.width, "",
-               "Minserts/s", "% of limit", "x thread", "from memory", "Mqueries/s", "% of limit", "x thread");
+    fmt::print("\n{}: width {}\n{:<16} {:>16} {:>11} {:>9} {:>14} {:>16} {:>11} {:>9}\n", title(found.which),
+               found.width, "", "Minserts/s", "% of limit", "x thread", "from memory", "Mqueries/s", "% of limit",
+               "x thread");
     for (const auto& r : found.results) {
         if (!r.ran()) {
             fmt::print("{:<16} {:>16}  {}\n", r.contender->name, "n/a", r.refusal);
@@ -146,16 +148,16 @@ Json BenchSketch::to_json(const SketchCaseResult& found) const {
         Json one{{"name", r.contender->name}, {"kind", r.contender->is_rival() ? "rival" : "engine"}, {"ran", r.ran()}};
         if (r.ran()) {
             const auto or_null = [](std::optional<double> value) { return value ? Json(*value) : Json(); };
-            one.update(Json{{"verified", r.verified},
-                            {"insert", cli::to_json(r.insert, which.n)},
-                            {"query", cli::to_json(r.query, which.n)},
-                            {"insert_from_memory",
-                             r.insert_memory.ms > 0 ? cli::to_json(r.insert_memory, which.n) : Json()},
-                            {"insert_percent_of_limit", or_null(r.insert_percent_of_limit)},
-                            {"query_percent_of_limit", or_null(r.query_percent_of_limit)},
-                            {"insert_times_thread", or_null(times_thread(found, r, true))},
-                            {"query_times_thread", or_null(times_thread(found, r, false))},
-                            {"bytes", r.bytes}});
+            one.update(
+                Json{{"verified", r.verified},
+                     {"insert", cli::to_json(r.insert, which.n)},
+                     {"query", cli::to_json(r.query, which.n)},
+                     {"insert_from_memory", r.insert_memory.ms > 0 ? cli::to_json(r.insert_memory, which.n) : Json()},
+                     {"insert_percent_of_limit", or_null(r.insert_percent_of_limit)},
+                     {"query_percent_of_limit", or_null(r.query_percent_of_limit)},
+                     {"insert_times_thread", or_null(times_thread(found, r, true))},
+                     {"query_times_thread", or_null(times_thread(found, r, false))},
+                     {"bytes", r.bytes}});
         } else {
             one["reason"] = r.refusal;
         }
@@ -172,7 +174,8 @@ Panel BenchSketch::rates(const std::string& title, bool inserts) const {
         Series series{word_for(sketch_kind_words, kind), Line::Solid, {}};
         for (const auto& found : all_) {
             const auto& which = found.which;
-            if (which.kind != kind || which.load != loads.front() || which.distribution != distributions.front()) continue;
+            if (which.kind != kind || which.load != loads.front() || which.distribution != distributions.front())
+                continue;
             if (const auto* result = best(found, inserts))
                 series.points.emplace_back(static_cast<double>(which.n), times_of(*result, inserts).per_s(which.n));
         }
@@ -218,7 +221,9 @@ void BenchSketch::run() {
     auto [context, why_not] = open_context();
     const bool gpu = context && !context->info().software;
     if (n.empty()) {
-        const std::vector<int> powers = quick ? std::vector{15, gpu ? 22 : 17} : gpu ? std::vector{15, 18, 21, 24} : std::vector{15, 18};
+        const std::vector<int> powers = quick ? std::vector{15, gpu ? 22 : 17}
+                                        : gpu ? std::vector{15, 18, 21, 24}
+                                              : std::vector{15, 18};
         for (const int power : powers) n.push_back(std::size_t{1} << static_cast<unsigned>(power));
     }
     if (quick) loads.resize(1);
@@ -248,13 +253,15 @@ void BenchSketch::run() {
     if (json) {
         fmt::print("{}\n", report.dump());
     } else {
-        fmt::print("\nmean relative error of uniform keys, in percent\n{:<10} {:>6} {:>10} {:>10}\n", "", "load", "here", "paper");
+        fmt::print("\nmean relative error of uniform keys, in percent\n{:<10} {:>6} {:>10} {:>10}\n", "", "load",
+                   "here", "paper");
         for (const auto& one : accuracy_) {
             fmt::print("{:<10} {:>6} {:>10.2f} {:>10}\n", one.name, one.load, one.percent,
                        one.paper_percent ? fmt::format("{:.2f}", *one.paper_percent) : "");
         }
         fmt::print("\n% of limit: of points into one render target, or of fetches, at the rates below\n");
-        for (const auto& limit : bench.limits()) fmt::print("{:<34} {:>8.3f} {}\n", limit.name, limit.value, limit.unit);
+        for (const auto& limit : bench.limits())
+            fmt::print("{:<34} {:>8.3f} {}\n", limit.name, limit.value, limit.unit);
     }
     if (plot_to) write_plots(*plot_to);
     if (!right) throw Error("bench sketch: a table was wrong; see above");
@@ -265,7 +272,8 @@ void BenchSketch::run() {
 void add_bench_sketch_command(CLI::App& bench, const std::string& command_line) {
     auto work = std::make_shared<BenchSketch>();
     work->command_line = command_line;
-    auto* verb = bench.add_subcommand("sketch", "Time inserts and queries of sketches, and how far their estimates are off");
+    auto* verb =
+        bench.add_subcommand("sketch", "Time inserts and queries of sketches, and how far their estimates are off");
     verb->add_option("--n", work->n, "Counts of operations, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
         ->transform(count_of_keys())
@@ -286,7 +294,8 @@ void add_bench_sketch_command(CLI::App& bench, const std::string& command_line) 
         ->transform(one_of(distribution_words))
         ->default_str("uniform,equal");
     verb->add_flag("--quick", work->quick, "Two counts and one load");
-    verb->add_option("--plot", work->plot_file, "Draw Fig. 5, 6 and 7 of QSketch from this run, as SVG")->type_name("FILE.svg");
+    verb->add_option("--plot", work->plot_file, "Draw Fig. 5, 6 and 7 of QSketch from this run, as SVG")
+        ->type_name("FILE.svg");
     work->add_to(*verb, "Count-min sketches on the CPU with the same hash functions as well, by one thread and by all");
     verb->footer(
         "Examples:\n"

@@ -50,9 +50,10 @@ struct Machine {
 };
 
 void add_machine_options(CLI::App& verb, Machine& machine) {
-    verb.add_option("--engine", machine.engine,
-                    "cpu; blend-counters, blend-buckets, blend-packed: points with additive blending; sort: no scatter; "
-                    "auto: cpu for pipes and files under 64 MiB, else what was measured fastest")
+    verb.add_option(
+            "--engine", machine.engine,
+            "cpu; blend-counters, blend-buckets, blend-packed: points with additive blending; sort: no scatter; "
+            "auto: cpu for pipes and files under 64 MiB, else what was measured fastest")
         ->transform(one_of(sketch_engine_words))
         ->default_str("auto");
     verb.add_option("--threads", machine.threads, "CPU threads (default: all)")
@@ -113,10 +114,14 @@ void read_keys(const std::string& file, Reading reading, SketchKeys type, const 
 template <class Work>
 void visit_keys(SketchKeys keys, const Work& work) {
     switch (keys) {
-        case SketchKeys::U32: return work.template operator()<std::uint32_t>();
-        case SketchKeys::U64: return work.template operator()<std::uint64_t>();
-        case SketchKeys::F32: return work.template operator()<float>();
-        case SketchKeys::Text: return work.template operator()<std::string_view>();
+        case SketchKeys::U32:
+            return work.template operator()<std::uint32_t>();
+        case SketchKeys::U64:
+            return work.template operator()<std::uint64_t>();
+        case SketchKeys::F32:
+            return work.template operator()<float>();
+        case SketchKeys::Text:
+            return work.template operator()<std::string_view>();
     }
 }
 
@@ -180,8 +185,7 @@ void SketchBuild::run_as() {
     auto sketch = make<T>(context);
     Profile profile(machine, context);
     read_keys<T>(input, reading, type, [&](std::span<const T> keys) { sketch.insert(keys); });
-    if (!remove.empty())
-        read_keys<T>(remove, reading, type, [&](std::span<const T> keys) { sketch.remove(keys); });
+    if (!remove.empty()) read_keys<T>(remove, reading, type, [&](std::span<const T> keys) { sketch.remove(keys); });
     const auto bytes = sketch.save();
     profile.print();
     write_sketch(file, bytes);
@@ -287,10 +291,8 @@ Json json_of_key(const T& key) {
 template <class T>
 std::string SketchQuery::row(const T& key, const SketchCount& count, bool is_first) const {
     if (format == Format::JsonLine) {
-        const Json out{{"key", json_of_key(key)},
-                       {"estimate", count.estimate},
-                       {"upper", count.upper},
-                       {"lower", count.lower}};
+        const Json out{
+            {"key", json_of_key(key)}, {"estimate", count.estimate}, {"upper", count.upper}, {"lower", count.lower}};
         // Bytes that are no UTF-8 cannot be said in JSON.
         return (is_first ? "" : ",") + out.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
@@ -311,7 +313,8 @@ void SketchQuery::run_as(const Bytes& content, SketchKeys type) {
     Profile profile(machine, context);
     OutputFile out("-");
     const auto write = [&](const std::string& text) { out.write(std::as_bytes(std::span(text))); };
-    write(format == Format::JsonLine ? "[" : fmt::format("{:>12} {:>12} {:>12}  {}\n", "estimate", "lower", "upper", "key"));
+    write(format == Format::JsonLine ? "["
+                                     : fmt::format("{:>12} {:>12} {:>12}  {}\n", "estimate", "lower", "upper", "key"));
     bool is_first = true;
     read_keys<T>(keys, reading, type, [&](std::span<const T> some) {
         const auto found = counts.query(some);
@@ -327,7 +330,8 @@ void SketchQuery::run_as(const Bytes& content, SketchKeys type) {
 }
 
 void SketchQuery::run() {
-    if (sketch == "-" && keys == "-") throw CLI::ValidationError("KEYS", "must be a file where the sketch is standard input");
+    if (sketch == "-" && keys == "-")
+        throw CLI::ValidationError("KEYS", "must be a file where the sketch is standard input");
     const auto content = read_file(sketch);
     const auto head = saved(sketch, content);
     if (head.keys == SketchKeys::Text) reading.form = Form::Text;
@@ -377,8 +381,9 @@ void SketchMerge::run_as(Bytes content) const {
         a.erase("n");
         b.erase("n");
         if (a != b) {
-            throw CLI::ValidationError("FILE", fmt::format("{} and {} are not alike, so they cannot be merged: {}, and {}",
-                                                           name_of(files[0]), name_of(files[i]), a.dump(), b.dump()));
+            throw CLI::ValidationError(
+                "FILE", fmt::format("{} and {} are not alike, so they cannot be merged: {}, and {}", name_of(files[0]),
+                                    name_of(files[i]), a.dump(), b.dump()));
         }
         try {
             all.merge(Sketch<T>::load(content.span()));

@@ -14,10 +14,13 @@ inline constexpr std::size_t gpu_keys = std::size_t{1} << 18;
 // The form of inserts on a GPU.
 [[nodiscard]] inline SketchEngine gpu_engine(SketchKind kind) {
     switch (kind) {
-        case SketchKind::Quarter: return SketchEngine::BlendPacked;
+        case SketchKind::Quarter:
+            return SketchEngine::BlendPacked;
         case SketchKind::Half:
-        case SketchKind::Warp: return SketchEngine::Sort;
-        default: return SketchEngine::BlendCounters;
+        case SketchKind::Warp:
+            return SketchEngine::Sort;
+        default:
+            return SketchEngine::BlendCounters;
     }
 }
 

@@ -29,20 +29,17 @@ bool is_light(const Batch& batch, std::uint64_t weight) {
 }  // namespace
 
 Core::Core(std::optional<Context> context, const SketchOptions& options, SketchKeys keys, const char* function)
-    : context_(std::move(context)),
-      keys_(keys),
-      shape_(options, words_of(keys), function),
-      workers_(options.threads) {
+    : context_(std::move(context)), keys_(keys), shape_(options, words_of(keys), function), workers_(options.threads) {
     const auto engine = options.engine;
     if (engine == SketchEngine::Cpu) return;
     if (!context_) {
-        if (engine != SketchEngine::Auto) refuse(function, "an engine of the GPU needs a Context; give one, or take Cpu");
+        if (engine != SketchEngine::Auto)
+            refuse(function, "an engine of the GPU needs a Context; give one, or take Cpu");
         return;
     }
-    const auto why = DeviceTable::refusal(*context_->device(), shape_,
-                                          engine == SketchEngine::Auto && shape_.kind() != SketchKind::Sf
-                                              ? device_engine()
-                                              : engine);
+    const auto why = DeviceTable::refusal(
+        *context_->device(), shape_,
+        engine == SketchEngine::Auto && shape_.kind() != SketchKind::Sf ? device_engine() : engine);
     if (why && engine != SketchEngine::Auto) refuse(function, *why);
     device_can_ = !why;
 }
@@ -136,8 +133,8 @@ void Core::change_device(const char* function, const Work& work) {
 void Core::add(const char* function, const Batch& batch, Sign sign) {
     require_intact();
     if (!batch.weights.empty() && batch.weights.size() != batch.size) {
-        refuse(function, std::to_string(batch.size) + " keys take as many weights, not " +
-                             std::to_string(batch.weights.size()));
+        refuse(function,
+               std::to_string(batch.size) + " keys take as many weights, not " + std::to_string(batch.weights.size()));
     }
     const auto n = n_after(function, batch.weight(0, batch.size), sign);
     if (batch.size == 0) return;
@@ -180,7 +177,8 @@ std::vector<SketchCount> Core::query(const Batch& batch) {
 void Core::require_device(const char* function) const {
     require_intact();
     if (!context_) refuse(function, "the sketch was made without a Context; make it with the one of the texture");
-    if (shape_.options().engine == SketchEngine::Cpu) refuse(function, "the engine is Cpu; take Auto or one of the GPU");
+    if (shape_.options().engine == SketchEngine::Cpu)
+        refuse(function, "the engine is Cpu; take Auto or one of the GPU");
     if (!device_can_) {
         refuse(function, "the table does not fit on the GPU: " +
                              DeviceTable::refusal(*context_->device(), shape_, device_engine()).value_or(""));
@@ -253,11 +251,12 @@ void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optio
 void Core::merge(Core& other) {
     require_intact();
     if (!shape_.same_as(other.shape_) || keys_ != other.keys_) {
-        refuse("Sketch::merge", "both sketches must have one kind, width, depth, fat and seed, and the same type of keys");
+        refuse("Sketch::merge",
+               "both sketches must have one kind, width, depth, fat and seed, and the same type of keys");
     }
     const auto n = n_after("Sketch::merge", other.n_, Sign::Plus);
-    const bool on_one_device = place_ == Place::Device && other.place_ == Place::Device && n <= most_32 && this != &other &&
-                               context_->device() == other.context_->device();
+    const bool on_one_device = place_ == Place::Device && other.place_ == Place::Device && n <= most_32 &&
+                               this != &other && context_->device() == other.context_->device();
     if (on_one_device) {
         other.require_intact();
         change_device("Sketch::merge", [&](DeviceTable& table) { table.add(*other.device_); });

@@ -112,7 +112,8 @@ std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const 
         return "a bucket takes " + std::to_string(layers_of(shape, form)) + " render targets, and the GPU has " +
                std::to_string(device.features.color_targets) + "; use BlendCounters";
     }
-    const auto places = shape.bucket() == 0 ? std::uint64_t{shape.cells()} : std::uint64_t{shape.columns()} * Shape::masks;
+    const auto places =
+        shape.bucket() == 0 ? std::uint64_t{shape.cells()} : std::uint64_t{shape.columns()} * Shape::masks;
     if (sorts && places > 0xffffffffU) {
         return "Sort tells at most 2^32 - 1 places apart, and the table has " + std::to_string(places) +
                "; use BlendCounters";
@@ -198,12 +199,12 @@ KeyTextures DeviceTable::upload(const Batch& batch, std::size_t first, std::size
     KeyTextures sent{.keys = &lane.keys, .count = count, .weight = batch.weight(first, count)};
     if (batch.weights.empty()) return sent;
     fit(lane.weights, gl::Format::R32ui);
-    lane.weights_uploader.send(device_, lane.weights, rows, workers_,
-                               [&](std::size_t row, std::size_t some, auto memory) {
-                                   const auto end = std::min((row + some) * key_width, count);
-                                   const auto from = batch.weights.subspan(first + row * key_width, end - row * key_width);
-                                   std::memcpy(memory.data(), from.data(), from.size_bytes());
-                               });
+    lane.weights_uploader.send(
+        device_, lane.weights, rows, workers_, [&](std::size_t row, std::size_t some, auto memory) {
+            const auto end = std::min((row + some) * key_width, count);
+            const auto from = batch.weights.subspan(first + row * key_width, end - row * key_width);
+            std::memcpy(memory.data(), from.data(), from.size_bytes());
+        });
     sent.weights = &lane.weights;
     return sent;
 }
@@ -238,14 +239,15 @@ DeviceTable::Pending& DeviceTable::make_pending(SketchEngine form) {
     const auto layers = layers_of(shape_, form);
     const auto grid = Grid::of(pending_texels(shape_, form));
     const auto format = layers == 0 ? gl::Format::R32f : gl::Format::Rgba32f;
-    auto& made = pending_.emplace(
-        Pending{form, grid, pass::Target(device_, format, grid.width(), grid.height, layers)});
+    auto& made =
+        pending_.emplace(Pending{form, grid, pass::Target(device_, format, grid.width(), grid.height, layers)});
     gl::fill(device_, made.target.texture, 0);
     return made;
 }
 
 void DeviceTable::blend(const KeyTextures& keys, Sign sign, SketchEngine form) {
-    if (pending_ && (pending_->form != form || pending_->sign != sign || pending_->weight + keys.weight > exact)) carry();
+    if (pending_ && (pending_->form != form || pending_->sign != sign || pending_->weight + keys.weight > exact))
+        carry();
     auto& onto = pending_ && pending_->form == form ? *pending_ : make_pending(form);
     onto.sign = sign;
     draw_points(keys, onto);
@@ -261,8 +263,8 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
         return blend(keys, sign, SketchEngine::BlendCounters);
     }
     const auto fits = [&] {
-        return !pending_ || (pending_->form == form && pending_->sign == sign &&
-                             pending_->weight + keys.weight <= packed_exact);
+        return !pending_ ||
+               (pending_->form == form && pending_->sign == sign && pending_->weight + keys.weight <= packed_exact);
     };
     if (!fits()) carry();
     auto& onto = pending_ && pending_->form == form ? *pending_ : make_pending(form);
@@ -343,9 +345,9 @@ void DeviceTable::carry() {
     auto uniforms = table_uniforms();
     uniforms.set("pending_log2", pending_->grid.width_log2).set("removes", pending_->sign == Sign::Minus ? 1 : 0);
     renew({.name = "carry",
-           .program = &programs_.get("sketch/carry.frag", shaders::sketch_carry_frag,
-                                     "#define FORM " + std::to_string(form) + "\n#define BUCKET " +
-                                         std::to_string(shape_.bucket()) + "\n"),
+           .program = &programs_.get(
+               "sketch/carry.frag", shaders::sketch_carry_frag,
+               "#define FORM " + std::to_string(form) + "\n#define BUCKET " + std::to_string(shape_.bucket()) + "\n"),
            .inputs = {&table_.texture, &pending_->target.texture},
            .uniforms = std::move(uniforms)});
     gl::fill(device_, pending_->target.texture, 0);
@@ -372,7 +374,8 @@ void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
     const auto each = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
     const auto count = static_cast<int>(keys.count * each);
     const auto& sorted = merge_->sort_drawn(
-        {KeyType::U32, Order::Ascending, false}, keys.count * each, [&](const sort::MergeSurface& on, std::size_t rows) {
+        {KeyType::U32, Order::Ascending, false}, keys.count * each,
+        [&](const sort::MergeSurface& on, std::size_t rows) {
             const auto& source = on.source.texture;
             const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.width(), static_cast<int>(rows))});
             auto uniforms = key_uniforms(*keys.keys, keys.first);
@@ -425,7 +428,8 @@ void DeviceTable::load_levels(const MultiLevel& from) {
     send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
                [&](std::size_t first, std::span<std::uint32_t> to) {
                    const auto all = std::as_bytes(from.low());
-                   const auto begin = std::min(first * 4, all.size()), end = std::min((first + to.size()) * 4, all.size());
+                   const auto begin = std::min(first * 4, all.size()),
+                              end = std::min((first + to.size()) * 4, all.size());
                    std::memcpy(to.data(), all.data() + begin, end - begin);
                });
     static_assert(low_words == 8);  // two texels

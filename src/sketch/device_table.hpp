@@ -42,8 +42,8 @@ struct KeyTextures {
 
 // The table holds counters of 32 bits in integer texels, four in a texel. Integers cannot be blended, so points are
 // added to a table of floats beside it, `pending`, which is carried over to the integers before any of its counters can
-// pass what its floats hold exactly. Of Msws the table is a copy of the CPU's, to query; what is blended is carried over
-// to the CPU. Of Sf it is the slim table, made by the CPU.
+// pass what its floats hold exactly. Of Msws the table is a copy of the CPU's, to query; what is blended is carried
+// over to the CPU. Of Sf it is the slim table, made by the CPU.
 // Pre of every call: a session is open; no counter passes 2^32 - 1.
 class DeviceTable {
   public:

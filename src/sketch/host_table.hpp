@@ -50,7 +50,8 @@ class HostTable {
     [[nodiscard]] std::uint64_t get(std::size_t cell) const;
     // Copies counters of 32 bits, cells [first, first + to.size()). Of Sf those of the slim table. Pre: all fit.
     void copy_seen(std::size_t first, std::span<std::uint32_t> to) const;
-    // Adds these to the cells from `first` on, or takes them off. Pre: the sum of no counter is more than the n given to reserve().
+    // Adds these to the cells from `first` on, or takes them off. Pre: the sum of no counter is more than the n given
+    // to reserve().
     void add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign = Sign::Plus);
     void add_cells(std::size_t first, std::span<const std::uint64_t> counters);
     // Makes the counters wide enough.

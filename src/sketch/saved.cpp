@@ -63,9 +63,8 @@ std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const H
     bytes.reserve(head_bytes + shape.cells() * each + checksum_bytes);
     for (const auto letter : magic) bytes.push_back(static_cast<std::byte>(letter));
     const auto& options = shape.options();
-    for (const auto number :
-         {int{version}, static_cast<int>(head.keys), static_cast<int>(options.kind), options.depth, shape.fat(),
-          int{each}, 0, 0})
+    for (const auto number : {int{version}, static_cast<int>(head.keys), static_cast<int>(options.kind), options.depth,
+                              shape.fat(), int{each}, 0, 0})
         put(bytes, static_cast<std::uint8_t>(number));
     put(bytes, options.width);
     put(bytes, options.seed);

@@ -62,12 +62,17 @@ std::vector<Positions> make_masks(int bucket, int depth, std::uint64_t seed) {
 
 int bucket_of(SketchKind kind) {
     switch (kind) {
-        case SketchKind::Warp: return 32;
-        case SketchKind::Half: return 16;
+        case SketchKind::Warp:
+            return 32;
+        case SketchKind::Half:
+            return 16;
         case SketchKind::Quarter:
-        case SketchKind::Sf: return 8;
-        case SketchKind::Msws: return 28;
-        case SketchKind::Thread: break;
+        case SketchKind::Sf:
+            return 8;
+        case SketchKind::Msws:
+            return 28;
+        case SketchKind::Thread:
+            break;
     }
     return 0;
 }
@@ -82,8 +87,8 @@ void check(const SketchOptions& options, int bucket, const char* function) {
     const auto [least_kind, most_kind] = std::pair{SketchKind::Thread, SketchKind::Sf};
     if (options.kind < least_kind || options.kind > most_kind) refuse(function, "there is no such kind");
     if (options.depth < 1 || options.depth > most_depth) {
-        refuse(function, "depth must be from 1 to " + std::to_string(most_depth) + ", not " +
-                             std::to_string(options.depth));
+        refuse(function,
+               "depth must be from 1 to " + std::to_string(most_depth) + ", not " + std::to_string(options.depth));
     }
     if (bucket > 0 && options.depth > bucket) {
         refuse(function, "depth must be at most " + std::to_string(bucket) + ", the counters of a bucket, not " +
@@ -150,8 +155,8 @@ bool Shape::same_as(const Shape& other) const {
 std::uint64_t Shape::error(std::uint64_t n) const {
     const auto all = static_cast<long double>(n);
     const auto e = std::exp(1.0L);
-    const auto most = bucket_ == 0 ? all * e / columns_
-                                   : all * std::exp(static_cast<long double>(depth())) * depth() / seen_cells();
+    const auto most =
+        bucket_ == 0 ? all * e / columns_ : all * std::exp(static_cast<long double>(depth())) * depth() / seen_cells();
     return most >= all ? n : static_cast<std::uint64_t>(most);
 }
 

@@ -36,8 +36,8 @@ Batch batch_of(std::span<const T> keys, std::span<const std::uint32_t> weights =
 template <class T>
 void check_weights(const char* function, std::span<const T> keys, std::span<const std::uint32_t> weights) {
     if (weights.size() == keys.size()) return;
-    throw InvalidArgument(std::string(function) + ": " + std::to_string(keys.size()) + " keys take as many weights, not " +
-                          std::to_string(weights.size()));
+    throw InvalidArgument(std::string(function) + ": " + std::to_string(keys.size()) +
+                          " keys take as many weights, not " + std::to_string(weights.size()));
 }
 
 }  // namespace
@@ -48,8 +48,7 @@ struct Sketch<T>::State {
 };
 
 template <class T>
-Sketch<T>::Sketch(const SketchOptions& options)
-    : state_(new State{Core({}, options, keys_of<T>, "Sketch")}) {}
+Sketch<T>::Sketch(const SketchOptions& options) : state_(new State{Core({}, options, keys_of<T>, "Sketch")}) {}
 template <class T>
 Sketch<T>::Sketch(Context context, const SketchOptions& options)
     : state_(new State{Core(std::move(context), options, keys_of<T>, "Sketch")}) {}
@@ -87,13 +86,13 @@ std::vector<SketchCount> Sketch<T>::query(std::span<const T> keys) const {
 }
 
 template <class T>
-void Sketch<T>::insert_texture(std::uint32_t keys, std::optional<std::size_t> count)
-    requires(!std::is_same_v<T, std::string_view>) {
+void Sketch<T>::insert_texture(std::uint32_t keys,
+                               std::optional<std::size_t> count) requires(!std::is_same_v<T, std::string_view>) {
     state_->core.add_texture("Sketch::insert_texture", keys, count, Sign::Plus);
 }
 template <class T>
-void Sketch<T>::remove_texture(std::uint32_t keys, std::optional<std::size_t> count)
-    requires(!std::is_same_v<T, std::string_view>) {
+void Sketch<T>::remove_texture(std::uint32_t keys,
+                               std::optional<std::size_t> count) requires(!std::is_same_v<T, std::string_view>) {
     state_->core.add_texture("Sketch::remove_texture", keys, count, Sign::Minus);
 }
 template <class T>
@@ -177,7 +176,8 @@ std::uint64_t suggest_width(double eps) {
 
 int suggest_depth(double delta) {
     if (!(delta >= 1e-6 && delta < 1)) {
-        throw InvalidArgument("suggest_depth: delta must be at least 1e-6 and less than 1, not " + std::to_string(delta));
+        throw InvalidArgument("suggest_depth: delta must be at least 1e-6 and less than 1, not " +
+                              std::to_string(delta));
     }
     return static_cast<int>(std::ceil(-std::log(delta)));
 }

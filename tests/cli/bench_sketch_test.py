@@ -16,8 +16,8 @@ RIVALS = ["cpu, 1 thread", "cpu, all threads"]
 class BenchSketch(Command):
     def test_report_and_plot(self):
         plot = self.path("plot.svg")
-        result = run("bench", "sketch", "--n", "2^10,2000", "--kinds", "thread,quarter,msws,sf", "--loads", "0.5", "--dist", "uniform,equal", "--repeat", "1",
-                     "--rivals", "--quick", "--json", "--plot", plot)
+        result = run("bench", "sketch", "--n", "2^10,2000", "--kinds", "thread,quarter,msws,sf", "--loads", "0.5",
+                     "--dist", "uniform,equal", "--repeat", "1", "--rivals", "--quick", "--json", "--plot", plot)
         self.assertEqual(result.returncode, 0, result.stderr)
         report = json.loads(result.stdout)
         for key in "quadmill command date renderer cpu threads repeat cases limits accuracy".split():

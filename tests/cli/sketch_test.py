@@ -38,7 +38,8 @@ class Sketch(Command):
         removed_file = self.path("removed", raw(removed))
         counts.subtract(removed)
         for kind in KINDS:
-            engines = {"thread": ["sort"], "msws": ["auto", "blend-counters"], "sf": ["auto"]}.get(kind, ["blend-packed", "sort"])
+            engines = {"thread": ["sort"], "msws": ["auto", "blend-counters"],
+                       "sf": ["auto"]}.get(kind, ["blend-packed", "sort"])
             files = []
             for engine in ["cpu"] + engines:
                 path = self.build("s", "--kind", kind, "--width", "3000", "--engine", engine, "--device", "0",
@@ -101,7 +102,8 @@ class Sketch(Command):
         self.fails(1, "'x' is not an integer", "sketch", "build", "--text", "--width", "9", *out, stdin=b"1\nx\n")
         self.fails(1, "bytes", "sketch", "build", "--width", "9", *out, stdin=b"\x01\x00\x00\x00\x02")
         removed = self.path("removed", raw([1, 2]))
-        self.fails(1, "only 1 were inserted", "sketch", "build", "--width", "9", "--remove", removed, *out, stdin=raw([1]))
+        self.fails(1, "only 1 were inserted", "sketch", "build", "--width", "9", "--remove", removed, *out,
+                   stdin=raw([1]))
         self.fails(1, "nowhere", "sketch", "info", self.path("nowhere"))
         good = self.read(self.build("good", "--width", "9", stdin=raw([1])))
         for damaged in (b"", good[:-1], good + b"\0", b"QMSX" + good[4:], good[:20] + b"\xff" + good[21:]):

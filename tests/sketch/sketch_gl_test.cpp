@@ -115,7 +115,8 @@ TEST_CASE("Keys of 64 bits, floats, texts, and every depth") {
             expect_equal(on_gpu, on_cpu);
             CHECK(on_gpu.query(keys) == on_cpu.query(keys));
             if (depth > 1) continue;
-            Sketch<std::string_view> texts(context(), options), texts_on_cpu({.kind = kind, .width = 301, .depth = depth});
+            Sketch<std::string_view> texts(context(), options),
+                texts_on_cpu({.kind = kind, .width = 301, .depth = depth});
             const std::array<std::string_view, 3> words{"one", "two", ""};
             texts.insert(words);
             texts_on_cpu.insert(words);
@@ -151,7 +152,8 @@ TEST_CASE("Weights, light ones as points and heavy ones by the CPU") {
 TEST_CASE("Floats are carried over before they stop counting, and so are packed counters") {
     using detail::sketch::DeviceTable;
     for_all([](SketchKind kind, SketchEngine engine) {
-        if (kind == SketchKind::Half || kind == SketchKind::Warp || engine == SketchEngine::Auto) return;  // the others draw the same points
+        if (kind == SketchKind::Half || kind == SketchKind::Warp || engine == SketchEngine::Auto)
+            return;  // the others draw the same points
         const SketchOptions options{.kind = kind, .width = 64, .engine = engine};
         Sketch<std::uint32_t> sketch(context(), options);
         // One key, and no query between, which would carry: a float counts up to 2^24 by ones.

@@ -38,7 +38,8 @@ void expect_none_below(const Sketch<T>& sketch, const std::unordered_map<T, std:
 
 // The mean of estimate / true count, in percent, over all different keys.
 double mean_ratio(const SketchOptions& options, double load) {
-    const auto keys = sketch_stream<std::uint32_t>("uniform", static_cast<std::size_t>(load * static_cast<double>(options.width)), 7);
+    const auto keys =
+        sketch_stream<std::uint32_t>("uniform", static_cast<std::size_t>(load * static_cast<double>(options.width)), 7);
     Sketch<std::uint32_t> sketch(options);
     sketch.insert(keys);
     const auto counts = exact_counts(keys);
@@ -307,7 +308,8 @@ TEST_CASE("Bytes that are made up, with a checksum that is right, load or are re
     int loaded = 0, refused = 0;
     for (int i = 0; i < 20'000; ++i) {
         auto bytes = good;
-        bytes.resize(static_cast<std::size_t>(std::max(44, static_cast<int>(good.size()) - 4 + static_cast<int>(numbers() % 9))));
+        bytes.resize(static_cast<std::size_t>(
+            std::max(44, static_cast<int>(good.size()) - 4 + static_cast<int>(numbers() % 9))));
         for (int changes = static_cast<int>(numbers() % 4); changes-- > 0;) {
             const auto at = numbers() % (i % 2 == 0 ? 36 : bytes.size());
             bytes[at] = static_cast<std::byte>(numbers() % 3 == 0 ? numbers() : numbers() % 9);
