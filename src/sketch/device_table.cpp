@@ -134,7 +134,9 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
       masks_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
       grid_(Grid::of(table_texels(shape))),
       table_(device, gl::Format::Rgba32ui, grid_.width(), grid_.height),
-      slice_keys_(slice_of(shape)) {
+      slice_keys_(slice_of(shape)),
+      instead_of_packed_(refusal(device, shape, SketchEngine::Sort) ? SketchEngine::BlendCounters
+                                                                    : SketchEngine::Sort) {
     send_words(device_, lanes_[0].keys_uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
         std::ranges::fill(to, 0U);
         for (std::size_t i = 0; i < to.size() && !shape_.mask_table().empty(); ++i) {
@@ -260,7 +262,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     constexpr auto form = SketchEngine::BlendPacked;
     if (skip_packed_ > 0) {
         --skip_packed_;
-        return blend(keys, sign, SketchEngine::BlendCounters);
+        return add_slice(keys, sign, instead_of_packed_);
     }
     const auto fits = [&] {
         return !pending_ ||
@@ -275,7 +277,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     if (check(onto, keys.count * static_cast<std::uint64_t>(shape_.depth())) == Checked::Right) return carry();
     skip_packed_ = packed_pause;
     pending_.reset();
-    blend(keys, sign, SketchEngine::BlendCounters);
+    add_slice(keys, sign, instead_of_packed_);
 }
 
 void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {

@@ -134,6 +134,8 @@ class DeviceTable {
     pass::Target estimates_;
     pass::ReadBack read_back_;
     std::size_t slice_keys_;
+    // What a batch that runs over is full of are few keys that occur often, which cost Sort nothing.
+    SketchEngine instead_of_packed_;
     int skip_packed_ = 0;  // batches, since one ran over
 };
 

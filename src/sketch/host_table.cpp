@@ -56,6 +56,7 @@ class Cells {
             for (const auto cell : of(i)) prefetch(counters, cell);
         }
     }
+    [[nodiscard]] const Key& key(std::size_t i) const { return keys_.at(i); }
     [[nodiscard]] std::span<const std::size_t> of(std::size_t i) const {
         return std::span(cells_).subspan(i * depth_, depth_);
     }
@@ -126,7 +127,10 @@ void HostTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers
         for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
             cells.find(batch, first, count, counters);
             for (std::size_t i = 0; i < count; ++i) {
-                for (const auto cell : cells.of(i)) add_to(counters, cell, batch.weight(first + i), sign, sharing);
+                // Of a key that comes several times in a row, threads would wait for each other's additions.
+                auto weight = std::uint64_t{batch.weight(first + i)};
+                while (i + 1 < count && cells.key(i + 1) == cells.key(i)) weight += batch.weight(first + ++i);
+                for (const auto cell : cells.of(i)) add_to(counters, cell, weight, sign, sharing);
             }
         });
     };
