@@ -22,11 +22,13 @@ ROOMS = {
     "sort": ["cpu", "gl", "pass"],
     "query": ["cpu", "gl", "pass", "sort"],
     "external": ["cpu", "files", "gl", "pass", "sort"],
+    "sketch": ["cpu", "gl", "pass", "sort"],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
-    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "input"],
+    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "sketch", "input"],
     "show": ["cpu", "gl", "pass", "sort", "query", "input"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "files", "external", "input", "sql", "bench", "show"],
+    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "sketch", "files", "input", "sql", "bench",
+            "show"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.

@@ -62,6 +62,8 @@ class Meter {
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
     [[nodiscard]] Limit depth() const;
+    [[nodiscard]] Limit scatter(gl::Format format) const;
+    [[nodiscard]] Limit fetch() const;
     // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
     [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
 
@@ -113,10 +115,9 @@ class Meter {
     }
 
     void copies(gl::Format format);
-    void fetches(const Limit& write);
+    void fetches(const Limit& write, const Limit& best);
     void targets();
     void stencil();
-    void scatter();
     void arithmetic();
     void transfers();
     void overheads();
@@ -161,7 +162,7 @@ void Meter::copies(gl::Format format) {
          [&] { return rate(pixels(), many, [&] { copy(device_, "limit", from, to); }); });
 }
 
-void Meter::fetches(const Limit& write) {
+Limit Meter::fetch() const {
     const Canvas canvas(device_, gl::Format::Rgba32f, request_.side);
     Limit best{};
     for (const int count : {8, 16, 32}) {
@@ -171,6 +172,10 @@ void Meter::fetches(const Limit& write) {
                                    [&] { return rate(pixels() * count, 1, [&] { draw(device_, pass); }); });
         if (found.value > best.value) best = found;
     }
+    return best;
+}
+
+void Meter::fetches(const Limit& write, const Limit& best) {
     limits_.push_back(best);
     limits_.push_back({"fetches in the time of one RGBA32F write", best.value / write.value, best.low / write.high,
                        best.high / write.low, "fetches"});
@@ -221,9 +226,9 @@ void Meter::stencil() {
     });
 }
 
-void Meter::scatter() {
+Limit Meter::scatter(gl::Format format) const {
     const gl::Program program(device_, "bench/scatter.vert", {shaders::bench_scatter_vert, shaders::bench_one_frag});
-    const gl::Texture target(device_, gl::Format::R32f, request_.side, request_.side);
+    const gl::Texture target(device_, format, request_.side, request_.side);
     fill(device_, target, 0);
     const gl::Framebuffer framebuffer(device_, target);
     const gl::Points points(device_);
@@ -235,8 +240,8 @@ void Meter::scatter() {
                         .points = &points,
                         .first = 0,
                         .count = count};
-    note("scatter points, adding to R32F", "Gpoint/s",
-         [&] { return rate(static_cast<double>(count), 1, [&] { draw(device_, pass); }); });
+    return measure("scatter points, adding to " + std::string(gl::info(format).name), "Gpoint/s",
+                   [&] { return rate(static_cast<double>(count), 1, [&] { draw(device_, pass); }); });
 }
 
 void Meter::arithmetic() {
@@ -315,11 +320,11 @@ std::vector<Limit> Meter::all() {
     copies(gl::Format::Rgba16f);
     limits_.push_back(fill_rate(gl::Format::Rg32f, gl::Blend::None));
     limits_.push_back(fill_rate(gl::Format::R32f, gl::Blend::None));
-    fetches(write);
+    fetches(write, fetch());
     targets();
     limits_.push_back(depth());
     stencil();
-    scatter();
+    limits_.push_back(scatter(gl::Format::R32f));
     arithmetic();
     transfers();
     overheads();
@@ -354,6 +359,15 @@ Limit depth_limit(Context& context) {
     auto limit = Meter(device, {}).depth();
     scope.check();
     return limit;
+}
+
+std::vector<Limit> sketch_limits(Context& context) {
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, "limits");
+    const Meter meter(device, {.side = device.info.software ? 512 : 2048, .repeat = 3});
+    std::vector<Limit> limits{meter.scatter(gl::Format::R32f), meter.scatter(gl::Format::Rgba32f), meter.fetch()};
+    scope.check();
+    return limits;
 }
 
 double FillLimits::rate(std::string_view format, PassEvent::Write write) {

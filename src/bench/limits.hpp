@@ -27,6 +27,10 @@ struct LimitsRequest {
 // "depth test and occlusion count" alone.
 [[nodiscard]] Limit depth_limit(Context& context);
 
+// What inserts and queries of sketches are judged by: "scatter points, adding to R32F", the same to RGBA32F, and "fetch
+// RGBA32F".
+[[nodiscard]] std::vector<Limit> sketch_limits(Context& context);
+
 // How fast passes can write or blend, measured when first asked for.
 class FillLimits {
   public:

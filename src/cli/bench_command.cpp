@@ -117,6 +117,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     bench->require_subcommand(1);
     add_bench_external_command(*bench, command_line);
     add_bench_query_command(*bench, command_line);
+    add_bench_sketch_command(*bench, command_line);
     add_bench_sort_command(*bench, command_line);
     add_bench_stream_command(*bench, command_line);
 }

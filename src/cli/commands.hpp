@@ -18,6 +18,7 @@ void add_merge_command(CLI::App& app);
 void add_quantiles_command(CLI::App& app);
 void add_query_command(CLI::App& app);
 void add_show_command(CLI::App& app);
+void add_sketch_command(CLI::App& app);
 void add_sort_command(CLI::App& app);
 void add_terasort_command(CLI::App& app);
 void add_valsort_command(CLI::App& app);

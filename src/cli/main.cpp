@@ -108,6 +108,7 @@ int run(int argc, char** argv) {
     add_terasort_command(app);
     add_gensort_command(app);
     add_valsort_command(app);
+    add_sketch_command(app);
     add_limits_command(app);
     add_show_command(app);
     std::string command_line = "quadmill";

@@ -5,6 +5,7 @@
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
+#include "cli/saved_input.hpp"
 #include "cli/stream_run.hpp"
 #include "quadmill/error.hpp"
 
@@ -57,17 +58,6 @@ struct MergeCommand {
     SavedSummary first_{};
     std::optional<SaveFile> save_;
 };
-
-std::string name_of(const std::string& file) {
-    return file == "-" ? "standard input" : "'" + file + "'";
-}
-
-// The library's messages begin with its function, of which who calls the command knows nothing.
-[[noreturn]] void refuse_file(const std::string& file, const InvalidArgument& error) {
-    const std::string_view what = error.what();
-    const auto colon = what.find(": ");
-    throw InvalidArgument(name_of(file) + ": " + std::string(colon < what.find(' ') ? what.substr(colon + 2) : what));
-}
 
 // Of content_.
 SavedSummary MergeCommand::saved(std::size_t which) const {

@@ -9,6 +9,7 @@
 
 #include "cpu/sample_keys.hpp"
 #include "quadmill/query.hpp"
+#include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::cli {
@@ -32,6 +33,17 @@ inline const Words<QueryEngine> query_engine_words{{"auto", QueryEngine::Auto},
                                                    {"cpu", QueryEngine::Cpu},
                                                    {"depth", QueryEngine::Depth},
                                                    {"bitmap", QueryEngine::Bitmap}};
+inline const Words<SketchKind> sketch_kind_words{{"thread", SketchKind::Thread}, {"warp", SketchKind::Warp},
+                                                 {"half", SketchKind::Half},     {"quarter", SketchKind::Quarter},
+                                                 {"msws", SketchKind::Msws},     {"sf", SketchKind::Sf}};
+inline const Words<SketchEngine> sketch_engine_words{{"auto", SketchEngine::Auto},
+                                                     {"cpu", SketchEngine::Cpu},
+                                                     {"blend-counters", SketchEngine::BlendCounters},
+                                                     {"blend-buckets", SketchEngine::BlendBuckets},
+                                                     {"blend-packed", SketchEngine::BlendPacked},
+                                                     {"sort", SketchEngine::Sort}};
+inline const Words<SketchKeys> sketch_keys_words{
+    {"u32", SketchKeys::U32}, {"u64", SketchKeys::U64}, {"f32", SketchKeys::F32}, {"text", SketchKeys::Text}};
 inline const Words<Precision> precision_words{{"f32", Precision::Float32}, {"f16", Precision::Float16}};
 
 using detail::cpu::Distribution;

@@ -43,7 +43,7 @@ EXPECTED = {
 
 class Shaders(Command):
     def shaders(self):
-        """Of sorts of every engine and form, of queries by both engines, of limits and pictures."""
+        """Of sorts of every engine and form, of queries by both engines, of sketches, of limits and pictures."""
         folder = pathlib.Path(self.folder, "shaders")
         folder.mkdir()
         numbers = random.Random(1)
@@ -73,6 +73,15 @@ class Shaders(Command):
                           "SELECT MEDIAN(b), SUM(c) FROM - WHERE c IS NOT NULL",
                           "SELECT t, COUNT(*) FROM - GROUP BY t"):
                 made("query", query, "--engine", engine, stdin=rows.encode())
+        for kind in ("thread", "warp", "half", "quarter"):
+            for engine in ("blend-counters", "blend-buckets", "blend-packed", "sort"):
+                if kind != "thread" or engine in ("blend-counters", "sort"):
+                    for size, name in ((4, "u32"), (8, "u64"), (4, "f32")):
+                        made("sketch", "build", "--kind", kind, "--engine", engine, "--type", name, "--width", "50",
+                             *out, stdin=bytes(size * 5000))
+        for kind in ("msws", "sf"):
+            made("sketch", "build", "--kind", kind, "--width", "50", *out, stdin=bytes(4))
+            made("sketch", "query", out[1], "--device", "0", "--profile", stdin=bytes(4))
         made("limits", "--side", "64", "--repeat", "1", stdin=b"")
         return sorted(folder.iterdir())
 

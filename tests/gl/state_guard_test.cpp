@@ -21,6 +21,7 @@
 #include "gl/texels.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
 #include "quadmill/window_sorter.hpp"
 #include "quadmill_shaders.hpp"
@@ -175,6 +176,7 @@ class Calls {
             {"WindowSorter::begin another", [&, n = size(), w = window()] { begin(stream, random, n, w); }},
             {"WindowSorter::finish", [&] { finish(stream); }},
             {"argsort_texture", [&, n = size()] { argsort_texture(random, n); }},
+            {"Sketch", [&, n = size()] { sketch(random, n); }},
             {"sort_texture", [&] { sort_texture(sorter, texture); }},
             {"sort_texture with specials", [&] { sort_texture(other, odd_texture); }},
             {"Sorter, its first sort, its end",
@@ -324,6 +326,39 @@ class Calls {
         std::vector<float> gathered;
         for (const auto i : index) gathered.push_back(keys.at(i));
         CHECK(bits_differ(gathered, sorted(keys, Order::Ascending)) == "");
+    }
+
+    // Of either kind of points, or of sorting.
+    void sketch(Random& random, std::size_t n) {
+        using enum SketchEngine;
+        const std::array engines{BlendCounters, BlendBuckets, BlendPacked, Sort};
+        Sketch<float> counts(context_, {.width = 50, .engine = engines.at(random.index(4))});
+        Sketch<float> expected({.width = 50});
+        const auto keys = sample_keys<float>(random, n + 1, Specials::Some);
+        const auto& gl = detail::Access::of(context_)->gl;
+        const auto width = static_cast<GLsizei>(keys.size());
+        std::array<GLuint, 2> textures{};
+        std::optional<Session> session(context_);
+        gl.CreateTextures(GL_TEXTURE_2D, 2, textures.data());
+        gl.TextureStorage2D(textures[0], 1, GL_R32F, width, 1);
+        gl.TextureStorage2D(textures[1], 1, GL_R32UI, width, 1);
+        gl.TextureSubImage2D(textures[0], 0, 0, 0, width, 1, GL_RED, GL_FLOAT, keys.data());
+        session.reset();
+        counts.insert(keys);
+        counts.insert_texture(textures[0]);
+        counts.remove(keys.front());
+        counts.merge(Sketch<float>::load(context_, counts.save()));
+        counts.query_texture(textures[0], textures[1]);
+        expected.insert(keys, std::vector<std::uint32_t>(keys.size(), 4));
+        expected.remove(std::array{keys.front(), keys.front()});
+        std::vector<std::uint32_t> found(keys.size());
+        session.emplace(context_);
+        gl.GetTextureImage(textures[1], 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(4 * found.size()),
+                           found.data());
+        gl.DeleteTextures(2, textures.data());
+        session.reset();
+        CHECK(counts.query(keys) == expected.query(keys));
+        for (std::size_t i = 0; i < keys.size(); ++i) CHECK(found[i] == expected.query(keys[i]).estimate);
     }
 
     // Its engine is PBSN alone; another one that was asked for is refused.

@@ -59,7 +59,7 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
     in_table_.reset();
     uploader.send(device_, surface_->segments, used_rows, workers_,
                   [&](std::size_t row, std::size_t rows, auto memory) {
-                      std::memcpy(memory.data(), detail::Access::of(table) + row * width, rows * width * sizeof(Blocks));
+                      std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
                   });
     in_table_ = segments;
 }
@@ -180,13 +180,14 @@ MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
             "#define WORDS 2\n" + std::string(shaders::sort_banked_glsl)) {}
 
 // The rows of `source` that are filled, and the places that are written.
-const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t pairs, int width, std::size_t count) {
+const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t source_rows, int width,
+                                             std::size_t count) {
     const std::array key{static_cast<std::size_t>(on.source.texture.width()), static_cast<std::size_t>(width), count};
     if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
     const auto across = static_cast<std::size_t>(width);
     const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
     std::vector<gl::Quad> quads{
-        gl::rectangle(0, 0, on.source.texture.width(), static_cast<int>(on.source_rows(pairs)))};
+        gl::rectangle(0, 0, on.source.texture.width(), static_cast<int>(source_rows))};
     if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
     if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
     return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
@@ -197,6 +198,15 @@ KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
                       : format == gl::Format::R32ui ? KeyType::U32
                                                     : KeyType::I32;
     return {type, order, true};
+}
+
+const MergeSurface& MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {
+    Segments segments(form.pair_keys());
+    segments.add(0, count);
+    auto& on = surface(form, segments);
+    draw_keys(on, on.source_rows(segments.pairs()));
+    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
+    return on;
 }
 
 SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
@@ -210,10 +220,7 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     }
     if (!texture_programs_) texture_programs_.emplace(device_);
     const auto& [load, store] = *texture_programs_;
-    Segments segments(form.pair_keys());
-    segments.add(0, count);
-    auto& on = surface(form, segments);
-    const auto& quads = argsort_quads(on, segments.pairs(), index.width(), count);
+    const gl::QuadList* quads = nullptr;
     std::optional<gl::Texture> beside;
     if (write == IndexWrite::Copied) {
         beside.emplace(device_, gl::Format::R32ui, index.width(), index.height());
@@ -223,18 +230,20 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     const gl::Framebuffer target(device_, beside ? *beside : index);
     // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
     copy(device_, "copy from caller", keys, raw_);
-    draw(device_, {.name = "keys of texture",
-                   .program = &load,
-                   .inputs = {&raw_},
-                   .uniforms = {{"count", static_cast<int>(count)},
-                                {"source_width", keys.width()},
-                                {"target_width", on.source.texture.width()},
-                                {"padding", static_cast<unsigned>(form.padding())}},
-                   .target = &on.source.framebuffer,
-                   .quads = &quads,
-                   .first = 0,
-                   .count = 1});
-    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
+    const auto& on = sort_drawn(form, count, [&](const MergeSurface& to, std::size_t rows) {
+        quads = &argsort_quads(to, rows, index.width(), count);
+        draw(device_, {.name = "keys of texture",
+                       .program = &load,
+                       .inputs = {&raw_},
+                       .uniforms = {{"count", static_cast<int>(count)},
+                                    {"source_width", keys.width()},
+                                    {"target_width", to.source.texture.width()},
+                                    {"padding", static_cast<unsigned>(form.padding())}},
+                       .target = &to.source.framebuffer,
+                       .quads = quads,
+                       .first = 0,
+                       .count = 1});
+    });
     draw(device_, {.name = "index of keys",
                    .program = &store,
                    .inputs = {&on.keys.now.texture},
@@ -242,9 +251,9 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
                                 {"half_height", on.shape.half_height},
                                 {"target_width", index.width()}},
                    .target = &target,
-                   .quads = &quads,
+                   .quads = quads,
                    .first = 1,
-                   .count = quads.quads().size() - 1});
+                   .count = quads->quads().size() - 1});
     if (beside) copy(device_, "copy to caller", *beside, index);
     return {.n = count,
             .engine = Engine::Merge,

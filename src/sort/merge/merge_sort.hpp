@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -82,6 +83,11 @@ class MergeSort {
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
                       IndexWrite write = IndexWrite::Drawn);
 
+    // Sorts `count` keys that `draw_keys` draws into the first rows of the source; they stay on the GPU, in keys.now of
+    // what is returned. Does not wait for the GPU. Pre: 1 <= count; they fit into a texture.
+    using DrawKeys = std::function<void(const MergeSurface& on, std::size_t rows)>;
+    const MergeSurface& sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
+
     // Of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
 
@@ -103,7 +109,7 @@ class MergeSort {
     void upload(pass::Uploader& uploader, const KeyForm& form, Keys keys, const Segments& segments);
     void take(pass::BankedReadBack& readback, const MergeLane::Job& job);
 
-    const gl::QuadList& argsort_quads(const MergeSurface& on, std::size_t pairs, int width, std::size_t count);
+    const gl::QuadList& argsort_quads(const MergeSurface& on, std::size_t rows, int width, std::size_t count);
     struct TexturePrograms {
         explicit TexturePrograms(gl::Device& device);
         gl::Program load, store;

@@ -1,0 +1,21 @@
+// What the merge engine sorts in place of a scatter: four places a texel, DEPTH of each key, which are its counters;
+// or, where keys have buckets, one of each key: its bucket times 1024 and its mask.
+uniform int count;         // of places
+uniform int target_width;  // of the texture that the merge engine reads
+out uvec4 codes;
+
+uint code_of(int i) {
+#if BUCKET == 0
+    return cell_of(key_at(i / DEPTH), i % DEPTH);
+#else
+    uint h = hash(key_at(i), 0);
+    return h % columns * 1024u + h % 1024u;
+#endif
+}
+
+void main() {
+    int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
+    uvec4 found;  // OpenGL ES allows no index of an output but a constant
+    for (int c = 0; c < 4; ++c) found[c] = first + c < count ? code_of(first + c) : 0xffffffffu;
+    codes = found;
+}

@@ -1,0 +1,65 @@
+// The counters of a key, as src/sketch/shape.hpp has them. Before this stand WORDS (of a key), DEPTH, BUCKET (counters
+// in a bucket; 0: rows) and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and high word.
+//     texture2   of a hash's mask: the positions in the bucket, a byte each
+uniform highp usampler2D texture2;
+uniform uint columns;  // counters in a row, or buckets
+
+uint scrambled(uint x) {
+    x = (x ^ (x >> 16)) * 0x85ebca6bu;
+    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+    return x ^ (x >> 16);
+}
+
+uvec2 mixed(uvec2 key) {
+#if WORDS == 1
+    return uvec2(scrambled(key.x), 0u);
+#else
+    key.x ^= scrambled(key.y + 0x9e3779b9u);
+    key.y ^= scrambled(key.x + 0x7f4a7c15u);
+    return key;
+#endif
+}
+
+// The high word of a product; OpenGL ES has none by itself.
+uint high_product(uint a, uint b) {
+    uint a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;
+    uint low = a0 * b0, left = a1 * b0, right = a0 * b1;
+    uint middle = (low >> 16) + (left & 0xffffu) + (right & 0xffffu);
+    return a1 * b1 + (left >> 16) + (right >> 16) + (middle >> 16);
+}
+
+// factor * x modulo 2^64, low word first.
+uvec2 product(uvec2 factor, uint x) {
+    return uvec2(factor.x * x, high_product(factor.x, x) + factor.y * x);
+}
+
+uvec2 sum(uvec2 a, uvec2 b) {
+    uint low = a.x + b.x;
+    return uvec2(low, a.y + b.y + (low < a.x ? 1u : 0u));
+}
+
+uint hash(uvec2 key, int function) {
+    uvec2 all = sum(product(FACTORS[function].xy, key.x), OFFSETS[function]);
+#if WORDS == 2
+    all = sum(all, product(FACTORS[function].zw, key.y));
+#endif
+    return all.y;
+}
+
+uvec4 positions_of(uint hash) {
+    return texelFetch(texture2, ivec2(int(hash % 1024u), 0), 0);
+}
+
+uint position(uvec4 positions, int i) {
+    return positions[i >> 2] >> (8 * (i & 3)) & 0xffu;
+}
+
+// Of a mixed key: its i-th counter.
+uint cell_of(uvec2 key, int i) {
+#if BUCKET == 0
+    return uint(i) * columns + hash(key, i) % columns;
+#else
+    uint h = hash(key, 0);
+    return h % columns * uint(BUCKET) + position(positions_of(h), i);
+#endif
+}

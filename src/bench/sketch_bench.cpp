@@ -1,0 +1,256 @@
+#include "bench/sketch_bench.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <unordered_map>
+
+#include "cpu/stopwatch.hpp"
+#include "gl/device.hpp"
+#include "pass/transfer.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+constexpr std::size_t compared_counters = std::size_t{1} << 22, compared_keys = std::size_t{1} << 16;
+constexpr std::size_t slow_on_cpu = std::size_t{1} << 20;  // keys from which on the CPU is measured once
+
+// Who fills the tables of the kind.
+bool goes_with(SketchKind kind, SketchEngine engine) {
+    const bool buckets = engine == SketchEngine::BlendBuckets || engine == SketchEngine::BlendPacked;
+    if (engine == SketchEngine::Auto || engine == SketchEngine::Cpu) return true;
+    if (kind == SketchKind::Msws) return engine == SketchEngine::BlendCounters;
+    return kind != SketchKind::Sf && !(buckets && kind == SketchKind::Thread);
+}
+
+std::uint64_t width_of(const SketchCase& which) {
+    return std::max<std::uint64_t>(static_cast<std::uint64_t>(static_cast<double>(which.n) / which.load), 1);
+}
+
+SketchTimes times_of(std::vector<double> values) {
+    std::ranges::sort(values);
+    return {values[values.size() / 2], values.front(), values.back()};
+}
+
+// Fills a texture, whose texels are words, row after row.
+void send(gl::Device& device, const gl::Texture& texture, std::span<const std::uint32_t> words) {
+    pass::Uploader uploader;
+    cpu::Workers workers;
+    const auto across = static_cast<std::size_t>(texture.width());
+    uploader.send(device, texture, workers, [&](std::size_t row, std::size_t rows, std::span<std::byte> memory) {
+        const auto begin = std::min(row * across, words.size()), end = std::min((row + rows) * across, words.size());
+        std::memcpy(memory.data(), words.data() + begin, (end - begin) * 4);
+    });
+    gl::Fence(device).wait();
+}
+
+}  // namespace
+
+struct SketchBench::State {
+    // Keys in memory and, where there is a GPU, in a texture, and one for their estimates.
+    struct Input {
+        std::vector<std::uint32_t> keys;
+        gl::Texture texture, estimates;
+    };
+    const Input& input(const SketchCase& which);
+    [[nodiscard]] static SketchTimes measured(int repeat, double untimed_ms, const std::function<void()>& work);
+    void run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result);
+    void run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result) const;
+    void judge(const SketchCase& which, SketchResult& result);
+    [[nodiscard]] bool is_right(const SketchCase& which, const Input& in, const Sketch<std::uint32_t>& sketch);
+    [[nodiscard]] static SketchOptions options(const SketchCase& which, const SketchContender& contender) {
+        return {.kind = which.kind, .width = width_of(which), .engine = contender.engine, .threads = contender.threads};
+    }
+
+    std::optional<Context> context;
+    std::string why_no_context;
+    std::vector<SketchContender> contenders;
+    int repeat;
+    std::vector<Limit> limits;
+    std::optional<std::pair<std::pair<std::size_t, cpu::Distribution>, Input>> last;
+    std::optional<Sketch<std::uint32_t>> expected;  // the CPU's of the case, once it was asked for
+};
+
+const SketchBench::State::Input& SketchBench::State::input(const SketchCase& which) {
+    const std::pair key{which.n, which.distribution};
+    if (last && last->first == key) return last->second;
+    last.reset();
+    Input in;
+    cpu::KeyBuffer buffer(KeyType::U32, which.distribution, which.n, 1);
+    const std::span keys(static_cast<const std::uint32_t*>(buffer.keys().data()), which.n);
+    in.keys.assign(keys.begin(), keys.end());
+    if (context) {
+        auto& device = *detail::Access::of(*context);
+        const gl::Scope scope(device, "bench");
+        const int width = 4096, height = static_cast<int>((which.n + 4095) / 4096);
+        in.texture = gl::Texture(device, gl::Format::R32ui, width, height);
+        in.estimates = gl::Texture(device, gl::Format::R32ui, width, height);
+        send(device, in.texture, in.keys);
+        scope.check();
+    }
+    return last.emplace(key, std::move(in)).second;
+}
+
+// `untimed_ms`: so long it works before, at least once, unless it is 0.
+SketchTimes SketchBench::State::measured(int repeat, double untimed_ms, const std::function<void()>& work) {
+    const cpu::Stopwatch untimed;
+    while (untimed.ms() < untimed_ms) work();
+    std::vector<double> values;
+    for (int i = 0; i < repeat; ++i) {
+        const cpu::Stopwatch time;
+        work();
+        values.push_back(time.ms());
+    }
+    return times_of(std::move(values));
+}
+
+bool SketchBench::State::is_right(const SketchCase& which, const Input& in, const Sketch<std::uint32_t>& sketch) {
+    if (!expected) {
+        expected.emplace(SketchOptions{.kind = which.kind, .width = width_of(which), .engine = SketchEngine::Cpu});
+        expected->insert(in.keys);
+    }
+    const auto some = std::span(in.keys).first(std::min(in.keys.size(), compared_keys));
+    if (sketch.query(some) != expected->query(some)) return false;
+    return 3 * width_of(which) > compared_counters || sketch.counters() == expected->counters();
+}
+
+void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result) {
+    auto& device = *detail::Access::of(*context);
+    const bool filled_by_cpu = which.kind == SketchKind::Sf;
+    Sketch<std::uint32_t> sketch(*context, options(which, *result.contender));
+    const auto insert = [&] {
+        if (filled_by_cpu) return sketch.insert(in.keys);
+        sketch.insert_texture(in.texture.id(), which.n);
+    };
+    const auto finished = [&](const std::function<void()>& work) {
+        return [&device, work] {
+            const gl::Scope scope(device, "bench");
+            work();
+            gl::Fence(device).wait();
+        };
+    };
+    // Programs are compiled, memory is found; an idle GPU has a low clock.
+    const double untimed_ms = context->info().software ? 0.1 : 200;
+    insert();
+    result.verified = is_right(which, in, sketch);
+    if (filled_by_cpu) {
+        result.insert = measured(repeat, 0.1, insert);
+    } else {
+        result.insert = measured(repeat, untimed_ms, finished(insert));
+        result.insert_memory = measured(repeat, untimed_ms, finished([&] { sketch.insert(in.keys); }));
+    }
+    result.query = measured(repeat, untimed_ms,
+                            finished([&] { sketch.query_texture(in.texture.id(), in.estimates.id(), which.n); }));
+    result.bytes = sketch.bytes();
+    judge(which, result);
+}
+
+void SketchBench::State::run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result) const {
+    Sketch<std::uint32_t> sketch(options(which, *result.contender));
+    const int times = which.n > slow_on_cpu ? 1 : repeat;
+    const double untimed_ms = times > 1 ? 0.1 : 0;
+    result.insert = measured(times, untimed_ms, [&] { sketch.insert(in.keys); });
+    result.query = measured(times, untimed_ms, [&] { static_cast<void>(sketch.query(in.keys)); });
+    result.bytes = sketch.bytes();
+}
+
+// By the points that an insert draws into one render target, and the texels that a query fetches.
+void SketchBench::State::judge(const SketchCase& which, SketchResult& result) {
+    if (limits.empty()) limits = sketch_limits(*context);
+    const auto percent = [&](double each, const Limit& limit, const SketchTimes& times) {
+        return 100 * each * times.per_s(which.n) * 1e-9 / limit.value;
+    };
+    const auto engine = result.contender->engine;
+    if (engine == SketchEngine::BlendCounters) result.insert_percent_of_limit = percent(3, limits[0], result.insert);
+    if (engine == SketchEngine::BlendPacked && which.kind == SketchKind::Quarter)
+        result.insert_percent_of_limit = percent(1, limits[1], result.insert);
+    result.query_percent_of_limit = percent(3 + (which.kind == SketchKind::Thread ? 1 : 2), limits[2], result.query);
+}
+
+SketchBench::SketchBench(std::optional<Context> context, std::string why_no_context,
+                         std::vector<SketchContender> contenders, int repeat)
+    : state_(new State{std::move(context), std::move(why_no_context), std::move(contenders), repeat, {}, {}, {}}) {}
+SketchBench::SketchBench(SketchBench&&) noexcept = default;
+SketchBench::~SketchBench() = default;
+
+const std::vector<Limit>& SketchBench::limits() const {
+    return state_->limits;
+}
+
+SketchCaseResult SketchBench::run(const SketchCase& which) {
+    SketchCaseResult found{which, width_of(which), 3 * width_of(which), {}};
+    const auto& in = state_->input(which);
+    state_->expected.reset();
+    for (const auto& contender : state_->contenders) {
+        if (!goes_with(which.kind, contender.engine)) continue;
+        SketchResult result{.contender = &contender};
+        try {
+            if (contender.is_rival()) {
+                state_->run_on_cpu(which, in, result);
+            } else if (!state_->context) {
+                result.refusal = state_->why_no_context;
+            } else {
+                state_->run_on_gpu(which, in, result);
+            }
+        } catch (const InvalidArgument& error) {
+            result.refusal = error.what();
+        } catch (const std::bad_alloc&) {
+            result.refusal = "out of memory";
+        } catch (const GlError& error) {
+            result.refusal = error.what();
+        }
+        found.results.push_back(std::move(result));
+    }
+    return found;
+}
+
+std::vector<SketchAccuracy> SketchBench::accuracy(const std::vector<double>& loads, std::size_t width) {
+    struct Known {
+        std::string name;
+        SketchOptions options;
+        std::optional<double> at_half, at_one;
+    };
+    // The last two by how many times better than Thread the paper says they are.
+    const std::vector<Known> all{{"thread", {.kind = SketchKind::Thread}, 6.2, 27.2},
+                                 {"warp", {.kind = SketchKind::Warp}, 8.1, 30.3},
+                                 {"half", {.kind = SketchKind::Half}, 9.3, 32.5},
+                                 {"quarter", {.kind = SketchKind::Quarter}, 12.6, 38.3},
+                                 {"msws", {.kind = SketchKind::Msws}, 0.6, 2.6},
+                                 {"sf-3", {.kind = SketchKind::Sf, .fat = 3}, 6.2 / 3.91, 27.2 / 3.64},
+                                 {"sf-8", {.kind = SketchKind::Sf, .fat = 8}, 6.2 / 12.5, 27.2 / 13.43}};
+    std::vector<SketchAccuracy> found;
+    for (auto known : all) {
+        known.options.width = width;
+        for (const double load : loads) {
+            const auto n = static_cast<std::size_t>(load * static_cast<double>(width));
+            cpu::KeyBuffer buffer(KeyType::U32, cpu::Distribution::Uniform, n, 2);
+            const std::span keys(static_cast<const std::uint32_t*>(buffer.keys().data()), n);
+            std::unordered_map<std::uint32_t, std::uint64_t> counts;
+            for (const auto key : keys) ++counts[key];
+            Sketch<std::uint32_t> sketch(known.options);
+            sketch.insert(keys);
+            const auto estimates = sketch.query(keys);
+            double sum = 0;  // over different keys: each of its inserts has a share
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto count = static_cast<double>(counts[keys[i]]);
+                sum += (static_cast<double>(estimates[i].estimate) / count - 1) / count;
+            }
+            const auto paper = load == 0.5 ? known.at_half : load == 1 ? known.at_one : std::nullopt;
+            found.push_back({known.name, load, 100 * sum / static_cast<double>(counts.size()), paper});
+        }
+    }
+    return found;
+}
+
+const std::vector<PaperRate>& paper_rates() {
+    static const std::vector<PaperRate> rates{{SketchKind::Thread, 396, 982, 421, 961},
+                                              {SketchKind::Warp, 1175, 1126, 691, 594},
+                                              {SketchKind::Quarter, 1146, 2417, 1207, 1807},
+                                              {SketchKind::Msws, 1142, 2414, 1041, 1791}};
+    return rates;
+}
+
+}  // namespace quadmill::detail::bench

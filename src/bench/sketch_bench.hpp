@@ -1,0 +1,88 @@
+// Sketches of every kind by every engine: how many keys a second are inserted and asked, from textures as in the paper
+// and from memory, and how far estimates are off.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/limits.hpp"
+#include "cpu/sample_keys.hpp"
+#include "quadmill/sketch.hpp"
+
+namespace quadmill::detail::bench {
+
+struct SketchCase {
+    SketchKind kind;
+    std::size_t n;  // operations
+    double load;    // n / width
+    cpu::Distribution distribution;
+};
+
+// An engine, or the CPU's with that many threads as the rival of all others.
+struct SketchContender {
+    std::string name;
+    SketchEngine engine;
+    unsigned threads = 0;
+    [[nodiscard]] bool is_rival() const { return engine == SketchEngine::Cpu; }
+};
+
+struct SketchTimes {
+    double ms = 0, low_ms = 0, high_ms = 0;
+    [[nodiscard]] double per_s(std::size_t n) const { return ms > 0 ? static_cast<double>(n) / ms * 1e3 : 0; }
+};
+
+struct SketchResult {
+    const SketchContender* contender;
+    std::string refusal{};          // why it did not run; empty when it did
+    SketchTimes insert{}, query{};  // of keys in a texture; for the CPU, in memory
+    SketchTimes insert_memory{};    // of the GPU, with the upload
+    std::optional<double> insert_percent_of_limit{}, query_percent_of_limit{};
+    std::size_t bytes = 0;
+    bool verified = true;  // the table is that of the CPU; of a large one, 2^16 estimates are
+
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+};
+
+struct SketchCaseResult {
+    SketchCase which;
+    std::uint64_t width, counters;
+    std::vector<SketchResult> results;
+};
+
+// The mean of estimate / true count - 1, in percent, of keys that are uniform.
+struct SketchAccuracy {
+    std::string name;
+    double load, percent;
+    std::optional<double> paper_percent;
+};
+
+class SketchBench {
+  public:
+    SketchBench(std::optional<Context> context, std::string why_no_context, std::vector<SketchContender> contenders,
+                int repeat);
+    SketchBench(SketchBench&&) noexcept;
+    ~SketchBench();
+    // Each contender that goes with the kind, in turn.
+    [[nodiscard]] SketchCaseResult run(const SketchCase& which);
+    [[nodiscard]] const std::vector<Limit>& limits() const;
+    // Of all kinds.
+    [[nodiscard]] static std::vector<SketchAccuracy> accuracy(const std::vector<double>& loads, std::size_t width);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// Published, millions of operations a second at 2^27 operations and a load of 0.5.
+struct PaperRate {
+    SketchKind kind;
+    double insert_2080ti, query_2080ti, insert_p100, query_p100;
+};
+[[nodiscard]] const std::vector<PaperRate>& paper_rates();
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,26 @@
+// What is said of files that hold something saved.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+inline std::string name_of(const std::string& file) {
+    return file == "-" ? "standard input" : "'" + file + "'";
+}
+
+// The library's messages begin with its function, of which who calls the command knows nothing.
+inline std::string without_function(const InvalidArgument& error) {
+    const std::string_view what = error.what();
+    const auto colon = what.find(": ");
+    return std::string(colon < what.find(' ') ? what.substr(colon + 2) : what);
+}
+
+[[noreturn]] inline void refuse_file(const std::string& file, const InvalidArgument& error) {
+    throw InvalidArgument(name_of(file) + ": " + without_function(error));
+}
+
+}  // namespace quadmill::cli

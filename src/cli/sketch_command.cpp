@@ -1,0 +1,442 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cli/answer.hpp"
+#include "cli/commands.hpp"
+#include "cli/passes.hpp"
+#include "cli/saved_input.hpp"
+#include "cli/stream_run.hpp"
+#include "files/files.hpp"
+#include "input/checks.hpp"
+#include "input/stream_input.hpp"
+#include "input/words.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sketch.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+// Keys of a file that are added or asked at once; of texts, a piece of the file's.
+constexpr std::size_t batch_keys = std::size_t{1} << 21;
+// Bytes of a file from which on a GPU may be worth opening a context.
+constexpr std::uint64_t large_file = std::uint64_t{1} << 26;
+
+// Where and how the work is done.
+struct Machine {
+    SketchEngine engine = SketchEngine::Auto;
+    unsigned threads = 0;
+    int device = -1;
+    bool profile = false;
+
+    // None where the CPU alone is meant; Auto opens one for a file that is large.
+    [[nodiscard]] std::optional<Context> context(const std::string& file) const {
+        if (engine == SketchEngine::Cpu) return {};
+        const bool may = engine == SketchEngine::Auto && device < 0 && !profile;
+        if (may && (file == "-" || InputFile(file).size().value_or(0) < large_file)) return {};
+        try {
+            return Context::headless({.device = device});
+        } catch (const ContextError&) {
+            if (!may) throw;
+            return {};
+        }
+    }
+};
+
+void add_machine_options(CLI::App& verb, Machine& machine) {
+    verb.add_option(
+            "--engine", machine.engine,
+            "cpu; blend-counters, blend-buckets, blend-packed: points with additive blending; sort: no scatter; "
+            "auto: cpu for pipes and files under 64 MiB, else what was measured fastest")
+        ->transform(one_of(sketch_engine_words))
+        ->default_str("auto");
+    verb.add_option("--threads", machine.threads, "CPU threads (default: all)")
+        ->check(CLI::Range(0U, 1024U))
+        ->type_name("N");
+    verb.add_flag("--profile", machine.profile, "A table of the passes on standard error");
+    add_device_option(verb, machine.device);
+}
+
+class Profile {
+  public:
+    Profile(const Machine& machine, std::optional<Context>& context) : context_(context) {
+        if (machine.profile && context_) profiler_.emplace(*context_);
+    }
+    void print() {
+        if (!profiler_) return;
+        const auto rows = profiler_->rows();
+        profiler_.reset();
+        print_passes(*context_, rows);
+    }
+
+  private:
+    std::optional<Context>& context_;
+    std::optional<PassProfiler> profiler_;
+};
+
+// A key that is a line.
+Fault whole_line(std::string_view word, std::string_view& key) {
+    key = word;
+    return nullptr;
+}
+
+// Hands all keys to `take` in spans, of up to batch_keys but for texts.
+template <class T, class Take>
+void read_keys(const std::string& file, Reading reading, SketchKeys type, const Take& take) {
+    StreamInput input(file);
+    Skipped skipped;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        read_text<T>(input, whole_line, reading.lines, skipped, take);
+    } else {
+        std::vector<T> keys;
+        const auto gather = [&](std::span<const T> some) {
+            keys.insert(keys.end(), some.begin(), some.end());
+            if (keys.size() < batch_keys) return;
+            take(std::span<const T>(keys));
+            keys.clear();
+        };
+        reading.given_type = KeyType::U32;  // text is of the type that was said, and rounded to it
+        read_stream<T, T>(input, reading, RawRecords<T>{word_for(sketch_keys_words, type) + " key"}, parse_number<T>,
+                          skipped, gather);
+        if (!input.interrupted()) take(std::span<const T>(keys));
+    }
+    if (input.interrupted()) throw CLI::RuntimeError(input.interrupt().status());
+    note_skipped("quadmill sketch", skipped);
+}
+
+// Calls work.template operator()<T>() for the type of the keys.
+template <class Work>
+void visit_keys(SketchKeys keys, const Work& work) {
+    switch (keys) {
+        case SketchKeys::U32:
+            return work.template operator()<std::uint32_t>();
+        case SketchKeys::U64:
+            return work.template operator()<std::uint64_t>();
+        case SketchKeys::F32:
+            return work.template operator()<float>();
+        case SketchKeys::Text:
+            return work.template operator()<std::string_view>();
+    }
+}
+
+void write_sketch(OutputFile& file, std::span<const std::byte> bytes) {
+    file.write(bytes);
+    file.commit();
+}
+
+// What is known without asking for a key.
+Json facts(const SavedSketch& saved) {
+    const auto& options = saved.options;
+    Json out{{"type", word_for(sketch_keys_words, saved.keys)},
+             {"kind", word_for(sketch_kind_words, options.kind)},
+             {"width", options.width},
+             {"depth", options.depth}};
+    if (options.kind == SketchKind::Sf) out["fat"] = options.fat;
+    out.update(Json{{"seed", options.seed}, {"n", saved.n}});
+    return out;
+}
+
+void print_facts(const Json& facts, Format format) {
+    if (format == Format::JsonLine) return fmt::print("{}\n", facts.dump());
+    for (const auto& [name, value] : facts.items())
+        fmt::print("{:<10} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+// ---- build -----------------------------------------------------------------------------------------------------
+
+struct SketchBuild {
+    std::string input = "-", remove, output;
+    SketchOptions options;
+    std::optional<double> eps, delta;
+    SketchKeys type = SketchKeys::U32;
+    Reading reading;
+    Machine machine;
+    Format format = Format::Table;
+
+    void run();
+
+  private:
+    template <class T>
+    void run_as();
+    template <class T>
+    [[nodiscard]] Sketch<T> make(std::optional<Context> context) const;
+};
+
+// What the library refuses here is what the call asked for.
+template <class T>
+Sketch<T> SketchBuild::make(std::optional<Context> context) const {
+    try {
+        return context ? Sketch<T>(*context, options) : Sketch<T>(options);
+    } catch (const InvalidArgument& error) {
+        throw CLI::ValidationError("sketch", without_function(error));
+    }
+}
+
+template <class T>
+void SketchBuild::run_as() {
+    auto context = machine.context(input);
+    OutputFile file(output);
+    auto sketch = make<T>(context);
+    Profile profile(machine, context);
+    read_keys<T>(input, reading, type, [&](std::span<const T> keys) { sketch.insert(keys); });
+    if (!remove.empty()) read_keys<T>(remove, reading, type, [&](std::span<const T> keys) { sketch.remove(keys); });
+    const auto bytes = sketch.save();
+    profile.print();
+    write_sketch(file, bytes);
+    if (output == "-") return;
+    auto said = facts(saved_sketch(bytes));
+    said.update(Json{{"engine", word_for(sketch_engine_words, sketch.ran_on())}, {"file_bytes", bytes.size()}});
+    print_facts(said, format);
+}
+
+void SketchBuild::run() {
+    if (eps) options.width = suggest_width(*eps);
+    if (delta) options.depth = suggest_depth(*delta);
+    if (options.width == 0) throw CLI::RequiredError("--width or --eps");
+    if (remove == "-") throw CLI::ValidationError("--remove", "must be a file");
+    if (format == Format::JsonLine && output == "-")
+        throw CLI::ValidationError("--json", "does not go with -o -, which takes standard output");
+    if (type == SketchKeys::Text) reading.form = Form::Text;
+    options.engine = machine.engine;
+    options.threads = machine.threads;
+    visit_keys(type, [this]<class T>() { run_as<T>(); });
+}
+
+void add_key_options(CLI::App& verb, Reading& reading) {
+    add_form_options(verb, reading, "Keys are text, one number a line (--type text always is lines)");
+}
+
+void add_build(CLI::App& sketch) {
+    auto command = std::make_shared<SketchBuild>();
+    auto* verb = sketch.add_subcommand("build", "Count the keys of a file in a sketch, and save it");
+    verb->add_option("FILE", command->input, "Keys; - is standard input")->capture_default_str();
+    verb->add_option("-o,--output", command->output, "Where the sketch goes; - is standard output")->required();
+    verb->add_option("--type", command->type, "Type of the keys, raw and little-endian, or lines of text")
+        ->transform(one_of(sketch_keys_words))
+        ->default_str("u32");
+    verb->add_option("--kind", command->options.kind, "Where a key's counters are: in rows, in buckets of 32, 16 or 8")
+        ->transform(one_of(sketch_kind_words))
+        ->default_str("quarter");
+    auto* width = verb->add_option("--width", command->options.width, "Counters a row; all kinds have W * D * 4 bytes")
+                      ->transform(count_up_to(std::uint64_t{1} << 32U))
+                      ->type_name("W");
+    auto* depth = verb->add_option("--depth", command->options.depth, "Counters a key")
+                      ->check(CLI::Range(1, 16))
+                      ->type_name("D")
+                      ->capture_default_str();
+    verb->add_option("--eps", command->eps, "In place of --width: estimates of kind thread are at most E n too high")
+        ->check(number_from(1e-9, 1))
+        ->excludes(width)
+        ->type_name("E");
+    verb->add_option("--delta", command->delta, "In place of --depth: but with a probability of P")
+        ->check(number_from(1e-6, 0.999))
+        ->excludes(depth)
+        ->type_name("P");
+    verb->add_option("--fat", command->options.fat, "Of kind sf: fat counters for each slim one")
+        ->check(CLI::Range(1, 255))
+        ->capture_default_str();
+    verb->add_option("--seed", command->options.seed, "Of the hash functions; only sketches of one seed can be merged")
+        ->capture_default_str();
+    verb->add_option("--remove", command->remove, "Then take the keys of this file out again")->type_name("FILE");
+    add_key_options(*verb, command->reading);
+    add_machine_options(*verb, command->machine);
+    add_json_option(*verb, command->format);
+    verb->footer(
+        "Examples:\n"
+        "  quadmill sketch build ports.u32 --width 2^16 -o ports.sketch\n"
+        "  cut -d' ' -f1 access.log | quadmill sketch build --type text --kind msws --eps 0.0001 -o hosts.sketch");
+    verb->callback([command] { command->run(); });
+}
+
+// ---- query, merge, info ----------------------------------------------------------------------------------------
+
+SavedSketch saved(const std::string& file, const Bytes& content) {
+    try {
+        return saved_sketch(content.span());
+    } catch (const InvalidArgument& error) {
+        refuse_file(file, error);
+    }
+}
+
+struct SketchQuery {
+    std::string sketch, keys = "-";
+    Reading reading;
+    Machine machine;
+    Format format = Format::Table;
+
+    void run();
+
+  private:
+    template <class T>
+    void run_as(const Bytes& content, SketchKeys type);
+    template <class T>
+    [[nodiscard]] std::string row(const T& key, const SketchCount& count, bool is_first) const;
+};
+
+template <class T>
+Json json_of_key(const T& key) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        return std::string(key);
+    } else {
+        return cli::json_of(key);  // not that of another file, where files are compiled together
+    }
+}
+
+template <class T>
+std::string SketchQuery::row(const T& key, const SketchCount& count, bool is_first) const {
+    if (format == Format::JsonLine) {
+        const Json out{
+            {"key", json_of_key(key)}, {"estimate", count.estimate}, {"upper", count.upper}, {"lower", count.lower}};
+        // Bytes that are no UTF-8 cannot be said in JSON.
+        return (is_first ? "" : ",") + out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+    std::string word;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        word = key;
+    } else {
+        word = format_number(key);
+    }
+    return fmt::format("{:>12} {:>12} {:>12}  {}\n", count.estimate, count.lower, count.upper, word);
+}
+
+template <class T>
+void SketchQuery::run_as(const Bytes& content, SketchKeys type) {
+    auto context = machine.context(keys);
+    const auto counts = context ? Sketch<T>::load(*context, content.span(), machine.engine, machine.threads)
+                                : Sketch<T>::load(content.span(), machine.threads);
+    Profile profile(machine, context);
+    OutputFile out("-");
+    const auto write = [&](const std::string& text) { out.write(std::as_bytes(std::span(text))); };
+    write(format == Format::JsonLine ? "["
+                                     : fmt::format("{:>12} {:>12} {:>12}  {}\n", "estimate", "lower", "upper", "key"));
+    bool is_first = true;
+    read_keys<T>(keys, reading, type, [&](std::span<const T> some) {
+        const auto found = counts.query(some);
+        std::string text;
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            text += row(some[i], found[i], is_first);
+            is_first = false;
+        }
+        write(text);
+    });
+    if (format == Format::JsonLine) write("]\n");
+    profile.print();
+}
+
+void SketchQuery::run() {
+    if (sketch == "-" && keys == "-")
+        throw CLI::ValidationError("KEYS", "must be a file where the sketch is standard input");
+    const auto content = read_file(sketch);
+    const auto head = saved(sketch, content);
+    if (head.keys == SketchKeys::Text) reading.form = Form::Text;
+    try {
+        visit_keys(head.keys, [&]<class T>() { run_as<T>(content, head.keys); });
+    } catch (const InvalidArgument& error) {
+        refuse_file(sketch, error);
+    }
+}
+
+void add_query(CLI::App& sketch) {
+    auto command = std::make_shared<SketchQuery>();
+    auto* verb = sketch.add_subcommand("query", "How often keys occur, by a sketch");
+    verb->add_option("SKETCH", command->sketch, "A sketch that was saved")->required();
+    verb->add_option("KEYS", command->keys, "Keys of the sketch's type; - is standard input")->capture_default_str();
+    add_key_options(*verb, command->reading);
+    add_machine_options(*verb, command->machine);
+    add_json_option(*verb, command->format);
+    verb->footer(
+        "No key occurs more often than its estimate. It is lower than `lower` with a probability of at most e^-D.\n"
+        "Examples:\n"
+        "  echo 443 | quadmill sketch query ports.sketch --text\n"
+        "  quadmill sketch query ports.sketch keys.u32 --json");
+    verb->callback([command] { command->run(); });
+}
+
+struct SketchMerge {
+    std::vector<std::string> files;
+    std::string output;
+
+    void run() const;
+
+  private:
+    template <class T>
+    void run_as(Bytes first) const;
+};
+
+template <class T>
+void SketchMerge::run_as(Bytes content) const {
+    OutputFile file(output);
+    auto all = Sketch<T>::load(content.span());
+    const auto head = saved(files.front(), content);
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        content = read_file(files[i]);
+        const auto other = saved(files[i], content);
+        auto a = facts(head), b = facts(other);
+        a.erase("n");
+        b.erase("n");
+        if (a != b) {
+            throw CLI::ValidationError(
+                "FILE", fmt::format("{} and {} are not alike, so they cannot be merged: {}, and {}", name_of(files[0]),
+                                    name_of(files[i]), a.dump(), b.dump()));
+        }
+        try {
+            all.merge(Sketch<T>::load(content.span()));
+        } catch (const InvalidArgument& error) {
+            refuse_file(files[i], error);
+        }
+    }
+    write_sketch(file, all.save());
+}
+
+void SketchMerge::run() const {
+    auto content = read_file(files.front());
+    const auto head = saved(files.front(), content);
+    visit_keys(head.keys, [&]<class T>() { run_as<T>(std::move(content)); });
+}
+
+void add_merge(CLI::App& sketch) {
+    auto command = std::make_shared<SketchMerge>();
+    auto* verb = sketch.add_subcommand("merge", "The sketch of all streams from the sketches of each");
+    verb->add_option("FILE", command->files, "Sketches of one kind, type, width, depth and seed")->required();
+    verb->add_option("-o,--output", command->output, "Where the sketch goes; - is standard output")->required();
+    verb->footer(
+        "Example:\n"
+        "  quadmill sketch merge monday.sketch tuesday.sketch -o both.sketch");
+    verb->callback([command] { command->run(); });
+}
+
+void add_info(CLI::App& sketch) {
+    struct Info {
+        std::string file;
+        Format format = Format::Table;
+    };
+    auto command = std::make_shared<Info>();
+    auto* verb = sketch.add_subcommand("info", "What a saved sketch is");
+    verb->add_option("SKETCH", command->file, "A sketch that was saved")->required();
+    add_json_option(*verb, command->format);
+    verb->callback([command] {
+        const auto content = read_file(command->file);
+        auto said = facts(saved(command->file, content));
+        said["file_bytes"] = content.size();
+        print_facts(said, command->format);
+    });
+}
+
+}  // namespace
+
+void add_sketch_command(CLI::App& app) {
+    auto* sketch = app.add_subcommand("sketch", "How often keys occur, in a table of any size (count-min sketches)");
+    sketch->require_subcommand(1);
+    add_build(*sketch);
+    add_query(*sketch);
+    add_merge(*sketch);
+    add_info(*sketch);
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,27 @@
+// SketchEngine::Auto: what was measured fastest. The figures are in docs/measurements.md.
+#pragma once
+
+#include <cstddef>
+
+#include "quadmill/context.hpp"
+#include "quadmill/sketch.hpp"
+
+namespace quadmill::detail::sketch {
+
+// Keys of a call from which on the GPU is worth its passes and transfers, for a table that is on the CPU.
+inline constexpr std::size_t gpu_keys = std::size_t{1} << 18;
+
+// The form of inserts on a GPU.
+[[nodiscard]] inline SketchEngine gpu_engine(SketchKind kind) {
+    switch (kind) {
+        case SketchKind::Quarter:
+            return SketchEngine::BlendPacked;
+        case SketchKind::Half:
+        case SketchKind::Warp:
+            return SketchEngine::Sort;
+        default:
+            return SketchEngine::BlendCounters;
+    }
+}
+
+}  // namespace quadmill::detail::sketch

@@ -1,0 +1,293 @@
+#include "sketch/core.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+#include "sketch/choose.hpp"
+#include "sketch/saved.hpp"
+
+namespace quadmill::detail::sketch {
+
+namespace {
+
+constexpr std::uint64_t most_n = ~std::uint64_t{0} >> 1U;
+constexpr std::uint64_t most_32 = 0xffffffffU;
+constexpr std::uint64_t heavy_mean = 256;  // weights above it are added by the CPU
+
+[[noreturn]] void refuse(const char* function, const std::string& rule) {
+    throw InvalidArgument(std::string(function) + ": " + rule);
+}
+
+// Whether points can carry the weights.
+bool is_light(const Batch& batch, std::uint64_t weight) {
+    if (batch.weights.empty()) return true;
+    return weight <= heavy_mean * batch.size && std::ranges::max(batch.weights) <= DeviceTable::exact;
+}
+
+}  // namespace
+
+Core::Core(std::optional<Context> context, const SketchOptions& options, SketchKeys keys, const char* function)
+    : context_(std::move(context)), keys_(keys), shape_(options, words_of(keys), function), workers_(options.threads) {
+    const auto engine = options.engine;
+    if (engine == SketchEngine::Cpu) return;
+    if (!context_) {
+        if (engine != SketchEngine::Auto)
+            refuse(function, "an engine of the GPU needs a Context; give one, or take Cpu");
+        return;
+    }
+    const auto why = DeviceTable::refusal(
+        *detail::Access::of(*context_), shape_,
+        engine == SketchEngine::Auto && shape_.kind() != SketchKind::Sf ? device_engine() : engine);
+    if (why && engine != SketchEngine::Auto) refuse(function, *why);
+    device_can_ = !why;
+}
+
+SketchEngine Core::device_engine() const {
+    if (shape_.options().engine != SketchEngine::Auto) return shape_.options().engine;
+    const auto best = gpu_engine(shape_.kind());
+    return DeviceTable::refusal(*detail::Access::of(*context_), shape_, best) ? SketchEngine::BlendCounters : best;
+}
+
+KeyTexels Core::key_texels() const {
+    return {words_of(keys_) == 1 ? gl::Format::R32ui : gl::Format::Rg32ui, keys_ == SketchKeys::F32};
+}
+
+std::uint64_t Core::n_after(const char* function, std::uint64_t weight, Sign sign) const {
+    if (sign == Sign::Minus && weight > n_) {
+        refuse(function, "weights of " + std::to_string(weight) + " are to be removed, and only " + std::to_string(n_) +
+                             " were inserted");
+    }
+    if (sign == Sign::Plus && weight > most_n - n_) refuse(function, "the sum of all weights would pass 2^63 - 1");
+    return sign == Sign::Plus ? n_ + weight : n_ - weight;
+}
+
+SketchEngine Core::engine_for(const Batch& batch, std::uint64_t n) const {
+    const auto asked = shape_.options().engine;
+    if (!device_can_ || shape_.kind() == SketchKind::Sf || n > most_32 || n_ > most_32) return SketchEngine::Cpu;
+    if (asked == SketchEngine::Auto) {
+        const bool stays = place_ == Place::Device;
+        if (!stays && (context_->info().software || batch.size < gpu_keys)) return SketchEngine::Cpu;
+    }
+    return is_light(batch, batch.weight(0, batch.size)) ? device_engine() : SketchEngine::Cpu;
+}
+
+void Core::require_intact() const {
+    if (lost_) throw GlError("Sketch: its counters were on the GPU and are lost since an earlier call failed there");
+}
+
+HostTable& Core::on_host() {
+    require_intact();
+    if (!host_) host_.emplace(shape_);
+    if (has_levels() && device_ && !device_->is_carried())
+        change_device("Sketch", [](DeviceTable& table) { table.carry(); });
+    if (place_ != Place::Device) return *host_;
+    auto& device = *detail::Access::of(*context_);
+    const gl::Scope scope(device, "Sketch");
+    HostTable fresh(shape_);
+    device_->add_to(fresh);
+    scope.check();
+    host_ = std::move(fresh);
+    place_ = Place::Both;
+    return *host_;
+}
+
+DeviceTable& Core::make_device() {
+    require_intact();
+    if (has_levels() && !host_) host_.emplace(shape_);
+    if (!device_)
+        device_.emplace(*detail::Access::of(*context_), workers_, shape_, key_texels(),
+                        has_levels() ? &*host_ : nullptr);
+    return *device_;
+}
+
+// To query, or to add to what is there. Pre: a session is open.
+DeviceTable& Core::on_device() {
+    auto& table = make_device();
+    if (has_levels()) table.carry();
+    if (place_ != Place::Host) return table;
+    if (host_) table.load(*host_);
+    place_ = Place::Both;
+    return table;
+}
+
+template <class Work>
+void Core::change_device(const char* function, const Work& work) {
+    const gl::Scope scope(*detail::Access::of(*context_), function);
+    auto& table = has_levels() ? make_device() : on_device();
+    try {
+        work(table);
+        scope.check();
+    } catch (...) {
+        lost_ = true;
+        throw;
+    }
+    place_ = Place::Device;
+    if (has_levels()) {
+        place_ = Place::Host;  // the table to query is older
+    } else {
+        host_.reset();
+    }
+}
+
+void Core::add(const char* function, const Batch& batch, Sign sign) {
+    require_intact();
+    if (!batch.weights.empty() && batch.weights.size() != batch.size) {
+        refuse(function,
+               std::to_string(batch.size) + " keys take as many weights, not " + std::to_string(batch.weights.size()));
+    }
+    const auto n = n_after(function, batch.weight(0, batch.size), sign);
+    if (batch.size == 0) return;
+    const auto engine = engine_for(batch, n);
+    if (engine == SketchEngine::Cpu) {
+        on_host().add(batch, sign, std::max(n, n_), workers_);
+        place_ = Place::Host;
+    } else {
+        change_device(function, [&](DeviceTable& table) { table.add(batch, sign, engine); });
+    }
+    n_ = n;
+    ran_on_ = engine;
+}
+
+std::vector<SketchCount> Core::query(const Batch& batch) {
+    require_intact();
+    std::vector<std::uint64_t> estimates(batch.size);
+    // What is where the counters are not would move all of them first.
+    const bool moves = place_ == Place::Host;
+    const bool by_device = device_can_ && n_ <= most_32 && batch.size > 0 &&
+                           (shape_.options().engine != SketchEngine::Auto || place_ == Place::Device ||
+                            (!context_->info().software && batch.size >= (moves ? 4 * gpu_keys : gpu_keys)));
+    if (by_device) {
+        const gl::Scope scope(*detail::Access::of(*context_), "Sketch::query");
+        on_device().query(batch, estimates);
+        scope.check();
+    } else {
+        on_host().query(batch, estimates, workers_);
+    }
+    ran_on_ = by_device ? device_engine() : SketchEngine::Cpu;
+    const auto error = shape_.error(n_);
+    std::vector<SketchCount> counts(batch.size);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const auto estimate = estimates[i];
+        counts[i] = {estimate > error ? estimate - error : 0, estimate, estimate};
+    }
+    return counts;
+}
+
+void Core::require_device(const char* function) const {
+    require_intact();
+    if (!context_) refuse(function, "the sketch was made without a Context; make it with the one of the texture");
+    if (shape_.options().engine == SketchEngine::Cpu)
+        refuse(function, "the engine is Cpu; take Auto or one of the GPU");
+    if (!device_can_) {
+        refuse(function,
+               "the table does not fit on the GPU: " +
+                   DeviceTable::refusal(*detail::Access::of(*context_), shape_, device_engine()).value_or(""));
+    }
+}
+
+// A copy of the bits in the caller's texture, whatever parameters it has. Pre: a session is open.
+gl::Texture Core::keys_of(const char* function, std::uint32_t keys, std::size_t& count,
+                          std::optional<std::size_t> asked) {
+    auto& device = *detail::Access::of(*context_);
+    const auto format = keys_ == SketchKeys::F32   ? gl::Format::R32f
+                        : keys_ == SketchKeys::U64 ? gl::Format::Rg32ui
+                                                   : gl::Format::R32ui;
+    const auto from = gl::host_texture(device, keys, {format}, function, "the texture of keys");
+    const auto texels = static_cast<std::size_t>(from.width()) * static_cast<std::size_t>(from.height());
+    count = asked.value_or(texels);
+    if (count > texels) {
+        refuse(function, "there are to be " + std::to_string(count) + " keys in a texture of " +
+                             std::to_string(texels) + " texels");
+    }
+    const gl::PlainAccess read(device, from);
+    gl::Texture copied(device, key_texels().format, from.width(), from.height());
+    copy(device, "copy from caller", read.texture(), copied);
+    return copied;
+}
+
+void Core::add_texture(const char* function, std::uint32_t keys, std::optional<std::size_t> asked, Sign sign) {
+    require_device(function);
+    const gl::Scope session(*detail::Access::of(*context_), function);
+    std::size_t count = 0;
+    const auto copied = keys_of(function, keys, count, asked);
+    const auto n = n_after(function, count, sign);
+    if (n > most_32 || n_ > most_32) refuse(function, "the GPU counts up to 2^32 - 1; insert from memory instead");
+    if (shape_.kind() == SketchKind::Sf) refuse(function, "the table of Sf is filled by the CPU; insert from memory");
+    if (count == 0) return;
+    const auto engine = device_engine();
+    change_device(function, [&](DeviceTable& table) { table.add(copied, count, sign, engine); });
+    n_ = n;
+    ran_on_ = engine;
+}
+
+void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> asked) {
+    constexpr const char* function = "Sketch::query_texture";
+    require_device(function);
+    if (n_ > most_32) refuse(function, "the GPU counts up to 2^32 - 1; query from memory instead");
+    auto& device = *detail::Access::of(*context_);
+    const gl::Scope scope(device, function);
+    std::size_t count = 0;
+    const auto copied = keys_of(function, keys, count, asked);
+    const auto to = gl::host_texture(device, estimates, {gl::Format::R32ui}, function, "the texture of estimates");
+    if (count > static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height())) {
+        refuse(function, std::to_string(count) + " estimates do not fit into a texture of " +
+                             std::to_string(to.width()) + " x " + std::to_string(to.height()) + " texels");
+    }
+    if (count == 0) return;
+    const gl::PlainAccess write(device, to);
+    if (write.hides_level_zero() && !write.is_view()) {
+        refuse(function,
+               "BASE_LEVEL of the texture of estimates leaves level 0 out, and drivers may lose what is written there; "
+               "set it to 0, or make the texture by glTexStorage2D");
+    }
+    const pass::Target beside(device, gl::Format::R32ui, to.width(), to.height());
+    copy(device, "copy from caller", write.texture(), beside.texture);  // some of it stays
+    on_device().query(copied, count, beside);
+    copy(device, "copy to caller", beside.texture, write.texture());
+    scope.check();
+    ran_on_ = device_engine();
+}
+
+void Core::merge(Core& other) {
+    require_intact();
+    if (!shape_.same_as(other.shape_) || keys_ != other.keys_) {
+        refuse("Sketch::merge",
+               "both sketches must have one kind, width, depth, fat and seed, and the same type of keys");
+    }
+    const auto n = n_after("Sketch::merge", other.n_, Sign::Plus);
+    const bool on_one_device = place_ == Place::Device && other.place_ == Place::Device && n <= most_32 &&
+                               this != &other && detail::Access::of(*context_) == detail::Access::of(*other.context_);
+    if (on_one_device) {
+        other.require_intact();
+        change_device("Sketch::merge", [&](DeviceTable& table) { table.add(*other.device_); });
+    } else {
+        const auto& from = other.on_host();
+        on_host().merge(from, n, workers_);
+        place_ = Place::Host;
+    }
+    n_ = n;
+}
+
+std::vector<std::byte> Core::save() {
+    return sketch::save({keys_, shape_.options(), n_}, shape_, on_host());
+}
+
+void Core::load(std::span<const std::byte> bytes, const SavedSketch& head) {
+    sketch::load(bytes, head, shape_, on_host());
+    n_ = head.n;
+}
+
+std::vector<std::uint64_t> Core::counters() {
+    const auto& table = on_host();
+    std::vector<std::uint64_t> all(shape_.cells());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = table.get(i);
+    return all;
+}
+
+std::size_t Core::bytes() const {
+    return (host_ ? host_->bytes() : 0) + (device_ ? device_->bytes() : 0);
+}
+
+}  // namespace quadmill::detail::sketch

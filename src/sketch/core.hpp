@@ -1,0 +1,64 @@
+// A sketch of keys of any type: where its counters are, and which engine works on them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "sketch/device_table.hpp"
+#include "sketch/host_table.hpp"
+#include "sketch/shape.hpp"
+
+namespace quadmill::detail::sketch {
+
+class Core {
+  public:
+    Core(std::optional<Context> context, const SketchOptions& options, SketchKeys keys, const char* function);
+
+    void add(const char* function, const Batch& batch, Sign sign);
+    void add_texture(const char* function, std::uint32_t keys, std::optional<std::size_t> count, Sign sign);
+    [[nodiscard]] std::vector<SketchCount> query(const Batch& batch);
+    void query_texture(std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> count);
+    void merge(Core& other);
+    [[nodiscard]] std::vector<std::byte> save();
+    // Pre: nothing was added yet.
+    void load(std::span<const std::byte> bytes, const SavedSketch& head);
+    [[nodiscard]] std::vector<std::uint64_t> counters();
+
+    [[nodiscard]] std::uint64_t n() const { return n_; }
+    [[nodiscard]] const SketchOptions& options() const { return shape_.options(); }
+    [[nodiscard]] SketchEngine ran_on() const { return ran_on_; }
+    [[nodiscard]] std::size_t bytes() const;
+
+  private:
+    enum class Place { Host, Device, Both };
+
+    [[nodiscard]] std::uint64_t n_after(const char* function, std::uint64_t weight, Sign sign) const;
+    [[nodiscard]] bool has_levels() const { return shape_.kind() == SketchKind::Msws; }
+    [[nodiscard]] SketchEngine engine_for(const Batch& batch, std::uint64_t n) const;
+    [[nodiscard]] SketchEngine device_engine() const;
+    HostTable& on_host();
+    DeviceTable& on_device();
+    DeviceTable& make_device();
+    void require_device(const char* function) const;
+    void require_intact() const;
+    // Runs what changes the device's table within a session; the counters are lost when it throws.
+    template <class Work>
+    void change_device(const char* function, const Work& work);
+    [[nodiscard]] KeyTexels key_texels() const;
+    gl::Texture keys_of(const char* function, std::uint32_t keys, std::size_t& count, std::optional<std::size_t> asked);
+
+    std::optional<Context> context_;
+    SketchKeys keys_;
+    Shape shape_;
+    cpu::Workers workers_;
+    bool device_can_ = false;  // hold the table
+    Place place_ = Place::Host;
+    std::optional<HostTable> host_;
+    std::optional<DeviceTable> device_;
+    std::uint64_t n_ = 0;
+    SketchEngine ran_on_ = SketchEngine::Cpu;
+    bool lost_ = false;
+};
+
+}  // namespace quadmill::detail::sketch

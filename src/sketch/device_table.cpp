@@ -1,0 +1,502 @@
+#include "sketch/device_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "gl/pixels.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill::detail::sketch {
+
+namespace {
+
+constexpr int key_width = 2048;
+constexpr std::size_t most_keys = std::size_t{1} << 22;  // of a slice of a batch, in which it is uploaded
+constexpr int packed_pause = 15;                         // batches that are not tried packed after one ran over
+
+std::string number(std::uint64_t value) {
+    return std::to_string(static_cast<std::uint32_t>(value)) + "u";
+}
+
+std::string words(std::uint64_t value) {
+    return number(value) + ", " + number(value >> 32U);
+}
+
+// The constants of shaders/sketch/hash.glsl.
+std::string constants(const Shape& shape) {
+    std::string factors, offsets;
+    for (const auto& function : shape.functions()) {
+        if (!factors.empty()) {
+            factors += ", ";
+            offsets += ", ";
+        }
+        factors.append("uvec4(").append(words(function.factors[0])).append(", ");
+        factors.append(words(function.factors[1])).append(")");
+        offsets.append("uvec2(").append(words(function.offset)).append(")");
+    }
+    const auto functions = std::to_string(shape.functions().size());
+    return "#define WORDS " + std::to_string(shape.key_words()) + "\n#define DEPTH " + std::to_string(shape.depth()) +
+           "\n#define BUCKET " + std::to_string(shape.bucket()) + "\nconst uvec4 FACTORS[" + functions + "] = uvec4[" +
+           functions + "](" + factors + ");\nconst uvec2 OFFSETS[" + functions + "] = uvec2[" + functions + "](" +
+           offsets + ");\n";
+}
+
+// Counters in a texel of one render target, where a point is a bucket.
+int texel_counters(SketchEngine form) {
+    return form == SketchEngine::BlendPacked ? 8 : 4;
+}
+
+// Layers of what is blended; 0: no array.
+int layers_of(const Shape& shape, SketchEngine form) {
+    return form == SketchEngine::BlendCounters ? 0 : shape.bucket() / texel_counters(form);
+}
+
+std::size_t pending_texels(const Shape& shape, SketchEngine form) {
+    return form == SketchEngine::BlendCounters ? shape.seen_cells() : shape.columns();
+}
+
+// Msws: 32 bytes a bucket; else four counters a texel.
+std::size_t table_texels(const Shape& shape) {
+    if (shape.kind() == SketchKind::Msws) return std::size_t{2} * shape.columns();
+    return (shape.seen_cells() + 3) / 4;
+}
+
+// Some forms go over the whole table for each slice, so those of large ones are larger; no more than a float counts.
+std::size_t slice_of(const Shape& shape) {
+    return std::clamp(std::bit_floor(shape.seen_cells() / 4), most_keys, static_cast<std::size_t>(DeviceTable::exact));
+}
+
+// Sends the words of all texels, counted row after row.
+void send_words(gl::Device& device, pass::Uploader& uploader, cpu::Workers& workers, const gl::Texture& texture,
+                const std::function<void(std::size_t first, std::span<std::uint32_t> to)>& fill) {
+    const auto row_words = static_cast<std::size_t>(texture.width()) * gl::info(texture.format()).bytes / 4;
+    uploader.send(device, texture, workers, [&](std::size_t row, std::size_t rows, std::span<std::byte> memory) {
+        fill(row * row_words, {reinterpret_cast<std::uint32_t*>(memory.data()), rows * row_words});
+    });
+}
+
+}  // namespace
+
+Grid Grid::of(std::size_t texels) {
+    Grid grid;
+    while ((std::size_t{1} << (2 * grid.width_log2)) < texels) ++grid.width_log2;
+    grid.height = static_cast<int>((texels + (std::size_t{1} << grid.width_log2) - 1) >> grid.width_log2);
+    grid.height = std::max(grid.height, 1);
+    return grid;
+}
+
+std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const Shape& shape, SketchEngine engine) {
+    const auto kind = shape.kind();
+    const bool by_points = engine == SketchEngine::BlendCounters;
+    const bool buckets = engine == SketchEngine::BlendBuckets || engine == SketchEngine::BlendPacked;
+    if (kind == SketchKind::Sf && engine != SketchEngine::Auto)
+        return "the table of Sf is filled by the CPU; use Auto, which queries on the GPU, or Cpu";
+    if (kind == SketchKind::Msws && engine != SketchEngine::Auto && !by_points)
+        return "Msws is filled by BlendCounters or by the CPU; use Auto";
+    if (buckets && shape.bucket() == 0) return "Thread has no buckets; use Sort or BlendCounters";
+    const auto form = buckets ? engine : SketchEngine::BlendCounters;
+    const bool sorts = engine == SketchEngine::Sort;
+    const auto most = static_cast<std::size_t>(device.info.max_texture_size);
+    auto texels = table_texels(shape);
+    if (!sorts && kind != SketchKind::Sf) texels = std::max(texels, pending_texels(shape, form));
+    const auto grid = Grid::of(texels);
+    if (static_cast<std::size_t>(grid.width()) > most || static_cast<std::size_t>(grid.height) > most) {
+        return std::to_string(shape.cells()) + " counters take a texture of " + std::to_string(grid.width()) + " x " +
+               std::to_string(grid.height) + " texels, and the GPU has at most " + std::to_string(most) + " x " +
+               std::to_string(most) + "; take a smaller width, or the CPU";
+    }
+    if (!sorts && !device.features.float_blending) return "the GPU blends no 32-bit floats; use Sort or the CPU";
+    if (buckets && layers_of(shape, form) > device.features.color_targets) {
+        return "a bucket takes " + std::to_string(layers_of(shape, form)) + " render targets, and the GPU has " +
+               std::to_string(device.features.color_targets) + "; use BlendCounters";
+    }
+    const auto places =
+        shape.bucket() == 0 ? std::uint64_t{shape.cells()} : std::uint64_t{shape.columns()} * Shape::masks;
+    if (sorts && places > 0xffffffffU) {
+        return "Sort tells at most 2^32 - 1 places apart, and the table has " + std::to_string(places) +
+               "; use BlendCounters";
+    }
+    return {};
+}
+
+DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels,
+                         HostTable* levels)
+    : device_(device),
+      workers_(workers),
+      shape_(shape),
+      texels_(texels),
+      levels_(levels),
+      hash_prelude_(constants(shape) + shaders::sketch_hash_glsl),
+      programs_(device),
+      points_(device),
+      masks_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
+      grid_(Grid::of(table_texels(shape))),
+      table_(device, gl::Format::Rgba32ui, grid_.width(), grid_.height),
+      slice_keys_(slice_of(shape)),
+      instead_of_packed_(refusal(device, shape, SketchEngine::Sort) ? SketchEngine::BlendCounters
+                                                                    : SketchEngine::Sort) {
+    send_words(device_, lanes_[0].keys_uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
+        std::ranges::fill(to, 0U);
+        for (std::size_t i = 0; i < to.size() && !shape_.mask_table().empty(); ++i) {
+            const auto* const four = &shape_.mask_table()[(first + i) / 4].at(4 * ((first + i) % 4));
+            for (unsigned b = 0; b < 4; ++b) to[i] |= std::uint32_t{four[b]} << (8 * b);
+        }
+    });
+    gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
+}
+
+std::string DeviceTable::key_prelude(bool weighted) const {
+    return std::string(texels_.floats ? "#define FLOATS\n" : "") + (weighted ? "#define WEIGHTED\n" : "") +
+           shaders::sketch_keys_glsl;
+}
+
+gl::Uniforms DeviceTable::key_uniforms(const gl::Texture& keys, std::size_t first) const {
+    return {{"columns", shape_.columns()}, {"key_width", keys.width()}, {"first_key", static_cast<int>(first)}};
+}
+
+gl::Uniforms DeviceTable::table_uniforms() const {
+    return {{"table_log2", grid_.width_log2}, {"table_texels", static_cast<int>(table_texels(shape_))}};
+}
+
+// ---- keys ------------------------------------------------------------------------------------------------------
+
+// How many keys from `first` on can be blended between two carries.
+std::size_t DeviceTable::next_slice(const Batch& batch, std::size_t first) const {
+    const auto most = std::min(batch.size - first, slice_keys_);
+    if (batch.weights.empty()) return most;
+    std::uint64_t weight = 0;
+    for (std::size_t i = 0; i < most; ++i) {
+        weight += batch.weight(first + i);
+        if (weight > exact) return std::max<std::size_t>(i, 1);
+    }
+    return most;
+}
+
+KeyTextures DeviceTable::upload(const Batch& batch, std::size_t first, std::size_t count) {
+    auto& lane = lanes_.at(lane_ = 1 - lane_);
+    const auto rows = (count + key_width - 1) / key_width;
+    const auto fit = [&](gl::Texture& texture, gl::Format format) {
+        const auto wanted = static_cast<int>(std::bit_ceil(rows));
+        if (texture && texture.height() >= wanted) return;
+        texture = {};
+        texture = gl::Texture(device_, format, key_width, wanted);
+    };
+    fit(lane.keys, texels_.format);
+    const auto words = gl::info(texels_.format).bytes / 4;
+    lane.keys_uploader.send(device_, lane.keys, rows, workers_, [&](std::size_t row, std::size_t some, auto memory) {
+        auto* to = reinterpret_cast<std::uint32_t*>(memory.data());
+        std::array<Key, 256> keys{};
+        const auto end = std::min((row + some) * key_width, count);
+        for (auto i = row * key_width; i < end; i += keys.size()) {
+            const auto part = std::span(keys).first(std::min(keys.size(), end - i));
+            batch.get(first + i, part);
+            for (const auto& key : part) {
+                *to++ = key.low;
+                if (words == 2) *to++ = key.high;
+            }
+        }
+    });
+    KeyTextures sent{.keys = &lane.keys, .count = count, .weight = batch.weight(first, count)};
+    if (batch.weights.empty()) return sent;
+    fit(lane.weights, gl::Format::R32ui);
+    lane.weights_uploader.send(
+        device_, lane.weights, rows, workers_, [&](std::size_t row, std::size_t some, auto memory) {
+            const auto end = std::min((row + some) * key_width, count);
+            const auto from = batch.weights.subspan(first + row * key_width, end - row * key_width);
+            std::memcpy(memory.data(), from.data(), from.size_bytes());
+        });
+    sent.weights = &lane.weights;
+    return sent;
+}
+
+// ---- inserts ---------------------------------------------------------------------------------------------------
+
+void DeviceTable::add(const Batch& batch, Sign sign, SketchEngine engine) {
+    for (std::size_t first = 0; first < batch.size;) {
+        const auto count = next_slice(batch, first);
+        add_slice(upload(batch, first, count), sign, engine);
+        gl::flush(device_);
+        first += count;
+    }
+}
+
+void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine) {
+    for (std::size_t first = 0; first < count; first += slice_keys_) {
+        const auto some = std::min(slice_keys_, count - first);
+        add_slice({.keys = &keys, .first = first, .count = some, .weight = some}, sign, engine);
+    }
+}
+
+void DeviceTable::add_slice(const KeyTextures& keys, Sign sign, SketchEngine engine) {
+    if (keys.weights) return blend(keys, sign, SketchEngine::BlendCounters);
+    if (engine == SketchEngine::Sort) return sort(keys, sign);
+    if (engine == SketchEngine::BlendPacked) return blend_packed(keys, sign);
+    blend(keys, sign, engine);
+}
+
+DeviceTable::Pending& DeviceTable::make_pending(SketchEngine form) {
+    pending_.reset();
+    const auto layers = layers_of(shape_, form);
+    const auto grid = Grid::of(pending_texels(shape_, form));
+    const auto format = layers == 0 ? gl::Format::R32f : gl::Format::Rgba32f;
+    auto& made =
+        pending_.emplace(Pending{form, grid, pass::Target(device_, format, grid.width(), grid.height, layers)});
+    gl::fill(device_, made.target.texture, 0);
+    return made;
+}
+
+void DeviceTable::blend(const KeyTextures& keys, Sign sign, SketchEngine form) {
+    if (pending_ && (pending_->form != form || pending_->sign != sign || pending_->weight + keys.weight > exact))
+        carry();
+    auto& onto = pending_ && pending_->form == form ? *pending_ : make_pending(form);
+    onto.sign = sign;
+    draw_points(keys, onto);
+    onto.weight += keys.weight;
+}
+
+// Up to 4,095 keys no counter can run over. More are blended at once, onto nothing, and only go to the table when it is
+// proved that none has; else they are dropped and blended in another form.
+void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
+    constexpr auto form = SketchEngine::BlendPacked;
+    if (skip_packed_ > 0) {
+        --skip_packed_;
+        return add_slice(keys, sign, instead_of_packed_);
+    }
+    const auto fits = [&] {
+        return !pending_ ||
+               (pending_->form == form && pending_->sign == sign && pending_->weight + keys.weight <= packed_exact);
+    };
+    if (!fits()) carry();
+    auto& onto = pending_ && pending_->form == form ? *pending_ : make_pending(form);
+    onto.sign = sign;
+    draw_points(keys, onto);
+    onto.weight += keys.weight;
+    if (onto.weight <= packed_exact) return;
+    if (check(onto, keys.count * static_cast<std::uint64_t>(shape_.depth())) == Checked::Right) return carry();
+    skip_packed_ = packed_pause;
+    pending_.reset();
+    add_slice(keys, sign, instead_of_packed_);
+}
+
+void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
+    auto uniforms = key_uniforms(*keys.keys, keys.first);
+    uniforms.set("target_log2", onto.grid.width_log2);
+    gl::Pass pass{.name = "insert points",
+                  .inputs = {keys.keys, keys.weights, &masks_},
+                  .uniforms = std::move(uniforms),
+                  .target = &onto.target.framebuffer,
+                  .blend = gl::Blend::Add,
+                  .points = &points_,
+                  .first = 0,
+                  .count = keys.count};
+    const bool counters = onto.form == SketchEngine::BlendCounters;
+    const auto vertex = hash_prelude_ + key_prelude(keys.weights) + shaders::sketch_points_glsl +
+                        (counters ? shaders::sketch_counters_vert : shaders::sketch_bucket_vert);
+    if (counters) {
+        // The fragment shader heeds no WEIGHTED, but it tells the programs apart.
+        pass.program = &programs_.get("sketch/counters", {vertex.c_str(), shaders::sketch_counters_frag},
+                                      keys.weights ? "#define WEIGHTED\n" : "");
+        pass.count *= static_cast<std::size_t>(shape_.depth());
+    } else {
+        pass.program = &programs_.get("sketch/bucket", {vertex.c_str(), shaders::sketch_bucket_frag},
+                                      "#define TARGETS " + std::to_string(layers_of(shape_, onto.form)) + "\n" +
+                                          (onto.form == SketchEngine::BlendPacked ? "#define PACKED\n" : ""));
+    }
+    draw(device_, pass);
+}
+
+// Waits for the GPU.
+DeviceTable::Checked DeviceTable::check(const Pending& packed, std::uint64_t increments) {
+    const gl::Texture* from = &packed.target.texture;
+    pass::Target sums;
+    for (bool later = false; !later || from->width() > 1 || from->height() > 1; later = true) {
+        pass::Target next(device_, gl::Format::Rg32ui, (from->width() + 15) / 16, (from->height() + 15) / 16);
+        const auto prelude = later ? std::string("#define LATER\n")
+                                   : "#define TARGETS " + std::to_string(layers_of(shape_, packed.form)) + "\n";
+        draw(device_, {.name = "check packed",
+                       .program = &programs_.get("sketch/check.frag", shaders::sketch_check_frag, prelude),
+                       .inputs = {from},
+                       .uniforms = {{"source_size", glm::ivec2(from->width(), from->height())}},
+                       .target = &next.framebuffer,
+                       .quads = &next.whole});
+        sums = std::move(next);
+        from = &sums.texture;
+    }
+    read_back_.request(device_, sums.texture);
+    std::array<std::uint32_t, 2> total{};
+    std::memcpy(total.data(), read_back_.wait().data(), sizeof total);
+    return total[0] == static_cast<std::uint32_t>(increments) && total[1] == 0 ? Checked::Right : Checked::RanOver;
+}
+
+void DeviceTable::renew(gl::Pass pass) {
+    if (!next_.texture) next_ = pass::Target(device_, gl::Format::Rgba32ui, grid_.width(), grid_.height);
+    pass.target = &next_.framebuffer;
+    pass.quads = &next_.whole;
+    draw(device_, pass);
+    std::swap(table_, next_);
+}
+
+void DeviceTable::carry() {
+    if (is_carried()) return;
+    if (levels_) return carry_to_levels();
+    const auto form = pending_->form == SketchEngine::BlendCounters  ? 0
+                      : pending_->form == SketchEngine::BlendBuckets ? 1
+                                                                     : 2;
+    auto uniforms = table_uniforms();
+    uniforms.set("pending_log2", pending_->grid.width_log2).set("removes", pending_->sign == Sign::Minus ? 1 : 0);
+    renew({.name = "carry",
+           .program = &programs_.get(
+               "sketch/carry.frag", shaders::sketch_carry_frag,
+               "#define FORM " + std::to_string(form) + "\n#define BUCKET " + std::to_string(shape_.bucket()) + "\n"),
+           .inputs = {&table_.texture, &pending_->target.texture},
+           .uniforms = std::move(uniforms)});
+    gl::fill(device_, pending_->target.texture, 0);
+    pending_->weight = 0;
+}
+
+void DeviceTable::carry_to_levels() {
+    read_back_.request(device_, pending_->target.texture);
+    const auto bytes = read_back_.wait();
+    const std::span all(reinterpret_cast<const float*>(bytes.data()), shape_.seen_cells());
+    std::array<std::uint32_t, 1024> some{};
+    for (std::size_t first = 0; first < all.size(); first += some.size()) {
+        const auto part = all.subspan(first, std::min(some.size(), all.size() - first));
+        std::ranges::transform(part, some.begin(), [](float count) { return static_cast<std::uint32_t>(count); });
+        levels_->add_cells(first, std::span(some).first(part.size()), pending_->sign);
+    }
+    gl::fill(device_, pending_->target.texture, 0);
+    pending_->weight = 0;
+}
+
+void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
+    carry();
+    if (!merge_) merge_.emplace(device_, workers_);
+    const auto each = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
+    const auto count = static_cast<int>(keys.count * each);
+    const auto& sorted = merge_->sort_drawn(
+        {KeyType::U32, Order::Ascending, false}, keys.count * each,
+        [&](const sort::MergeSurface& on, std::size_t rows) {
+            const auto& source = on.source.texture;
+            const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.width(), static_cast<int>(rows))});
+            auto uniforms = key_uniforms(*keys.keys, keys.first);
+            uniforms.set("count", count).set("target_width", source.width());
+            draw(device_, {.name = "places of keys",
+                           .program = &programs_.get("sketch/codes.frag", shaders::sketch_codes_frag,
+                                                     hash_prelude_ + key_prelude(false)),
+                           .inputs = {keys.keys, nullptr, &masks_},
+                           .uniforms = std::move(uniforms),
+                           .target = &on.source.framebuffer,
+                           .quads = &quads});
+        });
+    auto uniforms = table_uniforms();
+    uniforms.set("count", count)
+        .set("removes", sign == Sign::Minus ? 1 : 0)
+        .set("row_log2", sorted.shape.row_log2)
+        .set("half_height", sorted.shape.half_height);
+    const auto* const words = "#undef WORDS\n#define WORDS 1\n";  // of what is sorted
+    renew({.name = "count runs",
+           .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
+                                     hash_prelude_ + words + shaders::sort_banked_glsl),
+           .inputs = {&sorted.keys.now.texture, &table_.texture, &masks_},
+           .uniforms = std::move(uniforms)});
+}
+
+// ---- whole tables ----------------------------------------------------------------------------------------------
+
+void DeviceTable::add(DeviceTable& other) {
+    carry();
+    other.carry();
+    renew({.name = "add tables",
+           .program = &programs_.get("sketch/add_tables.frag", shaders::sketch_add_tables_frag),
+           .inputs = {&table_.texture, &other.table_.texture}});
+}
+
+void DeviceTable::load(const HostTable& from) {
+    if (levels_) return load_levels(from.multi_level());
+    pending_.reset();
+    const auto all = shape_.seen_cells();
+    send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
+               [&](std::size_t first, std::span<std::uint32_t> to) {
+                   const auto count = first < all ? std::min(to.size(), all - first) : 0;
+                   from.copy_seen(first, to.first(count));
+                   std::ranges::fill(to.subspan(count), 0U);
+               });
+}
+
+void DeviceTable::load_levels(const MultiLevel& from) {
+    constexpr std::size_t low_words = sizeof(MultiLevel::Low) / 4, high_words = MultiLevel::bucket;
+    send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
+               [&](std::size_t first, std::span<std::uint32_t> to) {
+                   const auto all = std::as_bytes(from.low());
+                   const auto begin = std::min(first * 4, all.size()),
+                              end = std::min((first + to.size()) * 4, all.size());
+                   std::memcpy(to.data(), all.data() + begin, end - begin);
+               });
+    static_assert(low_words == 8);  // two texels
+    const auto grid = Grid::of(from.high().size() * high_words / 4);
+    if (!high_.is(gl::Format::Rgba32ui, grid.width(), grid.height))
+        high_ = pass::Target(device_, gl::Format::Rgba32ui, grid.width(), grid.height);
+    high_log2_ = grid.width_log2;
+    send_words(device_, lanes_[1].keys_uploader, workers_, high_.texture,
+               [&](std::size_t first, std::span<std::uint32_t> to) {
+                   const auto end = std::min(first + to.size(), from.high().size() * high_words);
+                   for (auto i = first; i < end; ++i)
+                       to[i - first] = static_cast<std::uint32_t>(from.high()[i / high_words].at(i % high_words));
+               });
+}
+
+void DeviceTable::add_to(HostTable& to) {
+    carry();
+    read_back_.request(device_, table_.texture);
+    const auto bytes = read_back_.wait();
+    to.add_cells(0, {reinterpret_cast<const std::uint32_t*>(bytes.data()), shape_.seen_cells()});
+}
+
+// ---- queries ---------------------------------------------------------------------------------------------------
+
+void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates) {
+    if (!levels_) carry();
+    const auto across = static_cast<std::size_t>(estimates.texture.width());
+    const auto rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
+    std::vector<gl::Quad> quads;
+    if (rows > 0) quads.push_back(gl::rectangle(0, 0, estimates.texture.width(), rows));
+    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
+    const gl::QuadList list(device_, std::move(quads));
+    auto uniforms = key_uniforms(keys, 0);
+    uniforms.set("table_log2", grid_.width_log2).set("estimates_width", estimates.texture.width());
+    const bool levels = levels_ != nullptr;
+    if (levels) uniforms.set("high_log2", high_log2_);
+    draw(device_, {.name = "estimates",
+                   .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag,
+                                             hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "")),
+                   .inputs = {&keys, nullptr, &masks_, &table_.texture, levels ? &high_.texture : nullptr},
+                   .uniforms = std::move(uniforms),
+                   .target = &estimates.framebuffer,
+                   .quads = &list});
+}
+
+void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) {
+    for (std::size_t first = 0; first < batch.size; first += most_keys) {
+        const auto count = std::min(batch.size - first, most_keys);
+        const auto sent = upload(batch, first, count);
+        const auto rows = static_cast<int>(std::bit_ceil((count + key_width - 1) / key_width));
+        if (!estimates_.is(gl::Format::R32ui, key_width, rows)) {
+            estimates_ = {};
+            estimates_ = pass::Target(device_, gl::Format::R32ui, key_width, rows);
+        }
+        query(*sent.keys, count, estimates_);
+        read_back_.request(device_, estimates_.texture);
+        const auto bytes = read_back_.wait();
+        const std::span found(reinterpret_cast<const std::uint32_t*>(bytes.data()), count);
+        std::ranges::copy(found, estimates.begin() + static_cast<std::ptrdiff_t>(first));
+    }
+}
+
+std::size_t DeviceTable::bytes() const {
+    return table_.texture.bytes() + (next_.texture ? next_.texture.bytes() : 0) +
+           (high_.texture ? high_.texture.bytes() : 0) + (pending_ ? pending_->target.texture.bytes() : 0);
+}
+
+}  // namespace quadmill::detail::sketch

@@ -1,0 +1,142 @@
+// The counters on the GPU: inserts by blending points or by sorting, queries by gathering.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gl/device.hpp"
+#include "gl/pass.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+#include "pass/transfer.hpp"
+#include "sketch/host_table.hpp"
+#include "sketch/shape.hpp"
+#include "sort/merge/merge_sort.hpp"
+
+namespace quadmill::detail::sketch {
+
+// Texels of a list, in rows of a power of two.
+struct Grid {
+    int width_log2 = 0, height = 1;
+    static Grid of(std::size_t texels);
+    [[nodiscard]] int width() const { return 1 << width_log2; }
+};
+
+// How keys lie in textures, and whether they are the bits of floats that shaders must make alike.
+struct KeyTexels {
+    gl::Format format = gl::Format::R32ui;
+    bool floats = false;
+};
+
+// Keys, and their weights where they have some, in textures.
+struct KeyTextures {
+    const gl::Texture* keys;
+    const gl::Texture* weights = nullptr;
+    std::size_t first = 0, count;
+    std::uint64_t weight;  // of all; without weights, their count
+};
+
+// The table holds counters of 32 bits in integer texels, four in a texel. Integers cannot be blended, so points are
+// added to a table of floats beside it, `pending`, which is carried over to the integers before any of its counters can
+// pass what its floats hold exactly. Of Msws the table is a copy of the CPU's, to query; what is blended is carried
+// over to the CPU. Of Sf it is the slim table, made by the CPU.
+// Pre of every call: a session is open; no counter passes 2^32 - 1.
+class DeviceTable {
+  public:
+    // Why the GPU cannot hold such a table, or an engine not fill it; nothing when it can.
+    [[nodiscard]] static std::optional<std::string> refusal(const gl::Device& device, const Shape& shape,
+                                                            SketchEngine engine);
+
+    // `levels`: of Msws, what is blended is carried over to it.
+    DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels,
+                HostTable* levels = nullptr);
+
+    // Of weighted keys, each weight at most 2^24: by BlendCounters, whatever the engine.
+    void add(const Batch& batch, Sign sign, SketchEngine engine);
+    // Keys [0, count) of a texture.
+    void add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine);
+    // Whole tables.
+    void add(DeviceTable& other);
+    void load(const HostTable& from);
+    void add_to(HostTable& to);
+    // Carries over all that is blended.
+    void carry();
+    [[nodiscard]] bool is_carried() const { return !pending_ || pending_->weight == 0; }
+
+    void query(const Batch& batch, std::span<std::uint64_t> estimates);
+    // The estimates of keys [0, count), in rows of the target's width.
+    void query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates);
+
+    [[nodiscard]] std::size_t bytes() const;
+    // Whether the last packed batch had to be added in another way.
+    [[nodiscard]] bool packed_ran_over() const { return skip_packed_ > 0; }
+
+    // Keys that are added at once, at most; for tests to make it small.
+    [[nodiscard]] std::size_t& slice_keys() { return slice_keys_; }
+
+    static constexpr std::uint64_t exact = std::uint64_t{1} << 24U;  // a float holds all integers up to it
+    static constexpr std::uint64_t packed_exact = (1U << 12U) - 1;   // and of two counters in a float, each
+
+  private:
+    // What is blended, and not yet in the table.
+    struct Pending {
+        SketchEngine form;
+        Grid grid;
+        pass::Target target;
+        Sign sign = Sign::Plus;
+        std::uint64_t weight = 0;  // no counter is more
+    };
+    // Keys on their way to the GPU.
+    struct Lane {
+        pass::Uploader keys_uploader, weights_uploader;
+        gl::Texture keys, weights;
+    };
+    enum class Checked { Right, RanOver };
+
+    [[nodiscard]] std::string key_prelude(bool weighted) const;
+    [[nodiscard]] gl::Uniforms key_uniforms(const gl::Texture& keys, std::size_t first) const;
+    [[nodiscard]] gl::Uniforms table_uniforms() const;
+    KeyTextures upload(const Batch& batch, std::size_t first, std::size_t count);
+    void add_slice(const KeyTextures& keys, Sign sign, SketchEngine engine);
+    [[nodiscard]] std::size_t next_slice(const Batch& batch, std::size_t first) const;
+    Pending& make_pending(SketchEngine form);
+    void blend(const KeyTextures& keys, Sign sign, SketchEngine form);
+    void blend_packed(const KeyTextures& keys, Sign sign);
+    void draw_points(const KeyTextures& keys, const Pending& onto);
+    [[nodiscard]] Checked check(const Pending& packed, std::uint64_t increments);
+    void sort(const KeyTextures& keys, Sign sign);
+    void carry_to_levels();
+    void load_levels(const MultiLevel& from);
+    // Draws a new table from the old one.
+    void renew(gl::Pass pass);
+
+    gl::Device& device_;
+    cpu::Workers& workers_;
+    const Shape& shape_;
+    KeyTexels texels_;
+    HostTable* levels_;
+    std::string hash_prelude_;
+    pass::Programs programs_;
+    gl::Points points_;
+    gl::Texture masks_;
+    Grid grid_;
+    pass::Target table_, next_;  // next_ is made when the GPU first changes the table
+    pass::Target high_;          // of Msws: its high counters
+    int high_log2_ = 0;
+    std::optional<Pending> pending_;
+    std::array<Lane, 2> lanes_;
+    std::size_t lane_ = 0;
+    std::optional<sort::MergeSort> merge_;
+    pass::Target estimates_;
+    pass::ReadBack read_back_;
+    std::size_t slice_keys_;
+    // What a batch that runs over is full of are few keys that occur often, which cost Sort nothing.
+    SketchEngine instead_of_packed_;
+    int skip_packed_ = 0;  // batches, since one ran over
+};
+
+}  // namespace quadmill::detail::sketch

@@ -1,0 +1,232 @@
+#include "sketch/host_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+namespace quadmill::detail::sketch {
+
+namespace {
+
+constexpr std::size_t task_keys = std::size_t{1} << 15, block_keys = 64;
+constexpr std::uint64_t most_32 = std::numeric_limits<std::uint32_t>::max();
+
+// Several threads add to the same counters.
+enum class Sharing { Alone, Shared };
+
+template <class Counter>
+void add_to(std::vector<Counter>& counters, std::size_t cell, std::uint64_t weight, Sign sign, Sharing sharing) {
+    const auto change = static_cast<Counter>(sign == Sign::Plus ? weight : 0 - weight);  // modulo its size
+    if (sharing == Sharing::Shared) {
+        std::atomic_ref(counters[cell]).fetch_add(change, std::memory_order_relaxed);
+    } else {
+        counters[cell] = static_cast<Counter>(counters[cell] + change);
+    }
+}
+void add_to(MultiLevel& counters, std::size_t cell, std::uint64_t weight, Sign sign, Sharing /*alone*/) {
+    counters.add(cell, weight, sign);
+}
+
+template <class Counter>
+std::uint64_t get_from(const std::vector<Counter>& counters, std::size_t cell) {
+    return counters[cell];
+}
+std::uint64_t get_from(const MultiLevel& counters, std::size_t cell) {
+    return counters.get(cell);
+}
+
+template <class Counter>
+void prefetch(const std::vector<Counter>& counters, std::size_t cell) {
+    __builtin_prefetch(counters.data() + cell, 1);
+}
+void prefetch(const MultiLevel& counters, std::size_t cell) {
+    __builtin_prefetch(counters.low().data() + cell / MultiLevel::bucket, 1);
+}
+
+// The cells of a block of keys, before any is touched, so that memory is on its way.
+class Cells {
+  public:
+    explicit Cells(const Shape& shape) : shape_(shape), depth_(static_cast<std::size_t>(shape.depth())) {}
+    template <class Counters>
+    void find(const Batch& batch, std::size_t first, std::size_t count, const Counters& counters) {
+        const auto keys = std::span(keys_).first(count);
+        batch.get(first, keys);
+        for (std::size_t i = 0; i < count; ++i) {
+            shape_.find(keys[i], std::span(cells_).subspan(i * depth_, depth_));
+            for (const auto cell : of(i)) prefetch(counters, cell);
+        }
+    }
+    [[nodiscard]] const Key& key(std::size_t i) const { return keys_.at(i); }
+    [[nodiscard]] std::span<const std::size_t> of(std::size_t i) const {
+        return std::span(cells_).subspan(i * depth_, depth_);
+    }
+
+  private:
+    const Shape& shape_;
+    std::size_t depth_;
+    std::array<Key, block_keys> keys_{};
+    std::array<std::size_t, block_keys * most_depth> cells_{};
+};
+
+// Calls work(first, count) for blocks of all keys.
+template <class Work>
+void for_blocks(std::size_t begin, std::size_t end, const Work& work) {
+    for (auto first = begin; first < end; first += block_keys) work(first, std::min(block_keys, end - first));
+}
+
+template <class Work>
+void for_tasks(std::size_t size, cpu::Workers& workers, const Work& work) {
+    const auto tasks = (size + task_keys - 1) / task_keys;
+    const auto one = [&](std::size_t task) { work(task * task_keys, std::min((task + 1) * task_keys, size)); };
+    if (tasks == 1) return one(0);
+    workers.for_each(tasks, one);
+}
+
+}  // namespace
+
+std::uint64_t MultiLevel::get(std::size_t cell) const {
+    const auto& low = low_[cell / bucket];
+    const auto slot = cell % bucket;
+    return low.counters.at(slot) + (low.index == 0 ? 0 : high_[low.index - first_index].at(slot));
+}
+
+void MultiLevel::add(std::size_t cell, std::uint64_t weight, Sign sign) {
+    auto& low = low_[cell / bucket];
+    const auto slot = cell % bucket;
+    auto& counter = low.counters.at(slot);
+    if (low.index == 0) {
+        if (sign == Sign::Plus ? weight <= std::uint64_t{limit} - counter : weight <= counter) {
+            counter = static_cast<std::uint8_t>(sign == Sign::Plus ? counter + weight : counter - weight);
+            return;
+        }
+        high_.emplace_back();
+        low.index = static_cast<std::uint32_t>(high_.size() - 1) + first_index;
+    }
+    high_[low.index - first_index].at(slot) += sign == Sign::Plus ? weight : 0 - weight;  // the sum is modulo 2^64
+}
+
+HostTable::HostTable(const Shape& shape) : shape_(&shape) {
+    if (shape.kind() == SketchKind::Msws) {
+        counters_ = MultiLevel(shape.columns());
+    } else {
+        counters_ = std::vector<std::uint32_t>(shape.cells());
+    }
+}
+
+void HostTable::reserve(std::uint64_t n) {
+    const auto* narrow = std::get_if<std::vector<std::uint32_t>>(&counters_);
+    if (!narrow || n <= most_32) return;
+    std::vector<std::uint64_t> wide(narrow->begin(), narrow->end());
+    counters_ = std::move(wide);
+}
+
+void HostTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers) {
+    reserve(n);
+    const auto add_keys = [&](auto& counters, Sharing sharing, std::size_t begin, std::size_t end) {
+        Cells cells(*shape_);
+        for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
+            cells.find(batch, first, count, counters);
+            for (std::size_t i = 0; i < count; ++i) {
+                // Of a key that comes several times in a row, threads would wait for each other's additions.
+                auto weight = std::uint64_t{batch.weight(first + i)};
+                while (i + 1 < count && cells.key(i + 1) == cells.key(i)) weight += batch.weight(first + ++i);
+                for (const auto cell : cells.of(i)) add_to(counters, cell, weight, sign, sharing);
+            }
+        });
+    };
+    if (auto* levels = std::get_if<MultiLevel>(&counters_)) {
+        return add_keys(*levels, Sharing::Alone, 0, batch.size);
+    }
+    std::visit(
+        [&](auto& counters) {
+            const auto sharing = workers.threads() > 1 && batch.size > task_keys ? Sharing::Shared : Sharing::Alone;
+            for_tasks(batch.size, workers,
+                      [&](std::size_t begin, std::size_t end) { add_keys(counters, sharing, begin, end); });
+        },
+        counters_);
+}
+
+void HostTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const {
+    const auto fat = static_cast<std::size_t>(shape_->fat());
+    std::visit(
+        [&](const auto& counters) {
+            const auto estimate = [&](std::span<const std::size_t> cells) {
+                auto least = std::numeric_limits<std::uint64_t>::max();
+                for (const auto cell : cells) {
+                    auto most = get_from(counters, cell);
+                    const auto first = cell - cell % fat;
+                    for (auto other = first; fat > 1 && other < first + fat; ++other)
+                        most = std::max(most, get_from(counters, other));
+                    least = std::min(least, most);
+                }
+                return least;
+            };
+            for_tasks(batch.size, workers, [&](std::size_t begin, std::size_t end) {
+                Cells cells(*shape_);
+                for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
+                    cells.find(batch, first, count, counters);
+                    for (std::size_t i = 0; i < count; ++i) estimates[first + i] = estimate(cells.of(i));
+                });
+            });
+        },
+        counters_);
+}
+
+template <class Counter>
+void HostTable::add_all(std::size_t first, std::span<const Counter> counters, Sign sign) {
+    std::visit(
+        [&](auto& own) {
+            for (std::size_t i = 0; i < counters.size(); ++i) {
+                if (counters[i] != 0) add_to(own, first + i, counters[i], sign, Sharing::Alone);
+            }
+        },
+        counters_);
+}
+
+void HostTable::add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign) {
+    add_all(first, counters, sign);
+}
+
+void HostTable::add_cells(std::size_t first, std::span<const std::uint64_t> counters) {
+    add_all(first, counters, Sign::Plus);
+}
+
+void HostTable::merge(const HostTable& other, std::uint64_t n, cpu::Workers& workers) {
+    reserve(n);
+    const auto add_range = [&](std::size_t begin, std::size_t end) {
+        std::array<std::uint64_t, 256> some{};
+        for (auto first = begin; first < end; first += some.size()) {
+            const auto part = std::span(some).first(std::min(some.size(), end - first));
+            for (std::size_t i = 0; i < part.size(); ++i) part[i] = other.get(first + i);
+            add_cells(first, part);
+        }
+    };
+    if (shape_->kind() == SketchKind::Msws) return add_range(0, shape_->cells());
+    for_tasks(shape_->cells(), workers, add_range);
+}
+
+std::uint64_t HostTable::get(std::size_t cell) const {
+    return std::visit([&](const auto& counters) { return get_from(counters, cell); }, counters_);
+}
+
+std::uint64_t HostTable::seen(std::size_t cell) const {
+    const auto fat = static_cast<std::size_t>(shape_->fat());
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < fat; ++i) most = std::max(most, get(cell * fat + i));
+    return most;
+}
+
+void HostTable::copy_seen(std::size_t first, std::span<std::uint32_t> to) const {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<std::uint32_t>(seen(first + i));
+}
+
+std::size_t HostTable::bytes() const {
+    struct Bytes {
+        std::size_t operator()(const std::vector<std::uint32_t>& all) const { return all.size() * 4; }
+        std::size_t operator()(const std::vector<std::uint64_t>& all) const { return all.size() * 8; }
+        std::size_t operator()(const MultiLevel& all) const { return all.bytes(); }
+    };
+    return std::visit(Bytes(), counters_);
+}
+
+}  // namespace quadmill::detail::sketch

@@ -1,0 +1,23 @@
+// The bytes of a saved sketch: docs/sketch-format.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "quadmill/sketch.hpp"
+#include "sketch/host_table.hpp"
+
+namespace quadmill::detail::sketch {
+
+[[nodiscard]] int words_of(SketchKeys keys);
+
+[[nodiscard]] std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const HostTable& table);
+
+// Checks all of the bytes; any counters can be. `function` begins the messages.
+[[nodiscard]] SavedSketch read_head(const char* function, std::span<const std::byte> bytes);
+// Pre: the shape is that of the head, and the table is empty.
+void load(std::span<const std::byte> bytes, const SavedSketch& head, const Shape& shape, HostTable& table);
+
+}  // namespace quadmill::detail::sketch

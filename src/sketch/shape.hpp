@@ -1,0 +1,110 @@
+// What a sketch is, whatever holds its counters: how many there are, and which ones a key has.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "quadmill/sketch.hpp"
+
+namespace quadmill::detail::sketch {
+
+inline constexpr int most_depth = 16;
+
+// A key as the two words that are hashed; keys of 32 bits have only a low one.
+struct Key {
+    std::uint32_t low = 0, high = 0;
+    bool operator==(const Key&) const = default;
+};
+[[nodiscard]] Key key_of(std::uint32_t value);
+[[nodiscard]] Key key_of(std::uint64_t value);
+[[nodiscard]] Key key_of(float value);
+[[nodiscard]] Key key_of(std::string_view bytes);
+
+// The same key mixed by a bijection, so that keys with a pattern meet hash functions as random ones do.
+[[nodiscard]] Key mixed(Key key, int words);
+
+// A hash function of the strongly universal family of Dietzfelbinger: the high word of
+// (factors[0] * low + factors[1] * high + offset) mod 2^64.
+struct HashFunction {
+    std::array<std::uint64_t, 2> factors;
+    std::uint64_t offset;
+    [[nodiscard]] std::uint32_t operator()(Key key) const {
+        return static_cast<std::uint32_t>((factors[0] * key.low + factors[1] * key.high + offset) >> 32U);
+    }
+};
+
+// Positions in a bucket; those of the bits that are set in QSketch's hash mask.
+using Positions = std::array<std::uint8_t, most_depth>;
+
+class Shape {
+  public:
+    static constexpr std::uint32_t masks = 1024;  // H of the paper
+
+    // Throws InvalidArgument; `function` begins the message.
+    Shape(const SketchOptions& options, int key_words, const char* function);
+
+    [[nodiscard]] const SketchOptions& options() const { return options_; }
+    [[nodiscard]] SketchKind kind() const { return options_.kind; }
+    [[nodiscard]] int depth() const { return options_.depth; }
+    [[nodiscard]] int key_words() const { return key_words_; }
+    // Counters in a bucket, of Sf those of the slim table; 0 when there are rows and no buckets.
+    [[nodiscard]] int bucket() const { return bucket_; }
+    // Counters in a row, or buckets: odd, so that masks, of which there are 2^10, do not go with some buckets alone.
+    [[nodiscard]] std::uint32_t columns() const { return columns_; }
+    // Counters that a query sees; and all, of which each of those is the largest of fat().
+    [[nodiscard]] std::size_t seen_cells() const;
+    [[nodiscard]] std::size_t cells() const { return seen_cells() * static_cast<std::size_t>(fat()); }
+    [[nodiscard]] int fat() const { return options_.kind == SketchKind::Sf ? options_.fat : 1; }
+    // What must be alike where two tables are to be added.
+    [[nodiscard]] bool same_as(const Shape& other) const;
+    // The error that an estimate has with a probability of at most e^-depth.
+    [[nodiscard]] std::uint64_t error(std::uint64_t n) const;
+
+    [[nodiscard]] std::span<const HashFunction> functions() const { return functions_; }
+    [[nodiscard]] std::span<const Positions> mask_table() const { return mask_table_; }
+
+    // The cells of a key; of Sf the fat ones.
+    void find(Key key, std::span<std::size_t> cells) const {
+        const auto hashed = mixed(key, key_words_);
+        if (bucket_ == 0) {
+            for (std::size_t row = 0; row < cells.size(); ++row)
+                cells[row] = row * columns_ + functions_[row](hashed) % columns_;
+            return;
+        }
+        const auto hash = functions_[0](hashed);
+        const auto first = static_cast<std::size_t>(hash % columns_) * static_cast<std::size_t>(bucket_);
+        const auto& positions = mask_table_[hash % masks];
+        for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = first + positions[i];
+        if (const auto z = static_cast<std::uint32_t>(fat()); z > 1) {
+            for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = cells[i] * z + functions_[i + 1](hashed) % z;
+        }
+    }
+
+  private:
+    SketchOptions options_;
+    int key_words_, bucket_ = 0;
+    std::uint32_t columns_ = 0;
+    std::vector<HashFunction> functions_;  // of each row; or of the bucket and mask, and of Sf of each fat counter
+    std::vector<Positions> mask_table_;
+};
+
+// Keys of a call, in whatever form the caller has them.
+struct Batch {
+    std::size_t size = 0;
+    void (*copy)(const void* keys, std::size_t first, std::span<Key> to) = nullptr;
+    const void* keys = nullptr;
+    std::span<const std::uint32_t> weights{};  // none: each counts once
+
+    void get(std::size_t first, std::span<Key> to) const { copy(keys, first, to); }
+    [[nodiscard]] std::uint32_t weight(std::size_t i) const { return weights.empty() ? 1 : weights[i]; }
+    // Of the keys [first, first + count).
+    [[nodiscard]] std::uint64_t weight(std::size_t first, std::size_t count) const;
+};
+
+enum class Sign { Plus, Minus };
+
+}  // namespace quadmill::detail::sketch

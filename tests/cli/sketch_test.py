@@ -1,0 +1,117 @@
+"""`quadmill sketch`: what is built, asked, merged, and refused, against exact counts.
+
+usage: sketch_test.py QUADMILL [unittest arguments]
+"""
+import collections
+import json
+import random
+import struct
+import unittest
+
+from command import Command, run
+
+KINDS = ["thread", "warp", "half", "quarter", "msws", "sf"]
+CODES = {"u32": "I", "u64": "Q", "f32": "f"}
+
+
+def raw(values, name="u32"):
+    return struct.pack(f"<{len(values)}{CODES[name]}", *values)
+
+
+class Sketch(Command):
+    def build(self, name, *args, stdin=b"", status=0):
+        path = self.path(name)
+        result = run("sketch", "build", *args, "-o", path, stdin=stdin)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return path
+
+    def query(self, sketch, *args, stdin=b""):
+        result = run("sketch", "query", sketch, *args, "--json", stdin=stdin)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        return json.loads(result.stdout)
+
+    def test_every_kind_and_engine_gives_one_file(self):
+        numbers = random.Random(5)
+        values = [int(numbers.paretovariate(0.5)) % 5000 for _ in range(20000)]
+        counts = collections.Counter(values)
+        removed = values[::4]
+        removed_file = self.path("removed", raw(removed))
+        counts.subtract(removed)
+        for kind in KINDS:
+            engines = {"thread": ["sort"], "msws": ["auto", "blend-counters"],
+                       "sf": ["auto"]}.get(kind, ["blend-packed", "sort"])
+            files = []
+            for engine in ["cpu"] + engines:
+                path = self.build("s", "--kind", kind, "--width", "3000", "--engine", engine, "--device", "0",
+                                  "--remove", removed_file, stdin=raw(values))
+                files.append(self.read(path))
+                answers = self.query(path, stdin=raw(sorted(counts)))
+                self.assertEqual([one["key"] for one in answers], sorted(counts))
+                for one in answers:
+                    self.assertEqual(list(one), ["key", "estimate", "upper", "lower"])
+                    self.assertLessEqual(counts[one["key"]], one["upper"])
+                    self.assertLessEqual(one["lower"], one["estimate"])
+                    self.assertEqual(one["estimate"], one["upper"])
+                gpu = self.query(path, "--engine", engine, stdin=raw(sorted(counts)))
+                self.assertEqual(gpu, answers)
+            self.assertEqual(len(set(files)), 1, kind)
+
+    def test_types(self):
+        for name, values in (("u64", [1, 2**63, 2**63, 2**64 - 1]), ("f32", [0.5, -0.0, 0.5, 1e30])):
+            sketch = self.build(name, "--type", name, "--width", "500", "--kind", "thread", stdin=raw(values, name))
+            answers = self.query(sketch, stdin=raw(values, name))
+            self.assertEqual([one["estimate"] for one in answers], [values.count(value) for value in values])
+            text = "".join(f"{value}\n" for value in values).encode()
+            again = self.build(name + "t", "--type", name, "--width", "500", "--kind", "thread", "--text", stdin=text)
+            self.assertEqual(self.read(again), self.read(sketch))
+            self.assertEqual(self.query(sketch, "--text", stdin=text), answers)
+        sketch = self.build("words", "--type", "text", "--width", "500", stdin="ä b\nb\nä b\n\xff\n".encode("latin-1"))
+        answers = self.query(sketch, stdin="ä b\nc\n".encode("latin-1"))
+        self.assertEqual([one["estimate"] for one in answers], [2, 0])
+        table = run("sketch", "query", sketch, stdin=b"b\n").stdout.decode().split()
+        self.assertEqual(table, ["estimate", "lower", "upper", "key", "1", "1", "1", "b"])
+
+    def test_merge_info_and_pipes(self):
+        one = self.build("one", "--eps", "0.01", "--delta", "0.01", "--kind", "thread", stdin=raw([7] * 10))
+        two = self.build("two", "--width", "272", "--depth", "5", "--kind", "thread", stdin=raw([7, 8]))
+        both = self.path("both")
+        result = run("sketch", "merge", one, two, "-o", both)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
+        self.assertEqual(self.read(both),
+                         self.read(self.build("all", "--width", "272", "--depth", "5", "--kind", "thread",
+                                              stdin=raw([7] * 11 + [8]))))
+        info = json.loads(run("sketch", "info", both, "--json").stdout)
+        self.assertEqual(info, {"type": "u32", "kind": "thread", "width": 272, "depth": 5, "seed": 0, "n": 12,
+                                "file_bytes": 36 + 272 * 5 + 8})
+        piped = run("sketch", "build", "--text", "--width", "9", "-o", "-", stdin=b"3\n").stdout
+        self.assertEqual(json.loads(run("sketch", "info", "-", "--json", stdin=piped).stdout)["n"], 1)
+        other = self.build("other", "--width", "272", "--depth", "5", "--seed", "1", "--kind", "thread")
+        self.fails(2, "cannot be merged", "sketch", "merge", one, other, "-o", self.path("none"))
+
+    def test_what_is_refused(self):
+        out = ["-o", self.path("out")]
+        self.fails(2, "--width", "sketch", "build", "--width", "0", *out)
+        self.fails(2, "--depth", "sketch", "build", "--width", "9", "--depth", "0", *out)
+        self.fails(2, "--width or --eps is required", "sketch", "build", *out)
+        self.fails(2, "depth must be at most 8", "sketch", "build", "--width", "9", "--depth", "9", *out)
+        self.fails(2, "excludes", "sketch", "build", "--width", "9", "--eps", "0.1", *out)
+        self.fails(2, "a texture of", "sketch", "build", "--width", "2^30", "--engine", "blend-counters", *out)
+        self.fails(2, "Thread has no buckets", "sketch", "build", "--kind", "thread", "--width", "9", "--engine",
+                   "blend-packed", *out)
+        self.fails(2, "must be a file", "sketch", "build", "--width", "9", "--remove", "-", *out)
+        self.fails(1, "'x' is not an integer", "sketch", "build", "--text", "--width", "9", *out, stdin=b"1\nx\n")
+        self.fails(1, "bytes", "sketch", "build", "--width", "9", *out, stdin=b"\x01\x00\x00\x00\x02")
+        removed = self.path("removed", raw([1, 2]))
+        self.fails(1, "only 1 were inserted", "sketch", "build", "--width", "9", "--remove", removed, *out,
+                   stdin=raw([1]))
+        self.fails(1, "nowhere", "sketch", "info", self.path("nowhere"))
+        good = self.read(self.build("good", "--width", "9", stdin=raw([1])))
+        for damaged in (b"", good[:-1], good + b"\0", b"QMSX" + good[4:], good[:20] + b"\xff" + good[21:]):
+            for verb in (["info"], ["query"], ["merge", *out]):
+                text = self.fails(1, "no sketch that can be read", "sketch", *verb, self.path("bad", damaged))
+                self.assertIn("bad", text)
+        self.fails(1, "version 9", "sketch", "info", self.path("bad", good[:4] + b"\x09" + good[5:]))
+
+
+if __name__ == "__main__":
+    unittest.main()
