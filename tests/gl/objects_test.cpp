@@ -51,7 +51,7 @@ TEST_CASE("a Handle frees its object once, whoever holds it in the end") {
         auto a = make_texture(device);
         a_id = a.id();
         CHECK(a);
-        CHECK(&detail::Access::of(a) == &device);
+        CHECK(&a.device() == &device);
         CHECK(lives(a_id));
         auto moved(std::move(a));
         CHECK_FALSE(a);  // NOLINT(bugprone-use-after-move): that it is empty is what is tested
