@@ -13,12 +13,7 @@ namespace quadmill::detail::sketch {
 namespace {
 
 constexpr std::uint64_t most_n = ~std::uint64_t{0} >> 1U;
-constexpr std::uint64_t most_32 = 0xffffffffU;
 constexpr std::uint64_t heavy_mean = 256;  // weights above it are added by the CPU
-
-[[noreturn]] void refuse(const char* function, const std::string& rule) {
-    throw InvalidArgument(std::string(function) + ": " + rule);
-}
 
 // Whether points can carry the weights.
 bool is_light(const Batch& batch, std::uint64_t weight) {

@@ -9,7 +9,6 @@ namespace quadmill::detail::sketch {
 namespace {
 
 constexpr std::size_t task_keys = std::size_t{1} << 15, block_keys = 64;
-constexpr std::uint64_t most_32 = std::numeric_limits<std::uint32_t>::max();
 
 // Several threads add to the same counters.
 enum class Sharing { Alone, Shared };

@@ -12,6 +12,10 @@
 
 namespace quadmill::detail::sketch {
 
+void refuse(const char* function, const std::string& rule) {
+    throw InvalidArgument(std::string(function) + ": " + rule);
+}
+
 namespace {
 
 std::uint32_t scrambled(std::uint32_t x) {  // MurmurHash3's finalizer, a bijection; as in shaders/sketch/hash.glsl
@@ -75,10 +79,6 @@ int bucket_of(SketchKind kind) {
             break;
     }
     return 0;
-}
-
-[[noreturn]] void refuse(const char* function, const std::string& rule) {
-    throw InvalidArgument(std::string(function) + ": " + rule);
 }
 
 constexpr std::uint64_t most_cells = std::uint64_t{1} << 32U;

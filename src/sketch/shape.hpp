@@ -12,6 +12,11 @@
 
 namespace quadmill::detail::sketch {
 
+// The largest counter of 32 bits.
+inline constexpr std::uint64_t most_32 = 0xffffffffU;
+
+[[noreturn]] void refuse(const char* function, const std::string& rule);
+
 inline constexpr int most_depth = 16;
 
 // A key as the two words that are hashed; keys of 32 bits have only a low one.

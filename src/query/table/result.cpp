@@ -9,7 +9,7 @@ namespace quadmill {
 
 namespace {
 
-constexpr const char* function = "QueryResult::column: ";
+constexpr const char* call = "QueryResult::column: ";
 
 template <class T>
 constexpr const char* type_words = std::is_same_v<T, std::int64_t> ? "integers"
@@ -37,14 +37,14 @@ bool take(const Value& cell, T& value) {
 template <class T>
 ResultColumn<T> QueryResult::column(std::size_t number) const {
     if (number >= columns.size())
-        throw InvalidArgument(std::string(function) + "there is no column number " + std::to_string(number) + ", but " +
+        throw InvalidArgument(std::string(call) + "there is no column number " + std::to_string(number) + ", but " +
                               std::to_string(columns.size()) + " columns, counted from 0");
     ResultColumn<T> column{.values = std::vector<T>(rows.size()), .valid = std::vector<bool>(rows.size())};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const auto& cell = rows[i].at(number);
         if (std::holds_alternative<std::monostate>(cell)) continue;
         if (!take(cell, column.values[i]))
-            throw InvalidArgument(std::string(function) + "'" + columns[number] + "' is not of " + type_words<T> +
+            throw InvalidArgument(std::string(call) + "'" + columns[number] + "' is not of " + type_words<T> +
                                   " (row " + std::to_string(i) + ")");
         column.valid[i] = true;
     }
@@ -55,9 +55,9 @@ template <class T>
 ResultColumn<T> QueryResult::column(std::string_view name) const {
     const auto found = std::ranges::find(columns, name);
     if (found == columns.end())
-        throw InvalidArgument(std::string(function) + "there is no column '" + std::string(name) + "'");
+        throw InvalidArgument(std::string(call) + "there is no column '" + std::string(name) + "'");
     if (std::find(found + 1, columns.end(), name) != columns.end())
-        throw InvalidArgument(std::string(function) + "several columns are called '" + std::string(name) +
+        throw InvalidArgument(std::string(call) + "several columns are called '" + std::string(name) +
                               "'; ask by number");
     return column<T>(static_cast<std::size_t>(found - columns.begin()));
 }
