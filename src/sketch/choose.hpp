@@ -13,15 +13,7 @@ inline constexpr std::size_t gpu_keys = std::size_t{1} << 18;
 
 // The form of inserts on a GPU.
 [[nodiscard]] inline SketchEngine gpu_engine(SketchKind kind) {
-    switch (kind) {
-        case SketchKind::Quarter:
-            return SketchEngine::BlendPacked;
-        case SketchKind::Half:
-        case SketchKind::Warp:
-            return SketchEngine::Sort;
-        default:
-            return SketchEngine::BlendCounters;
-    }
+    return kind == SketchKind::Quarter ? SketchEngine::BlendPacked : SketchEngine::BlendCounters;
 }
 
 }  // namespace quadmill::detail::sketch
