@@ -41,7 +41,7 @@ NarrowKey<T> narrow_key(T value) {
 }
 
 template <class Unsigned>
-inline constexpr auto bit_of_lane = [] {
+static constexpr auto bit_of_lane = [] {
     std::array<Unsigned, word_rows> bits{};
     for (std::size_t i = 0; i < word_rows; ++i) bits[i] = Unsigned{1} << i;
     return bits;
