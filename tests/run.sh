@@ -18,7 +18,7 @@ for preset in "${@:-release}"; do
 done
 if [ $# -eq 0 ]; then
     echo "== asan =="
-    rooms=(cpu pass pass_gl gl query sketch sort stream)
+    rooms=(cpu external files pass pass_gl gl query sketch sort stream)
     # Quicker; of warnings, a file on its own has told above.
     unity=ON QUADMILL_WERROR=OFF
     build asan --target "${rooms[@]/#/test_}"

@@ -49,9 +49,9 @@ struct ContextInfo {
     std::vector<std::string> optional_extensions;
 };
 
-/// A rectangle of a pass's target, and the rectangle of its source that texture coordinates run over, both in texels from
-/// the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards. Engine::Bitonic moves it to the right by the
-/// texture's width times a code that tells what is kept.
+/// A rectangle of a pass's target, and the rectangle of its source that texture coordinates run over, both in texels
+/// from the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards. Engine::Bitonic moves it to the right by
+/// the texture's width times a code that tells what is kept.
 struct PassQuad {
     struct Corners {
         float x0, y0, x1, y1;

@@ -388,15 +388,15 @@ class QUADMILL_API QueryProcessor {
     QueryProcessor& operator=(QueryProcessor&&) noexcept;
     ~QueryProcessor();
 
-    /// Gets rows out, some at a time, in order; they are valid during the call. May call the library, but in the caller's
-    /// own context leaves OpenGL's state as it finds it.
+    /// Gets rows out, some at a time, in order; they are valid during the call. May call the library, but in the
+    /// caller's own context leaves OpenGL's state as it finds it.
     using TakeRows = std::function<void(std::span<const std::vector<Value>>)>;
 
     /// With `take` the rows go there, at most 4,096 at once, and the result has none: so a result may be larger than
     /// memory.
     QueryResult run(const QueryPlan& plan, const Table& table, const TakeRows& take = {});
-    /// With a join. Pairs go through in chunks of 65,536, so memory is needed for what comes out only; but a quantile or
-    /// k-th value of pairs needs all their values of that column, 8 bytes each, on the CPU.
+    /// With a join. Pairs go through in chunks of 65,536, so memory is needed for what comes out only; but a quantile
+    /// or k-th value of pairs needs all their values of that column, 8 bytes each, on the CPU.
     QueryResult run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take = {});
     [[nodiscard]] QueryResult run(const Query& query, const Table& table);
 

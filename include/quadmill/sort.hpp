@@ -57,13 +57,13 @@ enum class Order { Ascending, Descending };
 
 enum class Engine {
     Auto,     ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
-              ///< renderer
+              /// < renderer
     Cpu,      ///< std::sort on the calling thread
     Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
     Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
     Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
     Hybrid    ///< the merge engine and std::sort on CPU threads, at the same time, each taking parts from one queue
-              ///< (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
+              /// < (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
 };
 
 /// Whether PBSN may stop at the first stage that finds everything in order.
@@ -89,7 +89,8 @@ enum class Representation {
 };
 
 /// How Engine::Pbsn goes about it.
-/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run a channel without early stop.
+/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run a channel without early
+/// stop.
 struct PbsnOptions {
     EarlyStop early_stop = EarlyStop::Yes;
     /// No texture gets more texels than this (4 keys a texel), nor more than the driver allows; a
@@ -159,15 +160,16 @@ struct SortStats {
 /// where a call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself, but
 /// for a GPU that is lost while sorted keys come back (they come in parts, each as soon as it is there). Whether a sort
 /// of keys alone is stable cannot be told, since equal keys have equal bits; sort_with_index is.
-/// Memory: PBSN takes at most 4 textures of PbsnOptions::max_texels texels (16 bytes each, 8 for 16-bit floats) of GPU memory and as
-/// much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside. Merge takes a
-/// little more than three times the bytes of the keys on the GPU, five times with an index, and staging memory for the
-/// keys once and for the result once (SortStats has the bytes; a test holds both to it), where each window or segment
-/// counts as a multiple of 64 32-bit keys; on the CPU no copy of the keys, but up to 56 bytes a window or segment and 8
-/// for each 64 keys of them. Bitonic takes the keys (and the index) once and twice what it sorts: words of 32 bits, 16
-/// for keys of 16 bits, of each window (or all keys) padded to a power of two of at least 4. Hybrid takes what Merge does
-/// for the part that the GPU takes, at most 2^26 keys or one segment at once, and on the CPU one copy of the keys (none
-/// for windows and segments). Textures stay for the next call.
+/// Memory: textures stay for the next call; SortStats has the bytes, and a test holds Merge to them.
+/// - Pbsn: on the GPU at most 4 textures of PbsnOptions::max_texels texels (of 16 bytes, 8 for 16-bit floats) and as
+///   much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
+/// - Merge: on the GPU a little more than three times the bytes of the keys, five times with an index, and staging
+///   memory for the keys and for the result, where each window or segment counts as a multiple of 64 32-bit keys; on
+///   the CPU no copy of the keys, but up to 56 bytes a window or segment, and 8 for each 64 keys of them.
+/// - Bitonic: on the GPU the keys (and the index) once, and twice what it sorts: words of 32 bits (of 16 for keys of 16
+///   bits), each window, or all keys, padded to a power of two of at least 4.
+/// - Hybrid: on the GPU what Merge takes for the keys that are sorted there, at most 2^26 or one segment at once; on
+///   the CPU one copy of the keys (none for windows and segments).
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
 /// (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), sections 4.1, 4.2 and 4.4.
@@ -232,9 +234,9 @@ class QUADMILL_API Sorter {
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
     /// used; both may be the same texture. By PBSN, one run a channel.
-    /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter and
-    /// stay. After an image store into the input, the program calls
-    /// glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT) first.
+    /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter
+    /// and stay. After an image store into the input, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT |
+    /// GL_TEXTURE_UPDATE_BARRIER_BIT) first.
     /// Guarantee: as for sort(); a texture with values that blending cannot order goes through a comparator in a
     /// shader.
     /// Cost: as for sort(), with no upload and no read-back; waits for the GPU (an occlusion query finds such values,

@@ -72,15 +72,15 @@ struct QuantileOptions {
 /// every stream, whether n was given, wrong or unknown. The least and the greatest value are exact; so is every answer
 /// while nothing was dropped, as before the first window is full. The same values in the same order and windows of the
 /// same length give the same answers, whatever the sorter.
-/// Memory: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps up
-/// to 2^12 windows, 2,550 / eps up to 2^36; of random values half of that and less. An entry has 12 bytes (16 for 64-bit
-/// types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when it is saved. Besides, the values of four batches
-/// of the sorter, of at least one window each; of these no more than 4 / eps are saved as they are. Merging summaries
-/// that were made with another eps or n keeps eps, but may keep all their entries.
+/// Memory: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps
+/// up to 2^12 windows, 2,550 / eps up to 2^36; of random values half of that and less. An entry has 12 bytes (16 for
+/// 64-bit types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when it is saved. Besides, the values of
+/// four batches of the sorter, of at least one window each; of these no more than 4 / eps are saved as they are.
+/// Merging summaries that were made with another eps or n keeps eps, but may keep all their entries.
 /// Throws: InvalidArgument for options out of range, or what is asked of no values; what the sorter throws (no value is
 /// lost then).
-/// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 4 + 3 eps (b - 1) / (4
-/// (log w + 1)), in their place of eps / 2 + eps b / (2 (log w + 1)); the formula that is printed there breaks eps.
+/// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 4 + 3 eps (b - 1) /
+/// (4 (log w + 1)), in their place of eps / 2 + eps b / (2 (log w + 1)); the formula that is printed there breaks eps.
 ///
 ///     Quantiles<float> latencies({.eps = 0.001});
 ///     latencies.add(values);
@@ -146,7 +146,8 @@ struct FrequencyOptions {
 /// The frequent values of all so far: lossy counting.
 ///
 /// Guarantee: a count's estimate is at most eps n too low and never too high; frequent(s) has every value that occurs s
-/// n times or more, and none that occurs less than (s - eps) n times. Values of an unfinished window are counted exactly.
+/// n times or more, and none that occurs less than (s - eps) n times. Values of an unfinished window are counted
+/// exactly.
 /// Memory: at most (1 / eps) log(eps n) entries of 24 bytes, and a few, often far fewer.
 /// Source: SIGMOD'05 section 5.1; Manku and Motwani, VLDB 2002, whose rule of compressing is the one used: a value goes
 /// when its upper bound is at most eps n. (Deleting counts of one, as printed there, breaks the bound on memory.)
@@ -212,11 +213,11 @@ struct SlidingOptions {
 /// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
 /// Memory: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
-/// are exact; where few values came since the last one, they are merged into what was sorted. Fixed: blocks of
-/// 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are being merged, half as
-/// much again while the stream is shorter than the window; and four batches of at least max(32 (L + 1) / eps, 2^14)
-/// values, however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and
-/// the last 128 / eps values. Throws: InvalidArgument where all this may be more than options.most_bytes.
+/// are exact; where few values came since the last one, they are merged into what was sorted. Fixed: blocks of 2 (L +
+/// 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are being merged, half as much
+/// again while the stream is shorter than the window; and four batches of at least max(32 (L + 1) / eps, 2^14) values,
+/// however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last
+/// 128 / eps values. Throws: InvalidArgument where all this may be more than options.most_bytes.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -309,8 +310,8 @@ struct HeavyPrefix {
     Count discounted;  ///< of those that have no longer prefix that is heavy itself
 };
 
-/// Hierarchical heavy hitters: the prefixes under which values are frequent that are not accounted for by a longer heavy
-/// prefix already. T is std::uint32_t or std::uint64_t.
+/// Hierarchical heavy hitters: the prefixes under which values are frequent that are not accounted for by a longer
+/// heavy prefix already. T is std::uint32_t or std::uint64_t.
 ///
 /// Guarantee: with H the prefixes that heavy(s) returns and d(p) the values under p that are under no longer prefix of
 /// H: every prefix with d(p) >= s n is in H, and none of H has d(p) < (s - eps) n; the bounds of `count` and
@@ -380,11 +381,11 @@ struct CorrelatedSumOptions {
 /// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. Pairs with x of at most 32 bits are sorted by the
 /// sorter, as 64-bit keys of x and place; others on the caller's thread.
 ///
-/// Guarantee: the exact sum is from `lower` to `upper`. `sum` is within eps sum(|g(y)|) of the sum for a threshold f(v),
-/// where the rank of v is within eps n of that of AGG(x). While nothing was dropped (see Quantiles) all three are exact,
-/// if the sums of positive and of negative g(y) fit into 106 bits each, none below 2^-1010; else what rounding may lose
-/// is in the bounds. The average of x is exact, and x is compared exactly, of 64 bits, too.
-/// A pair whose x or y is NaN is no value, and counted by nans().
+/// Guarantee: the exact sum is from `lower` to `upper`. `sum` is within eps sum(|g(y)|) of the sum for a threshold
+/// f(v), where the rank of v is within eps n of that of AGG(x). While nothing was dropped (see Quantiles) all three are
+/// exact, if the sums of positive and of negative g(y) fit into 106 bits each, none below 2^-1010; else what rounding
+/// may lose is in the bounds. The average of x is exact, and x is compared exactly, of 64 bits, too. A pair whose x or
+/// y is NaN is no value, and counted by nans().
 /// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
 template <class T>
 class QUADMILL_API CorrelatedSums {

@@ -33,8 +33,8 @@ class QUADMILL_API WindowSorter {
     /// Windows of a batch that keep it busy, where they are long.
     [[nodiscard]] virtual std::size_t batch_windows() const { return 1; }
     /// Values that a summary with that eps sorts at once by default: so many that what it takes from a window is little
-    /// beside sorting it, but not so many that a stream has few windows. 128 / eps, from 2^12 to 2^23, or 16 / eps where
-    /// that is more, up to 2^24; powers of two, rounded up. On CPU threads 64 / eps up to 2^20.
+    /// beside sorting it, but not so many that a stream has few windows. 128 / eps, from 2^12 to 2^23, or 16 / eps
+    /// where that is more, up to 2^24; powers of two, rounded up. On CPU threads 64 / eps up to 2^20.
     [[nodiscard]] virtual std::size_t window(double eps) const;
     /// Bytes of the host's memory that it holds beside the batches.
     [[nodiscard]] virtual std::size_t bytes() const { return 0; }
@@ -60,9 +60,8 @@ class QUADMILL_API WindowSorter {
 /// renderer or for windows so short that the GPU loses. Begins and finishes in sessions of the context (context.hpp);
 /// between the two the host may draw. Engine::Cpu is cpu_window_sorter(options.threads).
 /// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats).
-/// For a stream at full speed, hold a Session (context.hpp) for as long as it lasts: to end one after each call waits for
-/// the GPU, where the context is not current by itself.
+/// a multiple of 256 bytes (128 for 16-bit floats). For a stream at full speed, hold a Session (context.hpp) for as
+/// long as it lasts: to end one after each call waits for the GPU, where the context is not current by itself.
 /// Throws: InvalidArgument for other engines, options that convert keys, or Order::Descending. begin() throws
 /// InvalidArgument for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
