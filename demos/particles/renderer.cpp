@@ -6,6 +6,9 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <glm/gtc/matrix_transform.hpp>
+#include <glm/gtc/type_ptr.hpp>
+#include <glm/mat3x3.hpp>
 #include <numbers>
 #include <random>
 #include <stdexcept>
@@ -104,12 +107,12 @@ double ms_of(const auto& work) {
     return ms_since(begun);
 }
 
-// A rotation about the vertical axis, the spiral tilted towards the camera; column after column.
-std::array<float, 9> camera_at(double turn) {
-    const double a = 2 * std::numbers::pi * turn, tilt = -0.45;
-    const auto c = static_cast<float>(std::cos(a)), s = static_cast<float>(std::sin(a));
-    const auto ct = static_cast<float>(std::cos(tilt)), st = static_cast<float>(std::sin(tilt));
-    return {c, -s * st, s * ct, 0, ct, st, -s, -c * st, c * ct};
+// A rotation about the vertical axis, then the spiral tilted towards the camera.
+glm::mat3 camera_at(double turn) {
+    constexpr float tilt = -0.45F;
+    const auto angle = static_cast<float>(2 * std::numbers::pi * turn);
+    const auto turned = glm::rotate(glm::mat4(1), -angle, glm::vec3(0, 1, 0));
+    return glm::mat3(glm::rotate(glm::mat4(1), tilt, glm::vec3(1, 0, 0)) * turned);
 }
 
 }  // namespace
@@ -192,7 +195,8 @@ double Renderer::empty_session() {
 FrameTimes Renderer::draw(double turn, Sorting sorting) {
     const auto camera = camera_at(turn);
     const auto set = [&](GLuint program) {
-        glProgramUniformMatrix3fv(program, glGetUniformLocation(program, "camera"), 1, GL_FALSE, camera.data());
+        glProgramUniformMatrix3fv(program, glGetUniformLocation(program, "camera"), 1, GL_FALSE,
+                                  glm::value_ptr(camera));
         glProgramUniform1i(program, glGetUniformLocation(program, "side"), side_);
         glUseProgram(program);
     };
