@@ -55,6 +55,12 @@ struct ExternalProgress {
 
 enum class Proceed { GoOn, Stop };
 
+/// What merges the runs of a sort that does not fit into memory.
+enum class RunMerge {
+    Tree,  ///< a tree of losers on the CPU: the faster one wherever it was measured (docs/measurements.md)
+    Gpu,   ///< the merge engine on keys and pointers, block by block; records of one length, and a context
+};
+
 struct ExternalSortOptions {
     RecordFormat format{};
     /// Bytes of memory that the sort takes at most, beside what the program holds when it is called.
@@ -64,6 +70,7 @@ struct ExternalSortOptions {
     std::vector<std::string> temp{};
     /// What orders the keys of a run. Auto takes the CPU without a context.
     Engine engine = Engine::Auto;
+    RunMerge merge = RunMerge::Tree;
     /// CPU threads beside those of the pipeline; 0 takes as many as the machine has.
     unsigned threads = 0;
     /// Called on the calling thread, some ten times a second. Stop ends the sort with SortStopped.

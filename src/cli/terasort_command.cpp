@@ -64,6 +64,8 @@ std::optional<KeyField> parse_field(std::string_view spec) {
     return field;
 }
 
+const Words<RunMerge> merge_words{{"tree", RunMerge::Tree}, {"gpu", RunMerge::Gpu}};
+
 struct TerasortCommand {
     std::string input, output;
     std::size_t record_bytes = 100, key_offset = 0, key_bytes = 10;
@@ -71,6 +73,7 @@ struct TerasortCommand {
     bool lines = false, profile = false;
     std::uint64_t memory = std::uint64_t{256} << 20U;
     Engine engine = Engine::Auto;
+    RunMerge merge = RunMerge::Tree;
     unsigned threads = 0;
     int device = -1;
     Format format = Format::Table;
@@ -111,12 +114,13 @@ RecordFormat TerasortCommand::record_format() const {
 // itself, which must leave enough.
 std::optional<Context> TerasortCommand::open_context() const {
     constexpr auto enough = std::uint64_t{1} << 30U;
-    if (engine == Engine::Cpu || (engine == Engine::Auto && (memory < enough || !detail::gl::has_hardware())))
-        return {};
+    const bool sorts_on_cpu =
+        engine == Engine::Cpu || (engine == Engine::Auto && (memory < enough || !detail::gl::has_hardware()));
+    if (sorts_on_cpu && merge == RunMerge::Tree) return {};
     try {
         return Context::headless({.device = device});
     } catch (const ContextError& error) {
-        if (engine != Engine::Auto) throw;
+        if (engine != Engine::Auto || merge == RunMerge::Gpu) throw;
         fmt::print(stderr, "quadmill terasort: sorting on the CPU: {}\n", error.what());
         return {};
     }
@@ -169,6 +173,7 @@ void TerasortCommand::print(const ExternalSortStats& s) const {
                    {"memory", memory},
                    {"peak_bytes", s.peak_bytes},
                    {"engine", word_for(engine_words, s.engine)},
+                   {"merge", word_for(merge_words, merge)},
                    {"io", s.io},
                    {"tied", s.tied},
                    {"stages", stages}};
@@ -190,6 +195,7 @@ void TerasortCommand::run() {
                                 .memory = memory_for(records),
                                 .temp = temp,
                                 .engine = engine,
+                                .merge = merge,
                                 .threads = threads,
                                 .progress = {}};
     Progress progress;
@@ -256,6 +262,12 @@ void add_terasort_command(CLI::App& app) {
             "GPU and --memory is at least 1G, since its driver takes some of that; else cpu")
         ->transform(one_of(pointer_engine_words))
         ->default_str("auto");
+    verb->add_option(
+            "--merge", command->merge,
+            "What merges the runs: tree, a tree of losers on the CPU, or gpu, the merge engine (records of one "
+            "length), which was slower wherever it was measured")
+        ->transform(one_of(merge_words))
+        ->default_str("tree");
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);
     add_json_option(*verb, command->format);
     verb->add_flag("--profile", command->profile,

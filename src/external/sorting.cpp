@@ -37,6 +37,10 @@ const ExternalSortOptions& checked(const char* function, const ExternalSortOptio
                               ": the sort has a thread of its own for the context, and an adopted "
                               "one belongs to its host's; give a headless one");
     }
+    if (options.merge == RunMerge::Gpu && (!context || options.format.kind == RecordFormat::Kind::Lines)) {
+        throw InvalidArgument(std::string(function) + ": RunMerge::Gpu needs " +
+                              (context ? "records of one length" : "a context") + "; use RunMerge::Tree");
+    }
     const auto least = least_memory(Format(function, options.format));
     if (options.memory >= least) return options;
     throw InvalidArgument(std::string(function) + ": to sort such records takes at least " + std::to_string(least) +
@@ -55,13 +59,14 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, const
                  Plans plans)
     : function_(function),
       options_(options),
+      context_(context),
       plans_(std::move(plans)),
       format_(function, checked(function, options, context).format),
       resident_(resident_bytes()),
       report_(options.progress),
       space_(folders_of(options)),
       maker_(format_, options, context, space_, tick()),
-      engine_bytes_(engine_bytes(context, maker_.engine())) {
+      engine_bytes_(engine_bytes(context, options.merge == RunMerge::Gpu ? Engine::Merge : maker_.engine())) {
     const auto now = resident_bytes();
     engine_held_ = now > resident_ ? now - resident_ : 0;
 }
@@ -116,9 +121,30 @@ MergePlan Sorting::plan_for(std::size_t runs) const {
     return *plan;
 }
 
-std::unique_ptr<Merger> Sorting::merger(std::span<const RunMaker::Run> runs, const MergePlan& plan) {
+std::size_t Sorting::gpu_block(std::size_t runs, const MergePlan& plan) const {
+    const auto record = format_.fixed().value().record_bytes();
+    const auto left = memory_left(run_records_);
+    const auto takes = [&](std::size_t block) {
+        const auto items = runs * (2 * block / record + 1);
+        const bool software = context_->info().software;
+        return GpuMerger::memory(format_, runs, block) + BlockWriter::blocks * plan.write_block +
+               (software ? items * engine_bytes_ : 0);
+    };
+    const auto least = files::page_up(record);
+    auto block = std::max(plan.block, least);
+    while (block > least && takes(block) > left) block = std::max(files::page_down(block / 2), least);
+    if (takes(block) <= left) return block;
+    throw InvalidArgument(std::string(function_) + ": to merge " + std::to_string(runs) +
+                          " runs on the GPU takes more memory than the " + std::to_string(options_.memory) +
+                          " bytes given; give more, or take RunMerge::Tree");
+}
+
+std::unique_ptr<Stream> Sorting::merger(std::span<const RunMaker::Run> runs, const MergePlan& plan) {
     std::vector<Merger::Input> inputs;
     for (const auto& run : runs) inputs.push_back({space_.place(run), run.bytes});
+    if (options_.merge == RunMerge::Gpu)
+        return std::make_unique<GpuMerger>(format_, inputs, gpu_block(runs.size(), plan), *context_, options_.threads,
+                                           merge_read_, tick());
     return std::make_unique<Merger>(format_, inputs, plan, merge_read_, tick());
 }
 

@@ -9,6 +9,7 @@
 #include "cpu/stopwatch.hpp"
 #include "cpu/workers.hpp"
 #include "external/filler.hpp"
+#include "external/gpu_merger.hpp"
 #include "external/merger.hpp"
 
 namespace quadmill::detail::external {
@@ -74,10 +75,13 @@ class Sorting final : public Stream {
     void merge_runs();
     [[nodiscard]] MergePlan plan_for(std::size_t runs) const;
     void merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan);
-    [[nodiscard]] std::unique_ptr<Merger> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
+    [[nodiscard]] std::unique_ptr<Stream> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
+    // Bytes of a run that the merge engine has at a time. Throws InvalidArgument when there is no memory for any.
+    [[nodiscard]] std::size_t gpu_block(std::size_t runs, const MergePlan& plan) const;
 
     const char* function_;
     ExternalSortOptions options_;
+    std::optional<Context> context_;
     Plans plans_;
     Format format_;
     std::size_t resident_;  // bytes of the program, when it began
