@@ -22,6 +22,7 @@ ROOMS = {
     "sort": ["cpu", "gl", "pass"],
     "query": ["cpu", "gl", "pass", "sort"],
     "external": ["cpu", "files", "gl", "pass", "sort"],
+    "linalg": ["cpu", "gl", "pass"],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "input"],
