@@ -62,6 +62,7 @@ class Meter {
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
     [[nodiscard]] Limit depth() const;
+    [[nodiscard]] Limit fetch() const;
     // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
     [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
 
@@ -161,7 +162,7 @@ void Meter::copies(gl::Format format) {
          [&] { return rate(pixels(), many, [&] { copy(device_, "limit", from, to); }); });
 }
 
-void Meter::fetches(const Limit& write) {
+Limit Meter::fetch() const {
     const Canvas canvas(device_, gl::Format::Rgba32f, request_.side);
     Limit best{};
     for (const int count : {8, 16, 32}) {
@@ -171,6 +172,11 @@ void Meter::fetches(const Limit& write) {
                                    [&] { return rate(pixels() * count, 1, [&] { draw(device_, pass); }); });
         if (found.value > best.value) best = found;
     }
+    return best;
+}
+
+void Meter::fetches(const Limit& write) {
+    const auto best = fetch();
     limits_.push_back(best);
     limits_.push_back({"fetches in the time of one RGBA32F write", best.value / write.value, best.low / write.high,
                        best.high / write.low, "fetches"});
@@ -352,6 +358,14 @@ Limit depth_limit(Context& context) {
     auto& device = *context.device();
     const gl::Scope scope(device, "limits");
     auto limit = Meter(device, {}).depth();
+    scope.check();
+    return limit;
+}
+
+Limit fetch_limit(Context& context) {
+    auto& device = *context.device();
+    const gl::Scope scope(device, "limits");
+    auto limit = Meter(device, {.repeat = 3}).fetch();
     scope.check();
     return limit;
 }

@@ -27,6 +27,9 @@ struct LimitsRequest {
 // "depth test and occlusion count" alone.
 [[nodiscard]] Limit depth_limit(Context& context);
 
+// "fetch RGBA32F" alone.
+[[nodiscard]] Limit fetch_limit(Context& context);
+
 // How fast passes can write or blend, measured when first asked for.
 class FillLimits {
   public:
