@@ -23,6 +23,7 @@ ROOMS = {
     "query": ["cpu", "gl", "pass", "sort"],
     "external": ["cpu", "files", "gl", "pass", "sort"],
     "linalg": ["cpu", "gl", "pass"],
+    "lapack": [],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "input", "linalg"],

@@ -55,7 +55,7 @@ struct Extreme {
 ///     Reducer reducer(Context::headless());
 ///     const std::vector<float> values{3, 1, 2, 6, 5, 4};
 ///     const MatrixView matrix{values, 2, 3};
-///     reducer.sums(matrix, Along::Rows);  // 6, 15
+///     const auto sums = reducer.sums(matrix, Along::Rows);  // 6, 15
 class QUADMILL_API Reducer {
   public:
     explicit Reducer(const Context& context);
@@ -71,7 +71,7 @@ class QUADMILL_API Reducer {
     [[nodiscard]] std::vector<float> norms(const MatrixInput& matrix, Along along = Along::All);
     /// NaNs are passed over; nothing where there is nothing else. -0 equals +0.
     ///
-    ///     reducer.least(matrix).front();  // 1, of row 0 and column 1
+    ///     const auto least = reducer.least(matrix).front();  // 1, of row 0 and column 1
     [[nodiscard]] std::vector<std::optional<Extreme>> least(const MatrixInput& matrix, Along along = Along::All);
     [[nodiscard]] std::vector<std::optional<Extreme>> most(const MatrixInput& matrix, Along along = Along::All);
     /// Exact sums of a matrix of integers, row after row, of `columns` columns.
@@ -88,9 +88,9 @@ class QUADMILL_API Reducer {
 
 /// Which element becomes the pivot of a step.
 enum class Pivot {
-    None,     ///< the one on the diagonal, whatever it is
-    Partial,  ///< the largest in its column, as LAPACK's getrf does
-    Full      ///< the largest of all that are left
+    Diagonal,  ///< the one on the diagonal, whatever it is: no pivoting
+    Partial,   ///< the largest in its column, as LAPACK's getrf does
+    Full       ///< the largest of all that are left
 };
 
 /// How rows and columns are swapped, where a pass eliminates one row.
@@ -154,7 +154,7 @@ struct Refinement {
 /// are those of LAPACK's test, |L U - P A| / (n |A| 2^-24) < 30 in 1-norms, for Pivot::Partial and Pivot::Full. Bits differ
 /// between drivers, whose division and fused multiply-adds differ. Denormals count as zero, so
 /// matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in
-/// its column of L, so a singular matrix brings no NaN; of Pivot::None, L * U then is not A.
+/// its column of L, so a singular matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
 /// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and to find and swap the pivot:
 /// none, 4 to 6 more by pointers, 7 to 9 by copies. Else a pass a column in a panel of `block` columns, 3 to 4 with a
 /// search, and for each panel one over the trailing matrix.
@@ -166,9 +166,9 @@ struct Refinement {
 ///
 ///     Lu lu(Context::headless());
 ///     const std::vector<float> a{2, 1, 4, 1};  // [2 1; 4 1]
-///     const LuStats stats = lu.factor({a, 2, 2});  // info is 0
+///     const LuStats stats = lu.factor({a, 2, 2});         // info is 0
 ///     const auto x = lu.solve(std::vector<float>{3, 5});  // 1, 1
-///     const double d = lu.determinant().value();  // -2
+///     const double d = lu.determinant().value();          // -2
 class QUADMILL_API Lu {
   public:
     explicit Lu(const Context& context, const LuOptions& options = {});

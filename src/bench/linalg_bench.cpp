@@ -50,7 +50,7 @@ std::vector<float> sample(std::size_t n, Pivot pivot) {
     std::mt19937 random(static_cast<unsigned>(n));
     std::uniform_real_distribution<float> value(-1, 1);
     for (auto& x : matrix) x = value(random);
-    for (std::size_t i = 0; i < n && pivot == Pivot::None; ++i) matrix[i * n + i] += static_cast<float>(n);
+    for (std::size_t i = 0; i < n && pivot == Pivot::Diagonal; ++i) matrix[i * n + i] += static_cast<float>(n);
     return matrix;
 }
 
@@ -148,7 +148,7 @@ LuCase LinalgBench::run(std::size_t n, Pivot pivot) {
     for (const auto& contender : contenders_) {
         // Who pivots partially is also what stands against no pivoting.
         const auto of_contender = contender.is_rival() ? contender.rival->pivot : contender.options.pivot;
-        if (of_contender != pivot && !(contender.is_rival() && pivot == Pivot::None && of_contender == Pivot::Partial)) continue;
+        if (of_contender != pivot && !(contender.is_rival() && pivot == Pivot::Diagonal && of_contender == Pivot::Partial)) continue;
         found.results.push_back(contender.is_rival() ? by_rival(contender, matrix, n) : on_gpu(contender, {matrix, n, n}));
     }
     return found;

@@ -18,11 +18,11 @@ namespace {
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 using Json = nlohmann::ordered_json;
 
-const Words<Pivot> pivots{{"none", Pivot::None}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
+const Words<Pivot> pivots{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
 
 struct BenchLinalg : BenchRun {
     std::vector<std::size_t> n{512, 1024, 2048, 4096};
-    std::vector<Pivot> which{Pivot::None, Pivot::Partial, Pivot::Full};
+    std::vector<Pivot> which{Pivot::Diagonal, Pivot::Partial, Pivot::Full};
     std::string plot_file;
 
     void run();
@@ -36,10 +36,10 @@ struct BenchLinalg : BenchRun {
 
 std::vector<LuContender> BenchLinalg::contenders() const {
     std::vector<LuContender> all{
-        {"a row a pass", {.pivot = Pivot::None, .block = 1}},
-        {"16 rows, scalars", {.pivot = Pivot::None, .block = 16, .layout = Layout::Scalars}},
-        {"16 rows, tiles", {.pivot = Pivot::None, .block = 16}},
-        {"32 rows, tiles", {.pivot = Pivot::None, .block = 32}},
+        {"a row a pass", {.pivot = Pivot::Diagonal, .block = 1}},
+        {"16 rows, scalars", {.pivot = Pivot::Diagonal, .block = 16, .layout = Layout::Scalars}},
+        {"16 rows, tiles", {.pivot = Pivot::Diagonal, .block = 16}},
+        {"32 rows, tiles", {.pivot = Pivot::Diagonal, .block = 32}},
         {"a row a pass, pointers", {.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}},
         {"a row a pass, copies", {.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}},
         {"16 rows, scalars", {.pivot = Pivot::Partial, .block = 16, .layout = Layout::Scalars}},

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Words<Pivot> pivot_words{{"none", Pivot::None}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
+const Words<Pivot> pivot_words{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
 const Words<Swap> swap_words{{"pointer", Swap::Pointer}, {"copy", Swap::Copy}};
 const Words<Layout> layout_words{{"tiles", Layout::Tiles}, {"scalars", Layout::Scalars}};
 

@@ -159,7 +159,7 @@ void BlockedLu::gather() {
                    .uniforms = {{"first", which.first}, {"panel", texel}},
                    .target = &lu_.framebuffer},
                   column_quads_, which);
-        if (form_.pivot == Pivot::None) continue;
+        if (form_.pivot == Pivot::Diagonal) continue;
         fill(device_, "places before", places, places_.next, {&panels_.texture, &places_.now.texture},
              {{"first", which.first}, {"panel", texel + form_.block / 4}});
         places_.swap();

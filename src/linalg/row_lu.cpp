@@ -44,7 +44,7 @@ RowLu::RowLu(gl::Device& device, pass::Programs& programs, Pivot pivot, Swap swa
     const auto copies = [&](int length) {
         return Copies{pass::Target(device, gl::Format::R32f, length, 2), rows_of(device, 2, length)};
     };
-    if (pivot != Pivot::None && swap == Swap::Copy) row_copies_ = copies(columns);
+    if (pivot != Pivot::Diagonal && swap == Swap::Copy) row_copies_ = copies(columns);
     if (pivot == Pivot::Full && swap == Swap::Copy) column_copies_ = copies(rows);
 }
 
@@ -122,7 +122,7 @@ pass::Target RowLu::gather() {
 Factorized RowLu::operator()() {
     fill(device_, "pointers", programs_.get("linalg/pointers.frag", shaders::linalg_pointers_frag), pointers_.now, {});
     for (int step = 0; step < std::min(rows_, columns_); ++step) {
-        if (pivot_ != Pivot::None) {
+        if (pivot_ != Pivot::Diagonal) {
             const auto& pivot = find_pivot(step);
             if (row_copies_) copy_lines(step, pivot, Lines::Rows);
             if (column_copies_) copy_lines(step, pivot, Lines::Columns);

@@ -25,7 +25,7 @@ class RowLu {
 
   private:
     [[nodiscard]] const pass::Target& now(int step) const { return textures_[step & 1]; }
-    [[nodiscard]] bool by_pointers() const { return pivot_ != Pivot::None && swap_ == Swap::Pointer; }
+    [[nodiscard]] bool by_pointers() const { return pivot_ != Pivot::Diagonal && swap_ == Swap::Pointer; }
     [[nodiscard]] const gl::Program& eliminator();
     [[nodiscard]] const gl::Texture& find_pivot(int step);
     void swap_pointers(int step, const gl::Texture& pivot);

@@ -29,8 +29,8 @@ struct Way {
 };
 const std::vector<Way>& ways() {
     static const std::vector<Way> all{
-        {"none, rows", {.pivot = Pivot::None, .block = 1}},
-        {"none, blocks", {.pivot = Pivot::None, .block = 16}},
+        {"none, rows", {.pivot = Pivot::Diagonal, .block = 1}},
+        {"none, blocks", {.pivot = Pivot::Diagonal, .block = 16}},
         {"partial, pointers", {.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}},
         {"partial, copies", {.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}},
         {"partial, blocks of 8 in scalars", {.pivot = Pivot::Partial, .block = 8, .layout = Layout::Scalars}},
@@ -75,7 +75,7 @@ TEST_CASE("factors multiply to the matrix, whatever its shape and the way") {
                  {31, 33}, {33, 31}, {32, 32}, {64, 64}, {65, 65}}) {
             INFO(std::string(name), ", ", rows, " x ", columns);
             auto a = random_matrix(rows, columns, 7);
-            if (options.pivot == Pivot::None) a = dominant(a);
+            if (options.pivot == Pivot::Diagonal) a = dominant(a);
             const auto stats = lu.factor(a.view());
             const auto factors = lu.factors();
             CHECK(stats.info == 0);
@@ -83,7 +83,7 @@ TEST_CASE("factors multiply to the matrix, whatever its shape and the way") {
             CHECK(is_permutation_of_places(factors.rows, rows));
             CHECK(is_permutation_of_places(factors.columns, columns));
             CHECK(lu_ratio(a, factors) < 30);
-            if (options.pivot != Pivot::None) CHECK(max_lower(factors, columns) <= 1.0 + 1e-6);
+            if (options.pivot != Pivot::Diagonal) CHECK(max_lower(factors, columns) <= 1.0 + 1e-6);
         }
     }
 }
@@ -94,7 +94,7 @@ TEST_CASE("larger matrices") {
         const std::size_t n = options.pivot == Pivot::Full ? 130 : 257;
         INFO(std::string(name));
         auto a = random_matrix(n, n, 11);
-        if (options.pivot == Pivot::None) a = dominant(a);
+        if (options.pivot == Pivot::Diagonal) a = dominant(a);
         CHECK(lu.factor(a.view()).info == 0);
         CHECK(lu_ratio(a, lu.factors()) < 30);
     }
@@ -142,7 +142,7 @@ TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal
 TEST_CASE("passes are as many as documented, and none reads back") {
     const auto a = random_matrix(64, 64, 1);
     const auto passes = [&](const LuOptions& options) { return Lu(context(), options).factor(a.view()).passes; };
-    CHECK(passes({.pivot = Pivot::None, .block = 1}) == 63 + 2);           // and pointers, and the last gather
+    CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);           // and pointers, and the last gather
     CHECK(passes({.pivot = Pivot::Partial, .block = 1}) < 64 * 5 + 2);     // search, fold, swap, eliminate
     CHECK(passes({.pivot = Pivot::Partial, .block = 32}) < 64 * 3 + 24);   // search, fold, eliminate in the panel
 }
@@ -150,7 +150,7 @@ TEST_CASE("passes are as many as documented, and none reads back") {
 TEST_CASE("matrices of LAPACK's tests") {
     const std::size_t n = 50;
     for (const auto& [name, options] : ways()) {
-        if (options.pivot == Pivot::None) continue;
+        if (options.pivot == Pivot::Diagonal) continue;
         Lu lu(context(), options);
         const auto check = [&](const char* kind, const Matrix& a, std::size_t info) {
             INFO(std::string(name), ": ", std::string(kind));
@@ -202,7 +202,7 @@ TEST_CASE("without pivoting, a zero on the diagonal is reported and brings no Na
     for (const std::size_t block : {1U, 8U}) {
         auto a = random_matrix(20, 20, 31);
         a.at(0, 0) = 0;
-        Lu lu(context(), {.pivot = Pivot::None, .block = block});
+        Lu lu(context(), {.pivot = Pivot::Diagonal, .block = block});
         CHECK(lu.factor(a.view()).info == 1);
         CHECK(std::ranges::all_of(lu.factors().lu, [](float x) { return std::isfinite(x); }));
     }
@@ -253,7 +253,7 @@ TEST_CASE("solves, inverts, and finds determinants") {
         Matrix a{3, 3};
         a.values = {0, 2, 0, 3, 0, 0, 0, 0, 4};  // a permutation of odd sign
         Lu lu(context(), options);
-        if (options.pivot == Pivot::None) continue;
+        if (options.pivot == Pivot::Diagonal) continue;
         lu.factor(a.view());
         CHECK(lu.determinant().value() == doctest::Approx(-24));
         CHECK(lu.solve(std::vector<float>{2, 3, 4}) == std::vector<float>{1, 1, 1});
