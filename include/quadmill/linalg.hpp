@@ -107,7 +107,7 @@ enum class Layout {
 
 struct LuOptions {
     Pivot pivot = Pivot::Partial;
-    Swap swap = Swap::Pointer;
+    Swap swap = Swap::Copy;
     /// Rows that a pass over the trailing matrix eliminates: 8, 16 or 32, or 1, the slides' own form. Pivot::Full always
     /// has 1, since each of its pivots depends on all that is left. Unset: 32, or 1 for Pivot::Full.
     std::optional<std::size_t> block{};
@@ -155,9 +155,9 @@ struct Refinement {
 /// between drivers, whose division and fused multiply-adds differ. Denormals count as zero, so
 /// matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in
 /// its column of L, so a singular matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
-/// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and to find and swap the pivot:
-/// none, 4 to 6 more by pointers, 7 to 9 by copies. Else a pass a column in a panel of `block` columns, 3 to 4 with a
-/// search, and for each panel one over the trailing matrix.
+/// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the pivot
+/// (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass a column in
+/// a panel of `block` columns, 2 to 4 with the search, and for each panel one over the trailing matrix and 6 small ones.
 /// Memory: on the GPU some 5 times the matrix.
 /// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in them,
 /// and for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four fifths of

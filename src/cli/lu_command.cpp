@@ -209,7 +209,7 @@ void add_lu_command(CLI::App& app) {
     verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")->check(CLI::PositiveNumber);
     verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")
         ->transform(one_of(pivot_words));
-    verb->add_option("--swap", options.swap, "Where a pass eliminates one row: pointer (the default) or copy")
+    verb->add_option("--swap", options.swap, "Where a pass eliminates one row: copy (the default) or pointer")
         ->transform(one_of(swap_words));
     verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
         ->check(CLI::IsMember({1, 8, 16, 32}));
@@ -230,7 +230,7 @@ void add_lu_command(CLI::App& app) {
         "Examples:\n"
         "  quadmill lu matrix.mtx --json\n"
         "  quadmill lu matrix.f32 --solve b.f32 --refine -o x.mtx\n"
-        "  quadmill lu matrix.f32 --pivot full --swap copy --profile -o factors.f32");
+        "  quadmill lu matrix.f32 --pivot full --swap pointer --profile -o factors.f32");
     verb->callback([command] { command->run(); });
 }
 

@@ -150,3 +150,27 @@ TEST_CASE("a vector longer than a texture is wide") {
     CHECK_THROWS_WITH_AS(static_cast<void>(reducer.sums(MatrixView{values, 2, 2})),
                          "Reducer::sums: 2 rows and 2 columns do not make 100001 values", InvalidArgument);
 }
+
+TEST_CASE("textures of the caller are read where they are, beside views") {
+    const auto opened = context();
+    auto& device = *opened.device();
+    const auto a = random_matrix(70, 33, 6), b = random_matrix(70, 33, 7);
+    detail::gl::Texture texture, wrong;
+    {
+        const detail::gl::Scope scope(device, "test");
+        texture = {device, detail::gl::Format::R32f, 33, 70};
+        wrong = {device, detail::gl::Format::R32ui, 2, 2};
+        write_texels(device, texture, a.values);
+    }
+    Reducer reducer(opened);
+    for (const auto along : {Along::All, Along::Rows, Along::Columns}) {
+        CHECK(reducer.sums(MatrixTexture{texture.id()}, along) == reducer.sums(a.view(), along));
+        CHECK(reducer.norms(MatrixTexture{texture.id()}, along) == reducer.norms(a.view(), along));
+        CHECK((reducer.most(MatrixTexture{texture.id()}, along) == reducer.most(a.view(), along)));
+        CHECK(reducer.dots(MatrixTexture{texture.id()}, b.view(), along) == reducer.dots(a.view(), b.view(), along));
+    }
+    CHECK_THROWS_AS(static_cast<void>(reducer.sums(MatrixTexture{wrong.id()})), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(reducer.sums(MatrixTexture{0})), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(reducer.dots(MatrixTexture{texture.id()}, MatrixView{a.values, 33, 70})),
+                    InvalidArgument);
+}
