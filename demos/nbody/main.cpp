@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cpu/stopwatch.hpp"
+#include "input/checks.hpp"
 #include "nbody/bodies.hpp"
 #include "show/film.hpp"
 #include "window/program.hpp"
@@ -77,7 +78,7 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--step", options.step, "Of time, the middle's mass and the disk's radius being 1")
-        ->check(CLI::Range(1e-6, 0.1))
+        ->check(quadmill::cli::number_from(1e-6, 0.1))
         ->capture_default_str();
     app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
     return demo::run_program(app, argc, argv, [&] { run(options); });
