@@ -28,7 +28,8 @@ ROOMS = {
     "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "input", "linalg"],
     "show": ["cpu", "gl", "pass", "sort", "query", "input"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "files", "external", "input", "sql", "bench", "show", "linalg"],
+    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "files", "external", "input", "sql", "bench", "show",
+            "linalg"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.

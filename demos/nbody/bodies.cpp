@@ -116,7 +116,7 @@ std::vector<Body> Bodies::read() {
     const auto places = read(places_.now.texture), velocities = read(velocities_.now.texture);
     std::vector<Body> bodies(places.size());
     for (std::size_t i = 0; i < bodies.size(); ++i) {
-        const auto &[x, y, z, mass] = places[i];
+        const auto& [x, y, z, mass] = places[i];
         bodies[i] = {{x, y, z}, mass, {velocities[i][0], velocities[i][1], velocities[i][2]}};
     }
     return bodies;

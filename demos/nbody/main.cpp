@@ -21,14 +21,16 @@ struct Options {
 };
 
 constexpr float softening = 0.02F;
-constexpr double operations = 20;  // of an interaction: 3 differences, 7 for the distance, 4 for its cube, 6 for the sum
+constexpr double operations =
+    20;  // of an interaction: 3 differences, 7 for the distance, 4 for its cube, 6 for the sum
 
 show::Canvas picture(const std::vector<demo::Body>& bodies, show::Size size) {
     show::Canvas canvas(size.width, size.height, show::ink);
     const float scale = 0.4F * static_cast<float>(std::min(size.width, size.height));
     for (const auto& body : bodies) {
         canvas.set(static_cast<int>(static_cast<float>(size.width) / 2 + scale * body.place[0]),
-                   static_cast<int>(static_cast<float>(size.height) / 2 - scale * body.place[1]), show::max_color, 0.7F);
+                   static_cast<int>(static_cast<float>(size.height) / 2 - scale * body.place[1]), show::max_color,
+                   0.7F);
     }
     canvas.text(14, 12, show::with_commas(bodies.size()) + " bodies", show::Font(17, show::Weight::Bold), show::white);
     return canvas;
@@ -63,8 +65,9 @@ void run(const Options& options) {
     std::printf("%zu bodies, %ld steps: energy drift %.2e of its amount\n", options.bodies, steps,
                 (after - before) / std::abs(before));
     if (steps > 0)
-        std::printf("%.2f steps/s, %.2f GFLOP/s (%.0f operations an interaction)\n", static_cast<double>(steps) / ms * 1e3,
-                    n * n * operations * static_cast<double>(steps) / ms * 1e-6, operations);
+        std::printf("%.2f steps/s, %.2f GFLOP/s (%.0f operations an interaction)\n",
+                    static_cast<double>(steps) / ms * 1e3, n * n * operations * static_cast<double>(steps) / ms * 1e-6,
+                    operations);
 }
 
 }  // namespace

@@ -43,9 +43,9 @@ struct Extreme {
 /// Sums, extremes and norms of matrices by log-step passes: the first folds 64 elements into one, the others 16.
 ///
 /// Shape: results have one element for Along::All, one a row, or one a column. A sum of nothing is 0.
-/// Guarantee: float sums are pairwise, so the error of a sum of n values is at most (log2(n) + 8) * 2^-24 times the sum of
-/// their absolute values (plus n * 2^-126: hardware may flush denormals); of a dot product, 2 more in the bracket.
-/// Integer sums and extremes are exact.
+/// Guarantee: float sums are pairwise, so the error of a sum of n values is at most (log2(n) + 8) * 2^-24 times the
+/// sum of their absolute values (plus n * 2^-126: hardware may flush denormals); of a dot product, 2 more in the
+/// bracket. Integer sums and extremes are exact.
 /// Memory: on the GPU the matrix and a quarter more; a texture of the caller is read where it is.
 /// Throws: InvalidArgument for views whose size is not rows * columns, for rows or columns beyond
 /// ContextInfo::max_texture_size (but for Along::All), for more than 2^30 elements, and for what is no such texture;
@@ -108,8 +108,8 @@ enum class Layout {
 struct LuOptions {
     Pivot pivot = Pivot::Partial;
     Swap swap = Swap::Copy;
-    /// Rows that a pass over the trailing matrix eliminates: 8, 16 or 32, or 1, the slides' own form. Pivot::Full always
-    /// has 1, since each of its pivots depends on all that is left. Unset: 32, or 1 for Pivot::Full.
+    /// Rows that a pass over the trailing matrix eliminates: 8, 16 or 32, or 1, the slides' own form. Pivot::Full
+    /// always has 1, since each of its pivots depends on all that is left. Unset: 32, or 1 for Pivot::Full.
     std::optional<std::size_t> block{};
     Layout layout = Layout::Tiles;
     /// CPU threads for packing and residuals; 0 takes as many as the machine has.
@@ -121,15 +121,15 @@ struct LuStats {
     std::size_t rows = 0, columns = 0;
     /// 0, or the number, from 1, of the first pivot that is zero, as LAPACK reports it.
     std::size_t info = 0;
-    std::size_t block = 0;      ///< the one that was taken
-    std::uint64_t passes = 0;   ///< issued
-    double upload_ms = 0;       ///< wall clock: the matrix to its texture
-    double factor_ms = 0;       ///< wall clock: the passes, to their end on the GPU
+    std::size_t block = 0;     ///< the one that was taken
+    std::uint64_t passes = 0;  ///< issued
+    double upload_ms = 0;      ///< wall clock: the matrix to its texture
+    double factor_ms = 0;      ///< wall clock: the passes, to their end on the GPU
 };
 
 /// L and U in one array: U on and above the diagonal, L below, whose diagonal is 1.
 struct Factors {
-    std::vector<float> lu;                    ///< row after row
+    std::vector<float> lu;                     ///< row after row
     std::vector<std::uint32_t> rows, columns;  ///< row i of L * U is row rows[i] of the matrix; columns likewise
 };
 
@@ -147,25 +147,26 @@ struct Refinement {
     double residual = 0;  ///< the largest of |b - A x| / (|A| |x| + |b|) over all right-hand sides, infinity norms
 };
 
-/// LU factorization in passes: A(i,j) -= A(i,k) / A(k,k) * A(k,j), two textures in turn. Keeps programs, and the factors on
-/// the GPU for what follows.
+/// LU factorization in passes: A(i,j) -= A(i,k) / A(k,k) * A(k,j), two textures in turn. Keeps programs, and the
+/// factors on the GPU for what follows.
 ///
-/// Guarantee: nothing is read back during a factorization; the pivot's place goes from pass to pass in a texel. Residuals
-/// are those of LAPACK's test, |L U - P A| / (n |A| 2^-24) < 30 in 1-norms, for Pivot::Partial and Pivot::Full. Bits differ
-/// between drivers, whose division and fused multiply-adds differ. Denormals count as zero, so
-/// matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in
-/// its column of L, so a singular matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
-/// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the pivot
-/// (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass a column in
-/// a panel of `block` columns, 2 to 4 with the search, and for each panel one over the trailing matrix and 6 small ones.
+/// Guarantee: nothing is read back during a factorization; the pivot's place goes from pass to pass in a texel.
+/// Residuals are those of LAPACK's test, |L U - P A| / (n |A| 2^-24) < 30 in 1-norms, for Pivot::Partial and
+/// Pivot::Full. Bits differ between drivers, whose division and fused multiply-adds differ. Denormals count as zero,
+/// so matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in its column of L, so a singular
+/// matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
+/// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the
+/// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass a
+/// column in a panel of `block` columns, 2 to 4 with the search, and for each panel one over the trailing matrix and 6
+/// small ones.
 /// Memory: on the GPU some 5 times the matrix.
-/// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in them,
-/// and for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four fifths of
-/// it); where no factorization was made; GlError, ContextError, std::bad_alloc.
+/// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
+/// them, and for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
+/// fifths of it); where no factorization was made; GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', LU decomposition; blocks and tiles are not in it.
 ///
 ///     Lu lu(Context::headless());
-///     const std::vector<float> a{2, 1, 4, 1};  // [2 1; 4 1]
+///     const std::vector<float> a{2, 1, 4, 1};             // [2 1; 4 1]
 ///     const LuStats stats = lu.factor({a, 2, 2});         // info is 0
 ///     const auto x = lu.solve(std::vector<float>{3, 5});  // 1, 1
 ///     const double d = lu.determinant().value();          // -2
@@ -187,10 +188,10 @@ class QUADMILL_API Lu {
     /// Throws: Error when a pivot is zero.
     [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
 
-    /// The same to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU, until
-    /// one is no smaller than half of the one before or all are below the accuracy of double.
-    /// Pre: matrix is the one that was factorized, to be read again; its condition is well below 2^24, else `converged` is
-    /// false and x the best that was found.
+    /// The same to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU,
+    /// until one is no smaller than half of the one before or all are below the accuracy of double.
+    /// Pre: matrix is the one that was factorized, to be read again; its condition is well below 2^24, else
+    /// `converged` is false and x the best that was found.
     /// Shape: as for solve(); x is filled.
     Refinement solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
 

@@ -1,4 +1,5 @@
-// Places of rows, in a column of texels, as pointers: row 0 of the target has them, row 1 every column at its own place.
+// Places of rows, in a column of texels, as pointers: row 0 of the target has them, row 1 every column at its own
+// place.
 uniform highp usampler2D texture0;
 uniform int rows;
 out uint pointer;

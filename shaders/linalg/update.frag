@@ -1,5 +1,5 @@
-// The trailing matrix less BLOCK products an element: A(i,j) -= sum over q of L(i,q) U(q,j), with rows moved as the panel
-// moved them. After layout.glsl and factors.glsl.
+// The trailing matrix less BLOCK products an element: A(i,j) -= sum over q of L(i,q) U(q,j), with rows moved as the
+// panel moved them. After layout.glsl and factors.glsl.
 uniform highp sampler2DArray texture2;  // U's rows, see triangle.frag
 #ifdef TILES
 layout(location = 0) out vec4 layer[8];
@@ -9,7 +9,8 @@ void main() {
     vec4 sum[8];
     for (int l = 0; l < 8; ++l) sum[l] = four_elements(moved(i + l), x);
     for (int q = 0; q < BLOCK / 4; ++q) {
-        mat4 rows = transpose(mat4(texelFetch(texture2, ivec3(4 * x, 0, q), 0), texelFetch(texture2, ivec3(4 * x + 1, 0, q), 0),
+        mat4 rows = transpose(mat4(texelFetch(texture2, ivec3(4 * x, 0, q), 0),
+                                   texelFetch(texture2, ivec3(4 * x + 1, 0, q), 0),
                                    texelFetch(texture2, ivec3(4 * x + 2, 0, q), 0),
                                    texelFetch(texture2, ivec3(4 * x + 3, 0, q), 0)));
         for (int l = 0; l < 8; ++l) {

@@ -54,8 +54,8 @@ std::vector<float> sample(std::size_t n, Pivot pivot) {
     return matrix;
 }
 
-// RGBA32F texels that a fragment of an update in tiles fetches: where its 8 rows were, and these, and of each 4 products
-// 8 texels of L and 4 of U.
+// RGBA32F texels that a fragment of an update in tiles fetches: where its 8 rows were, and these, and of each 4
+// products 8 texels of L and 4 of U.
 double fetches_of_tile(std::size_t block) {
     return 8 + 8 + static_cast<double>(block) / 4 * (8 + 4);
 }
@@ -84,10 +84,12 @@ std::optional<LuBound> LinalgBench::bound(const LuContender& contender, const st
         }
         if (row.name != "update") continue;
         if (contender.options.layout == Layout::Scalars)
-            return LuBound{row.name, "write " + row.format, row.gpu_ms, fill_->least_ms(row.texels, row.format, row.write)};
+            return LuBound{row.name, "write " + row.format, row.gpu_ms,
+                           fill_->least_ms(row.texels, row.format, row.write)};
         if (!fetch_) fetch_ = fetch_limit(*context_);
         constexpr double layers = 8;
-        const double fetches = static_cast<double>(row.texels) / layers * fetches_of_tile(contender.options.block.value_or(32));
+        const double fetches =
+            static_cast<double>(row.texels) / layers * fetches_of_tile(contender.options.block.value_or(32));
         return LuBound{row.name, fetch_->name, row.gpu_ms, fetches * 1e-6 / fetch_->value};
     }
     return std::nullopt;
@@ -148,8 +150,11 @@ LuCase LinalgBench::run(std::size_t n, Pivot pivot) {
     for (const auto& contender : contenders_) {
         // Who pivots partially is also what stands against no pivoting.
         const auto of_contender = contender.is_rival() ? contender.rival->pivot : contender.options.pivot;
-        if (of_contender != pivot && !(contender.is_rival() && pivot == Pivot::Diagonal && of_contender == Pivot::Partial)) continue;
-        found.results.push_back(contender.is_rival() ? by_rival(contender, matrix, n) : on_gpu(contender, {matrix, n, n}));
+        if (of_contender != pivot &&
+            !(contender.is_rival() && pivot == Pivot::Diagonal && of_contender == Pivot::Partial))
+            continue;
+        found.results.push_back(contender.is_rival() ? by_rival(contender, matrix, n)
+                                                     : on_gpu(contender, {matrix, n, n}));
     }
     return found;
 }

@@ -15,7 +15,7 @@ namespace quadmill::detail::bench {
 struct LuRival {
     const char *name, *package;
     Pivot pivot;
-    std::size_t most_n;  // beyond it takes too long
+    std::size_t most_n;                                         // beyond it takes too long
     void (*factor)(std::vector<float>& matrix, std::size_t n);  // null: was not built in
 };
 [[nodiscard]] const std::vector<LuRival>& lu_rivals();
@@ -67,7 +67,8 @@ class LinalgBench {
   private:
     [[nodiscard]] LuTimes on_gpu(const LuContender& contender, MatrixView matrix);
     [[nodiscard]] LuTimes by_rival(const LuContender& contender, const std::vector<float>& matrix, std::size_t n) const;
-    [[nodiscard]] std::optional<LuBound> bound(const LuContender& contender, const std::vector<PassProfiler::Row>& rows);
+    [[nodiscard]] std::optional<LuBound> bound(const LuContender& contender,
+                                               const std::vector<PassProfiler::Row>& rows);
 
     std::optional<Context> context_;
     std::string why_not_;

@@ -64,8 +64,8 @@ std::vector<MissingRival> BenchLinalg::missing_rivals() {
 void BenchLinalg::print(const LuCase& found) {
     const auto others = rivals_of(found.results);
     fmt::print("\nn = {}, pivoting: {}\n{:<24} {:>10} {:>22} {:>10} {:>8} {:>9} {:>9}  {:<30}", found.n,
-               word_for(pivots, found.pivot), "", "ms", "(lowest .. highest)", "GFLOP/s", "passes", "us/pass", "residual",
-               "% of limit");
+               word_for(pivots, found.pivot), "", "ms", "(lowest .. highest)", "GFLOP/s", "passes", "us/pass",
+               "residual", "% of limit");
     for (const auto* rival : others) fmt::print(" {:>20}", "x " + rival->contender->name);
     fmt::print("\n");
     for (const auto& result : found.results) {
@@ -75,7 +75,8 @@ void BenchLinalg::print(const LuCase& found) {
         }
         const auto& bound = result.bound;
         fmt::print("{:<24} {:>10.3f} {:>22} {:>10.1f} {:>8} {:>9} {:>9}  {:<30}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), result.gflops(found.n), result.passes,
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), result.gflops(found.n),
+                   result.passes,
                    result.passes > 0 ? fmt::format("{:.2f}", result.ms * 1e3 / static_cast<double>(result.passes)) : "",
                    result.contender->is_rival() ? "" : fmt::format("{:.3g}", result.residual),
                    bound ? fmt::format("{:.0f} % of {}", bound->percent(), bound->limit) : "");
@@ -124,7 +125,8 @@ void BenchLinalg::run() {
     std::ranges::sort(n);
     note_missing("linalg", missing_rivals());
     auto [context, why_not] = open_context();
-    if (!json) print_facts(context, "the matrix being on the GPU, until its factors are; x NAME: its time over this one");
+    if (!json)
+        print_facts(context, "the matrix being on the GPU, until its factors are; x NAME: its time over this one");
     auto report = facts(context, missing_rivals());
     report["cases"] = Json::array();
     LinalgBench bench(context, std::move(why_not), contenders(), repeat);
@@ -161,12 +163,15 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
         ->transform(count_up_to(most_n))
         ->type_name("N,...")
         ->default_str("512,1024,2048,4096");
-    verb->add_option("--pivot", work->which, "Kinds of pivoting (default: all)")->delimiter(',')->transform(one_of(pivots));
+    verb->add_option("--pivot", work->which, "Kinds of pivoting (default: all)")
+        ->delimiter(',')
+        ->transform(one_of(pivots));
     work->add_to(*verb, "OpenBLAS and Eigen as well");
     verb->add_option("--plot", work->plot_file, "Draw rows a second against n, a panel a kind of pivoting, as SVG")
         ->type_name("FILE.svg");
     verb->footer(
-        "Matrices are random, without pivoting dominant on the diagonal. % of limit: the least time that the passes over\n"
+        "Matrices are random, without pivoting dominant on the diagonal. % of limit: the least time that the passes "
+        "over\n"
         "the trailing matrix take at the limit named, of their time.\n"
         "Examples:\n"
         "  quadmill bench linalg --rivals --plot lu.svg\n"

@@ -77,8 +77,10 @@ MatrixFile LuCommand::solved(Lu& lu, Outcome& outcome) const {
     std::vector<double> x(exact.size());
     const auto& refinement = outcome.refinement.emplace(lu.solve(view(outcome.a), exact, x, b.columns));
     if (!refinement.converged)
-        fmt::print(stderr, "quadmill lu: refinement stopped at a residual of {:.3g}: the matrix is too near to a singular one\n",
-                   refinement.residual);
+        fmt::print(
+            stderr,
+            "quadmill lu: refinement stopped at a residual of {:.3g}: the matrix is too near to a singular one\n",
+            refinement.residual);
     MatrixFile found{b.rows, b.columns, {}};
     for (const double value : x) found.values.push_back(static_cast<float>(value));
     return found;
@@ -94,8 +96,8 @@ MatrixFile LuCommand::read_sides(const MatrixFile& a) const {
         b.rows = a.rows;
     }
     if (b.rows != a.rows)
-        throw InvalidArgument(fmt::format("the matrix has {} rows, and the right-hand sides in '{}' have {}", a.rows,
-                                          sides, b.rows));
+        throw InvalidArgument(
+            fmt::format("the matrix has {} rows, and the right-hand sides in '{}' have {}", a.rows, sides, b.rows));
     return b;
 }
 
@@ -147,9 +149,8 @@ Json LuCommand::report(const Outcome& outcome, const std::string& renderer) cons
         report["determinant_log"] = determinant->sign == 0 ? Json() : Json(determinant->log_magnitude);
     }
     if (refinement)
-        report["refinement"] = {{"steps", refinement->steps},
-                                {"converged", refinement->converged},
-                                {"residual", refinement->residual}};
+        report["refinement"] = {
+            {"steps", refinement->steps}, {"converged", refinement->converged}, {"residual", refinement->residual}};
     return report;
 }
 
@@ -161,7 +162,8 @@ void LuCommand::print(const Outcome& outcome, const Json& report) const {
     fmt::print("residual {:.3g} (of at most 30), growth {:.3g}\n", report["residual"].get<double>(),
                report["growth"].get<double>());
     if (outcome.refinement)
-        fmt::print("refined in {} steps to a residual of {:.3g}\n", outcome.refinement->steps, outcome.refinement->residual);
+        fmt::print("refined in {} steps to a residual of {:.3g}\n", outcome.refinement->steps,
+                   outcome.refinement->residual);
     fmt::print(stderr, "{:.6f} seconds, {:.2f} GFLOP/s, {} passes\n", stats.factor_ms * 1e-3,
                report["gflops"].get<double>(), stats.passes);
     if (!outcome.x || !output.empty()) return;
@@ -204,28 +206,32 @@ void add_lu_command(CLI::App& app) {
     auto command = std::make_shared<LuCommand>();
     auto& options = command->options;
     auto* verb = app.add_subcommand("lu", "Factorize a matrix, P A Q = L U, and solve with it");
-    verb->add_option("MATRIX", command->matrix, "Matrix Market, or raw 32-bit floats row after row; - for standard input")
+    verb->add_option("MATRIX", command->matrix,
+                     "Matrix Market, or raw 32-bit floats row after row; - for standard input")
         ->required();
-    verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")->check(CLI::PositiveNumber);
-    verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")
-        ->transform(one_of(pivot_words));
+    verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
+        ->check(CLI::PositiveNumber);
+    verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")->transform(one_of(pivot_words));
     verb->add_option("--swap", options.swap, "Where a pass eliminates one row: copy (the default) or pointer")
         ->transform(one_of(swap_words));
     verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
         ->check(CLI::IsMember({1, 8, 16, 32}));
-    verb->add_option("--layout", options.layout, "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
+    verb->add_option("--layout", options.layout,
+                     "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
         ->transform(one_of(layout_words));
     verb->add_option("--solve", command->sides, "Right-hand sides, a column each")->type_name("FILE");
     verb->add_flag("--refine", command->refine, "Refine solutions by residuals in double");
-    verb->add_option("-o", command->output,
-                     "The solutions, or L and U in one array, and beside it FILE.rows (and FILE.columns): which row of the\n"
-                     "matrix each is, from 1; Matrix Market if it ends so (.mtx), else raw")
+    verb->add_option(
+            "-o", command->output,
+            "The solutions, or L and U in one array, and beside it FILE.rows (and FILE.columns): which row of the\n"
+            "matrix each is, from 1; Matrix Market if it ends so (.mtx), else raw")
         ->type_name("FILE");
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
     add_device_option(*verb, command->device);
     verb->footer(
-        "info is 0, or the number of the first pivot that is zero, as LAPACK has it. residual: |LU - PA| / (n |A| 2^-24),\n"
+        "info is 0, or the number of the first pivot that is zero, as LAPACK has it. residual: |LU - PA| / (n |A| "
+        "2^-24),\n"
         "estimated by random vectors; below 30 is right.\n"
         "Examples:\n"
         "  quadmill lu matrix.mtx --json\n"

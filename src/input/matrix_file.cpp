@@ -47,7 +47,9 @@ class MatrixMarket {
         made_.values.assign(made_.rows * made_.columns, 0);
         if (dense_) {
             for (std::size_t j = 0; j < made_.columns; ++j) {
-                for (auto i = symmetry_ == Symmetry::General ? 0 : symmetry_ == Symmetry::Skew ? j + 1 : j;
+                for (auto i = symmetry_ == Symmetry::General ? 0
+                              : symmetry_ == Symmetry::Skew  ? j + 1
+                                                             : j;
                      i < made_.rows; ++i)
                     set(i, j, number(only_word()));
             }
@@ -73,8 +75,7 @@ class MatrixMarket {
         return false;
     }
     std::vector<std::string_view> next_words() {
-        if (!next_line())
-            throw InvalidArgument(fmt::format("{}: ends before all of its matrix has come", path_));
+        if (!next_line()) throw InvalidArgument(fmt::format("{}: ends before all of its matrix has come", path_));
         return words_of(line_);
     }
     std::string_view only_word() {
@@ -102,17 +103,20 @@ class MatrixMarket {
     }
     void read_size() {
         const auto words = next_words();
-        if (words.size() != (dense_ ? 2U : 3U)) fail(line_, dense_ ? "is no 'ROWS COLUMNS'" : "is no 'ROWS COLUMNS ENTRIES'");
+        if (words.size() != (dense_ ? 2U : 3U))
+            fail(line_, dense_ ? "is no 'ROWS COLUMNS'" : "is no 'ROWS COLUMNS ENTRIES'");
         const auto rows = whole(words[0]), columns = whole(words[1]);
         if (rows > 0 && columns > most_elements / rows) fail(line_, "is more than 2^30 elements");
-        if (symmetry_ != Symmetry::General && rows != columns) fail(line_, "is not square, which symmetric matrices are");
+        if (symmetry_ != Symmetry::General && rows != columns)
+            fail(line_, "is not square, which symmetric matrices are");
         made_.rows = rows;
         made_.columns = columns;
         if (!dense_) entries_ = whole(words[2]);
     }
     void read_entry() {
         const auto words = next_words();
-        if (words.size() != (pattern_ ? 2U : 3U)) fail(line_, pattern_ ? "is no 'ROW COLUMN'" : "is no 'ROW COLUMN VALUE'");
+        if (words.size() != (pattern_ ? 2U : 3U))
+            fail(line_, pattern_ ? "is no 'ROW COLUMN'" : "is no 'ROW COLUMN VALUE'");
         const auto i = whole(words[0]), j = whole(words[1]);
         if (i < 1 || i > made_.rows) fail(words[0], "is no row of the matrix");
         if (j < 1 || j > made_.columns) fail(words[1], "is no column of the matrix");
@@ -146,16 +150,19 @@ class MatrixMarket {
 
 MatrixFile raw_matrix(const std::string& name, const Bytes& bytes, std::optional<std::size_t> columns) {
     if (bytes.size() % sizeof(float) != 0)
-        throw InvalidArgument(fmt::format("{} has {} bytes, which is no multiple of 4, the size of a 32-bit float; text must "
-                                          "begin with {}", name, bytes.size(), banner));
+        throw InvalidArgument(
+            fmt::format("{} has {} bytes, which is no multiple of 4, the size of a 32-bit float; text must "
+                        "begin with {}",
+                        name, bytes.size(), banner));
     const auto values = bytes.as<const float>();
     MatrixFile made;
-    made.columns = columns.value_or(static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(values.size())))));
+    made.columns =
+        columns.value_or(static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(values.size())))));
     made.rows = made.columns == 0 ? 0 : values.size() / made.columns;
     if (made.rows * made.columns != values.size())
-        throw InvalidArgument(fmt::format("{} has {} values, which make no {}", name, values.size(),
-                                          columns ? fmt::format("rows of {}", *columns)
-                                                  : std::string("square matrix; say --columns N")));
+        throw InvalidArgument(
+            fmt::format("{} has {} values, which make no {}", name, values.size(),
+                        columns ? fmt::format("rows of {}", *columns) : std::string("square matrix; say --columns N")));
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i]))
             throw InvalidArgument(fmt::format("{}: value {} (row {}, column {}, from 1) is {}", name, i + 1,

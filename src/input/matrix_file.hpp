@@ -14,8 +14,8 @@ struct MatrixFile {
     std::vector<float> values;  // row after row
 };
 
-// Matrix Market where the file begins so, else raw: of `columns` columns, or square. Throws IoError, and InvalidArgument
-// with the line, also for what is not finite.
+// Matrix Market where the file begins so, else raw: of `columns` columns, or square. Throws IoError, and
+// InvalidArgument with the line, also for what is not finite.
 [[nodiscard]] MatrixFile read_matrix(const std::string& path, std::optional<std::size_t> columns);
 
 // Whether that name asks for Matrix Market.

@@ -1,9 +1,9 @@
 // LAPACK's sgetrf by passes, for programs that call it in Fortran's way: preload libquadmill_lapack.so, or link it first.
 #include <algorithm>
-#include <cstring>
-#include <exception>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -75,7 +75,8 @@ void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* ipiv, in
     }
     if (*m == 0 || *n == 0) return;
     try {
-        *info = factor(static_cast<std::size_t>(*m), static_cast<std::size_t>(*n), a, static_cast<std::size_t>(*lda), ipiv);
+        *info =
+            factor(static_cast<std::size_t>(*m), static_cast<std::size_t>(*n), a, static_cast<std::size_t>(*lda), ipiv);
     } catch (const std::exception& error) {
         // Fortran has no way to be told, and wrong factors would be worse.
         static_cast<void>(std::fprintf(stderr, "libquadmill_lapack: sgetrf: %s\n", error.what()));

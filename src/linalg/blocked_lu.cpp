@@ -78,8 +78,8 @@ void BlockedLu::draw_quad(gl::Pass pass, const gl::QuadList& quads, const Panel&
 
 void BlockedLu::make_tiles() {
     if (form_.layout == Layout::Scalars) return std::swap(trailing_.now, source_);
-    fill(device_, "tile", programs_.get("linalg/tile.frag", shaders::linalg_tile_frag), trailing_.now, {&source_.texture},
-         {{"size", glm::ivec2(columns_, rows_)}});
+    fill(device_, "tile", programs_.get("linalg/tile.frag", shaders::linalg_tile_frag), trailing_.now,
+         {&source_.texture}, {{"size", glm::ivec2(columns_, rows_)}});
 }
 
 void BlockedLu::load(const Panel& panel) {
@@ -94,12 +94,12 @@ void BlockedLu::load(const Panel& panel) {
 
 void BlockedLu::factor(const Panel& panel) {
     const bool searched = form_.pivot == Pivot::Partial;
-    const auto& program = programs_.get("linalg/panel_step.frag", shaders::linalg_panel_step_frag,
-                                        prelude_ + (searched ? "#define SEARCHED\n" : "") + shaders::linalg_numbers_glsl);
+    const auto& program =
+        programs_.get("linalg/panel_step.frag", shaders::linalg_panel_step_frag,
+                      prelude_ + (searched ? "#define SEARCHED\n" : "") + shaders::linalg_numbers_glsl);
     for (int k = panel.first; k < panel.end; ++k) {
         const int column = k - panel.first;
-        const auto* pivot =
-            searched ? &search_(panel_.now.texture, nullptr, {k, rows_, columns_, column}) : nullptr;
+        const auto* pivot = searched ? &search_(panel_.now.texture, nullptr, {k, rows_, columns_, column}) : nullptr;
         draw_quad({.name = "eliminate in panel",
                    .step = k + 1,
                    .program = &program,
@@ -120,7 +120,8 @@ void BlockedLu::keep(const Panel& panel) {
 }
 
 void BlockedLu::solve_rows(const Panel& panel) {
-    const std::string panel_factors = tiles_ + "#define PANEL\n" + shaders::linalg_layout_glsl + shaders::linalg_factors_glsl;
+    const std::string panel_factors =
+        tiles_ + "#define PANEL\n" + shaders::linalg_layout_glsl + shaders::linalg_factors_glsl;
     draw_quad({.name = "solve rows",
                .program = &programs_.get("linalg/triangle.frag", shaders::linalg_triangle_frag, panel_factors),
                .inputs = {&trailing_.now.texture, &panel_.now.texture},
@@ -136,7 +137,8 @@ void BlockedLu::solve_rows(const Panel& panel) {
 }
 
 void BlockedLu::update(const Panel& panel) {
-    const std::string panel_factors = tiles_ + "#define PANEL\n" + shaders::linalg_layout_glsl + shaders::linalg_factors_glsl;
+    const std::string panel_factors =
+        tiles_ + "#define PANEL\n" + shaders::linalg_layout_glsl + shaders::linalg_factors_glsl;
     draw_quad({.name = "update",
                .program = &programs_.get("linalg/update.frag", shaders::linalg_update_frag, panel_factors),
                .inputs = {&trailing_.now.texture, &panel_.now.texture, &triangle_.texture},
@@ -145,7 +147,8 @@ void BlockedLu::update(const Panel& panel) {
     trailing_.swap();
 }
 
-// Later panels moved rows of earlier ones, so the last comes first: `places_` says where the final rows lay after a panel.
+// Later panels moved rows of earlier ones, so the last comes first: `places_` says where the final rows lay after a
+// panel.
 void BlockedLu::gather() {
     fill(device_, "places", programs_.get("linalg/places.frag", shaders::linalg_places_frag), places_.now, {});
     const auto& columns = programs_.get("linalg/panel_gather.frag", shaders::linalg_panel_gather_frag);
@@ -178,8 +181,8 @@ Factorized BlockedLu::operator()() {
     }
     gather();
     pass::Target pointers(device_, gl::Format::R32ui, std::max(rows_, columns_), 2);
-    fill(device_, "pointers", programs_.get("linalg/rows_to_pointers.frag", shaders::linalg_rows_to_pointers_frag), pointers,
-         {&places_.now.texture}, {{"rows", rows_}});
+    fill(device_, "pointers", programs_.get("linalg/rows_to_pointers.frag", shaders::linalg_rows_to_pointers_frag),
+         pointers, {&places_.now.texture}, {{"rows", rows_}});
     return {std::move(lu_), std::move(pointers.texture)};
 }
 

@@ -1,6 +1,6 @@
-// LU in panels: `block` columns are factorized in a narrow texture, a pass a column; then one pass over the trailing matrix
-// subtracts `block` products an element. Past 'Query Processing on GPUs'; as in LAPACK's getrf, but for the pivots, which
-// stay on the GPU.
+// LU in panels: `block` columns are factorized in a narrow texture, a pass a column; then one pass over the trailing
+// matrix subtracts `block` products an element. Past 'Query Processing on GPUs'; as in LAPACK's getrf, but for the
+// pivots, which stay on the GPU.
 //
 //     | done  . . . . |     panel     its columns, from the diagonal down, four a texel, and which row each was before
 //     |  .  P T T T T |     triangle  the rows T = L^-1 A of the panel's rows, for all columns after it
@@ -48,9 +48,9 @@ class BlockedLu {
     pass::Programs& programs_;
     Form form_;
     int rows_, columns_, steps_, padded_rows_;
-    std::string prelude_;       // the block's size
-    std::string tiles_;         // and the layout
-    pass::Target source_;       // as the caller gives it; also the first of two textures in turn without tiles
+    std::string prelude_;  // the block's size
+    std::string tiles_;    // and the layout
+    pass::Target source_;  // as the caller gives it; also the first of two textures in turn without tiles
     pass::PingPong trailing_;
     pass::PingPong panel_;
     pass::Target triangle_, panels_, lu_;

@@ -38,7 +38,8 @@ void check_finite(const char* where, std::span<const float> values, std::size_t 
     if (bad == values.end()) return;
     const auto place = static_cast<std::size_t>(bad - values.begin());
     throw InvalidArgument(std::string(where) + ": row " + std::to_string(place / columns) + ", column " +
-                          std::to_string(place % columns) + " (from 0) is " + (std::isnan(*bad) ? "a NaN" : "infinite"));
+                          std::to_string(place % columns) + " (from 0) is " +
+                          (std::isnan(*bad) ? "a NaN" : "infinite"));
 }
 
 bool is_zero(float pivot) {
@@ -217,7 +218,8 @@ std::vector<float> Lu::State::solve(std::span<const float> b, std::size_t sides)
     const gl::Scope scope(device, "Lu::solve");
     std::vector<float> ordered(b.size());
     for (std::size_t i = 0; i < rows; ++i)
-        std::ranges::copy(b.subspan(row_order[i] * sides, sides), ordered.begin() + static_cast<std::ptrdiff_t>(i * sides));
+        std::ranges::copy(b.subspan(row_order[i] * sides, sides),
+                          ordered.begin() + static_cast<std::ptrdiff_t>(i * sides));
     Substitution substitution(device, on_gpu(), factorized.lu.texture, as_int(sides));
     upload(device, workers, uploader, std::span<const float>(ordered), substitution.source());
     const auto found = read_back<float>(device, workers, substitution());
@@ -271,7 +273,8 @@ Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<dou
     if (matrix.rows != state.rows || matrix.columns != state.columns || matrix.values.size() != state.rows * state.rows)
         throw InvalidArgument("Lu::solve: the matrix has another shape than the one that was factorized");
     if (x.size() != b.size())
-        throw InvalidArgument("Lu::solve: x has " + std::to_string(x.size()) + " elements, and b " + std::to_string(b.size()));
+        throw InvalidArgument("Lu::solve: x has " + std::to_string(x.size()) + " elements, and b " +
+                              std::to_string(b.size()));
     if (!std::isfinite(largest(b))) throw InvalidArgument("Lu::solve: b has a NaN or an infinity");
     std::ranges::fill(x, 0.0);
     Refinement found{.converged = true};
@@ -279,7 +282,8 @@ Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<dou
     double norm = 0;  // of the matrix
     for (std::size_t i = 0; i < state.rows; ++i) {
         double sum = 0;
-        for (const float value : matrix.values.subspan(i * state.rows, state.rows)) sum += std::abs(static_cast<double>(value));
+        for (const float value : matrix.values.subspan(i * state.rows, state.rows))
+            sum += std::abs(static_cast<double>(value));
         norm = std::max(norm, sum);
     }
     const double least = std::sqrt(static_cast<double>(state.rows)) * std::numeric_limits<double>::epsilon() / 2;

@@ -12,9 +12,9 @@ void check_shape(const std::string& where, std::size_t values, std::size_t rows,
     constexpr auto most = std::size_t{1} << 30U;
     const bool fits = rows == 0 || columns == 0 || (rows <= most && columns <= most / rows);
     if (fits && values == rows * columns) return;
-    throw InvalidArgument(where + ": " + std::to_string(rows) + " rows and " + std::to_string(columns) +
-                          (fits ? " columns do not make " + std::to_string(values) + " values"
-                                : " columns are more than 2^30 elements"));
+    throw InvalidArgument(
+        where + ": " + std::to_string(rows) + " rows and " + std::to_string(columns) +
+        (fits ? " columns do not make " + std::to_string(values) + " values" : " columns are more than 2^30 elements"));
 }
 
 int as_int(std::size_t size) {

@@ -14,7 +14,7 @@ class PivotSearch {
     PivotSearch(gl::Device& device, pass::Programs& programs, In in);
 
     struct Range {
-        int first;              // row, and column of a matrix
+        int first;  // row, and column of a matrix
         int end_row, end_column;
         int panel_column = 0;
     };

@@ -18,7 +18,7 @@ using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-constexpr int at_once = 64;        // elements that the first pass folds into one
+constexpr int at_once = 64;         // elements that the first pass folds into one
 constexpr std::size_t line = 8192;  // texels of a row, where the matrix's own are too long, or too many
 
 int parts(int count) {
@@ -61,7 +61,8 @@ struct Reducer::State {
                                 std::size_t columns, gl::Format format, Along along);
     [[nodiscard]] Source open(const char* function, const MatrixInput& matrix, Along along);
     // Folds them; `second`: on unit 1.
-    [[nodiscard]] gl::Texture fold(const Source& source, Along along, const Rule& rule, const gl::Texture* second = nullptr);
+    [[nodiscard]] gl::Texture fold(const Source& source, Along along, const Rule& rule,
+                                   const gl::Texture* second = nullptr);
     template <class Channel>
     [[nodiscard]] std::vector<std::array<Channel, 4>> read(const gl::Texture& texture) {
         return read_back<std::array<Channel, 4>>(*context.device(), workers, texture);
@@ -69,8 +70,8 @@ struct Reducer::State {
     [[nodiscard]] std::vector<float> float_sums(const Source& source, Along along, const std::string& prelude,
                                                 const gl::Texture* second = nullptr);
     enum class Which { Least, Most };
-    [[nodiscard]] std::vector<std::optional<Extreme>> extremes(const char* function, const MatrixInput& matrix, Along along,
-                                                               Which which);
+    [[nodiscard]] std::vector<std::optional<Extreme>> extremes(const char* function, const MatrixInput& matrix,
+                                                               Along along, Which which);
     template <class Sum, class Word>
     [[nodiscard]] std::vector<Sum> exact_sums(std::span<const Word> values, std::size_t columns, Along along);
     pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*context.device()); }
@@ -102,8 +103,11 @@ Reducer::State::Source Reducer::State::open(const char* function, const MatrixIn
     if (const auto* view = std::get_if<MatrixView>(&matrix))
         return upload(function, view->values, view->rows, view->columns, gl::Format::R32f, along);
     auto& device = *context.device();
-    const auto texture = gl::host_texture(device, std::get<MatrixTexture>(matrix).id, {gl::Format::R32f}, function, "the matrix");
-    Source source{static_cast<std::size_t>(texture.height()), static_cast<std::size_t>(texture.width()), {},
+    const auto texture =
+        gl::host_texture(device, std::get<MatrixTexture>(matrix).id, {gl::Format::R32f}, function, "the matrix");
+    Source source{static_cast<std::size_t>(texture.height()),
+                  static_cast<std::size_t>(texture.width()),
+                  {},
                   std::make_unique<gl::PlainAccess>(device, texture)};
     return source;
 }
@@ -119,8 +123,9 @@ gl::Texture Reducer::State::fold(const Source& source, Along along, const Rule& 
     const pass::Fold folding(device, rule.format, width, height, fold_along(along));
     gl::Uniforms uniforms{{"count", count}};
     if (along == Along::All) uniforms.set("width", texture.width()).set("target_width", width);
-    fill(device, "partial", on_gpu().get("linalg/partial.frag", shaders::linalg_partial_frag,
-                                         along_macro(along) + rule.prelude + rule.both.glsl),
+    fill(device, "partial",
+         on_gpu().get("linalg/partial.frag", shaders::linalg_partial_frag,
+                      along_macro(along) + rule.prelude + rule.both.glsl),
          folding.source(), {&texture, second}, std::move(uniforms));
     const auto& folded = folding(device, on_gpu(), rule.both);
     gl::Texture result(device, rule.format, folded.width(), folded.height());
@@ -132,18 +137,20 @@ std::vector<float> Reducer::State::float_sums(const Source& source, Along along,
                                               const gl::Texture* second) {
     if (source.rows == 0 || source.columns == 0) return std::vector<float>(source.results(along), 0.0F);
     std::vector<float> sums;
-    for (const auto& [a, b, c, d] : read<float>(fold(source, along, {pass::FoldRule("SUMS"), prelude, gl::Format::Rgba32f}, second)))
+    for (const auto& [a, b, c, d] :
+         read<float>(fold(source, along, {pass::FoldRule("SUMS"), prelude, gl::Format::Rgba32f}, second)))
         sums.push_back((a + b) + (c + d));
     return sums;
 }
 
-std::vector<std::optional<Extreme>> Reducer::State::extremes(const char* function, const MatrixInput& matrix, Along along,
-                                                             Which which) {
+std::vector<std::optional<Extreme>> Reducer::State::extremes(const char* function, const MatrixInput& matrix,
+                                                             Along along, Which which) {
     const gl::Scope scope(*context.device(), function);
     const auto source = open(function, matrix, along);
     std::vector<std::optional<Extreme>> found(source.results(along));
     if (source.rows == 0 || source.columns == 0) return found;
-    const auto results = read<std::uint32_t>(fold(source, along, {pass::FoldRule(which == Which::Least ? "FIRST_LEAST" : "FIRST_MOST")}));
+    const auto results = read<std::uint32_t>(
+        fold(source, along, {pass::FoldRule(which == Which::Least ? "FIRST_LEAST" : "FIRST_MOST")}));
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto [key, place, unused, unused_too] = results[i];
         constexpr std::uint32_t nothing = ~std::uint32_t{0};

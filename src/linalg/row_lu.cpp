@@ -36,8 +36,7 @@ RowLu::RowLu(gl::Device& device, pass::Programs& programs, Pivot pivot, Swap swa
       columns_(columns),
       textures_{{device, gl::Format::R32f, columns, rows}, {device, gl::Format::R32f, columns, rows}},
       pointers_(device, gl::Format::R32ui, std::max(rows, columns), pointer_rows),
-      search_(device, programs,
-              by_pointers() ? PivotSearch::In::MatrixByPointers : PivotSearch::In::Matrix),
+      search_(device, programs, by_pointers() ? PivotSearch::In::MatrixByPointers : PivotSearch::In::Matrix),
       eliminate_(eliminator()),
       trailing_(trailing_quads(device, rows, columns)),
       row_quads_(by_pointers() ? rows_of(device, rows, columns) : gl::QuadList()) {
@@ -53,8 +52,8 @@ const gl::Program& RowLu::eliminator() {
                                 (by_pointers() && pivot_ == Pivot::Full ? "#define FULL\n" : "") +
                                 shaders::linalg_numbers_glsl;
     if (!by_pointers()) return programs_.get("linalg/eliminate.frag", shaders::linalg_eliminate_frag, prelude);
-    return programs_.get("linalg/eliminate.frag",
-                         {shaders::linalg_pointer_rows_vert, shaders::linalg_eliminate_frag}, prelude);
+    return programs_.get("linalg/eliminate.frag", {shaders::linalg_pointer_rows_vert, shaders::linalg_eliminate_frag},
+                         prelude);
 }
 
 const gl::Texture& RowLu::find_pivot(int step) {
@@ -63,9 +62,8 @@ const gl::Texture& RowLu::find_pivot(int step) {
 }
 
 void RowLu::swap_pointers(int step, const gl::Texture& pivot) {
-    fill(device_, "swap pointers",
-         programs_.get("linalg/swap_pointers.frag", shaders::linalg_swap_pointers_frag), pointers_.next,
-         {&pointers_.now.texture, &pivot}, {{"k", step}});
+    fill(device_, "swap pointers", programs_.get("linalg/swap_pointers.frag", shaders::linalg_swap_pointers_frag),
+         pointers_.next, {&pointers_.now.texture, &pivot}, {{"k", step}});
     pointers_.swap();
 }
 
@@ -75,8 +73,8 @@ void RowLu::copy_lines(int step, const gl::Texture& pivot, Lines lines) {
     const auto& copies = lines == Lines::Columns ? *column_copies_ : *row_copies_;
     fill(device_, "take lines", programs_.get("linalg/take_lines.frag", shaders::linalg_take_lines_frag, prelude),
          copies.taken, {&textures_[0].texture, &textures_[1].texture, &pivot}, {{"k", step}});
-    const auto& put = programs_.get("linalg/put_lines.vert",
-                                    {shaders::linalg_put_lines_vert, shaders::pass_fetch_frag});
+    const auto& put =
+        programs_.get("linalg/put_lines.vert", {shaders::linalg_put_lines_vert, shaders::pass_fetch_frag});
     for (const auto& texture : textures_) {
         draw(device_, {.name = "put lines",
                        .program = &put,
@@ -111,8 +109,9 @@ void RowLu::eliminate(int step) {
 
 pass::Target RowLu::gather() {
     const bool pointers = by_pointers();
-    const auto& program = programs_.get("linalg/gather.frag", shaders::linalg_gather_frag,
-                                        (pointers ? "#define POINTERS\n" : "") + std::string(shaders::linalg_numbers_glsl));
+    const auto& program =
+        programs_.get("linalg/gather.frag", shaders::linalg_gather_frag,
+                      (pointers ? "#define POINTERS\n" : "") + std::string(shaders::linalg_numbers_glsl));
     pass::Target lu(device_, gl::Format::R32f, columns_, rows_);
     fill(device_, "gather", program, lu,
          {&textures_[0].texture, &textures_[1].texture, pointers ? &pointers_.now.texture : nullptr});

@@ -33,7 +33,8 @@ Substitution::Substitution(gl::Device& device, pass::Programs& programs, const g
 void Substitution::solve(Triangle triangle) {
     const bool upper = triangle == Triangle::Upper;
     const std::string access = "#define BLOCK " + std::to_string(block) + "\n" + (upper ? "#define UPPER\n" : "") +
-                               shaders::linalg_layout_glsl + shaders::linalg_factors_glsl + shaders::linalg_numbers_glsl;
+                               shaders::linalg_layout_glsl + shaders::linalg_factors_glsl +
+                               shaders::linalg_numbers_glsl;
     const auto& solve_block = programs_.get("linalg/triangle.frag", shaders::linalg_triangle_frag, access);
     const auto& update = programs_.get("linalg/update.frag", shaders::linalg_update_frag, access);
     const auto& store = programs_.get("linalg/triangle_rows.frag", shaders::linalg_triangle_rows_frag);

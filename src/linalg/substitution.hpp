@@ -1,4 +1,5 @@
-// Solves with factors that lie in a texture, in blocks: a triangle of them, then all other rows less a block of products.
+// Solves with factors that lie in a texture, in blocks: a triangle of them, then all other rows less a block of
+// products.
 #pragma once
 
 #include "linalg/row_lu.hpp"

@@ -65,7 +65,8 @@ class LuVerb(Command):
         self.assertEqual((result.returncode, result.stdout.splitlines()[-2:]), (0, [b"1 1", b"1 0"]))
 
     def test_reads_all_of_matrix_market(self):
-        for text, wanted in ((b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 2\n", [4, 2, 0.5, -1]),
+        for text, wanted in (
+                             (b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 2\n", [4, 2, 0.5, -1]),
                              (b"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n", [1, 0, 0, 1]),
                              (b"%%MatrixMarket MATRIX Array Integer skew-symmetric\n\n2 2\n3\n", [3, 0, 0, -3])):
             out = self.path("lu.f32")
@@ -94,7 +95,8 @@ class LuVerb(Command):
                    self.path("a", floats([1, 2]) + struct.pack("<ff", float("nan"), 1)))
         self.fails(1, "needs a square matrix", "lu", self.path("a", floats([1, 2])), "--columns", "2", "--solve",
                    self.path("b", floats([1])))
-        self.fails(1, "right-hand sides", "lu", self.path("a", floats([1, 2, 3, 4])), "--solve", self.path("b", floats([1])))
+        self.fails(1, "right-hand sides", "lu", self.path("a", floats([1, 2, 3, 4])), "--solve",
+                   self.path("b", floats([1])))
         self.fails(2, "goes with --solve", "lu", self.path("a", floats([1])), "--refine")
         self.fails(2, "--block", "lu", self.path("a", floats([1])), "--block", "3")
         self.fails(1, "leave block unset", "lu", self.path("a", floats([1])), "--block", "8", "--pivot", "full")

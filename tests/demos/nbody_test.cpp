@@ -1,10 +1,10 @@
 // Bodies against sums in double, and laws that they must keep.
-#include "nbody/bodies.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <numbers>
+
+#include "nbody/bodies.hpp"
 
 using namespace demo;  // NOLINT(google-build-using-namespace)
 
@@ -21,7 +21,8 @@ std::array<double, 3> acceleration(const std::vector<Body>& bodies, std::size_t 
             towards[axis] = static_cast<double>(other.place[axis]) - bodies[of].place[axis];
             squares += towards[axis] * towards[axis];
         }
-        for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += other.mass * towards[axis] / (squares * std::sqrt(squares));
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            sum[axis] += other.mass * towards[axis] / (squares * std::sqrt(squares));
     }
     return sum;
 }

@@ -1,8 +1,8 @@
 // The examples of linalg.hpp and of the README's part on matrices, as they are there.
 #include <doctest/doctest.h>
+
 #include <quadmill/context.hpp>
 #include <quadmill/linalg.hpp>
-
 #include <vector>
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
@@ -19,7 +19,7 @@ TEST_CASE("reductions of a matrix") {
 
 TEST_CASE("LU of a matrix") {
     Lu lu(Context::headless());
-    const std::vector<float> a{2, 1, 4, 1};  // [2 1; 4 1]
+    const std::vector<float> a{2, 1, 4, 1};             // [2 1; 4 1]
     const LuStats stats = lu.factor({a, 2, 2});         // info is 0
     const auto x = lu.solve(std::vector<float>{3, 5});  // 1, 1
     const double d = lu.determinant().value();          // -2

@@ -40,7 +40,8 @@ class Lapack(unittest.TestCase):
         result = run()
         said = result.stdout.decode()
         self.assertEqual(result.returncode, 0, said + result.stderr.decode())
-        for line in ("SGE routines passed the tests of the error exits", "All tests for SGE routines passed the threshold",
+        for line in ("SGE routines passed the tests of the error exits",
+                     "All tests for SGE routines passed the threshold",
                      "All tests for SGE drivers  passed the threshold"):
             self.assertIn(line, said)
         self.assertNotIn("fail", said.lower())

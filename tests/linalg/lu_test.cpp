@@ -1,7 +1,5 @@
 // LU by every way of pivoting, swapping and blocking: LAPACK's residual, its kinds of matrices, singular ones, and what
 // factors serve.
-#include "quadmill/linalg.hpp"
-
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -15,6 +13,7 @@
 #include "gl/pixels.hpp"
 #include "linalg/matrices.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/linalg.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
@@ -68,8 +67,8 @@ double max_lower(const Factors& factors, std::size_t columns) {
     return most;
 }
 
-// Fills each target with NaNs (or ones) before the first pass that writes it, so that whoever reads what no pass wrote is
-// found. But for the two textures in turn of the form that eliminates a row a pass: the matrix was sent to one of them.
+// Fills each target with NaNs (or ones) before the first pass that writes it, so that whoever reads what no pass wrote
+// is found. But for the two textures in turn of the form that eliminates a row a pass: the matrix was sent to one of them.
 class Poison final : public PassObserver {
   public:
     explicit Poison(Context& context) : context_(context), before_(context.observe(this)) {}
@@ -99,7 +98,8 @@ class Poison final : public PassObserver {
 TEST_CASE("nothing is read that no pass wrote") {
     auto opened = context();
     for (const auto& [name, options] : ways()) {
-        for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{{45, 45}, {41, 70}, {70, 41}}) {
+        for (const auto& [rows, columns] :
+             std::vector<std::pair<std::size_t, std::size_t>>{{45, 45}, {41, 70}, {70, 41}}) {
             INFO(std::string(name), ", ", rows, " x ", columns);
             auto a = random_matrix(rows, columns, 8);
             if (options.pivot == Pivot::Diagonal) a = dominant(a);
@@ -118,9 +118,23 @@ TEST_CASE("nothing is read that no pass wrote") {
 TEST_CASE("factors multiply to the matrix, whatever its shape and the way") {
     for (const auto& [name, options] : ways()) {
         Lu lu(context(), options);
-        for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
-                 {0, 0}, {0, 3}, {2, 0}, {1, 1}, {2, 2}, {3, 3}, {5, 5}, {10, 10}, {1, 50}, {50, 1}, {10, 50}, {50, 10},
-                 {31, 33}, {33, 31}, {32, 32}, {64, 64}, {65, 65}}) {
+        for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{{0, 0},
+                                                                                            {0, 3},
+                                                                                            {2, 0},
+                                                                                            {1, 1},
+                                                                                            {2, 2},
+                                                                                            {3, 3},
+                                                                                            {5, 5},
+                                                                                            {10, 10},
+                                                                                            {1, 50},
+                                                                                            {50, 1},
+                                                                                            {10, 50},
+                                                                                            {50, 10},
+                                                                                            {31, 33},
+                                                                                            {33, 31},
+                                                                                            {32, 32},
+                                                                                            {64, 64},
+                                                                                            {65, 65}}) {
             INFO(std::string(name), ", ", rows, " x ", columns);
             auto a = random_matrix(rows, columns, 7);
             if (options.pivot == Pivot::Diagonal) a = dominant(a);
@@ -162,7 +176,8 @@ TEST_CASE("pivots are those of Eigen") {
         lu.factor(a.view());
         using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
         const RowMajor matrix = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-                                    a.values.data(), n, n).cast<double>();
+                                    a.values.data(), n, n)
+                                    .cast<double>();
         const Eigen::PartialPivLU<RowMajor> oracle(matrix);
         const auto factors = lu.factors();
         for (std::size_t i = 0; i < n; ++i)
@@ -181,8 +196,7 @@ TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal
         const auto largest = *std::ranges::max_element(a.values, {}, [](float x) { return std::abs(x); });
         CHECK(factors.lu[0] == largest);
         for (std::size_t i = 0; i < 40; ++i) {
-            for (auto j = i; j < 40; ++j)
-                CHECK(std::abs(factors.lu[i * 40 + j]) <= std::abs(factors.lu[i * 40 + i]));
+            for (auto j = i; j < 40; ++j) CHECK(std::abs(factors.lu[i * 40 + j]) <= std::abs(factors.lu[i * 40 + i]));
         }
     }
 }
@@ -190,9 +204,10 @@ TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal
 TEST_CASE("passes are as many as documented") {
     const auto a = random_matrix(64, 64, 1);
     const auto passes = [&](const LuOptions& options) { return Lu(context(), options).factor(a.view()).passes; };
-    CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);           // and pointers, and the last gather
-    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}) < 64 * 4 + 2);  // search, fold, swap, eliminate
-    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}) < 64 * 7 + 2);     // and three to copy
+    CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);  // and pointers, and the last gather
+    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}) <
+          64 * 4 + 2);  // search, fold, swap, eliminate
+    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}) < 64 * 7 + 2);  // and three to copy
     CHECK(passes({.pivot = Pivot::Partial, .block = 32}) < 64 * 3 + 24);  // search, fold, eliminate in the panel
 }
 
@@ -232,7 +247,8 @@ TEST_CASE("matrices of LAPACK's tests") {
         }
         a = random_matrix(n, n, 25);
         for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t j = 0; j < n; ++j) a.at(i, j) *= std::ldexp(1.0F, static_cast<int>(i) / 2 - static_cast<int>(j) / 2);
+            for (std::size_t j = 0; j < n; ++j)
+                a.at(i, j) *= std::ldexp(1.0F, static_cast<int>(i) / 2 - static_cast<int>(j) / 2);
         }
         check("graded", a, 0);
         a = Matrix{12, 12};

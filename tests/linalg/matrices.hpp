@@ -45,7 +45,8 @@ inline double lu_ratio(const Matrix& a, const Factors& factors) {
     std::vector<double> difference(rows * columns), original(a.values.begin(), a.values.end());
     for (std::size_t i = 0; i < rows; ++i) {
         double* const out = difference.data() + i * columns;
-        for (std::size_t j = 0; j < columns; ++j) out[j] = -static_cast<double>(a.at(factors.rows[i], factors.columns[j]));
+        for (std::size_t j = 0; j < columns; ++j)
+            out[j] = -static_cast<double>(a.at(factors.rows[i], factors.columns[j]));
         for (std::size_t k = 0; k < std::min(i + 1, steps); ++k) {
             const double l = k == i ? 1.0 : factors.lu[i * columns + k];
             for (auto j = k; j < columns; ++j) out[j] += l * factors.lu[k * columns + j];

@@ -21,8 +21,8 @@ Context context() {
     return opened;
 }
 
-const std::vector<std::pair<std::size_t, std::size_t>> shapes{{0, 0},  {0, 3},   {1, 1},     {1, 2},   {3, 1},      {63, 1},
-                                                              {1, 64}, {65, 2},  {16, 1024}, {37, 129}, {1025, 17}, {300, 300}};
+const std::vector<std::pair<std::size_t, std::size_t>> shapes{
+    {0, 0}, {0, 3}, {1, 1}, {1, 2}, {3, 1}, {63, 1}, {1, 64}, {65, 2}, {16, 1024}, {37, 129}, {1025, 17}, {300, 300}};
 
 std::size_t results(std::size_t rows, std::size_t columns, Along along) {
     return along == Along::All ? 1 : along == Along::Rows ? rows : columns;
@@ -146,7 +146,8 @@ TEST_CASE("a vector longer than a texture is wide") {
     values[70000] = -2;
     CHECK(reducer.sums(MatrixView{values, 1, values.size()}).front() == 99998);
     CHECK(reducer.least(MatrixView{values, values.size(), 1}).front() == Extreme{-2, 70000, 0});
-    CHECK_THROWS_AS(static_cast<void>(reducer.sums(MatrixView{values, 1, values.size()}, Along::Rows)), InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(reducer.sums(MatrixView{values, 1, values.size()}, Along::Rows)),
+                    InvalidArgument);
     CHECK_THROWS_WITH_AS(static_cast<void>(reducer.sums(MatrixView{values, 2, 2})),
                          "Reducer::sums: 2 rows and 2 columns do not make 100001 values", InvalidArgument);
 }
