@@ -23,12 +23,14 @@ ROOMS = {
     "query": ["cpu", "gl", "pass", "sort"],
     "external": ["cpu", "files", "gl", "pass", "sort"],
     "sketch": ["cpu", "gl", "pass", "sort"],
+    "linalg": ["cpu", "gl", "pass"],
+    "lapack": [],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
-    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "sketch", "input"],
+    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "sketch", "linalg", "input"],
     "show": ["cpu", "gl", "pass", "sort", "query", "input"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "sketch", "files", "input", "sql", "bench",
-            "show"],
+    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "sketch", "linalg", "files", "input", "sql",
+            "bench", "show"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.

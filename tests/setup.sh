@@ -6,8 +6,9 @@ packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     liburing-dev libxxhash-dev                                        # of the library, the first where it is there
     fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
     doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools     # and of the tests
+    liblapack-test                                                    # LAPACK's own tester
     libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
-    libtbb-dev libhwy-dev libboost-dev                                # rivals of `quadmill bench`
+    libtbb-dev libhwy-dev libboost-dev libeigen3-dev libopenblas-dev   # rivals of `quadmill bench`
     libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU
 missing=()
 for package in "${packages[@]}"; do

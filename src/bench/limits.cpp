@@ -370,6 +370,14 @@ std::vector<Limit> sketch_limits(Context& context) {
     return limits;
 }
 
+Limit fetch_limit(Context& context) {
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, "limits");
+    auto limit = Meter(device, {.repeat = 3}).fetch();
+    scope.check();
+    return limit;
+}
+
 double FillLimits::rate(std::string_view format, PassEvent::Write write) {
     const auto blend = write == PassEvent::Write::Blend ? gl::Blend::Min : gl::Blend::None;
     const auto known = gl::format_of(format);

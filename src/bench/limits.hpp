@@ -30,6 +30,8 @@ struct LimitsRequest {
 // What inserts and queries of sketches are judged by: "scatter points, adding to R32F", the same to RGBA32F, and "fetch
 // RGBA32F".
 [[nodiscard]] std::vector<Limit> sketch_limits(Context& context);
+// "fetch RGBA32F" alone.
+[[nodiscard]] Limit fetch_limit(Context& context);
 
 // How fast passes can write or blend, measured when first asked for.
 class FillLimits {

@@ -14,6 +14,7 @@ void add_gensort_command(CLI::App& app);
 void add_hhh_command(CLI::App& app);
 void add_info_command(CLI::App& app);
 void add_limits_command(CLI::App& app);
+void add_lu_command(CLI::App& app);
 void add_merge_command(CLI::App& app);
 void add_quantiles_command(CLI::App& app);
 void add_query_command(CLI::App& app);

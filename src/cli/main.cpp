@@ -106,6 +106,7 @@ int run(int argc, char** argv) {
     add_merge_command(app);
     add_query_command(app);
     add_terasort_command(app);
+    add_lu_command(app);
     add_gensort_command(app);
     add_valsort_command(app);
     add_sketch_command(app);

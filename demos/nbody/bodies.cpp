@@ -1,0 +1,125 @@
+#include "nbody/bodies.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <random>
+
+#include "quadmill_shaders.hpp"
+
+namespace demo {
+
+namespace {
+
+namespace gl = quadmill::detail::gl;
+namespace pass = quadmill::detail::pass;
+namespace shaders = quadmill::detail::shaders;
+using Texel = std::array<float, 4>;
+
+constexpr int bodies_a_fragment = 64;
+
+}  // namespace
+
+std::vector<Body> galaxy(std::size_t count, std::uint32_t seed) {
+    std::mt19937 random(seed);
+    const auto uniform = [&] { return static_cast<float>(random()) * 0x1p-32F; };
+    std::vector<Body> bodies(count);
+    for (auto& body : bodies) {
+        const float radius = 0.1F + 0.9F * std::sqrt(uniform()), angle = 2 * std::numbers::pi_v<float> * uniform();
+        body.place = {radius * std::cos(angle), radius * std::sin(angle), 0.05F * (uniform() - 0.5F)};
+        body.mass = 0.2F / static_cast<float>(count);
+        const float speed = std::sqrt((1 + 0.2F * radius * radius) / radius);  // on a circle, about
+        body.velocity = {-speed * std::sin(angle), speed * std::cos(angle), 0};
+    }
+    if (!bodies.empty()) bodies.front() = {.mass = 1};
+    return bodies;
+}
+
+double energy(const std::vector<Body>& bodies, double softening) {
+    double sum = 0;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const auto& a = bodies[i];
+        for (const float v : a.velocity) sum += 0.5 * a.mass * v * v;
+        for (std::size_t j = 0; j < i; ++j) {
+            double squares = softening * softening;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const double apart = static_cast<double>(a.place[axis]) - bodies[j].place[axis];
+                squares += apart * apart;
+            }
+            sum -= static_cast<double>(a.mass) * bodies[j].mass / std::sqrt(squares);
+        }
+    }
+    return sum;
+}
+
+Bodies::Bodies(const quadmill::Context& context, const std::vector<Body>& bodies, float softening)
+    : context_(context),
+      device_(*quadmill::detail::Access::of(context)),
+      scope_(device_, "Bodies"),
+      count_(static_cast<int>(bodies.size())),
+      softening_(softening),
+      programs_(device_),
+      places_(device_, gl::Format::Rgba32f, count_, 1),
+      velocities_(device_, gl::Format::Rgba32f, count_, 1),
+      columns_(device_, gl::Format::Rgba32f, count_, (count_ + bodies_a_fragment - 1) / bodies_a_fragment,
+               pass::Fold::Along::Columns) {
+    std::vector<Texel> places, velocities;
+    for (const auto& [place, mass, velocity] : bodies) {
+        places.push_back({place[0], place[1], place[2], mass});
+        velocities.push_back({velocity[0], velocity[1], velocity[2], 0});
+    }
+    upload(places_.now.texture, places);
+    upload(velocities_.now.texture, velocities);
+    find_accelerations();
+}
+
+void Bodies::upload(const gl::Texture& texture, const std::vector<Texel>& values) {
+    uploader_.send(device_, texture, workers_, [&](std::size_t, std::size_t, std::span<std::byte> memory) {
+        std::memcpy(memory.data(), values.data(), memory.size());
+    });
+}
+
+void Bodies::find_accelerations() {
+    fill(device_, "forces", programs_.get("nbody/forces.frag", shaders::nbody_forces_frag), columns_.source(),
+         {&places_.now.texture}, {{"count", count_}, {"softening", softening_ * softening_}});
+    accelerations_ = &columns_(device_, programs_, pass::FoldRule("SUMS"));
+}
+
+void Bodies::add(pass::PingPong& to, const gl::Texture& rate, float step) {
+    fill(device_, "advance", programs_.get("nbody/advance.frag", shaders::nbody_advance_frag), to.next,
+         {&to.now.texture, &rate}, {{"step_size", step}});
+    to.swap();
+}
+
+void Bodies::advance(float step) {
+    add(velocities_, *accelerations_, step / 2);
+    add(places_, velocities_.now.texture, step);
+    find_accelerations();
+    add(velocities_, *accelerations_, step / 2);
+}
+
+std::vector<Texel> Bodies::read(const gl::Texture& texture) {
+    std::vector<Texel> texels(static_cast<std::size_t>(count_));
+    pass::ReadBack back;
+    back.request(device_, texture);
+    const auto bytes = back.wait();
+    std::memcpy(texels.data(), bytes.data(), bytes.size());
+    return texels;
+}
+
+std::vector<Texel> Bodies::accelerations() {
+    return read(*accelerations_);
+}
+
+std::vector<Body> Bodies::read() {
+    const auto places = read(places_.now.texture), velocities = read(velocities_.now.texture);
+    std::vector<Body> bodies(places.size());
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const auto& [x, y, z, mass] = places[i];
+        bodies[i] = {{x, y, z}, mass, {velocities[i][0], velocities[i][1], velocities[i][2]}};
+    }
+    return bodies;
+}
+
+}  // namespace demo

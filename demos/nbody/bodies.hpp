@@ -1,0 +1,58 @@
+// Bodies that attract each other, advanced by passes over textures of one row: places and velocities stay on the GPU.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "gl/device.hpp"
+#include "pass/fold.hpp"
+#include "pass/transfer.hpp"
+#include "quadmill/context.hpp"
+
+namespace demo {
+
+struct Body {
+    std::array<float, 3> place{};
+    float mass = 0;
+    std::array<float, 3> velocity{};
+};
+
+// A turning disk about a heavy middle.
+[[nodiscard]] std::vector<Body> galaxy(std::size_t count, std::uint32_t seed);
+
+// Kinetic and potential, in double, with that softening; the constant of gravity is 1.
+[[nodiscard]] double energy(const std::vector<Body>& bodies, double softening);
+
+class Bodies {
+  public:
+    // Pre: 1 to ContextInfo::max_texture_size bodies.
+    Bodies(const quadmill::Context& context, const std::vector<Body>& bodies, float softening);
+    // Leap-frog: half a kick, a drift, half a kick.
+    void advance(float step);
+    // As they are now; waits for the GPU.
+    [[nodiscard]] std::vector<Body> read();
+    // Of each body; waits for the GPU.
+    [[nodiscard]] std::vector<std::array<float, 4>> accelerations();
+
+  private:
+    void find_accelerations();
+    void add(quadmill::detail::pass::PingPong& to, const quadmill::detail::gl::Texture& rate, float step);
+    void upload(const quadmill::detail::gl::Texture& texture, const std::vector<std::array<float, 4>>& values);
+    [[nodiscard]] std::vector<std::array<float, 4>> read(const quadmill::detail::gl::Texture& texture);
+
+    quadmill::Context context_;
+    quadmill::detail::gl::Device& device_;
+    quadmill::detail::gl::Scope scope_;  // one session for all calls
+    int count_;
+    float softening_;
+    quadmill::detail::cpu::Workers workers_{1};
+    quadmill::detail::pass::Uploader uploader_;
+    quadmill::detail::pass::Programs programs_;
+    quadmill::detail::pass::PingPong places_, velocities_;
+    quadmill::detail::pass::Fold columns_;  // of the force matrix
+    const quadmill::detail::gl::Texture* accelerations_ = nullptr;
+};
+
+}  // namespace demo

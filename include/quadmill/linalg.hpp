@@ -1,0 +1,206 @@
+/// Linear algebra by the graphics pipeline: reductions, and LU factorization with what it serves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "quadmill/api.hpp"
+#include "quadmill/context.hpp"
+
+namespace quadmill {
+
+/// A matrix in memory, row after row.
+/// Shape: values has rows * columns elements.
+struct MatrixView {
+    std::span<const float> values;
+    std::size_t rows = 0, columns = 0;
+};
+
+/// A matrix in a texture of the caller: R32F, level 0, row i being row i of texels. Its parameters do not matter.
+struct MatrixTexture {
+    std::uint32_t id = 0;
+};
+
+/// What is reduced to one number each.
+enum class Along { All, Rows, Columns };
+
+/// Where a matrix lies.
+using MatrixInput = std::variant<MatrixView, MatrixTexture>;
+
+/// The smallest or largest element and its place, the first of equal ones in row-major order.
+struct Extreme {
+    float value = 0;
+    std::size_t row = 0, column = 0;
+    bool operator==(const Extreme&) const = default;
+};
+
+/// Sums, extremes and norms of matrices by log-step passes: the first folds 64 elements into one, the others 16.
+///
+/// Shape: results have one element for Along::All, one a row, or one a column. A sum of nothing is 0.
+/// Guarantee: float sums are pairwise, so the error of a sum of n values is at most (log2(n) + 8) * 2^-24 times the
+/// sum of their absolute values (plus n * 2^-126: hardware may flush denormals); of a dot product, 2 more in the
+/// bracket. Integer sums and extremes are exact.
+/// Memory: on the GPU the matrix and a quarter more; a texture of the caller is read where it is.
+/// Throws: InvalidArgument for views whose size is not rows * columns, for rows or columns beyond
+/// ContextInfo::max_texture_size (but for Along::All), for more than 2^30 elements, and for what is no such texture;
+/// GlError, ContextError, std::bad_alloc.
+/// Source: 'Query Processing on GPUs', parallel reduction, where a pass folds two.
+///
+///     Reducer reducer(Context::headless());
+///     const std::vector<float> values{3, 1, 2, 6, 5, 4};
+///     const MatrixView matrix{values, 2, 3};
+///     const auto sums = reducer.sums(matrix, Along::Rows);  // 6, 15
+class QUADMILL_API Reducer {
+  public:
+    explicit Reducer(const Context& context);
+    Reducer(Reducer&&) noexcept;
+    Reducer& operator=(Reducer&&) noexcept;
+    ~Reducer();
+
+    [[nodiscard]] std::vector<float> sums(const MatrixInput& matrix, Along along = Along::All);
+    /// Of products of elements in the same place.
+    /// Shape: both matrices have the same.
+    [[nodiscard]] std::vector<float> dots(const MatrixInput& a, const MatrixInput& b, Along along = Along::All);
+    /// Euclidean norms. Squares neither overflow nor vanish: they are scaled by a power of two.
+    [[nodiscard]] std::vector<float> norms(const MatrixInput& matrix, Along along = Along::All);
+    /// NaNs are passed over; nothing where there is nothing else. -0 equals +0.
+    ///
+    ///     const auto least = reducer.least(matrix).front();  // 1, of row 0 and column 1
+    [[nodiscard]] std::vector<std::optional<Extreme>> least(const MatrixInput& matrix, Along along = Along::All);
+    [[nodiscard]] std::vector<std::optional<Extreme>> most(const MatrixInput& matrix, Along along = Along::All);
+    /// Exact sums of a matrix of integers, row after row, of `columns` columns.
+    /// Throws: InvalidArgument when columns do not divide the number of values.
+    [[nodiscard]] std::vector<std::uint64_t> sums(std::span<const std::uint32_t> values, std::size_t columns,
+                                                  Along along = Along::All);
+    [[nodiscard]] std::vector<std::int64_t> sums(std::span<const std::int32_t> values, std::size_t columns,
+                                                 Along along = Along::All);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Which element becomes the pivot of a step.
+enum class Pivot {
+    Diagonal,  ///< the one on the diagonal, whatever it is: no pivoting
+    Partial,   ///< the largest in its column, as LAPACK's getrf does
+    Full       ///< the largest of all that are left
+};
+
+/// How rows and columns are swapped, where a pass eliminates one row.
+enum class Swap {
+    Pointer,  ///< an index texture says where they lie, and passes draw there
+    Copy      ///< their texels are copied
+};
+
+/// How the trailing matrix of a blocked factorization lies in texels.
+enum class Layout {
+    Scalars,  ///< R32F, an element a texel
+    Tiles     ///< RGBA32F in 8 layers that a pass writes together: a fragment computes 4 columns of 8 rows
+};
+
+struct LuOptions {
+    Pivot pivot = Pivot::Partial;
+    Swap swap = Swap::Copy;
+    /// Rows that a pass over the trailing matrix eliminates: 8, 16 or 32, or 1, the slides' own form. Pivot::Full
+    /// always has 1, since each of its pivots depends on all that is left. Unset: 32, or 1 for Pivot::Full.
+    std::optional<std::size_t> block{};
+    Layout layout = Layout::Tiles;
+    /// CPU threads for packing and residuals; 0 takes as many as the machine has.
+    unsigned threads = 0;
+};
+
+/// What a factorization did.
+struct LuStats {
+    std::size_t rows = 0, columns = 0;
+    /// 0, or the number, from 1, of the first pivot that is zero, as LAPACK reports it.
+    std::size_t info = 0;
+    std::size_t block = 0;     ///< the one that was taken
+    std::uint64_t passes = 0;  ///< issued
+    double upload_ms = 0;      ///< wall clock: the matrix to its texture
+    double factor_ms = 0;      ///< wall clock: the passes, to their end on the GPU
+};
+
+/// L and U in one array: U on and above the diagonal, L below, whose diagonal is 1.
+struct Factors {
+    std::vector<float> lu;                     ///< row after row
+    std::vector<std::uint32_t> rows, columns;  ///< row i of L * U is row rows[i] of the matrix; columns likewise
+};
+
+/// The determinant as sign * exp(log_magnitude), since it mostly overflows.
+struct Determinant {
+    int sign = 0;  ///< 0 where the matrix is singular
+    double log_magnitude = -std::numeric_limits<double>::infinity();
+    [[nodiscard]] QUADMILL_API double value() const noexcept;
+};
+
+/// How a refinement ended.
+struct Refinement {
+    int steps = 0;
+    bool converged = false;
+    double residual = 0;  ///< the largest of |b - A x| / (|A| |x| + |b|) over all right-hand sides, infinity norms
+};
+
+/// LU factorization in passes: A(i,j) -= A(i,k) / A(k,k) * A(k,j), two textures in turn. Keeps programs, and the
+/// factors on the GPU for what follows.
+///
+/// Guarantee: nothing is read back during a factorization; the pivot's place goes from pass to pass in a texel.
+/// Residuals are those of LAPACK's test, |L U - P A| / (n |A| 2^-24) < 30 in 1-norms, for Pivot::Partial and
+/// Pivot::Full. Bits differ between drivers, whose division and fused multiply-adds differ. Denormals count as zero,
+/// so matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in its column of L, so a singular
+/// matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
+/// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the
+/// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass a
+/// column in a panel of `block` columns, 2 to 4 with the search, and for each panel one over the trailing matrix and 6
+/// small ones.
+/// Memory: on the GPU some 5 times the matrix.
+/// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
+/// them, and for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
+/// fifths of it); where no factorization was made; GlError, ContextError, std::bad_alloc.
+/// Source: 'Query Processing on GPUs', LU decomposition; blocks and tiles are not in it.
+///
+///     Lu lu(Context::headless());
+///     const std::vector<float> a{2, 1, 4, 1};             // [2 1; 4 1]
+///     const LuStats stats = lu.factor({a, 2, 2});         // info is 0
+///     const auto x = lu.solve(std::vector<float>{3, 5});  // 1, 1
+///     const double d = lu.determinant().value();          // -2
+class QUADMILL_API Lu {
+  public:
+    explicit Lu(const Context& context, const LuOptions& options = {});
+    Lu(Lu&&) noexcept;
+    Lu& operator=(Lu&&) noexcept;
+    ~Lu();
+
+    LuStats factor(MatrixView matrix);
+
+    /// Reads the factors back.
+    [[nodiscard]] Factors factors();
+
+    /// Solves A x = b for right-hand sides in the columns of b, by passes.
+    /// Shape: b has as many rows as the matrix, which is square, and `columns` columns; the result is alike.
+    /// Cost: about n / 4 passes.
+    /// Throws: Error when a pivot is zero.
+    [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
+
+    /// The same to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU,
+    /// until one is no smaller than half of the one before or all are below the accuracy of double.
+    /// Pre: matrix is the one that was factorized, to be read again; its condition is well below 2^24, else
+    /// `converged` is false and x the best that was found.
+    /// Shape: as for solve(); x is filled.
+    Refinement solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
+
+    [[nodiscard]] std::vector<float> inverse();
+    [[nodiscard]] Determinant determinant();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace quadmill

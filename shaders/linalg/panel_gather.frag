@@ -1,0 +1,12 @@
+// Columns of L, and of U's triangle on the diagonal, from a panel that was kept, rows in their final order.
+uniform highp sampler2D texture0;   // panels, side by side
+uniform highp usampler2D texture1;  // where the final rows lay when the panel was finished
+uniform int first;
+uniform int panel;  // its first texel
+out float value;
+
+void main() {
+    int j = int(gl_FragCoord.x) - first;
+    int i = int(texelFetch(texture1, ivec2(0, int(gl_FragCoord.y)), 0).x);
+    value = texelFetch(texture0, ivec2(panel + (j >> 2), i), 0)[j & 3];
+}

@@ -1,0 +1,10 @@
+// texture0 + step * texture1, of its first three channels: places by velocities, velocities by accelerations.
+uniform highp sampler2D texture0;
+uniform highp sampler2D texture1;
+uniform float step_size;
+out vec4 value;
+
+void main() {
+    ivec2 at = ivec2(gl_FragCoord.xy);
+    value = texelFetch(texture0, at, 0) + vec4(step_size * texelFetch(texture1, at, 0).xyz, 0.0);
+}

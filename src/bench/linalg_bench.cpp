@@ -1,0 +1,168 @@
+#include "bench/linalg_bench.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "bench/spread.hpp"
+#include "cpu/stopwatch.hpp"
+#include "linalg/measures.hpp"
+
+#ifdef QUADMILL_EIGEN
+#include <Eigen/LU>
+#endif
+#ifdef QUADMILL_OPENBLAS
+extern "C" void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* pivots, int* info);
+#endif
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+#ifdef QUADMILL_OPENBLAS
+void openblas(std::vector<float>& matrix, std::size_t n) {
+    const int size = static_cast<int>(n);
+    std::vector<int> pivots(n);
+    int info = 0;
+    sgetrf_(&size, &size, matrix.data(), &size, pivots.data(), &info);
+}
+#else
+constexpr void (*openblas)(std::vector<float>&, std::size_t) = nullptr;
+#endif
+
+#ifdef QUADMILL_EIGEN
+using Columns = Eigen::Map<Eigen::MatrixXf>;
+void eigen_partial(std::vector<float>& matrix, std::size_t n) {
+    Columns columns(matrix.data(), static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+    const Eigen::PartialPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
+}
+void eigen_full(std::vector<float>& matrix, std::size_t n) {
+    Columns columns(matrix.data(), static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+    const Eigen::FullPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
+}
+#else
+constexpr void (*eigen_partial)(std::vector<float>&, std::size_t) = nullptr;
+constexpr void (*eigen_full)(std::vector<float>&, std::size_t) = nullptr;
+#endif
+
+// Dominant on its diagonal for no pivoting, which is not stable otherwise.
+std::vector<float> sample(std::size_t n, Pivot pivot) {
+    std::vector<float> matrix(n * n);
+    std::mt19937 random(static_cast<unsigned>(n));
+    std::uniform_real_distribution<float> value(-1, 1);
+    for (auto& x : matrix) x = value(random);
+    for (std::size_t i = 0; i < n && pivot == Pivot::Diagonal; ++i) matrix[i * n + i] += static_cast<float>(n);
+    return matrix;
+}
+
+// RGBA32F texels that a fragment of an update in tiles fetches: where its 8 rows were, and these, and of each 4
+// products 8 texels of L and 4 of U.
+double fetches_of_tile(std::size_t block) {
+    return 8 + 8 + static_cast<double>(block) / 4 * (8 + 4);
+}
+
+}  // namespace
+
+const std::vector<LuRival>& lu_rivals() {
+    constexpr std::size_t most = std::size_t{1} << 14U;
+    static const std::vector<LuRival> all{{"OpenBLAS sgetrf", "libopenblas-dev", Pivot::Partial, most, openblas},
+                                          {"Eigen PartialPivLU", "libeigen3-dev", Pivot::Partial, most, eigen_partial},
+                                          {"Eigen FullPivLU", "libeigen3-dev", Pivot::Full, 1024, eigen_full}};
+    return all;
+}
+
+LinalgBench::LinalgBench(std::optional<Context> context, std::string why_not, std::vector<LuContender> contenders,
+                         int repeat)
+    : context_(std::move(context)), why_not_(std::move(why_not)), contenders_(std::move(contenders)), repeat_(repeat) {
+    if (context_) fill_.emplace(*context_);
+}
+
+std::optional<LuBound> LinalgBench::bound(const LuContender& contender, const std::vector<PassProfiler::Row>& rows) {
+    for (const auto& row : rows) {
+        if (row.name == "eliminate") {
+            const std::string limit = "write " + row.format;
+            return LuBound{row.name, limit, row.gpu_ms, fill_->least_ms(row.texels, row.format, row.write)};
+        }
+        if (row.name != "update") continue;
+        if (contender.options.layout == Layout::Scalars)
+            return LuBound{row.name, "write " + row.format, row.gpu_ms,
+                           fill_->least_ms(row.texels, row.format, row.write)};
+        if (!fetch_) fetch_ = fetch_limit(*context_);
+        constexpr double layers = 8;
+        const double fetches =
+            static_cast<double>(row.texels) / layers * fetches_of_tile(contender.options.block.value_or(32));
+        return LuBound{row.name, fetch_->name, row.gpu_ms, fetches * 1e-6 / fetch_->value};
+    }
+    return std::nullopt;
+}
+
+LuTimes LinalgBench::on_gpu(const LuContender& contender, MatrixView matrix) {
+    LuTimes times{.contender = &contender};
+    if (!context_) {
+        times.refusal = why_not_;
+        return times;
+    }
+    Lu lu(*context_, contender.options);
+    std::vector<double> ms;
+    for (int i = 0; i <= repeat_; ++i) {  // once more, since the first compiles
+        const auto stats = lu.factor(matrix);
+        if (i > 0) ms.push_back(stats.factor_ms);
+        times.upload_ms = stats.upload_ms;
+        times.passes = stats.passes;
+    }
+    const Spread spread(ms);
+    times.ms = spread.median;
+    times.low_ms = spread.low;
+    times.high_ms = spread.high;
+    times.residual = linalg::residual_ratio(matrix, lu.factors());
+    std::vector<PassProfiler::Row> rows;
+    {
+        PassProfiler profiler(*context_);
+        static_cast<void>(lu.factor(matrix));
+        rows = profiler.rows();
+    }
+    times.bound = bound(contender, rows);
+    return times;
+}
+
+LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<float>& matrix, std::size_t n) const {
+    LuTimes times{.contender = &contender};
+    if (n > contender.rival->most_n) {
+        times.refusal = "takes too long beyond n = " + std::to_string(contender.rival->most_n);
+        return times;
+    }
+    std::vector<double> ms;
+    for (int i = 0; i <= repeat_; ++i) {
+        auto copy = matrix;
+        const cpu::Stopwatch time;
+        contender.rival->factor(copy, n);
+        if (i > 0) ms.push_back(time.ms());
+    }
+    const Spread spread(ms);
+    times.ms = spread.median;
+    times.low_ms = spread.low;
+    times.high_ms = spread.high;
+    return times;
+}
+
+LuCase LinalgBench::run(std::size_t n, Pivot pivot) {
+    const auto matrix = sample(n, pivot);
+    LuCase found{pivot, n, {}};
+    for (const auto& contender : contenders_) {
+        // Who pivots partially is also what stands against no pivoting.
+        const auto of_contender = contender.is_rival() ? contender.rival->pivot : contender.options.pivot;
+        if (of_contender != pivot &&
+            !(contender.is_rival() && pivot == Pivot::Diagonal && of_contender == Pivot::Partial))
+            continue;
+        found.results.push_back(contender.is_rival() ? by_rival(contender, matrix, n)
+                                                     : on_gpu(contender, {matrix, n, n}));
+    }
+    return found;
+}
+
+std::vector<Limit> LinalgBench::limits() const {
+    auto all = fill_ ? fill_->measured() : std::vector<Limit>();
+    if (fetch_) all.push_back(*fetch_);
+    return all;
+}
+
+}  // namespace quadmill::detail::bench

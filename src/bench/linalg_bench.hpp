@@ -1,0 +1,81 @@
+// LU by passes, and by others on the CPU, of the same matrices.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/limits.hpp"
+#include "quadmill/linalg.hpp"
+
+namespace quadmill::detail::bench {
+
+// A factorization of others: in place, row after row, with partial (or full) pivoting.
+struct LuRival {
+    const char *name, *package;
+    Pivot pivot;
+    std::size_t most_n;                                         // beyond it takes too long
+    void (*factor)(std::vector<float>& matrix, std::size_t n);  // null: was not built in
+};
+[[nodiscard]] const std::vector<LuRival>& lu_rivals();
+
+struct LuContender {
+    std::string name;
+    LuOptions options;
+    const LuRival* rival = nullptr;
+    [[nodiscard]] bool is_rival() const { return rival != nullptr; }
+};
+
+// What the passes over the trailing matrix are near to.
+struct LuBound {
+    std::string pass, limit;
+    double ms = 0, least_ms = 0;
+    [[nodiscard]] double percent() const { return ms > 0 ? 100 * least_ms / ms : 0; }
+};
+
+struct LuTimes {
+    const LuContender* contender;
+    std::string refusal{};
+    double ms = 0, low_ms = 0, high_ms = 0;  // of the factorization: median, lowest, highest
+    double upload_ms = 0;
+    std::uint64_t passes = 0;
+    double residual = 0;
+    std::optional<LuBound> bound{};
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+    [[nodiscard]] bool verified() const { return contender->is_rival() || residual < 30; }
+    [[nodiscard]] double gflops(std::size_t n) const {
+        const auto size = static_cast<double>(n);
+        return ms > 0 ? 2.0 / 3 * size * size * size / ms * 1e-6 : 0;
+    }
+};
+
+struct LuCase {
+    Pivot pivot;
+    std::size_t n;
+    std::vector<LuTimes> results;
+};
+
+class LinalgBench {
+  public:
+    LinalgBench(std::optional<Context> context, std::string why_not, std::vector<LuContender> contenders, int repeat);
+    // Those with that pivoting.
+    [[nodiscard]] LuCase run(std::size_t n, Pivot pivot);
+    // Measured so far.
+    [[nodiscard]] std::vector<Limit> limits() const;
+
+  private:
+    [[nodiscard]] LuTimes on_gpu(const LuContender& contender, MatrixView matrix);
+    [[nodiscard]] LuTimes by_rival(const LuContender& contender, const std::vector<float>& matrix, std::size_t n) const;
+    [[nodiscard]] std::optional<LuBound> bound(const LuContender& contender,
+                                               const std::vector<PassProfiler::Row>& rows);
+
+    std::optional<Context> context_;
+    std::string why_not_;
+    std::vector<LuContender> contenders_;
+    int repeat_;
+    std::optional<FillLimits> fill_;
+    std::optional<Limit> fetch_;
+};
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,182 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bench/linalg_bench.hpp"
+#include "cli/bench_report.hpp"
+#include "cli/commands.hpp"
+#include "input/checks.hpp"
+#include "input/words.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
+using Json = nlohmann::ordered_json;
+
+const Words<Pivot> pivots{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
+
+struct BenchLinalg : BenchRun {
+    std::vector<std::size_t> n{512, 1024, 2048, 4096};
+    std::vector<Pivot> which{Pivot::Diagonal, Pivot::Partial, Pivot::Full};
+    std::string plot_file;
+
+    void run();
+
+  private:
+    [[nodiscard]] std::vector<LuContender> contenders() const;
+    [[nodiscard]] static std::vector<MissingRival> missing_rivals();
+    static void print(const LuCase& found);
+    [[nodiscard]] static Json to_json(const LuCase& found);
+};
+
+std::vector<LuContender> BenchLinalg::contenders() const {
+    std::vector<LuContender> all{
+        {"a row a pass", {.pivot = Pivot::Diagonal, .block = 1}},
+        {"16 rows, scalars", {.pivot = Pivot::Diagonal, .block = 16, .layout = Layout::Scalars}},
+        {"16 rows, tiles", {.pivot = Pivot::Diagonal, .block = 16}},
+        {"32 rows, tiles", {.pivot = Pivot::Diagonal, .block = 32}},
+        {"a row a pass, pointers", {.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}},
+        {"a row a pass, copies", {.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}},
+        {"16 rows, scalars", {.pivot = Pivot::Partial, .block = 16, .layout = Layout::Scalars}},
+        {"16 rows, tiles", {.pivot = Pivot::Partial, .block = 16}},
+        {"32 rows, tiles", {.pivot = Pivot::Partial, .block = 32}},
+        {"a row a pass, pointers", {.pivot = Pivot::Full, .swap = Swap::Pointer}},
+        {"a row a pass, copies", {.pivot = Pivot::Full, .swap = Swap::Copy}}};
+    for (const auto& rival : lu_rivals()) {
+        if (with_rivals && rival.factor) all.push_back({rival.name, {}, &rival});
+    }
+    return all;
+}
+
+std::vector<MissingRival> BenchLinalg::missing_rivals() {
+    std::vector<MissingRival> missing;
+    for (const auto& rival : lu_rivals()) {
+        if (!rival.factor) missing.push_back({rival.name, rival.package});
+    }
+    return missing;
+}
+
+void BenchLinalg::print(const LuCase& found) {
+    const auto others = rivals_of(found.results);
+    fmt::print("\nn = {}, pivoting: {}\n{:<24} {:>10} {:>22} {:>10} {:>8} {:>9} {:>9}  {:<30}", found.n,
+               word_for(pivots, found.pivot), "", "ms", "(lowest .. highest)", "GFLOP/s", "passes", "us/pass",
+               "residual", "% of limit");
+    for (const auto* rival : others) fmt::print(" {:>20}", "x " + rival->contender->name);
+    fmt::print("\n");
+    for (const auto& result : found.results) {
+        if (!result.ran()) {
+            fmt::print("without {}: {}\n", result.contender->name, result.refusal);
+            continue;
+        }
+        const auto& bound = result.bound;
+        fmt::print("{:<24} {:>10.3f} {:>22} {:>10.1f} {:>8} {:>9} {:>9}  {:<30}", result.contender->name, result.ms,
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), result.gflops(found.n),
+                   result.passes,
+                   result.passes > 0 ? fmt::format("{:.2f}", result.ms * 1e3 / static_cast<double>(result.passes)) : "",
+                   result.contender->is_rival() ? "" : fmt::format("{:.3g}", result.residual),
+                   bound ? fmt::format("{:.0f} % of {}", bound->percent(), bound->limit) : "");
+        for (const auto* rival : others)
+            fmt::print(" {:>20}", rival == &result ? "" : fmt::format("{:.3g}", rival->ms / result.ms));
+        fmt::print("{}\n", result.verified() ? "" : "  WRONG RESULT");
+    }
+    print_losses(found.results);
+}
+
+Json BenchLinalg::to_json(const LuCase& found) {
+    Json out{{"n", found.n}, {"pivot", word_for(pivots, found.pivot)}, {"results", Json::array()}};
+    for (const auto& result : found.results) {
+        Json one{{"name", result.contender->name},
+                 {"kind", result.contender->is_rival() ? "rival" : "engine"},
+                 {"ran", result.ran()}};
+        if (!result.ran()) {
+            one["reason"] = result.refusal;
+        } else {
+            one.update(Json{{"ms", result.ms},
+                            {"low_ms", result.low_ms},
+                            {"high_ms", result.high_ms},
+                            {"gflops", result.gflops(found.n)},
+                            {"times_faster_than", times_faster_than(found.results, result)}});
+        }
+        if (result.ran() && !result.contender->is_rival()) {
+            one.update(Json{{"verified", result.verified()},
+                            {"residual", result.residual},
+                            {"passes", result.passes},
+                            {"upload_ms", result.upload_ms}});
+            if (const auto& bound = result.bound)
+                one["bound"] = {{"pass", bound->pass},
+                                {"limit", bound->limit},
+                                {"ms", bound->ms},
+                                {"least_ms", bound->least_ms},
+                                {"percent_of_limit", bound->percent()}};
+        }
+        out["results"].push_back(one);
+    }
+    return out;
+}
+
+void BenchLinalg::run() {
+    std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
+    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    std::ranges::sort(n);
+    note_missing("linalg", missing_rivals());
+    auto [context, why_not] = open_context();
+    if (!json)
+        print_facts(context, "the matrix being on the GPU, until its factors are; x NAME: its time over this one");
+    auto report = facts(context, missing_rivals());
+    report["cases"] = Json::array();
+    LinalgBench bench(context, std::move(why_not), contenders(), repeat);
+    RatePlot plot("rows");
+    bool right = true;
+    for (const auto size : n) {
+        for (const auto pivot : which) {
+            const auto found = bench.run(size, pivot);
+            right = right && std::ranges::all_of(found.results, &LuTimes::verified);
+            plot.add("pivoting: " + word_for(pivots, pivot), size, found.results);
+            if (!json) print(found);
+            report["cases"].push_back(to_json(found));
+        }
+    }
+    report["limits"] = Json::array();
+    for (const auto& limit : bench.limits()) {
+        report["limits"].push_back({{"name", limit.name}, {"value", limit.value}, {"unit", limit.unit}});
+        if (!json) fmt::print("limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
+    }
+    if (json) fmt::print("{}\n", report.dump());
+    if (plot_to) plot.write(*plot_to);
+    if (!right) throw Error("bench linalg: a factorization was wrong; see above");
+}
+
+}  // namespace
+
+void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) {
+    constexpr auto most_n = std::uint64_t{1} << 14U;
+    auto work = std::make_shared<BenchLinalg>();
+    work->command_line = command_line;
+    auto* verb = bench.add_subcommand("linalg", "Time LU by passes, in all its forms");
+    verb->add_option("--n", work->n, "Sizes of the matrices, comma-separated")
+        ->delimiter(',')
+        ->transform(count_up_to(most_n))
+        ->type_name("N,...")
+        ->default_str("512,1024,2048,4096");
+    verb->add_option("--pivot", work->which, "Kinds of pivoting (default: all)")
+        ->delimiter(',')
+        ->transform(one_of(pivots));
+    work->add_to(*verb, "OpenBLAS and Eigen as well");
+    verb->add_option("--plot", work->plot_file, "Draw rows a second against n, a panel a kind of pivoting, as SVG")
+        ->type_name("FILE.svg");
+    verb->footer(
+        "Matrices are random, without pivoting dominant on the diagonal. % of limit: the least time that the passes "
+        "over\n"
+        "the trailing matrix take at the limit named, of their time.\n"
+        "Examples:\n"
+        "  quadmill bench linalg --rivals --plot lu.svg\n"
+        "  quadmill bench linalg --n 256 --pivot partial --json");
+    verb->callback([work] { work->run(); });
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,243 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/passes.hpp"
+#include "files/files.hpp"
+#include "input/matrix_file.hpp"
+#include "input/text.hpp"
+#include "input/words.hpp"
+#include "linalg/measures.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/linalg.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Words<Pivot> pivot_words{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
+const Words<Swap> swap_words{{"pointer", Swap::Pointer}, {"copy", Swap::Copy}};
+const Words<Layout> layout_words{{"tiles", Layout::Tiles}, {"scalars", Layout::Scalars}};
+
+struct LuCommand {
+    std::string matrix, sides, output;
+    std::optional<std::size_t> columns{};
+    LuOptions options;
+    bool refine = false, json = false, profile = false;
+    int device = -1;
+
+    void run() const;
+
+  private:
+    struct Outputs {
+        std::optional<OutputFile> content, row_order, column_order;
+    };
+    struct Outcome {
+        MatrixFile a, b{};
+        std::optional<MatrixFile> x{};
+        LuStats stats{};
+        Factors factors{};
+        std::optional<Refinement> refinement{};
+        std::optional<Determinant> determinant{};
+    };
+    void open(Outputs& out) const;
+    [[nodiscard]] MatrixFile read_sides(const MatrixFile& a) const;
+    [[nodiscard]] MatrixFile solved(Lu& lu, Outcome& outcome) const;
+    void write(Outputs& out, const Outcome& outcome) const;
+    static void write_order(OutputFile& out, const std::vector<std::uint32_t>& order);
+    [[nodiscard]] Json report(const Outcome& outcome, const std::string& renderer) const;
+    void print(const Outcome& outcome, const Json& report) const;
+};
+
+// Of an m x n matrix: sums of products in all eliminations.
+double operations(std::size_t rows, std::size_t columns) {
+    const auto m = static_cast<double>(rows), n = static_cast<double>(columns), k = std::min(m, n);
+    return 2 * m * n * k - (m + n) * k * k + 2.0 / 3 * k * k * k;
+}
+
+MatrixView view(const MatrixFile& file) {
+    return {file.values, file.rows, file.columns};
+}
+
+void LuCommand::write_order(OutputFile& out, const std::vector<std::uint32_t>& order) {
+    std::string text;
+    for (const auto place : order) text += fmt::format("{}\n", place + 1);
+    out.write(std::as_bytes(std::span(text)));
+}
+
+MatrixFile LuCommand::solved(Lu& lu, Outcome& outcome) const {
+    const auto& b = outcome.b;
+    if (!refine) return {b.rows, b.columns, lu.solve(b.values, b.columns)};
+    const std::vector<double> exact(b.values.begin(), b.values.end());
+    std::vector<double> x(exact.size());
+    const auto& refinement = outcome.refinement.emplace(lu.solve(view(outcome.a), exact, x, b.columns));
+    if (!refinement.converged)
+        fmt::print(
+            stderr,
+            "quadmill lu: refinement stopped at a residual of {:.3g}: the matrix is too near to a singular one\n",
+            refinement.residual);
+    MatrixFile found{b.rows, b.columns, {}};
+    for (const double value : x) found.values.push_back(static_cast<float>(value));
+    return found;
+}
+
+MatrixFile LuCommand::read_sides(const MatrixFile& a) const {
+    if (a.rows != a.columns)
+        throw InvalidArgument(fmt::format("--solve needs a square matrix, and '{}' has {} rows and {} columns", matrix,
+                                          a.rows, a.columns));
+    auto b = read_matrix(sides, std::size_t{1});
+    if (!is_matrix_market(sides) && b.columns == 1 && a.rows > 0 && b.rows % a.rows == 0) {
+        b.columns = b.rows / a.rows;  // a raw file: as many right-hand sides as it has
+        b.rows = a.rows;
+    }
+    if (b.rows != a.rows)
+        throw InvalidArgument(
+            fmt::format("the matrix has {} rows, and the right-hand sides in '{}' have {}", a.rows, sides, b.rows));
+    return b;
+}
+
+void LuCommand::open(Outputs& out) const {
+    if (refine && sides.empty()) throw CLI::ValidationError("--refine", "goes with --solve");
+    if (output == "-" && json) throw CLI::ValidationError("-o", "standard output has the JSON object; name a file");
+    if (output.empty()) return;
+    out.content.emplace(output);
+    if (out.content->is_terminal() && !is_matrix_market(output))
+        throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
+    if (!sides.empty() || output == "-") return;
+    out.row_order.emplace(output + ".rows");
+    if (options.pivot == Pivot::Full) out.column_order.emplace(output + ".columns");
+}
+
+void LuCommand::write(Outputs& out, const Outcome& outcome) const {
+    if (!out.content) return;
+    const auto& content = outcome.x ? *outcome.x : MatrixFile{outcome.a.rows, outcome.a.columns, outcome.factors.lu};
+    if (is_matrix_market(output)) {
+        const auto text = matrix_market(std::span<const float>(content.values), content.rows, content.columns);
+        out.content->write(std::as_bytes(std::span(text)));
+    } else {
+        out.content->write(std::as_bytes(std::span(content.values)));
+    }
+    if (out.row_order) write_order(*out.row_order, outcome.factors.rows);
+    if (out.column_order) write_order(*out.column_order, outcome.factors.columns);
+    out.content->commit();
+    if (out.row_order) out.row_order->commit();
+    if (out.column_order) out.column_order->commit();
+}
+
+Json LuCommand::report(const Outcome& outcome, const std::string& renderer) const {
+    const auto& [a, b, x, stats, factors, refinement, determinant] = outcome;
+    const double seconds = stats.factor_ms * 1e-3;
+    Json report{{"rows", a.rows},
+                {"n", a.columns},
+                {"pivot", word_for(pivot_words, options.pivot)},
+                {"block", stats.block},
+                {"info", stats.info},
+                {"residual", detail::linalg::residual_ratio(view(a), factors)},
+                {"growth", detail::linalg::growth(view(a), factors)},
+                {"passes", stats.passes},
+                {"upload_seconds", stats.upload_ms * 1e-3},
+                {"seconds", seconds},
+                {"gflops", seconds > 0 ? operations(a.rows, a.columns) / seconds * 1e-9 : 0},
+                {"renderer", renderer}};
+    if (determinant) {
+        report["determinant_sign"] = determinant->sign;
+        report["determinant_log"] = determinant->sign == 0 ? Json() : Json(determinant->log_magnitude);
+    }
+    if (refinement)
+        report["refinement"] = {
+            {"steps", refinement->steps}, {"converged", refinement->converged}, {"residual", refinement->residual}};
+    return report;
+}
+
+void LuCommand::print(const Outcome& outcome, const Json& report) const {
+    const auto& stats = outcome.stats;
+    fmt::print("{} x {}, pivoting: {}, {} row{} a pass: info {}\n", stats.rows, stats.columns,
+               word_for(pivot_words, options.pivot), stats.block, stats.block == 1 ? "" : "s", stats.info);
+    if (stats.info > 0) fmt::print("pivot {} is zero: the matrix is singular, or needs pivoting\n", stats.info);
+    fmt::print("residual {:.3g} (of at most 30), growth {:.3g}\n", report["residual"].get<double>(),
+               report["growth"].get<double>());
+    if (outcome.refinement)
+        fmt::print("refined in {} steps to a residual of {:.3g}\n", outcome.refinement->steps,
+                   outcome.refinement->residual);
+    fmt::print(stderr, "{:.6f} seconds, {:.2f} GFLOP/s, {} passes\n", stats.factor_ms * 1e-3,
+               report["gflops"].get<double>(), stats.passes);
+    if (!outcome.x || !output.empty()) return;
+    for (std::size_t i = 0; i < outcome.x->rows; ++i) {
+        std::string line;
+        for (std::size_t j = 0; j < outcome.x->columns; ++j)
+            line.append(j == 0 ? "" : " ").append(format_number(outcome.x->values[i * outcome.x->columns + j]));
+        fmt::print("{}\n", line);
+    }
+}
+
+void LuCommand::run() const {
+    Outputs out;
+    open(out);
+    Outcome outcome{.a = read_matrix(matrix, columns)};
+    if (!sides.empty()) outcome.b = read_sides(outcome.a);
+    auto context = Context::headless({.device = device});
+    Lu lu(context, options);
+    std::vector<PassProfiler::Row> rows;
+    {
+        std::optional<PassProfiler> profiler;
+        if (profile) profiler.emplace(context);
+        outcome.stats = lu.factor(view(outcome.a));
+        if (profiler) rows = profiler->rows();
+    }
+    outcome.factors = lu.factors();
+    if (outcome.a.rows == outcome.a.columns) outcome.determinant = lu.determinant();
+    if (!sides.empty()) outcome.x = solved(lu, outcome);
+    write(out, outcome);
+    if (profile) print_passes(context, rows);
+    if (output == "-") return;
+    const auto said = report(outcome, context.info().renderer);
+    if (json) return fmt::print("{}\n", said.dump());
+    print(outcome, said);
+}
+
+}  // namespace
+
+void add_lu_command(CLI::App& app) {
+    auto command = std::make_shared<LuCommand>();
+    auto& options = command->options;
+    auto* verb = app.add_subcommand("lu", "Factorize a matrix, P A Q = L U, and solve with it");
+    verb->add_option("MATRIX", command->matrix,
+                     "Matrix Market, or raw 32-bit floats row after row; - for standard input")
+        ->required();
+    verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
+        ->check(CLI::PositiveNumber);
+    verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")->transform(one_of(pivot_words));
+    verb->add_option("--swap", options.swap, "Where a pass eliminates one row: copy (the default) or pointer")
+        ->transform(one_of(swap_words));
+    verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
+        ->check(CLI::IsMember({1, 8, 16, 32}));
+    verb->add_option("--layout", options.layout,
+                     "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
+        ->transform(one_of(layout_words));
+    verb->add_option("--solve", command->sides, "Right-hand sides, a column each")->type_name("FILE");
+    verb->add_flag("--refine", command->refine, "Refine solutions by residuals in double");
+    verb->add_option(
+            "-o", command->output,
+            "The solutions, or L and U in one array, and beside it FILE.rows (and FILE.columns): which row of the\n"
+            "matrix each is, from 1; Matrix Market if it ends so (.mtx), else raw")
+        ->type_name("FILE");
+    verb->add_flag("--json", command->json, "One JSON object on standard output");
+    verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
+    add_device_option(*verb, command->device);
+    verb->footer(
+        "info is 0, or the number of the first pivot that is zero, as LAPACK has it. residual: |LU - PA| / (n |A| "
+        "2^-24),\n"
+        "estimated by random vectors; below 30 is right.\n"
+        "Examples:\n"
+        "  quadmill lu matrix.mtx --json\n"
+        "  quadmill lu matrix.f32 --solve b.f32 --refine -o x.mtx\n"
+        "  quadmill lu matrix.f32 --pivot full --swap pointer --profile -o factors.f32");
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,202 @@
+#include "input/matrix_file.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "files/files.hpp"
+#include "input/text.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+constexpr std::string_view banner = "%%MatrixMarket";
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 30U;
+
+std::vector<std::string_view> words_of(std::string_view line) {
+    constexpr std::string_view blanks = " \t\r";
+    std::vector<std::string_view> words;
+    for (auto begin = line.find_first_not_of(blanks); begin != std::string_view::npos;
+         begin = line.find_first_not_of(blanks)) {
+        line.remove_prefix(begin);
+        const auto end = std::min(line.find_first_of(blanks), line.size());
+        words.push_back(line.substr(0, end));
+        line.remove_prefix(end);
+    }
+    return words;
+}
+
+std::string in_lower_case(std::string_view word) {
+    std::string lower(word);
+    for (auto& letter : lower) {
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    return lower;
+}
+
+class MatrixMarket {
+  public:
+    MatrixMarket(const std::string& path, std::string_view text) : lines_(path), path_(path), text_(text) {}
+
+    MatrixFile read() {
+        read_banner();
+        read_size();
+        made_.values.assign(made_.rows * made_.columns, 0);
+        if (dense_) {
+            for (std::size_t j = 0; j < made_.columns; ++j) {
+                for (auto i = symmetry_ == Symmetry::General ? 0
+                              : symmetry_ == Symmetry::Skew  ? j + 1
+                                                             : j;
+                     i < made_.rows; ++i)
+                    set(i, j, number(only_word()));
+            }
+        } else {
+            for (std::uint64_t entry = 0; entry < entries_; ++entry) read_entry();
+        }
+        if (next_line()) fail(line_, "is more than the size line said");
+        return std::move(made_);
+    }
+
+  private:
+    enum class Symmetry { General, Symmetric, Skew };
+
+    [[noreturn]] void fail(std::string_view word, Fault why) const {
+        throw InvalidArgument(lines_.about(lines_.number(), word, why));
+    }
+    // Past comments and blank lines; false at the end.
+    bool next_line() {
+        while (!text_.empty()) {
+            line_ = lines_.next(text_);
+            if (!line_.empty() && line_.front() != '%') return true;
+        }
+        return false;
+    }
+    std::vector<std::string_view> next_words() {
+        if (!next_line()) throw InvalidArgument(fmt::format("{}: ends before all of its matrix has come", path_));
+        return words_of(line_);
+    }
+    std::string_view only_word() {
+        const auto words = next_words();
+        if (words.size() != 1) fail(line_, "is no line of one number");
+        return words[0];
+    }
+    void read_banner() {
+        line_ = lines_.next(text_);
+        const auto words = words_of(line_);
+        if (words.size() != 5 || in_lower_case(words[1]) != "matrix")
+            fail(line_, "is not '%%MatrixMarket matrix FORM FIELD SYMMETRY'");
+        const auto form = in_lower_case(words[2]), field = in_lower_case(words[3]), symmetry = in_lower_case(words[4]);
+        if (form != "array" && form != "coordinate") fail(words[2], "is neither 'array' nor 'coordinate'");
+        if (field != "real" && field != "integer" && field != "pattern")
+            fail(words[3], "is none of 'real', 'integer' and 'pattern', which are read");
+        if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
+            fail(words[4], "is none of 'general', 'symmetric' and 'skew-symmetric', which are read");
+        dense_ = form == "array";
+        pattern_ = field == "pattern";
+        if (dense_ && pattern_) fail(words[3], "does not go with 'array'");
+        symmetry_ = symmetry == "general"     ? Symmetry::General
+                    : symmetry == "symmetric" ? Symmetry::Symmetric
+                                              : Symmetry::Skew;
+    }
+    void read_size() {
+        const auto words = next_words();
+        if (words.size() != (dense_ ? 2U : 3U))
+            fail(line_, dense_ ? "is no 'ROWS COLUMNS'" : "is no 'ROWS COLUMNS ENTRIES'");
+        const auto rows = whole(words[0]), columns = whole(words[1]);
+        if (rows > 0 && columns > most_elements / rows) fail(line_, "is more than 2^30 elements");
+        if (symmetry_ != Symmetry::General && rows != columns)
+            fail(line_, "is not square, which symmetric matrices are");
+        made_.rows = rows;
+        made_.columns = columns;
+        if (!dense_) entries_ = whole(words[2]);
+    }
+    void read_entry() {
+        const auto words = next_words();
+        if (words.size() != (pattern_ ? 2U : 3U))
+            fail(line_, pattern_ ? "is no 'ROW COLUMN'" : "is no 'ROW COLUMN VALUE'");
+        const auto i = whole(words[0]), j = whole(words[1]);
+        if (i < 1 || i > made_.rows) fail(words[0], "is no row of the matrix");
+        if (j < 1 || j > made_.columns) fail(words[1], "is no column of the matrix");
+        set(i - 1, j - 1, pattern_ ? 1.0F : number(words[2]));
+    }
+    [[nodiscard]] std::size_t whole(std::string_view word) const {
+        std::uint64_t value = 0;
+        if (const auto* const fault = parse_number(word, value)) fail(word, fault);
+        return value;
+    }
+    [[nodiscard]] float number(std::string_view word) const {
+        float value = 0;
+        if (const auto* const fault = parse_number(word, value)) fail(word, fault);
+        if (!std::isfinite(value)) fail(word, "is not finite as a 32-bit float");
+        return value;
+    }
+    void set(std::size_t i, std::size_t j, float value) {
+        made_.values[i * made_.columns + j] = value;
+        if (symmetry_ != Symmetry::General && i != j)
+            made_.values[j * made_.columns + i] = symmetry_ == Symmetry::Skew ? -value : value;
+    }
+
+    Lines lines_;
+    std::string path_;
+    std::string_view text_, line_;
+    bool dense_ = false, pattern_ = false;
+    Symmetry symmetry_ = Symmetry::General;
+    std::uint64_t entries_ = 0;
+    MatrixFile made_;
+};
+
+MatrixFile raw_matrix(const std::string& name, const Bytes& bytes, std::optional<std::size_t> columns) {
+    if (bytes.size() % sizeof(float) != 0)
+        throw InvalidArgument(
+            fmt::format("{} has {} bytes, which is no multiple of 4, the size of a 32-bit float; text must "
+                        "begin with {}",
+                        name, bytes.size(), banner));
+    const auto values = bytes.as<const float>();
+    MatrixFile made;
+    made.columns =
+        columns.value_or(static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(values.size())))));
+    made.rows = made.columns == 0 ? 0 : values.size() / made.columns;
+    if (made.rows * made.columns != values.size())
+        throw InvalidArgument(
+            fmt::format("{} has {} values, which make no {}", name, values.size(),
+                        columns ? fmt::format("rows of {}", *columns) : std::string("square matrix; say --columns N")));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!std::isfinite(values[i]))
+            throw InvalidArgument(fmt::format("{}: value {} (row {}, column {}, from 1) is {}", name, i + 1,
+                                              i / made.columns + 1, i % made.columns + 1,
+                                              std::isnan(values[i]) ? "a NaN" : "infinite"));
+    }
+    made.values.assign(values.begin(), values.end());
+    return made;
+}
+
+}  // namespace
+
+MatrixFile read_matrix(const std::string& path, std::optional<std::size_t> columns) {
+    const auto bytes = read_file(path);
+    const std::string_view text(bytes.as<const char>().data(), bytes.size());
+    const auto name = path == "-" ? "standard input" : "'" + path + "'";
+    if (text.starts_with(banner)) return MatrixMarket(path, text).read();
+    if (is_matrix_market(path)) throw InvalidArgument(fmt::format("{} does not begin with {}", name, banner));
+    return raw_matrix(name, bytes, columns);
+}
+
+bool is_matrix_market(const std::string& path) {
+    return path.ends_with(".mtx");
+}
+
+template <class Value>
+std::string matrix_market(std::span<const Value> values, std::size_t rows, std::size_t columns) {
+    auto text = fmt::format("{} matrix array real general\n{} {}\n", banner, rows, columns);
+    for (std::size_t j = 0; j < columns; ++j) {
+        for (std::size_t i = 0; i < rows; ++i) text += format_number(values[i * columns + j]) + "\n";
+    }
+    return text;
+}
+template std::string matrix_market(std::span<const float>, std::size_t, std::size_t);
+template std::string matrix_market(std::span<const double>, std::size_t, std::size_t);
+
+}  // namespace quadmill::cli

@@ -1,0 +1,85 @@
+// LAPACK's sgetrf by passes, for programs that call it in Fortran's way: preload libquadmill_lapack.so, or link it first.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "quadmill/linalg.hpp"
+
+extern "C" {
+// LAPACK's own, of the program that calls or of the LAPACK behind it.
+__attribute__((weak)) void xerbla_(const char* routine, const int* argument, std::size_t length);
+__attribute__((visibility("default"))) void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* ipiv,
+                                                    int* info);
+}
+
+namespace {
+
+using namespace quadmill;  // NOLINT(google-build-using-namespace)
+
+// The number of the first argument that is wrong; 0 when none is.
+int wrong_argument(int m, int n, int lda) {
+    return m < 0 ? 1 : n < 0 ? 2 : lda < std::max(1, m) ? 4 : 0;
+}
+
+// One for all callers, who take turns. Lives until the process ends: threads may still call then.
+Lu& factorizer() {
+    static auto* const lu = new Lu(Context::headless());
+    return *lu;
+}
+
+// LAPACK's pivots are the exchanges, in their order, that make this order of rows.
+void write_exchanges(const std::vector<std::uint32_t>& rows, std::size_t steps, int* ipiv) {
+    std::vector<std::uint32_t> now(rows.size()), place(rows.size());
+    std::iota(now.begin(), now.end(), 0U);
+    place = now;
+    for (std::size_t k = 0; k < steps; ++k) {
+        const auto other = place[rows[k]];
+        ipiv[k] = static_cast<int>(other) + 1;
+        std::swap(now[k], now[other]);
+        place[now[k]] = static_cast<std::uint32_t>(k);
+        place[now[other]] = other;
+    }
+}
+
+int factor(std::size_t rows, std::size_t columns, float* a, std::size_t lda, int* ipiv) {
+    static std::mutex turns;
+    const std::lock_guard lock(turns);
+    std::vector<float> matrix(rows * columns);
+    for (std::size_t j = 0; j < columns; ++j) {
+        for (std::size_t i = 0; i < rows; ++i) matrix[i * columns + j] = a[j * lda + i];
+    }
+    auto& lu = factorizer();
+    const auto stats = lu.factor({matrix, rows, columns});
+    const auto factors = lu.factors();
+    for (std::size_t j = 0; j < columns; ++j) {
+        for (std::size_t i = 0; i < rows; ++i) a[j * lda + i] = factors.lu[i * columns + j];
+    }
+    write_exchanges(factors.rows, std::min(rows, columns), ipiv);
+    return static_cast<int>(stats.info);
+}
+
+}  // namespace
+
+void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* ipiv, int* info) {
+    *info = -wrong_argument(*m, *n, *lda);
+    if (*info != 0) {
+        const int argument = -*info;
+        if (xerbla_) xerbla_("SGETRF", &argument, 6);
+        return;
+    }
+    if (*m == 0 || *n == 0) return;
+    try {
+        *info =
+            factor(static_cast<std::size_t>(*m), static_cast<std::size_t>(*n), a, static_cast<std::size_t>(*lda), ipiv);
+    } catch (const std::exception& error) {
+        // Fortran has no way to be told, and wrong factors would be worse.
+        static_cast<void>(std::fprintf(stderr, "libquadmill_lapack: sgetrf: %s\n", error.what()));
+        std::abort();
+    }
+}

@@ -1,0 +1,63 @@
+// LU in panels: `block` columns are factorized in a narrow texture, a pass a column; then one pass over the trailing
+// matrix subtracts `block` products an element. Past 'Query Processing on GPUs'; as in LAPACK's getrf, but for the
+// pivots, which stay on the GPU.
+//
+//     | done  . . . . |     panel     its columns, from the diagonal down, four a texel, and which row each was before
+//     |  .  P T T T T |     triangle  the rows T = L^-1 A of the panel's rows, for all columns after it
+//     |  .  P A A A A |     update    A -= P T
+//     |  .  P A A A A |
+#pragma once
+
+#include <string>
+
+#include "linalg/row_lu.hpp"
+
+namespace quadmill::detail::linalg {
+
+class BlockedLu {
+  public:
+    struct Form {
+        Pivot pivot = Pivot::Partial;  // not Full
+        int block = 32;                // 8, 16 or 32
+        Layout layout = Layout::Tiles;
+    };
+    BlockedLu(gl::Device& device, pass::Programs& programs, const Form& form, int rows, int columns);
+    // Where the caller puts the matrix.
+    [[nodiscard]] const gl::Texture& source() const { return source_.texture; }
+    // Once.
+    [[nodiscard]] Factorized operator()();
+
+  private:
+    // Columns [first, end), with rows from `first` on.
+    struct Panel {
+        int number, first, end;
+    };
+    [[nodiscard]] Panel panel(int number) const;
+    [[nodiscard]] int panels() const { return (steps_ + form_.block - 1) / form_.block; }
+    [[nodiscard]] int panel_width() const { return form_.block / 4 + 1; }
+    void make_tiles();
+    void load(const Panel& panel);
+    void factor(const Panel& panel);
+    void keep(const Panel& panel);
+    void solve_rows(const Panel& panel);
+    void update(const Panel& panel);
+    void gather();
+    void draw_quad(gl::Pass pass, const gl::QuadList& quads, const Panel& panel);
+
+    gl::Device& device_;
+    pass::Programs& programs_;
+    Form form_;
+    int rows_, columns_, steps_, padded_rows_;
+    std::string prelude_;  // the block's size
+    std::string tiles_;    // and the layout
+    pass::Target source_;  // as the caller gives it; also the first of two textures in turn without tiles
+    pass::PingPong trailing_;
+    pass::PingPong panel_;
+    pass::Target triangle_, panels_, lu_;
+    pass::PingPong places_;
+    PivotSearch search_;
+    // One a panel.
+    gl::QuadList panel_quads_, keep_quads_, right_quads_, row_quads_, update_quads_, column_quads_;
+};
+
+}  // namespace quadmill::detail::linalg

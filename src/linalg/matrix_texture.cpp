@@ -1,0 +1,52 @@
+#include "linalg/matrix_texture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::linalg {
+
+void check_shape(const std::string& where, std::size_t values, std::size_t rows, std::size_t columns) {
+    constexpr auto most = std::size_t{1} << 30U;
+    const bool fits = rows == 0 || columns == 0 || (rows <= most && columns <= most / rows);
+    if (fits && values == rows * columns) return;
+    throw InvalidArgument(
+        where + ": " + std::to_string(rows) + " rows and " + std::to_string(columns) +
+        (fits ? " columns do not make " + std::to_string(values) + " values" : " columns are more than 2^30 elements"));
+}
+
+int as_int(std::size_t size) {
+    return static_cast<int>(size);
+}
+
+template <class Word>
+void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, std::span<const Word> values,
+            const gl::Texture& texture) {
+    const auto width = static_cast<std::size_t>(texture.width());
+    uploader.send(device, texture, workers, [&](std::size_t row, std::size_t /*rows*/, std::span<std::byte> memory) {
+        const auto from = std::as_bytes(values).subspan(std::min(row * width, values.size()) * sizeof(Word));
+        const auto bytes = std::min(from.size(), memory.size());  // the last row may be shorter
+        std::ranges::copy(from.first(bytes), memory.begin());
+        std::ranges::fill(memory.subspan(bytes), std::byte{0});
+    });
+}
+
+template <class Word>
+std::vector<Word> read_back(gl::Device& device, cpu::Workers& workers, const gl::Texture& texture) {
+    std::vector<Word> words(texture.bytes() / sizeof(Word));
+    pass::ReadBack back;
+    back.request(device, texture);
+    back.copy_to(std::as_writable_bytes(std::span(words)), workers);
+    return words;
+}
+
+template void upload(gl::Device&, cpu::Workers&, pass::Uploader&, std::span<const float>, const gl::Texture&);
+template void upload(gl::Device&, cpu::Workers&, pass::Uploader&, std::span<const std::uint32_t>, const gl::Texture&);
+template std::vector<float> read_back(gl::Device&, cpu::Workers&, const gl::Texture&);
+template std::vector<std::uint32_t> read_back(gl::Device&, cpu::Workers&, const gl::Texture&);
+template std::vector<std::array<float, 4>> read_back(gl::Device&, cpu::Workers&, const gl::Texture&);
+template std::vector<std::array<std::uint32_t, 4>> read_back(gl::Device&, cpu::Workers&, const gl::Texture&);
+
+}  // namespace quadmill::detail::linalg

@@ -1,0 +1,27 @@
+// Matrices in textures: row i is row i of texels, an element a texel.
+#pragma once
+
+#include <string>
+
+#include "cpu/workers.hpp"
+#include "pass/target.hpp"
+#include "pass/transfer.hpp"
+#include "quadmill/linalg.hpp"
+
+namespace quadmill::detail::linalg {
+
+// Throws InvalidArgument; `where` goes into the message.
+void check_shape(const std::string& where, std::size_t values, std::size_t rows, std::size_t columns);
+// Pre: it has been checked that it fits.
+[[nodiscard]] int as_int(std::size_t size);
+
+// Rows of a texture as they lie in memory. Pre: values has as many words as the texture.
+template <class Word>
+void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, std::span<const Word> values,
+            const gl::Texture& texture);
+
+// All texels, as they lie in the texture; waits for the GPU.
+template <class Word>
+[[nodiscard]] std::vector<Word> read_back(gl::Device& device, cpu::Workers& workers, const gl::Texture& texture);
+
+}  // namespace quadmill::detail::linalg

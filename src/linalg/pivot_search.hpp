@@ -1,0 +1,37 @@
+// Finds the pivot of a step by a parallel reduction; it stays on the GPU, in a texel (key, place, row, column).
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "pass/fold.hpp"
+
+namespace quadmill::detail::linalg {
+
+class PivotSearch {
+  public:
+    enum class In { Matrix, MatrixByPointers, Panel };
+    PivotSearch(gl::Device& device, pass::Programs& programs, In in);
+
+    struct Range {
+        int first;  // row, and column of a matrix
+        int end_row, end_column;
+        int panel_column = 0;
+    };
+    // Of the largest absolute value; of equal ones, the first in row-major order. NaNs are larger than all.
+    // Pre: the range is not empty. The result is valid until the next call.
+    [[nodiscard]] const gl::Texture& operator()(const gl::Texture& matrix, const gl::Texture* pointers,
+                                                const Range& range);
+
+  private:
+    const pass::Fold& fold(int width, int height);
+
+    gl::Device& device_;
+    pass::Programs& programs_;
+    pass::FoldRule rule_;
+    In in_;
+    const gl::Program& search_;
+    std::map<std::pair<int, int>, pass::Fold> folds_;  // by the size of what they fold
+};
+
+}  // namespace quadmill::detail::linalg

@@ -1,0 +1,242 @@
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+#include "linalg/matrix_texture.hpp"
+#include "pass/fold.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill {
+
+using namespace detail;          // NOLINT(google-build-using-namespace): this file is the front door of the room
+using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr int at_once = 64;         // elements that the first pass folds into one
+constexpr std::size_t line = 8192;  // texels of a row, where the matrix's own are too long, or too many
+
+int parts(int count) {
+    return (count + at_once - 1) / at_once;
+}
+
+std::string along_macro(Along along) {
+    return along == Along::Rows ? "#define ROWS\n" : along == Along::Columns ? "#define COLUMNS\n" : "";
+}
+
+pass::Fold::Along fold_along(Along along) {
+    return along == Along::Rows      ? pass::Fold::Along::Rows
+           : along == Along::Columns ? pass::Fold::Along::Columns
+                                     : pass::Fold::Along::All;
+}
+
+}  // namespace
+
+struct Reducer::State {
+    explicit State(const Context& with) : context(with) {}
+
+    // A matrix in a texture, of the caller or not; in rows of other lengths where its own do not fit.
+    struct Source {
+        std::size_t rows = 0, columns = 0;
+        gl::Texture own;
+        std::unique_ptr<gl::PlainAccess> host;
+        [[nodiscard]] const gl::Texture& texture() const { return host ? host->texture() : own; }
+        [[nodiscard]] std::size_t results(Along along) const {
+            return along == Along::All ? 1 : along == Along::Rows ? rows : columns;
+        }
+    };
+    // How partial results are made, and become one.
+    struct Rule {
+        pass::FoldRule both;
+        std::string prelude{};
+        gl::Format format = gl::Format::Rgba32ui;
+    };
+    template <class Word>
+    [[nodiscard]] Source upload(const char* function, std::span<const Word> values, std::size_t rows,
+                                std::size_t columns, gl::Format format, Along along);
+    [[nodiscard]] Source open(const char* function, const MatrixInput& matrix, Along along);
+    // Folds them; `second`: on unit 1.
+    [[nodiscard]] gl::Texture fold(const Source& source, Along along, const Rule& rule,
+                                   const gl::Texture* second = nullptr);
+    template <class Channel>
+    [[nodiscard]] std::vector<std::array<Channel, 4>> read(const gl::Texture& texture) {
+        return read_back<std::array<Channel, 4>>(*detail::Access::of(context), workers, texture);
+    }
+    [[nodiscard]] std::vector<float> float_sums(const Source& source, Along along, const std::string& prelude,
+                                                const gl::Texture* second = nullptr);
+    enum class Which { Least, Most };
+    [[nodiscard]] std::vector<std::optional<Extreme>> extremes(const char* function, const MatrixInput& matrix,
+                                                               Along along, Which which);
+    template <class Sum, class Word>
+    [[nodiscard]] std::vector<Sum> exact_sums(std::span<const Word> values, std::size_t columns, Along along);
+    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*detail::Access::of(context)); }
+
+    Context context;
+    cpu::Workers workers;
+    pass::Uploader uploader;
+    std::optional<pass::Programs> programs;
+};
+
+template <class Word>
+Reducer::State::Source Reducer::State::upload(const char* function, std::span<const Word> values, std::size_t rows,
+                                              std::size_t columns, gl::Format format, Along along) {
+    check_shape(function, values.size(), rows, columns);
+    const auto most = static_cast<std::size_t>(context.info().max_texture_size);
+    if (along != Along::All && (rows > most || columns > most))
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(rows) + " rows and " +
+                              std::to_string(columns) + " columns do not fit into textures, which take " +
+                              std::to_string(most) + "; reduce all of it, or parts");
+    Source source{rows, columns, {}, nullptr};
+    if (values.empty()) return source;
+    const auto width = rows > most || columns > most ? line : columns;
+    source.own = gl::Texture(*detail::Access::of(context), format, as_int(width), as_int((values.size() + width - 1) / width));
+    linalg::upload(*detail::Access::of(context), workers, uploader, values, source.own);
+    return source;
+}
+
+Reducer::State::Source Reducer::State::open(const char* function, const MatrixInput& matrix, Along along) {
+    if (const auto* view = std::get_if<MatrixView>(&matrix))
+        return upload(function, view->values, view->rows, view->columns, gl::Format::R32f, along);
+    auto& device = *detail::Access::of(context);
+    const auto texture =
+        gl::host_texture(device, std::get<MatrixTexture>(matrix).id, {gl::Format::R32f}, function, "the matrix");
+    Source source{static_cast<std::size_t>(texture.height()),
+                  static_cast<std::size_t>(texture.width()),
+                  {},
+                  std::make_unique<gl::PlainAccess>(device, texture)};
+    return source;
+}
+
+gl::Texture Reducer::State::fold(const Source& source, Along along, const Rule& rule, const gl::Texture* second) {
+    auto& device = *detail::Access::of(context);
+    const auto& texture = source.texture();
+    const int rows = as_int(source.rows), columns = as_int(source.columns);
+    const int count = along == Along::All ? rows * columns : along == Along::Rows ? columns : rows;
+    const int partials = parts(count), row_of_partials = std::min(partials, 512);
+    const int width = along == Along::All ? row_of_partials : along == Along::Rows ? partials : columns;
+    const int height = along == Along::All ? (partials + width - 1) / width : along == Along::Rows ? rows : partials;
+    const pass::Fold folding(device, rule.format, width, height, fold_along(along));
+    gl::Uniforms uniforms{{"count", count}};
+    if (along == Along::All) uniforms.set("width", texture.width()).set("target_width", width);
+    fill(device, "partial",
+         on_gpu().get("linalg/partial.frag", shaders::linalg_partial_frag,
+                      along_macro(along) + rule.prelude + rule.both.glsl),
+         folding.source(), {&texture, second}, std::move(uniforms));
+    const auto& folded = folding(device, on_gpu(), rule.both);
+    gl::Texture result(device, rule.format, folded.width(), folded.height());
+    copy(device, "result", folded, result);
+    return result;
+}
+
+std::vector<float> Reducer::State::float_sums(const Source& source, Along along, const std::string& prelude,
+                                              const gl::Texture* second) {
+    if (source.rows == 0 || source.columns == 0) return std::vector<float>(source.results(along), 0.0F);
+    std::vector<float> sums;
+    for (const auto& [a, b, c, d] :
+         read<float>(fold(source, along, {pass::FoldRule("SUMS"), prelude, gl::Format::Rgba32f}, second)))
+        sums.push_back((a + b) + (c + d));
+    return sums;
+}
+
+std::vector<std::optional<Extreme>> Reducer::State::extremes(const char* function, const MatrixInput& matrix,
+                                                             Along along, Which which) {
+    const gl::Scope scope(*detail::Access::of(context), function);
+    const auto source = open(function, matrix, along);
+    std::vector<std::optional<Extreme>> found(source.results(along));
+    if (source.rows == 0 || source.columns == 0) return found;
+    const auto results = read<std::uint32_t>(
+        fold(source, along, {pass::FoldRule(which == Which::Least ? "FIRST_LEAST" : "FIRST_MOST")}));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const auto [key, place, unused, unused_too] = results[i];
+        constexpr std::uint32_t nothing = ~std::uint32_t{0};
+        if (place == nothing) continue;
+        const auto bits = key >> 31U == 1 ? key ^ 0x80000000U : ~key;
+        auto& extreme = found[i].emplace();
+        extreme.value = std::bit_cast<float>(bits);
+        extreme.row = along == Along::All ? place / source.columns : along == Along::Rows ? i : place;
+        extreme.column = along == Along::All ? place % source.columns : along == Along::Rows ? place : i;
+    }
+    scope.check();
+    return found;
+}
+
+template <class Sum, class Word>
+std::vector<Sum> Reducer::State::exact_sums(std::span<const Word> values, std::size_t columns, Along along) {
+    const gl::Scope scope(*detail::Access::of(context), "Reducer::sums");
+    if (columns == 0 ? !values.empty() : values.size() % columns != 0)
+        throw InvalidArgument("Reducer::sums: " + std::to_string(values.size()) + " values do not make rows of " +
+                              std::to_string(columns));
+    const std::span words(reinterpret_cast<const std::uint32_t*>(values.data()), values.size());
+    const auto source =
+        upload("Reducer::sums", words, columns == 0 ? 0 : values.size() / columns, columns, gl::Format::R32ui, along);
+    std::vector<Sum> sums;
+    if (values.empty()) return std::vector<Sum>(source.results(along), 0);
+    const std::string sign = std::is_signed_v<Word> ? "#define SIGNED\n" : "";
+    const Rule rule{pass::FoldRule("WIDE_SUMS", shaders::linalg_wide_sums_glsl), "#define INTEGERS\n" + sign};
+    for (const auto& [low, high, unused, unused_too] : read<std::uint32_t>(fold(source, along, rule)))
+        sums.push_back(static_cast<Sum>(std::uint64_t{high} << 32U | low));
+    scope.check();
+    return sums;
+}
+
+Reducer::Reducer(const Context& context) : state_(std::make_unique<State>(context)) {}
+Reducer::Reducer(Reducer&&) noexcept = default;
+Reducer& Reducer::operator=(Reducer&&) noexcept = default;
+Reducer::~Reducer() = default;
+
+std::vector<float> Reducer::sums(const MatrixInput& matrix, Along along) {
+    const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::sums");
+    auto sums = state_->float_sums(state_->open("Reducer::sums", matrix, along), along, {});
+    scope.check();
+    return sums;
+}
+
+std::vector<float> Reducer::dots(const MatrixInput& a, const MatrixInput& b, Along along) {
+    const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::dots");
+    const auto left = state_->open("Reducer::dots", a, along), right = state_->open("Reducer::dots", b, along);
+    if (left.rows != right.rows || left.columns != right.columns)
+        throw InvalidArgument("Reducer::dots: the matrices have " + std::to_string(left.rows) + " x " +
+                              std::to_string(left.columns) + " and " + std::to_string(right.rows) + " x " +
+                              std::to_string(right.columns) + " elements; they must be alike");
+    auto dots = state_->float_sums(left, along, "#define DOT\n", &right.texture());
+    scope.check();
+    return dots;
+}
+
+std::vector<float> Reducer::norms(const MatrixInput& matrix, Along along) {
+    const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::norms");
+    const auto source = state_->open("Reducer::norms", matrix, along);
+    if (source.rows == 0 || source.columns == 0) return std::vector<float>(source.results(along), 0.0F);
+    const auto largest = state_->fold(source, along, {pass::FoldRule("FIRST_MOST"), "#define MAGNITUDES\n"});
+    const auto squares = state_->float_sums(source, along, "#define SCALED\n", &largest);
+    const auto keys = state_->read<std::uint32_t>(largest);
+    std::vector<float> norms;
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+        constexpr int bias = 127, least = 1, most = 253;  // exponents, as in the shader
+        const int exponent = std::clamp(static_cast<int>(keys[i][0] >> 23U), least, most) - bias;
+        norms.push_back(std::ldexp(std::sqrt(squares[i]), exponent));
+    }
+    scope.check();
+    return norms;
+}
+
+std::vector<std::optional<Extreme>> Reducer::least(const MatrixInput& matrix, Along along) {
+    return state_->extremes("Reducer::least", matrix, along, State::Which::Least);
+}
+std::vector<std::optional<Extreme>> Reducer::most(const MatrixInput& matrix, Along along) {
+    return state_->extremes("Reducer::most", matrix, along, State::Which::Most);
+}
+
+std::vector<std::uint64_t> Reducer::sums(std::span<const std::uint32_t> values, std::size_t columns, Along along) {
+    return state_->exact_sums<std::uint64_t>(values, columns, along);
+}
+std::vector<std::int64_t> Reducer::sums(std::span<const std::int32_t> values, std::size_t columns, Along along) {
+    return state_->exact_sums<std::int64_t>(values, columns, along);
+}
+
+}  // namespace quadmill

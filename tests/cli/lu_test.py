@@ -1,0 +1,128 @@
+"""`quadmill lu` and `quadmill bench linalg`: what they read, write and say, and what they refuse.
+
+usage: lu_test.py QUADMILL [unittest arguments]
+"""
+import array
+import json
+import random
+import struct
+import unittest
+
+from command import Command, floats, run
+
+# L and U of [2 1; 4 1] with partial pivoting: rows 2 and 1.
+MATRIX = b"%%MatrixMarket matrix array real general\n% by columns\n2 2\n2\n4\n1\n1\n"
+
+
+class LuVerb(Command):
+    def lu(self, *args, **more):
+        result = run("lu", "--json", *args, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def floats_of(self, path):
+        values = array.array("f")
+        values.frombytes(self.read(path))
+        return list(values)
+
+    def test_every_form_factorizes_and_reports(self):
+        n = 40
+        rng = random.Random(1)
+        path = self.path("a.f32", floats([rng.uniform(-1, 1) + (n if i % (n + 1) == 0 else 0) for i in range(n * n)]))
+        for args in (["--pivot", "none"], ["--pivot", "none", "--block", "1"], ["--block", "1", "--swap", "copy"],
+                     ["--block", "8", "--layout", "scalars"], [], ["--pivot", "full"],
+                     ["--pivot", "full", "--swap", "copy"]):
+            report = self.lu(path, *args)
+            self.assertEqual((report["rows"], report["n"], report["info"]), (n, n, 0))
+            self.assertLess(report["residual"], 30)
+            self.assertGreater(report["growth"], 0.9)
+            self.assertEqual(report["pivot"], args[1] if args[:1] == ["--pivot"] else "partial")
+            self.assertGreater(report["gflops"], 0)
+            self.assertAlmostEqual(report["gflops"] * report["seconds"] * 1e9, 2 / 3 * n**3, delta=1)
+
+    def test_factors_and_their_order_are_written(self):
+        path = self.path("a.mtx", MATRIX)
+        out = self.path("lu.f32")
+        self.lu(path, "-o", out)
+        self.assertEqual(self.floats_of(out), [4, 1, 0.5, 0.5])
+        self.assertEqual(self.read(out + ".rows"), b"2\n1\n")
+        out = self.path("lu.mtx")
+        self.lu(path, "--pivot", "full", "-o", out)
+        self.assertEqual(self.read(out), b"%%MatrixMarket matrix array real general\n2 2\n4\n0.5\n1\n0.5\n")
+        self.assertEqual((self.read(out + ".rows"), self.read(out + ".columns")), (b"2\n1\n", b"1\n2\n"))
+
+    def test_solves(self):
+        path = self.path("a.mtx", MATRIX)
+        raw = self.path("b.f32", floats([3, 5]))
+        out = self.path("x.f32")
+        for more in ([], ["--refine"]):
+            report = self.lu(path, "--solve", raw, "-o", out, *more)
+            self.assertEqual(self.floats_of(out), [1, 1])
+            self.assertEqual("refinement" in report, bool(more))
+        self.assertEqual(report["determinant_sign"], -1)
+        market = self.path("b.mtx", b"%%MatrixMarket matrix array real general\n2 2\n3\n5\n2\n4\n")
+        result = run("lu", path, "--solve", market)
+        self.assertEqual((result.returncode, result.stdout.splitlines()[-2:]), (0, [b"1 1", b"1 0"]))
+
+    def test_reads_all_of_matrix_market(self):
+        for text, wanted in (
+                             (b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 2\n", [4, 2, 0.5, -1]),
+                             (b"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n", [1, 0, 0, 1]),
+                             (b"%%MatrixMarket MATRIX Array Integer skew-symmetric\n\n2 2\n3\n", [3, 0, 0, -3])):
+            out = self.path("lu.f32")
+            self.lu(self.path("a.mtx", text), "-o", out)
+            self.assertEqual(self.floats_of(out), wanted)
+
+    def test_singular_matrices_are_reported(self):
+        path = self.path("a.f32", floats([1, 2, 2, 4]))
+        report = self.lu(path)
+        self.assertEqual((report["info"], report["determinant_sign"], report["determinant_log"]), (2, 0, None))
+        self.fails(1, "the matrix is singular: pivot 2 is zero", "lu", path, "--solve", self.path("b", floats([1, 1])))
+        self.assertEqual(self.lu(self.path("empty.f32", b""))["info"], 0)
+
+    def test_refuses_bad_files_with_the_line(self):
+        for text, words in ((b"%%MatrixMarket matrix array real general\n2 2\n1\nx\n", "line 4"),
+                            (b"%%MatrixMarket matrix array real general\n2 2\n1\nnan\n1\n1\n", "is not finite"),
+                            (b"%%MatrixMarket matrix array real general\n2 2\n1\n1\n", "ends before"),
+                            (b"%%MatrixMarket matrix array real general\n1 1\n1\n1\n", "line 4"),
+                            (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", "no row of the matrix"),
+                            (b"%%MatrixMarket matrix array complex general\n", "'complex'"),
+                            (b"1 2\n", "does not begin with %%MatrixMarket")):
+            self.fails(1, words, "lu", self.path("a.mtx", text))
+        self.fails(1, "no multiple of 4", "lu", self.path("a", b"12345"))
+        self.fails(1, "say --columns N", "lu", self.path("a", floats([1, 2, 3])))
+        self.fails(1, "row 2, column 1, from 1) is a NaN", "lu",
+                   self.path("a", floats([1, 2]) + struct.pack("<ff", float("nan"), 1)))
+        self.fails(1, "needs a square matrix", "lu", self.path("a", floats([1, 2])), "--columns", "2", "--solve",
+                   self.path("b", floats([1])))
+        self.fails(1, "right-hand sides", "lu", self.path("a", floats([1, 2, 3, 4])), "--solve",
+                   self.path("b", floats([1])))
+        self.fails(2, "goes with --solve", "lu", self.path("a", floats([1])), "--refine")
+        self.fails(2, "--block", "lu", self.path("a", floats([1])), "--block", "3")
+        self.fails(1, "leave block unset", "lu", self.path("a", floats([1])), "--block", "8", "--pivot", "full")
+
+    def test_profile_is_a_table_of_passes(self):
+        result = run("lu", self.path("a.f32", floats([1, 2, 3, 4])), "--profile", "--block", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in (b"search", b"swap pointers", b"eliminate", b"% of limit"):
+            self.assertIn(name, result.stderr)
+
+    def test_bench_reports_and_draws(self):
+        plot = self.path("lu.svg")
+        result = run("bench", "linalg", "--n", "40,64", "--repeat", "1", "--rivals", "--json", "--plot", plot)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual([(case["n"], case["pivot"]) for case in report["cases"]],
+                         [(n, pivot) for n in (40, 64) for pivot in ("none", "partial", "full")])
+        for case in report["cases"]:
+            engines = [one for one in case["results"] if one["kind"] == "engine"]
+            self.assertEqual(len(engines), {"none": 4, "partial": 5, "full": 2}[case["pivot"]])
+            for one in engines:
+                self.assertTrue(one["verified"])
+                bound = one["bound"]
+                self.assertAlmostEqual(bound["percent_of_limit"], 100 * bound["least_ms"] / bound["ms"], delta=1e-6)
+        self.assertIn(b"<svg", self.read(plot))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+// Bodies against sums in double, and laws that they must keep.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "nbody/bodies.hpp"
+
+using namespace demo;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr float softening = 0.02F;
+
+std::array<double, 3> acceleration(const std::vector<Body>& bodies, std::size_t of) {
+    std::array<double, 3> sum{};
+    for (const auto& other : bodies) {
+        std::array<double, 3> towards{};
+        double squares = static_cast<double>(softening) * softening;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            towards[axis] = static_cast<double>(other.place[axis]) - bodies[of].place[axis];
+            squares += towards[axis] * towards[axis];
+        }
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            sum[axis] += other.mass * towards[axis] / (squares * std::sqrt(squares));
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("accelerations are those of sums in double, towards the others") {
+    for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 1025U}) {
+        const auto bodies = galaxy(count, 3);
+        Bodies on_gpu(quadmill::Context::headless(), bodies, softening);
+        const auto found = on_gpu.accelerations();
+        REQUIRE(found.size() == count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto wanted = acceleration(bodies, i);
+            const double size = std::hypot(wanted[0], wanted[1], wanted[2]);
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                CHECK(std::abs(found[i][axis] - wanted[axis]) <= 1e-5 * size + 1e-6);
+        }
+    }
+}
+
+TEST_CASE("two bodies come round to where they were, and leap-frog keeps their energy") {
+    // On a circle of radius 1/2 about their middle; the softening counts for the speed.
+    const double distance = 1, soft = distance * distance + static_cast<double>(softening) * softening;
+    const double speed = std::sqrt(0.5 * distance * distance / (soft * std::sqrt(soft)));
+    const auto v = static_cast<float>(speed);
+    const std::vector<Body> begin{{{0.5F, 0, 0}, 1, {0, v, 0}}, {{-0.5F, 0, 0}, 1, {0, -v, 0}}};
+    Bodies bodies(quadmill::Context::headless(), begin, softening);
+    const int steps = 1000;
+    const double period = 2 * std::numbers::pi * 0.5 / speed;
+    for (int i = 0; i < steps; ++i) bodies.advance(static_cast<float>(period / steps));
+    const auto end = bodies.read();
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(end[i].mass == 1);
+        for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(end[i].place[axis] - begin[i].place[axis]) < 1e-3);
+    }
+    CHECK(std::abs(energy(end, softening) / energy(begin, softening) - 1) < 1e-4);
+}

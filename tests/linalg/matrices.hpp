@@ -1,0 +1,60 @@
+// Matrices to factorize, and LAPACK's measure of a factorization.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+#include "quadmill/linalg.hpp"
+
+namespace quadmill::test {
+
+struct Matrix {
+    std::size_t rows, columns;
+    std::vector<float> values = std::vector<float>(rows * columns);
+    [[nodiscard]] float& at(std::size_t i, std::size_t j) { return values[i * columns + j]; }
+    [[nodiscard]] float at(std::size_t i, std::size_t j) const { return values[i * columns + j]; }
+    [[nodiscard]] MatrixView view() const { return {values, rows, columns}; }
+};
+
+inline Matrix random_matrix(std::size_t rows, std::size_t columns, unsigned seed) {
+    Matrix made{rows, columns};
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> value(-1, 1);
+    for (auto& x : made.values) x = value(random);
+    return made;
+}
+
+// The largest sum of absolute values in a column.
+inline double one_norm(std::size_t rows, std::size_t columns, const std::vector<double>& values) {
+    double most = 0;
+    for (std::size_t j = 0; j < columns; ++j) {
+        double sum = 0;
+        for (std::size_t i = 0; i < rows; ++i) sum += std::abs(values[i * columns + j]);
+        most = std::isnan(sum) ? INFINITY : std::max(most, sum);
+    }
+    return most;
+}
+
+// |L U - P A Q| / (n |A| eps) in 1-norms, sums in double; n is the number of columns, as in LAPACK's SGET01.
+inline double lu_ratio(const Matrix& a, const Factors& factors) {
+    const auto rows = a.rows, columns = a.columns, steps = std::min(rows, columns);
+    if (steps == 0) return 0;
+    std::vector<double> difference(rows * columns), original(a.values.begin(), a.values.end());
+    for (std::size_t i = 0; i < rows; ++i) {
+        double* const out = difference.data() + i * columns;
+        for (std::size_t j = 0; j < columns; ++j)
+            out[j] = -static_cast<double>(a.at(factors.rows[i], factors.columns[j]));
+        for (std::size_t k = 0; k < std::min(i + 1, steps); ++k) {
+            const double l = k == i ? 1.0 : factors.lu[i * columns + k];
+            for (auto j = k; j < columns; ++j) out[j] += l * factors.lu[k * columns + j];
+        }
+    }
+    const double norm = one_norm(rows, columns, original), left = one_norm(rows, columns, difference);
+    constexpr double eps = 0x1p-24;
+    return norm > 0 ? left / norm / static_cast<double>(columns) / eps : left / eps;
+}
+
+}  // namespace quadmill::test
