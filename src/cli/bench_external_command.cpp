@@ -41,6 +41,7 @@ struct BenchExternal : BenchRun {
     [[nodiscard]] Json to_json(const PairCaseResult& found) const;
     [[nodiscard]] Json to_json(const MergeCaseResult& found) const;
     [[nodiscard]] static detail::bench::Panel transfers(const std::vector<PairCaseResult>& all);
+    [[nodiscard]] static detail::bench::Panel stages(const std::vector<FileCaseResult>& all);
 };
 
 // The report of `quadmill terasort --json`; none where a rival ran.
@@ -264,6 +265,28 @@ detail::bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>&
     return panel;
 }
 
+// Figure 11: of the first contender, which is terasort.
+detail::bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& all) {
+    using detail::bench::Line;
+    detail::bench::Panel panel{
+        all.front().results.front().contender->name + ": seconds of each stage", "records", "seconds at work", {}};
+    for (const auto& found : all) {
+        const auto report = report_of(found.results.front());
+        if (!report.is_object() || !report.contains("stages")) continue;
+        for (const auto& [name, stage] : report["stages"].items()) {
+            const auto seconds = stage.value("seconds", 0.0);
+            if (seconds <= 0) continue;
+            auto series = std::ranges::find(panel.series, name, &detail::bench::Series::name);
+            if (series == panel.series.end()) {
+                const auto line = name.starts_with("merge") ? Line::Dashed : Line::Solid;
+                series = panel.series.insert(panel.series.end(), {name, line, {}});
+            }
+            series->points.emplace_back(static_cast<double>(found.records), seconds);
+        }
+    }
+    return panel;
+}
+
 void BenchExternal::run() {
     std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
@@ -283,14 +306,16 @@ void BenchExternal::run() {
     RatePlot plot("records");
     bool right = true;
     const auto files = programs();
+    std::vector<FileCaseResult> all_files;
     for (const auto count : records) {
         const BenchFolder own(folder);
-        const auto found = run_files(own, files, count, repeat);
+        const auto& found = all_files.emplace_back(run_files(own, files, count, repeat));
         right = right && std::ranges::all_of(found.results, &FileResult::verified);
         if (!json) print(found);
         report["files"].push_back(to_json(found));
         plot.add("files of ASCII records, " + memory + " of memory", count, found.results);
     }
+    if (!records.empty()) plot.add(stages(all_files));
     const auto sorts = pair_contenders();
     std::vector<PairCaseResult> all_pairs;
     for (const auto n : pairs) {
@@ -351,7 +376,8 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         ->transform(one_of(engine_words))
         ->default_str("auto");
     work->add_to(*verb, "GNU sort with the same memory and as many threads as there are, and cp, on files");
-    verb->add_option("--plot", work->plot_file, "Draw records and pairs a second, as SVG")->type_name("FILE.svg");
+    verb->add_option("--plot", work->plot_file, "Draw records and pairs a second and the stages, as SVG")
+        ->type_name("FILE.svg");
     verb->footer(
         "Each program begins with an input that is not in the system's cache, and ends when its output is on the "
         "disk.\n"

@@ -64,6 +64,17 @@ class BenchExternal(Command):
         panels = [part for part in svg.iter() if part.get("class") == "panel"]
         self.assertEqual(len(panels), 3)
 
+    def test_plot_of_stages(self):
+        plot = self.path("stages.svg")
+        report = self.bench("--records", "2000,400000", "--memory", "16M", "--plot", plot)
+        svg = xml.etree.ElementTree.fromstring(self.read(plot))
+        panels = [part for part in svg.iter() if part.get("class") == "panel"]
+        self.assertEqual(len(panels), 2)
+        shown = {title.text for title in panels[1].iter() if title.tag.endswith("title")}
+        stages = {name for case in report["files"] for name in case["contenders"][0]["report"]["stages"]}
+        self.assertEqual(shown, stages)
+        self.assertIn("merge_write", shown)
+
     def test_tables(self):
         result = run("bench", "external", "--records", "1000", "--pairs", "256", "--merges", "500", "--repeat", "1",
                      "--memory", "16M", "--folder", self.folder)
