@@ -1,5 +1,7 @@
 #include "bench/linalg_bench.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <random>
 
@@ -10,24 +12,29 @@
 #ifdef QUADMILL_EIGEN
 #include <Eigen/LU>
 #endif
-#ifdef QUADMILL_OPENBLAS
-extern "C" void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* pivots, int* info);
-#endif
 
 namespace quadmill::detail::bench {
 
 namespace {
 
-#ifdef QUADMILL_OPENBLAS
+using Sgetrf = void (*)(const int* m, const int* n, float* a, const int* lda, int* pivots, int* info);
+
+// Opened when it is asked for: a program that is linked to it has its threads before main() begins, and signals that the
+// command holds back would come to those.
+Sgetrf openblas_sgetrf() {
+    static const auto found = [] {
+        void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+        return library ? reinterpret_cast<Sgetrf>(dlsym(library, "sgetrf_")) : nullptr;
+    }();
+    return found;
+}
+
 void openblas(std::vector<float>& matrix, std::size_t n) {
     const int size = static_cast<int>(n);
     std::vector<int> pivots(n);
     int info = 0;
-    sgetrf_(&size, &size, matrix.data(), &size, pivots.data(), &info);
+    openblas_sgetrf()(&size, &size, matrix.data(), &size, pivots.data(), &info);
 }
-#else
-constexpr void (*openblas)(std::vector<float>&, std::size_t) = nullptr;
-#endif
 
 #ifdef QUADMILL_EIGEN
 using Columns = Eigen::Map<Eigen::MatrixXf>;
@@ -64,9 +71,10 @@ double fetches_of_tile(std::size_t block) {
 
 const std::vector<LuRival>& lu_rivals() {
     constexpr std::size_t most = std::size_t{1} << 14U;
-    static const std::vector<LuRival> all{{"OpenBLAS sgetrf", "libopenblas-dev", Pivot::Partial, most, openblas},
-                                          {"Eigen PartialPivLU", "libeigen3-dev", Pivot::Partial, most, eigen_partial},
-                                          {"Eigen FullPivLU", "libeigen3-dev", Pivot::Full, 1024, eigen_full}};
+    static const std::vector<LuRival> all{
+        {"OpenBLAS sgetrf", "libopenblas-dev", Pivot::Partial, most, openblas_sgetrf() ? openblas : nullptr},
+        {"Eigen PartialPivLU", "libeigen3-dev", Pivot::Partial, most, eigen_partial},
+        {"Eigen FullPivLU", "libeigen3-dev", Pivot::Full, 1024, eigen_full}};
     return all;
 }
 
