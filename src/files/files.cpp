@@ -237,6 +237,8 @@ void OutputFile::commit(const std::string& suffix) {
         fail("rename to");
     is_finished(temporary_);
     temporary_.clear();
+    // Once more: the system may hold the files of a program for a moment after it was killed, with writes under way.
+    detail::files::remove_leftovers(target_);
 }
 
 }  // namespace quadmill::cli
