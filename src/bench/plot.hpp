@@ -20,7 +20,7 @@ struct Panel {
     std::vector<Series> series;  // at the same index, the same colour in every panel
 };
 
-// All panels one below the other, each 800 x 500.
+// All panels one below the other, each 840 x 500.
 [[nodiscard]] std::string plot(const std::vector<Panel>& panels);
 
 }  // namespace quadmill::detail::bench
