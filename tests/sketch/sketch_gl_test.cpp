@@ -6,6 +6,7 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/own_texture.hpp"
 #include "gl/texels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sketch.hpp"
@@ -55,23 +56,6 @@ void expect_equal(const Sketch<T>& one, const Sketch<T>& other) {
     for (std::size_t i = 0; i < a.size(); ++i) different += a[i] != b[i];
     CHECK(different == 0);
 }
-
-class HostTexture {
-  public:
-    HostTexture(GLenum format, int width, int height) : gl_(detail::Access::of(context())->gl) {
-        context().make_current();
-        gl_.CreateTextures(GL_TEXTURE_2D, 1, &id_);
-        gl_.TextureStorage2D(id_, 1, format, width, height);
-    }
-    HostTexture(const HostTexture&) = delete;
-    HostTexture& operator=(const HostTexture&) = delete;
-    ~HostTexture() { gl_.DeleteTextures(1, &id_); }
-    [[nodiscard]] GLuint id() const { return id_; }
-
-  private:
-    const detail::gl::Api& gl_;
-    GLuint id_ = 0;
-};
 
 }  // namespace
 
@@ -200,7 +184,7 @@ TEST_CASE("Keys in textures of the program, estimates into one") {
         for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<float>(i % 50) * 0.5F;
         keys[3] = -0.0F;
         keys[5] = -std::numeric_limits<float>::quiet_NaN();
-        const HostTexture from(GL_R32F, 33, 7), to(GL_R32UI, 20, 20);
+        const HostTexture from(context(), GL_R32F, 33, 7), to(context(), GL_R32UI, 20, 20);
         gl.TextureSubImage2D(from.id(), 0, 0, 0, 33, 7, GL_RED, GL_FLOAT, keys.data());
         gl.TextureParameteri(from.id(), GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
         const std::array<GLint, 4> swizzle{GL_ONE, GL_ZERO, GL_RED, GL_ZERO};

@@ -10,6 +10,7 @@
 #include "data.hpp"
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/own_texture.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 
@@ -17,23 +18,6 @@ using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
-
-class HostTexture {
-  public:
-    HostTexture(Context& context, GLenum format, int width, int height) : gl_(detail::Access::of(context)->gl) {
-        context.make_current();
-        gl_.CreateTextures(GL_TEXTURE_2D, 1, &id_);
-        gl_.TextureStorage2D(id_, 1, format, width, height);
-    }
-    HostTexture(const HostTexture&) = delete;
-    HostTexture& operator=(const HostTexture&) = delete;
-    ~HostTexture() { gl_.DeleteTextures(1, &id_); }
-    [[nodiscard]] GLuint id() const { return id_; }
-
-  private:
-    const detail::gl::Api& gl_;
-    GLuint id_ = 0;
-};
 
 void expect_texture_sorted(Context& context, Sorter& sorter, const std::string& distribution, int width, int height) {
     context.make_current();
