@@ -118,6 +118,20 @@ struct BitonicOptions {
     int steps_per_pass = 3;
 };
 
+/// Who sorts and merges in Engine::Merge. The answers are the same.
+enum class MergeKernel {
+    Auto,       ///< Subgroup where it can, else Fragment
+    Fragment,   ///< each fragment by itself, 32 words in its registers
+    Subgroup,   ///< 32 fragments together, which exchange keys; needs GL_KHR_shader_subgroup and fragments that the driver
+                ///< groups in boxes of 4 x 8, which is tested when it is first used. It takes keys, with or without an
+                ///< index, of up to 64 bits in all but that index, and segments of one length; the rest is Fragment's.
+};
+
+/// How Engine::Merge goes about it.
+struct MergeOptions {
+    MergeKernel kernel = MergeKernel::Auto;
+};
+
 struct SortOptions {
     Order order = Order::Ascending;
     Engine engine = Engine::Auto;
@@ -131,6 +145,7 @@ struct SortOptions {
     std::size_t gpu_memory = 0;
     PbsnOptions pbsn{};        ///< for Engine::Pbsn
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
+    MergeOptions merge{};      ///< for Engine::Merge, and for Auto and Hybrid where they use it
 };
 
 /// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap

@@ -2,7 +2,6 @@
 // block by a network in registers, keeps the lower half of all (in the even block) or the upper half (in the odd one),
 // which is min or max of a[k] and b[KEYS - 1 - k], and finishes by a bitonic merge.
 //     texture0   the keys as they are in memory, texel after texel in rows of 2^source_log2 texels
-// With INDEXED, the lowest word of a key becomes its place, which makes the order of equal keys that of the input.
 #ifdef UPPER
 #define KEPT(a, b) HIGHER(a, b)
 #define FIRST_ROW half_height
@@ -10,24 +9,10 @@
 #define KEPT(a, b) LOWER(a, b)
 #define FIRST_ROW 0
 #endif
-#define SOURCE_KEYS (4 / SOURCE_WORDS)
 #define SOURCE_TEXELS (KEYS / SOURCE_KEYS)
 uniform highp usampler2D texture0;
 uniform int source_log2;
 layout(location = 0) out uvec4 block[8];
-
-KEY make_key(uvec4 texel, int c, int place) {
-#if SOURCE_WORDS == 1
-    uint key = encode(texel[c]);
-#else
-    uvec2 key = encode(c == 0 ? texel.xy : texel.zw);
-#endif
-#ifdef INDEXED
-    return KEY(uint(place), key);
-#else
-    return key;
-#endif
-}
 
 void load(int block, out KEY v[KEYS]) {
     for (int g = 0; g < SOURCE_TEXELS; ++g) {

@@ -39,18 +39,6 @@ void load(int start, int begin, int end, out KEY v[KEYS]) {
     }
 }
 
-KEY to_bits(KEY key) {
-#if WORDS == 1
-    return decode(key);
-#elif defined(INDEXED) && WORDS == 2
-    return uvec2(key.x, decode(key.y));
-#elif WORDS == 2
-    return decode(key);
-#else
-    return uvec3(key.x, decode(key.yz));
-#endif
-}
-
 void main() {
     int pair = min(pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, FIRST_ROW)), pairs - 1);
     Runs runs = runs_of(pair);

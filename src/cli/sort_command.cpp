@@ -287,6 +287,11 @@ void add_sort_command(CLI::App& app) {
                                          "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
                             ->check(CLI::Range(1, 3))
                             ->capture_default_str();
+    verb->add_option("--kernel", command->sort.merge.kernel,
+                     "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
+                     "auto: the faster one that can")
+        ->transform(one_of(kernel_words))
+        ->default_str("auto");
     verb->add_option("--threads", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(CLI::NonNegativeNumber);

@@ -65,6 +65,7 @@ class Device : public std::enable_shared_from_this<Device> {
     Api& gl;  // of use within src/gl, which knows the type
     ContextInfo info;
     Features features;
+    std::optional<bool> lanes_in_boxes;  // once gl/lanes.hpp has found out
     std::function<void(std::string_view)> on_debug_message;  // outlives the context, which may call it to the last
     std::unique_ptr<EglContext> egl;                         // null for an adopted context
     PassObserver* observer = nullptr;

@@ -45,6 +45,7 @@ SortOptions options_of(const Request& request) {
                      : request.engine == Watched::Merge ? Engine::Merge
                                                         : Engine::Bitonic;
     options.pbsn.max_run = options.pbsn.max_texels;  // the paper's own form: one run a channel
+    options.merge.kernel = MergeKernel::Fragment;
     options.bitonic = {.representation = representation_of(request.engine), .block = 0, .steps_per_pass = 1};
     return options;
 }

@@ -398,7 +398,7 @@ void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
     const auto* const words = "#undef WORDS\n#define WORDS 1\n";  // of what is sorted
     renew({.name = "count runs",
            .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
-                                     hash_prelude_ + words + shaders::sort_banked_glsl),
+                                     hash_prelude_ + words + shaders::sort_block_glsl + shaders::sort_banked_glsl),
            .inputs = {&sorted.keys.now.texture, &table_.texture, &masks_},
            .uniforms = std::move(uniforms)});
 }

@@ -1,5 +1,7 @@
 #include "sort/gpu_memory.hpp"
 
+#include <algorithm>
+
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 
@@ -9,7 +11,16 @@ std::optional<std::string> no_room(const Context& context, const SortOptions& op
                                    const Task& task, std::size_t lanes) {
     const KeyForm form{task.keys.type(), options.order, !task.index.empty()};
     const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
-    return no_room(context, options, merge, MergeRoom{task.function, form, task.pairs(form), parts, lanes});
+    const auto equal = task.equal_segments();
+    const bool together = options.merge.kernel != MergeKernel::Fragment &&
+                          detail::Access::of(context)->features.subgroups && SubgroupPasses::can(form) && equal;
+    return no_room(context, options, merge,
+                   MergeRoom{.function = task.function,
+                             .form = form,
+                             .pairs = task.pairs(form),
+                             .tiles = together ? most_tiles(form, *equal) : 0,
+                             .parts = parts,
+                             .lanes = lanes});
 }
 
 std::optional<std::string> no_room(const Context& context, const SortOptions& options, const MergeSort* merge,
@@ -28,14 +39,17 @@ std::optional<std::string> no_room(const Context& context, const SortOptions& op
     }
     const auto staging =
         context.info().software ? asked.lanes * MergeSurface::staging_bytes(form, asked.pairs) : std::size_t{0};
-    const auto needed = MergeSurface::bytes(form, asked.pairs) + asked.copy + staging;
+    // Whether the driver's subgroups are of use is not known before they are needed.
+    const auto needed =
+        std::max(MergeSurface::bytes(form, asked.pairs), asked.tiles > 0 ? TileSurface::bytes(form, asked.tiles) : 0) +
+        asked.copy + staging;
     const auto limit = options.gpu_memory;
     if (limit > 0 && needed > limit) {
         return too_many("what fits into SortOptions::gpu_memory, " + std::to_string(limit) + " bytes",
                         std::to_string(needed) + " bytes");
     }
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    if (limit > 0 || needed < worth_asking || (merge && merge->has_room(form, asked.pairs, asked.copy))) return {};
+    if (limit > 0 || needed < worth_asking || (merge && merge->has_room(form, asked.pairs, asked.tiles, asked.copy))) return {};
     const gl::Scope scope(*detail::Access::of(context), asked.function);
     auto free = gl::free_bytes(*detail::Access::of(context));
     if (!free) return {};

@@ -15,6 +15,7 @@ struct MergeRoom {
     const char* function;
     KeyForm form;
     std::size_t pairs;      // of blocks
+    std::size_t tiles = 0;  // that subgroups take for them; 0 where they cannot
     bool parts = false;     // windows or segments
     std::size_t lanes = 1;  // tasks under way at once, each with memory for transfers
     std::size_t copy = 0;   // bytes of a copy of the caller's texture

@@ -77,7 +77,10 @@ struct Sorter::State {
     SortStats on_cpu(const Task& task) const;
     [[nodiscard]] SortStats with_memory(SortStats stats) const;
     SortStats by_engine(Engine engine, const Task& task);
-    MergeSort& on_merge() { return merge ? *merge : merge.emplace(*detail::Access::of(context), workers); }
+    MergeSort& on_merge() {
+        if (!merge) merge.emplace(*detail::Access::of(context), workers).plan().kernel = options.merge.kernel;
+        return *merge;
+    }
     template <class Other, class Float>
     SortStats converted(Task task, std::span<Float> keys);
 

@@ -18,6 +18,19 @@ std::size_t Task::pairs(const KeyForm& form) const {
     return all;
 }
 
+std::optional<EqualSegments> Task::equal_segments() const {
+    const auto n = keys.size();
+    if (n == 0) return {};
+    const auto cut = [n](std::size_t size) { return EqualSegments{(n - 1) / size + 1, size, (n - 1) % size + 1}; };
+    if (what == What::Windows) return cut(window);
+    if (what != What::Segments) return cut(n);
+    const auto equal = cut(std::max<std::size_t>(ends.front(), 1));
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        if (ends[i] != std::min((i + 1) * equal.size, n)) return {};
+    }
+    return equal;
+}
+
 Work Task::work() const {
     const auto n = keys.size();
     if (what == What::Segments) return {n, std::max<std::size_t>(n / std::max<std::size_t>(ends.size(), 1), 1)};

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
 #include "sort/key_form.hpp"
+#include "sort/merge/segments.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -24,6 +26,8 @@ struct Task {
 
     // How many pairs of blocks the keys fill in the merge engine.
     [[nodiscard]] std::size_t pairs(const KeyForm& form) const;
+    // The keys as segments of one length, if they are.
+    [[nodiscard]] std::optional<EqualSegments> equal_segments() const;
     [[nodiscard]] Work work() const;
 };
 

@@ -57,7 +57,7 @@ void MergeWindowSorter::begin(Keys keys, std::size_t window) {
     if (const auto why = no_room(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
     auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, begin_name);
-    if (!gpu_) gpu_.emplace(device, workers_);
+    if (!gpu_) gpu_.emplace(device, workers_).merge.plan().kernel = options_.merge.kernel;
     gpu_->merge.begin(gpu_->lane.at(begun_ % lanes), keys, {keys}, Order::Ascending, segments(keys, window));
     scope.check();
     ++begun_;

@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "gl/device.hpp"
+#include "gl/lanes.hpp"
 #include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::sort {
@@ -16,6 +18,24 @@ void fill(std::byte* to, std::size_t count, std::size_t key_bytes, std::uint64_t
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * key_bytes, &bits, key_bytes);  // little-endian
 }
 
+// Sends keys to the first rows of the source. `for_each_piece` is that of Segments.
+template <class ForEachPiece>
+void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, const gl::Texture& source,
+            std::size_t used_rows, const KeyForm& form, Keys keys, const ForEachPiece& for_each_piece) {
+    const auto key_bytes = form.key_bytes();
+    const auto row_keys = static_cast<std::size_t>(source.width()) * gl::info(source.format()).bytes / key_bytes;
+    const auto* from = static_cast<const std::byte*>(keys.data());
+    const auto padding = form.padding();
+    uploader.send(device, source, used_rows, workers, [&](std::size_t row, std::size_t rows, auto memory) {
+        const auto begin = row * row_keys;
+        for_each_piece(begin, rows * row_keys, [&](auto place, auto key, auto size, auto rest) {
+            auto* to = memory.data() + (place - begin) * key_bytes;
+            std::memcpy(to, from + key * key_bytes, size * key_bytes);
+            fill(to + size * key_bytes, rest, key_bytes, padding);
+        });
+    });
+}
+
 }  // namespace
 
 MergeLane::MergeLane(gl::Device& device)
@@ -25,7 +45,7 @@ MergeLane::MergeLane(gl::Device& device)
       read_(device, gl::Query::Kind::Timestamp) {}
 
 MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
-    : device_(device), workers_(workers), passes_(device), plan_(device.info), lane_(device) {}
+    : device_(device), workers_(workers), passes_(device), subgroup_passes_(device), plan_(device.info), lane_(device) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
     if (!surface_ || !surface_->fits(form, segments.pairs())) {
@@ -64,23 +84,6 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
     in_table_ = segments;
 }
 
-void MergeSort::upload(pass::Uploader& uploader, const KeyForm& form, Keys keys, const Segments& segments) {
-    const auto& source = surface_->source.texture;
-    const auto key_bytes = form.key_bytes();
-    const auto row_keys = static_cast<std::size_t>(source.width()) * gl::info(source.format()).bytes / key_bytes;
-    const auto* from = static_cast<const std::byte*>(keys.data());
-    const auto padding = form.padding();
-    const auto used_rows = surface_->source_rows(segments.pairs());
-    uploader.send(device_, source, used_rows, workers_, [&](std::size_t row, std::size_t rows, auto memory) {
-        const auto begin = row * row_keys;
-        segments.for_each_piece(begin, rows * row_keys, [&](auto place, auto key, auto size, auto rest) {
-            auto* to = memory.data() + (place - begin) * key_bytes;
-            std::memcpy(to, from + key * key_bytes, size * key_bytes);
-            fill(to + size * key_bytes, rest, key_bytes, padding);
-        });
-    });
-}
-
 void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) {
     const auto& form = job.form;
     const auto& segments = *job.segments;
@@ -108,6 +111,37 @@ void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) 
     });
 }
 
+void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
+    const auto& form = job.form;
+    const auto& [segments, places, content] = *job.in_tiles;
+    const auto key_bytes = form.key_bytes(), tile = tile_keys(form), wanted = job.to.keys.size();
+    const auto stored = form.indexed ? static_cast<std::size_t>(form.words()) * 4 : key_bytes;
+    auto* out = static_cast<std::byte*>(job.to.keys.data());
+    // So many keys of a segment, from its `skipped`-th on.
+    const auto put = [&](std::size_t segment, std::size_t skipped, std::size_t number, const std::byte* from) {
+        const auto size = segment < segments.count ? segments.size_of(segment) : 0;
+        const auto key = segment * segments.size + skipped;
+        if (skipped >= size || key >= wanted) return;
+        number = std::min({number, size - skipped, wanted - key});
+        if (!form.indexed) {
+            std::memcpy(out + key * key_bytes, from, number * key_bytes);
+            return;
+        }
+        for (std::size_t i = 0; i < number; ++i, from += stored) {
+            std::uint32_t was = 0;
+            std::memcpy(&was, from, sizeof was);
+            std::memcpy(out + (key + i) * key_bytes, from + sizeof was, key_bytes);
+            job.to.index[key + i] = static_cast<std::uint32_t>(segment * segments.size + was % places);
+        }
+    };
+    readback.take(workers_, [&](std::size_t number, std::span<const std::byte> words) {
+        const auto keys = words.size() / stored;
+        if (places > tile) return put(number / content.tiles, number % content.tiles * keys, keys, words.data());
+        for (std::size_t begin = 0; begin < tile; begin += places)
+            put((number * tile + begin) / places, 0, places, words.data() + begin * stored);
+    });
+}
+
 SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order, Segments segments) {
     begin(lane_, keys, {keys, index}, order, std::make_shared<const Segments>(std::move(segments)));
     return finish(lane_);
@@ -128,45 +162,103 @@ SortStats MergeSort::merge(Keys keys, std::size_t run, Order order) {
     return finish(lane_);
 }
 
+bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs) {
+    if (plan_.kernel == MergeKernel::Fragment) return false;
+    const bool has_lanes = gl::has_lanes_in_boxes(device_);
+    if (plan_.kernel == MergeKernel::Subgroup && !has_lanes) {
+        throw InvalidArgument("Sorter: MergeKernel::Subgroup needs GL_KHR_shader_subgroup and boxes of 4 x 8 fragments, "
+                              "which this driver does not have; use MergeKernel::Auto");
+    }
+    return has_lanes && SubgroupPasses::can(form) && segments.equal() && sorted_pairs == 1;
+}
+
+TileSurface& MergeSort::tiles(const KeyForm& form, std::size_t tiles) {
+    if (!tiles_ || !tiles_->fits(form, tiles)) {
+        tiles_.reset();
+        tiles_ = std::make_unique<TileSurface>(device_, form, tiles);
+    }
+    return *tiles_;
+}
+
 void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
                       std::shared_ptr<const Segments> segments, std::size_t sorted_pairs) {
     lane.job_.reset();
     if (segments->pairs() == 0) return;
-    const cpu::Stopwatch total;
     const KeyForm form{keys.type(), order, !to.index.empty()};
-    SortStats stats{.n = keys.size(), .engine = Engine::Merge, .textures = 1};
+    const bool together = by_subgroups(form, *segments, sorted_pairs);
     const auto passes_before = device_.passes;
-    auto& on = surface(form, *segments);
+    MergeLane::Job job{.form = form,
+                       .to = to,
+                       .segments = std::move(segments),
+                       .stats = {.n = keys.size(), .engine = Engine::Merge, .textures = 1}};
+    if (together) {
+        begin_subgroups(lane, keys, std::move(job));
+    } else {
+        begin_fragments(lane, keys, std::move(job), sorted_pairs);
+    }
+    lane.read_.note_time();
+    gl::flush(device_);
+    lane.job_->stats.passes = device_.passes - passes_before;
+}
+
+void MergeSort::begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs) {
+    auto& segments = job.segments;
+    auto& on = surface(job.form, *segments);
     lane.begun_.note_time();
     upload_segments(lane.table_uploader_, segments);
-    upload(lane.uploader_, form, keys, *segments);
-    stats.upload_ms = total.ms();
+    upload(device_, workers_, lane.uploader_, on.source.texture, on.source_rows(segments->pairs()), job.form, keys,
+           [&](auto first, auto count, auto&& f) { segments->for_each_piece(first, count, f); });
+    job.stats.upload_ms = job.total.ms();
     lane.uploaded_.note_time();
-    const bool all = to.keys.size() == keys.size();
-    passes_.sort(on, form, {segments->pairs(), segments->longest_pairs(), all ? 0 : to.keys.size(), sorted_pairs},
-                 plan_);
+    const auto best = job.to.keys.size();
+    const bool all = best == keys.size();
+    passes_.sort(on, job.form, {segments->pairs(), segments->longest_pairs(), all ? 0 : best, sorted_pairs}, plan_);
     lane.sorted_.note_time();
     if (!all) {
-        Segments wanted(form.pair_keys());
-        wanted.add(0, to.keys.size());
+        Segments wanted(job.form.pair_keys());
+        wanted.add(0, best);
         segments = std::make_shared<const Segments>(std::move(wanted));
     }
     lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs());
-    lane.read_.note_time();
-    gl::flush(device_);
-    stats.passes = device_.passes - passes_before;
-    lane.job_.emplace(MergeLane::Job{form, to, std::move(segments), stats, total});
+    lane.job_.emplace(std::move(job));
+}
+
+void MergeSort::begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job) {
+    const auto segments = *job.segments->equal();
+    const auto places = segment_places(job.form, segments.size), tile = tile_keys(job.form);
+    auto& on = tiles(job.form, most_tiles(job.form, segments));
+    lane.begun_.note_time();
+    const auto used = (segments.count * places + tile - 1) / tile;
+    upload(device_, workers_, lane.uploader_, on.source.texture, on.source_rows(used), job.form, keys,
+           [&](auto first, auto count, auto&& f) { segments.for_each_piece(places, first, count, f); });
+    job.stats.upload_ms = job.total.ms();
+    lane.uploaded_.note_time();
+    const auto best = job.to.keys.size();
+    const auto sorted = subgroup_passes_.sort(on, job.form, segments, best == keys.size() ? 0 : best);
+    lane.sorted_.note_time();
+    lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, sorted.content, sorted.tiles);
+    job.in_tiles.emplace(MergeLane::Job::InTiles{segments, places, sorted.content});
+    lane.job_.emplace(std::move(job));
 }
 
 void MergeSort::wait(MergeLane& lane) {
-    if (lane.job_) lane.readback_.wait();
+    if (!lane.job_) return;
+    if (lane.job_->in_tiles) {
+        lane.tile_readback_.wait();
+    } else {
+        lane.readback_.wait();
+    }
 }
 
 SortStats MergeSort::finish(MergeLane& lane) {
     const auto job = std::exchange(lane.job_, {});
     if (!job) return {.n = 0, .engine = Engine::Merge};
     device_.check("Sorter");  // before a key is overwritten
-    take(lane.readback_, *job);
+    if (job->in_tiles) {
+        take(lane.tile_readback_, *job);
+    } else {
+        take(lane.readback_, *job);
+    }
     auto stats = job->stats;
     stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
     stats.readback_ms = gl::ms_between(lane.sorted_, lane.read_);
@@ -177,7 +269,7 @@ SortStats MergeSort::finish(MergeLane& lane) {
 MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
     : load(device, "sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
       store(device, "sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
-            "#define WORDS 2\n" + std::string(shaders::sort_banked_glsl)) {}
+            std::string("#define WORDS 2\n") + shaders::sort_block_glsl + shaders::sort_banked_glsl) {}
 
 // The rows of `source` that are filled, and the places that are written.
 const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t source_rows, int width,

@@ -14,6 +14,7 @@
 #include "pass/transfer.hpp"
 #include "sort/merge/passes.hpp"
 #include "sort/merge/segments.hpp"
+#include "sort/merge/subgroup_passes.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -38,12 +39,20 @@ class MergeLane {
         KeyForm form;
         MergeTarget to;
         std::shared_ptr<const Segments> segments;  // of the result
+        // In tiles: what each has, and how many places of the source each segment took.
+        struct InTiles {
+            EqualSegments segments;
+            std::size_t places;
+            TileContent content;
+        };
+        std::optional<InTiles> in_tiles{};
         SortStats stats;
-        cpu::Stopwatch total;
+        cpu::Stopwatch total{};
     };
     std::optional<Job> job_;  // none when there were no keys
     pass::Uploader uploader_, table_uploader_;
     pass::BankedReadBack readback_;
+    TileReadBack tile_readback_;
     gl::Query begun_, uploaded_, sorted_, read_;
 };
 
@@ -91,14 +100,17 @@ class MergeSort {
     // Of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
 
-    // Whether textures of that size are there already, also the one of argsort() that takes `copy` bytes.
-    [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs, std::size_t copy) const {
-        return surface_ && surface_->fits(form, pairs) && copy <= copy_bytes();
+    // Whether textures of that size are there already, also the one of argsort() that takes `copy` bytes; of `tiles`
+    // tiles, when not 0.
+    [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs, std::size_t tiles, std::size_t copy) const {
+        return (tiles > 0 ? tiles_ && tiles_->fits(form, tiles) : surface_ && surface_->fits(form, pairs)) &&
+               copy <= copy_bytes();
     }
     [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
     [[nodiscard]] std::size_t texture_bytes() const {
-        return surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0;
+        return (surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0) +
+               (tiles_ ? TileSurface::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
     }
 
     [[nodiscard]] MergePlan& plan() { return plan_; }
@@ -106,8 +118,12 @@ class MergeSort {
   private:
     MergeSurface& surface(const KeyForm& form, const Segments& segments);
     void upload_segments(pass::Uploader& uploader, const std::shared_ptr<const Segments>& segments);
-    void upload(pass::Uploader& uploader, const KeyForm& form, Keys keys, const Segments& segments);
     void take(pass::BankedReadBack& readback, const MergeLane::Job& job);
+    void take(TileReadBack& readback, const MergeLane::Job& job);
+    [[nodiscard]] bool by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
+    TileSurface& tiles(const KeyForm& form, std::size_t tiles);
+    void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
+    void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
     const gl::QuadList& argsort_quads(const MergeSurface& on, std::size_t rows, int width, std::size_t count);
     struct TexturePrograms {
@@ -118,8 +134,10 @@ class MergeSort {
     gl::Device& device_;
     cpu::Workers& workers_;
     MergePasses passes_;
+    SubgroupPasses subgroup_passes_;
     MergePlan plan_;
     std::unique_ptr<MergeSurface> surface_;
+    std::unique_ptr<TileSurface> tiles_;
     std::weak_ptr<const Segments> in_table_;  // that surface_->segments tells
     MergeLane lane_;                          // of run() and top()
     std::optional<TexturePrograms> texture_programs_;

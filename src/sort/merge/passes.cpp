@@ -105,8 +105,8 @@ gl::Program MergePasses::compile(const Variant& variant) {
     define(variant.coarse, "COARSE");
     if (blocks) prelude += as_macro("SORT_NETWORK", odd_even_merge_sort(keys));
     if (!search) prelude += as_macro("BITONIC_NETWORK", bitonic_merge(keys));
-    prelude += shaders::sort_banked_glsl;
-    if (!search) prelude += shaders::sort_key_order_glsl;
+    prelude += std::string(shaders::sort_block_glsl) + shaders::sort_banked_glsl;
+    if (!search) prelude += std::string(shaders::sort_key_order_glsl) + shaders::sort_numbers_glsl;
     if (!blocks) prelude += shaders::sort_runs_glsl;
     const auto* name = blocks ? "sort/block_sort.frag" : search ? "sort/merge_split.frag" : "sort/merge_runs.frag";
     const auto* source = blocks   ? shaders::sort_block_sort_frag

@@ -19,6 +19,7 @@ namespace quadmill::detail::sort {
 // How levels are merged. What was measured to be the fastest is in docs/measurements.md.
 struct MergePlan {
     explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
+    MergeKernel kernel = MergeKernel::Auto;
     std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
     // So many pairs of blocks make all their first levels before the next ones begin, so that they stay in the CPU's
     // cache; 0: all at once. A power of two, of whole rows of tiles.

@@ -27,10 +27,15 @@ Comparators bitonic_merge(int n) {
     return network;
 }
 
-std::string as_macro(const std::string& name, const Comparators& network) {
+Comparators turned_round(Comparators network) {
+    for (auto& [low, high] : network) std::swap(low, high);
+    return network;
+}
+
+std::string as_macro(const std::string& name, const Comparators& network, const std::string& exchange) {
     std::string text = "#define " + name + "(v)";
     for (const auto& [low, high] : network)
-        text += " EXCHANGE(v[" + std::to_string(low) + "], v[" + std::to_string(high) + "])";
+        text += " " + exchange + "(v[" + std::to_string(low) + "], v[" + std::to_string(high) + "])";
     return text + "\n";
 }
 

@@ -7,7 +7,7 @@
 
 namespace quadmill::detail::sort {
 
-// Element .first gets the smaller one, .second the larger one; .first < .second.
+// Element .first gets the smaller one, .second the larger one.
 using Comparators = std::vector<std::pair<int, int>>;
 
 // Sorts n elements; Batcher's odd-even merge sort (1968). Pre: n is a power of two.
@@ -16,7 +16,11 @@ using Comparators = std::vector<std::pair<int, int>>;
 // Sorts n elements that are a bitonic sequence, also one that is turned round. Pre: n is a power of two.
 [[nodiscard]] Comparators bitonic_merge(int n);
 
+// The same in descending order.
+[[nodiscard]] Comparators turned_round(Comparators network);
+
 // "#define NAME(v) EXCHANGE(v[0], v[1]) ..."
-[[nodiscard]] std::string as_macro(const std::string& name, const Comparators& network);
+[[nodiscard]] std::string as_macro(const std::string& name, const Comparators& network,
+                                   const std::string& exchange = "EXCHANGE");
 
 }  // namespace quadmill::detail::sort

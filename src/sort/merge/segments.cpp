@@ -5,6 +5,8 @@ namespace quadmill::detail::sort {
 void Segments::add(std::size_t first_key, std::size_t keys) {
     const auto pairs = (keys + pair_keys_ - 1) / pair_keys_;
     if (pairs == 0) return;
+    const auto size = all_.empty() ? keys : all_.front().keys;
+    equal_ = equal_ && first_key == all_.size() * size && keys <= size && (all_.empty() || all_.back().keys == size);
     all_.push_back({first_key, keys, pairs_});
     pairs_ += pairs;
     longest_pairs_ = std::max(longest_pairs_, pairs);

@@ -4,9 +4,30 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 namespace quadmill::detail::sort {
+
+// Segments that follow each other and have one length; the last one may be shorter.
+struct EqualSegments {
+    std::size_t count, size, last_size;
+
+    [[nodiscard]] std::size_t size_of(std::size_t segment) const { return segment + 1 < count ? size : last_size; }
+
+    // As Segments::for_each_piece, where each segment begins `places` behind the one before. Pre: size <= places.
+    template <class F>
+    void for_each_piece(std::size_t places, std::size_t first, std::size_t number, F&& f) const {
+        for (const auto end = first + number; first < end;) {
+            const auto segment = first / places, skipped = first % places;
+            const auto next = std::min(end, first - skipped + places);
+            const auto keys = segment < count ? size_of(segment) : 0;
+            const auto piece = std::min(keys - std::min(keys, skipped), next - first);
+            f(first, piece > 0 ? segment * size + skipped : 0, piece, next - first - piece);
+            first = next;
+        }
+    }
+};
 
 class Segments {
   public:
@@ -22,6 +43,12 @@ class Segments {
     [[nodiscard]] const std::vector<Segment>& all() const { return all_; }
     [[nodiscard]] std::size_t pairs() const { return pairs_; }
     [[nodiscard]] std::size_t longest_pairs() const { return longest_pairs_; }
+
+    // All of them, if they are equal.
+    [[nodiscard]] std::optional<EqualSegments> equal() const {
+        if (!equal_ || all_.empty()) return {};
+        return EqualSegments{all_.size(), all_.front().keys, all_.back().keys};
+    }
 
     [[nodiscard]] std::vector<Segment>::const_iterator of_pair(std::size_t pair) const {
         return std::prev(std::upper_bound(all_.begin(), all_.end(), pair,
@@ -46,6 +73,7 @@ class Segments {
   private:
     std::size_t pair_keys_, pairs_ = 0, longest_pairs_ = 0;
     std::vector<Segment> all_;
+    bool equal_ = true;
 };
 
 }  // namespace quadmill::detail::sort

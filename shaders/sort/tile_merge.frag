@@ -1,0 +1,151 @@
+// A level of the merge engine by subgroups: the 32 lanes of a tile merge what lies between the cuts of four runs. Loads stay
+// aligned to granules, so keys come with it from before the cuts (fewer than a granule of each run, three granules in all
+// with texels of the smallest key as fill) and from behind the next ones; after sorting, the block begins at granule 3.
+//     EXACT    only the granules between the cuts, at most 128 of all runs: runs 2 and 3 become negative floats, so that
+//              2 1 | 0 3, with 2 turned round and 1 turned round, is one bitonic sequence. One merge brings the negative
+//              numbers of both first; their absolute values are a bitonic sequence again, and the second merge ends it.
+//              Where the keys of a block span more than floats hold, which one block of a group can, it goes the other way.
+//     else     a tile's keys of each run: the lesser of run 0 and of run 1 turned round, key by key, are the lowest of
+//              both and a bitonic sequence.
+//     texture0   the runs, in tiles
+//     texture1   the cuts
+uniform highp usampler2DArray texture0;
+uniform highp usampler2DArray texture1;
+uniform int fill_row;  // has the smallest and the largest key
+uniform int last;      // 1: write the keys as bits of their type
+layout(location = 0) out uvec4 block[8];
+
+struct Part {
+    int base;     // of the group
+    ivec4 first;  // granule of each run
+    ivec4 size;   // of each run, in granules
+    int filled;   // granules that stand for keys before the cuts
+};
+
+// A tile's keys of a run from the part on; of odd runs, turned round. LOWEST keeps the lesser ones of those in v.
+#define TAKE(v, k, key) v[k] = key;
+#define TAKE_LOWER(v, k, key) v[k] = LOWER(v[k], key);
+#define LOAD_RUN(v, part, r, turned, TAKE_KEY)                                                                        \
+    for (int n = 0; n < 4; ++n) {                                                                                     \
+        int slot = lane() << 2 | n;                                                                                   \
+        int g = part.first[r] - (r == 0 ? part.filled : 0) + (turned ? granules - 1 - slot : slot);                   \
+        ivec3 place = place_of_granule(part.base + r * stride + g);                                                   \
+        place = g < 0 ? ivec3(0, fill_row, 0) : g >= part.size[r] ? ivec3(1, fill_row, 0) : place;                    \
+        for (int t = 0; t < 2; ++t) {                                                                                 \
+            uvec4 texel = texelFetch(texture0, place + ivec3(0, 0, turned ? 1 - t : t), 0);                           \
+            for (int c = 0; c < TEXEL_KEYS; ++c) {                                                                    \
+                TAKE_KEY(v, n * GRANULE_KEYS + t * TEXEL_KEYS + c, key_in(texel, turned ? TEXEL_KEYS - 1 - c : c))    \
+            }                                                                                                         \
+        }                                                                                                             \
+    }
+
+void merge_lowest(Part part, out KEY v[KEYS]) {
+    LOAD_RUN(v, part, 0, false, TAKE)
+    LOAD_RUN(v, part, 1, true, TAKE_LOWER)
+    merge_lanes(v);
+    KEY w[KEYS];
+    LOAD_RUN(w, part, 2, false, TAKE)
+    LOAD_RUN(w, part, 3, true, TAKE_LOWER)
+    merge_lanes_descending(w);
+    for (int k = 0; k < KEYS; ++k) v[k] = LOWER(v[k], w[k]);
+    merge_lanes(v);
+}
+
+#ifdef EXACT
+const uint smallest_float = 0x00800000u;  // that is normal: drivers may flush others
+const uint greatest_float = 0x7f7fffffu;
+
+#define EXCHANGE_FLOATS(a, b) { float t = min(a, b); b = max(a, b); a = t; }
+
+// 1, or -1 where the bit of the lane's number is set.
+float sign_of(int bit) {
+    return (lane() >> bit & 1) != 0 ? -1.0 : 1.0;
+}
+
+// Sorts a bitonic sequence. Lanes that are to keep the greater ones hold their keys negated, so that min is all it takes;
+// before, those of the upper half do.
+void merge_floats(inout float v[KEYS]) {
+    for (int bit = 4; bit >= 0; --bit) {
+        float turn = bit == 4 ? 1.0 : sign_of(bit) * sign_of(bit + 1);
+        for (int k = 0; k < KEYS; ++k) {
+            v[k] *= turn;
+            v[k] = min(v[k], -subgroupShuffleXor(v[k], 1u << uint(bit)));
+        }
+    }
+    float turn = sign_of(0);
+    for (int k = 0; k < KEYS; ++k) v[k] *= turn;
+    FLOAT_NETWORK(v)
+}
+
+void merge_exact(Part part, ivec4 end, uint least, uint greatest, out KEY v[KEYS]) {
+    ivec4 count = end - part.first;
+    // Slots: run 2 turned round, fill, run 0, fill, run 1 turned round, run 3.
+    int end_2 = count.z, begin_0 = end_2 + part.filled, end_0 = begin_0 + count.x;
+    int begin_3 = granules - count.w, begin_1 = begin_3 - count.y;
+    uint bias = smallest_float - least;
+    float f[KEYS];
+    for (int n = 0; n < 4; ++n) {
+        int slot = lane() << 2 | n;
+        bool in_2 = slot < end_2;
+        bool in_3 = slot >= begin_3;
+        bool in_1 = slot >= begin_1 && !in_3;
+        bool low = slot < begin_0 && !in_2;
+        bool high = slot >= end_0 && slot < begin_1;
+        bool turned = in_2 || in_1;
+        int g = in_2   ? 2 * stride + end.z - 1 - slot
+                : in_1 ? stride + end.y - 1 + begin_1 - slot
+                : in_3 ? 3 * stride + part.first.w - begin_3 + slot
+                       : part.first.x - begin_0 + slot;
+        ivec3 place = place_of_granule(part.base + g);
+        if (low || high) place = ivec3(0, fill_row, 0);
+        uint add = high ? greatest_float - least : bias;
+        if ((in_2 || in_3) != (lane() >= 16)) add += 0x80000000u;
+        int from = turned ? 1 : 0, step = turned ? -1 : 1;
+        for (int t = 0; t < 2; ++t) {
+            uvec4 texel = texelFetch(texture0, place + ivec3(0, 0, from + step * t), 0);
+            texel = clamp(texel, uvec4(least), uvec4(greatest));  // keys that are not of the block
+            for (int c = 0; c < 4; ++c) {
+                f[n * 8 + t * 4 + c] = uintBitsToFloat((turned ? texel[3 - c] : texel[c]) + add);
+            }
+        }
+    }
+    merge_floats(f);
+    float turn = sign_of(4);
+    for (int k = 0; k < KEYS; ++k) f[k] = abs(f[k]) * turn;
+    merge_floats(f);
+    for (int k = 0; k < KEYS; ++k) v[k] = floatBitsToUint(f[k]) - bias;
+}
+#endif
+
+void main() {
+    int q = min(tile_at(ivec2(gl_FragCoord.xy)), blocks - 1);
+    ivec3 at = ivec3(in_row(q), 0);
+    ivec4 cut = ivec4(texelFetch(texture1, at, 0));
+    uvec4 about = texelFetch(texture1, at + ivec3(0, 0, 1), 0);
+    Part part;
+    part.base = int(about.z);
+    part.first = cut >> LOG2_GRANULE_KEYS;
+    part.size = sizes(int(about.w));
+    part.filled = 3 - (sum(cut & (GRANULE_KEYS - 1)) >> LOG2_GRANULE_KEYS);
+    KEY v[KEYS];
+#ifdef EXACT
+    at = ivec3(in_row(q + 1), 0);
+    ivec4 next = ivec4(texelFetch(texture1, at, 0));
+    ivec4 end = sum(next) == 0 ? part.size : (next + (GRANULE_KEYS - 1)) >> LOG2_GRANULE_KEYS;
+    uint greatest = texelFetch(texture1, at + ivec3(0, 0, 1), 0).y;
+#ifdef WIDE
+    if (greatest - about.x > greatest_float - smallest_float) {
+        merge_lowest(part, v);
+    } else
+#endif
+    {
+        merge_exact(part, end, about.x, greatest, v);
+    }
+#else
+    merge_lowest(part, v);
+#endif
+    if (last != 0) {
+        for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
+    }
+    WRITE_BLOCK(block, v)
+}

@@ -1,0 +1,42 @@
+// The first pass of the merge engine by subgroups: sorts the keys of each tile, or of each part of 2^RUN_LANES lanes by
+// itself. Every lane sorts its own by a network in registers; then runs of lanes merge, two at a time, the second run
+// turned round, so that both are a bitonic sequence.
+//     texture0   the keys as they are in memory, texel after texel in rows of 2^source_log2 texels
+#define SOURCE_TEXELS (KEYS / SOURCE_KEYS)
+uniform highp usampler2D texture0;
+uniform int source_log2;
+uniform int last;  // 1: write the keys as bits of their type
+layout(location = 0) out uvec4 block[8];
+
+void main() {
+    int tile = tile_at(ivec2(gl_FragCoord.xy));
+    KEY v[KEYS];
+    for (int g = 0; g < SOURCE_TEXELS; ++g) {
+        // Which keys of its run a lane begins with does not matter, so neighbours read neighbouring texels.
+        int texel = RUN_LANES < 5 ? (tile << 5 | lane()) * SOURCE_TEXELS + g : (tile * SOURCE_TEXELS + g) << 5 | lane();
+        uvec4 keys = texelFetch(texture0, ivec2(texel & ((1 << source_log2) - 1), texel >> source_log2), 0);
+        for (int c = 0; c < SOURCE_KEYS; ++c) v[g * SOURCE_KEYS + c] = make_key(keys, c, texel * SOURCE_KEYS + c);
+    }
+    SORT_NETWORK(v)
+    for (int run = 0; run < RUN_LANES; ++run) {  // of 2^run lanes
+        bool greater = (lane() >> run & 1) != 0;
+        uint opposite = (2u << uint(run)) - 1u;
+        for (int k = 0; k < KEYS / 2; ++k) {
+            KEY low = subgroupShuffleXor(v[KEYS - 1 - k], opposite);
+            KEY high = subgroupShuffleXor(v[k], opposite);
+#if WORDS == 1
+            v[k] = greater ? max(v[k], low) : min(v[k], low);
+            v[KEYS - 1 - k] = greater ? max(v[KEYS - 1 - k], high) : min(v[KEYS - 1 - k], high);
+#else
+            v[k] = LESS(v[k], low) == greater ? low : v[k];
+            v[KEYS - 1 - k] = LESS(v[KEYS - 1 - k], high) == greater ? high : v[KEYS - 1 - k];
+#endif
+        }
+        for (int bit = run - 1; bit >= 0; --bit) exchange_lanes(v, bit, false);
+        BITONIC_NETWORK(v)
+    }
+    if (last != 0) {
+        for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
+    }
+    WRITE_BLOCK(block, v)
+}

@@ -1,0 +1,26 @@
+// Keys in tiles, each of which a subgroup of 32 fragments writes together: a box of 4 x 8 texels in 8 layers, which are 8
+// render targets. A fragment's block (block.glsl) is a lane of the tile, and lane after lane has KEYS consecutive keys.
+// Merging moves granules, of two texels each: a lane has 4, a tile 128. Where keys lie that a pass reads, the granules of
+// a tile count from INPUT_HEAD on, INPUT_STEP of them; around them lie keys that are of no use. The row above the tiles has
+// texels of the smallest key (x = 0) and the largest (x = 1).
+#define GRANULE_KEYS (8 / WORDS)
+#define LOG2_GRANULE_KEYS (LOG2_KEYS - 2)
+const int granules = 128;
+
+uniform int row_log2;  // a row has 2^row_log2 tiles
+
+ivec2 in_row(int tile) {
+    return ivec2(tile & ((1 << row_log2) - 1), tile >> row_log2);
+}
+
+int tile_at(ivec2 texel) {
+    return texel.y >> 3 << row_log2 | texel.x >> 2;
+}
+
+// The first of the two texels.
+ivec3 place_of_granule(int granule) {
+    int tile = int(uint(granule) / uint(INPUT_STEP));
+    int slot = granule - tile * INPUT_STEP + INPUT_HEAD;
+    int lane = slot >> 2;
+    return ivec3(in_row(tile) * ivec2(4, 8) + ivec2((lane & 1) | lane >> 4 << 1, lane >> 1 & 7), (slot & 3) << 1);
+}

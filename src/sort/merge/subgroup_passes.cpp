@@ -1,0 +1,193 @@
+#include "sort/merge/subgroup_passes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gl/device.hpp"
+#include "quadmill_shaders.hpp"
+#include "sort/merge/register_network.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+// Of each tile that a level writes, so many granules are a block's; the rest are keys from before and behind its cuts.
+constexpr std::size_t head = 3, exact_step = Tiles::granules - 2 * head, lowest_step = Tiles::granules - head;
+
+std::size_t granule_keys(const KeyForm& form) {
+    return Tiles::granule_words / static_cast<std::size_t>(form.words());
+}
+
+std::size_t ceil_div(std::size_t n, std::size_t by) {
+    return (n + by - 1) / by;
+}
+
+// Four runs of a segment become one, in granules.
+struct Level {
+    EqualSegments segments;
+    std::size_t run, kept;               // in each run; of a merged one
+    std::size_t stride, segment_stride;  // from run to run, and from segment to segment
+    bool exact;
+
+    [[nodiscard]] std::size_t step() const { return exact ? exact_step : lowest_step; }
+    [[nodiscard]] std::size_t group_blocks() const { return ceil_div(kept, step()); }
+    [[nodiscard]] std::size_t blocks_of(std::size_t size) const {
+        return size / (4 * run) * group_blocks() + ceil_div(std::min(size % (4 * run), kept), step());
+    }
+    [[nodiscard]] std::size_t segment_blocks() const { return blocks_of(segments.size); }
+    [[nodiscard]] std::size_t blocks() const {
+        return (segments.count - 1) * segment_blocks() + blocks_of(segments.last_size);
+    }
+    [[nodiscard]] std::size_t kept_of(std::size_t size) const {
+        return size / (4 * run) * kept + std::min(size % (4 * run), kept);
+    }
+};
+
+std::vector<Level> levels_of(const KeyForm& form, const EqualSegments& keys, std::size_t wanted) {
+    const auto each = granule_keys(form);
+    EqualSegments segments{keys.count, ceil_div(keys.size, each), ceil_div(keys.last_size, each)};
+    wanted = ceil_div(wanted, each);
+    std::vector<Level> levels;
+    std::size_t run = Tiles::granules, stride = run;
+    auto segment_stride = ceil_div(segments.size, run) * run;
+    while (run < segments.size) {
+        const auto kept = wanted > 0 ? std::min(4 * run, wanted) : 4 * run;
+        const bool all = kept == 4 * run || kept >= segments.size;
+        const auto& level =
+            levels.emplace_back(Level{segments, run, kept, stride, segment_stride, all && form.words() == 1});
+        stride = level.group_blocks() * level.step();
+        segment_stride = level.segment_blocks() * level.step();
+        segments = {segments.count, level.kept_of(segments.size), level.kept_of(segments.last_size)};
+        run = kept;
+    }
+    return levels;
+}
+
+}  // namespace
+
+std::size_t tile_keys(const KeyForm& form) {
+    return Tiles::granules * granule_keys(form);
+}
+
+std::size_t segment_places(const KeyForm& form, std::size_t keys) {
+    const auto tile = tile_keys(form);
+    return keys > tile ? ceil_div(keys, tile) * tile : std::max(std::bit_ceil(keys), tile / Tiles::lanes);
+}
+
+std::size_t most_tiles(const KeyForm& form, const EqualSegments& keys) {
+    auto most = ceil_div(keys.count * segment_places(form, keys.size), tile_keys(form));
+    for (const auto& level : levels_of(form, keys, 0)) most = std::max(most, level.blocks());
+    return most;
+}
+
+const gl::Program& SubgroupPasses::program(const Variant& variant) {
+    return programs_.get(variant, [&] { return compile(variant); });
+}
+
+gl::Program SubgroupPasses::compile(const Variant& variant) {
+    const int keys = 32 / variant.words;
+    std::string prelude;
+    const auto define = [&](bool when, const std::string& what) {
+        if (when) prelude += "#define " + what + "\n";
+    };
+    const bool cuts = variant.kind == Kind::Cuts, sorts = variant.kind == Kind::Sort;
+    if (!cuts) {
+        prelude += "#extension GL_KHR_shader_subgroup_basic : require\n"
+                   "#extension GL_KHR_shader_subgroup_shuffle : require\n";
+    }
+    define(true, "WORDS " + std::to_string(variant.words));
+    define(true, "SOURCE_WORDS " + std::to_string(variant.source_words));
+    define(variant.indexed, "INDEXED");
+    define(true, "INPUT_HEAD " + std::to_string(variant.input_head));
+    define(true, "INPUT_STEP " + std::to_string(variant.input_step));
+    define(true, "OUTPUT_STEP " + std::to_string(variant.exact ? exact_step : lowest_step));
+    define(variant.exact, "EXACT");
+    define(variant.wide, "WIDE");
+    define(sorts, "RUN_LANES " + std::to_string(variant.run_lanes));
+    if (sorts) prelude += as_macro("SORT_NETWORK", odd_even_merge_sort(keys));
+    if (!cuts) {
+        prelude += as_macro("BITONIC_NETWORK", bitonic_merge(keys));
+        prelude += as_macro("DESCENDING_NETWORK", turned_round(bitonic_merge(keys)));
+        prelude += as_macro("FLOAT_NETWORK", bitonic_merge(keys), "EXCHANGE_FLOATS");
+    }
+    prelude += std::string(shaders::sort_block_glsl) + shaders::sort_tiles_glsl;
+    if (!cuts) {
+        prelude += std::string(shaders::sort_lanes_glsl) + shaders::sort_key_order_glsl + shaders::sort_numbers_glsl;
+    }
+    if (!sorts) prelude += shaders::sort_tile_groups_glsl;
+    switch (variant.kind) {
+        case Kind::Sort:
+            return {device_, "sort/tile_sort.frag", shaders::sort_tile_sort_frag, prelude};
+        case Kind::Cuts:
+            return {device_, "sort/tile_cuts.frag", shaders::sort_tile_cuts_frag, prelude};
+        default:
+            return {device_, "sort/tile_merge.frag", shaders::sort_tile_merge_frag, prelude};
+    }
+}
+
+SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, const EqualSegments& keys,
+                                 std::size_t wanted) {
+    const auto levels = levels_of(form, keys, wanted);
+    const auto places = segment_places(form, keys.size), tile = tile_keys(form);
+    Variant variant{Kind::Sort, form.words(), form.source_words(), form.indexed};
+    variant.run_lanes = std::countr_zero(std::min(places, tile) / (tile / Tiles::lanes));
+    if (places > tile) variant.run_lanes = 5;
+    variant.input_step = Tiles::granules;
+    const gl::Uniforms all{{"row_log2", surface.shape.row_log2}};
+    draw(device_,
+         {.name = "sort tiles",
+          .program = &program(variant),
+          .inputs = {&surface.source.texture},
+          .uniforms = gl::Uniforms(all)
+                          .set("source_log2", std::countr_zero(static_cast<unsigned>(surface.source.texture.width())))
+                          .set("last", levels.empty() ? 1 : 0)
+                          .set(order_uniforms(form)),
+          .target = &surface.keys.now.framebuffer,
+          .quads = &surface.rows_of(device_, ceil_div(keys.count * places, tile))});
+    SortedTiles sorted{{0, Tiles::granules, ceil_div(places, tile)}, ceil_div(keys.count * places, tile)};
+    int index = 0;
+    for (const auto& level : levels) {
+        ++index;
+        auto uniforms = all;
+        const auto set = [&](const char* name, std::size_t value) { uniforms.set(name, static_cast<int>(value)); };
+        set("run", level.run);
+        set("blocks", level.blocks());
+        set("segments", level.segments.count);
+        set("segment_size", level.segments.size);
+        set("last_size", level.segments.last_size);
+        set("segment_blocks", level.segment_blocks());
+        set("group_blocks", level.group_blocks());
+        set("stride", level.stride);
+        set("segment_stride", level.segment_stride);
+        variant = {Kind::Cuts, form.words(), form.source_words(), form.indexed};
+        variant.input_head = sorted.content.head;
+        variant.input_step = sorted.content.step;
+        variant.exact = level.exact;
+        draw(device_, {.name = "cuts",
+                       .stage = index,
+                       .program = &program(variant),
+                       .inputs = {&surface.keys.now.texture},
+                       .uniforms = uniforms,
+                       .target = &surface.cuts.framebuffer,
+                       .quads = &surface.cuts_of(device_, level.blocks())});
+        variant.kind = Kind::Merge;
+        variant.wide = level.exact && form.format() != gl::Format::Rgba16ui;
+        draw(device_, {.name = "merge tiles",
+                       .stage = index,
+                       .program = &program(variant),
+                       .inputs = {&surface.keys.now.texture, &surface.cuts.texture},
+                       .uniforms = uniforms.set("fill_row", surface.shape.fill_row())
+                                       .set("last", &level == &levels.back() ? 1 : 0)
+                                       .set(order_uniforms(form)),
+                       .target = &surface.keys.next.framebuffer,
+                       .quads = &surface.rows_of(device_, level.blocks())});
+        surface.keys.swap();
+        sorted = {{head, level.step(), level.segment_blocks()}, level.blocks()};
+    }
+    return sorted;
+}
+
+}  // namespace quadmill::detail::sort

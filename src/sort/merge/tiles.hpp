@@ -1,0 +1,89 @@
+// Keys in tiles (shaders/sort/tiles.glsl), which subgroups of 32 fragments sort and merge; and back into memory.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "gl/pass.hpp"
+#include "pass/target.hpp"
+#include "sort/key_form.hpp"
+#include "sort/merge/segments.hpp"
+
+namespace quadmill::detail::sort {
+
+struct Tiles {
+    static constexpr std::size_t lanes = 32, granules = 128, granule_words = 8;
+    static constexpr int width = 4, height = 8, layers = 8;  // of a tile
+    int row_log2 = 0;  // 2^row_log2 tiles in a row
+    int rows = 1;
+
+    // The smallest that holds so many; near square.
+    static Tiles of(std::size_t tiles);
+    [[nodiscard]] std::size_t in_row() const { return std::size_t{1} << static_cast<unsigned>(row_log2); }
+    [[nodiscard]] std::size_t tiles() const { return in_row() * static_cast<std::size_t>(rows); }
+    [[nodiscard]] int rows_for(std::size_t tiles) const { return static_cast<int>((tiles + in_row() - 1) / in_row()); }
+    [[nodiscard]] int texture_width() const { return width << row_log2; }
+    [[nodiscard]] int fill_row() const { return height * rows; }
+};
+
+// Which part of each tile has keys, and which ones: `step` granules from number `head` on, of segment after segment, each
+// beginning with a tile and having `tiles` of them.
+struct TileContent {
+    std::size_t head = 0, step = Tiles::granules, tiles = 1;
+};
+
+// The textures of a sort, and of smaller ones.
+struct TileSurface {
+    TileSurface(gl::Device& device, const KeyForm& form, std::size_t tiles);
+    [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t tiles);
+    [[nodiscard]] bool fits(const KeyForm& form, std::size_t tiles) const;
+    // Rows of `source` that so many tiles fill.
+    [[nodiscard]] std::size_t source_rows(std::size_t tiles) const;
+    // The rows of so many tiles; and the texels of the cuts of so many blocks, and one more.
+    const gl::QuadList& rows_of(gl::Device& device, std::size_t tiles);
+    const gl::QuadList& cuts_of(gl::Device& device, std::size_t blocks);
+
+    KeyForm made_for;
+    Tiles shape;
+    pass::Target source;  // keys as in memory
+    pass::PingPong keys;
+    pass::Target cuts;
+
+  private:
+    const gl::QuadList& rectangle(gl::Device& device, int width, int height);
+    std::map<std::pair<int, int>, gl::QuadList> rectangles_;
+};
+
+// Reads tiles back and puts their words in order.
+class TileReadBack {
+  public:
+    // Receives the words of one tile; called by several threads.
+    using Take = std::function<void(std::size_t tile, std::span<const std::byte> words)>;
+
+    // Asks for the first `tiles` tiles; returns at once. Pre: a session is open.
+    void request(gl::Device& device, const gl::Texture& texture, const Tiles& shape, const TileContent& content,
+                 std::size_t tiles);
+    // Returns when all of it is there.
+    void wait();
+    // Hands over all of it, each part as soon as it is there; waits for the GPU.
+    void take(cpu::Workers& workers, const Take& take);
+
+  private:
+    struct Part {
+        std::size_t first, rows, offset;  // rows of tiles; bytes
+        gl::Fence arrived;
+    };
+    void take_row(const Part& part, std::size_t row, const Take& take) const;
+
+    gl::PixelBuffer buffer_;
+    std::vector<Part> parts_;
+    Tiles shape_;
+    TileContent content_;
+    std::size_t tiles_ = 0, texel_bytes_ = 0;
+};
+
+}  // namespace quadmill::detail::sort
