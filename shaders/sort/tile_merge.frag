@@ -1,10 +1,11 @@
 // A level of the merge engine by subgroups: the 32 lanes of a tile merge what lies between the cuts of four runs. Loads stay
 // aligned to granules, so keys come with it from before the cuts (fewer than a granule of each run, three granules in all
 // with texels of the smallest key as fill) and from behind the next ones; after sorting, the block begins at granule 3.
-//     EXACT    only the granules between the cuts, at most 128 of all runs: runs 2 and 3 become negative floats, so that
-//              2 1 | 0 3, with 2 turned round and 1 turned round, is one bitonic sequence. One merge brings the negative
-//              numbers of both first; their absolute values are a bitonic sequence again, and the second merge ends it.
-//              Where the keys of a block span more than floats hold, which one block of a group can, it goes the other way.
+//     EXACT    only the granules between the cuts, at most 128 of all runs. Runs 2 and 3 become negative numbers, so that
+//              2, 0, 1, 3, with 2 and 1 turned round, are one bitonic sequence: one merge merges 2 with 3 and 0 with 1.
+//              The absolute values are a bitonic sequence again, and the second merge ends it. Keys of one word become
+//              floats; where those of a block span more than floats hold, as one block of a group can, it goes the other
+//              way.
 //     else     a tile's keys of each run: the lesser of run 0 and of run 1 turned round, key by key, are the lowest of
 //              both and a bitonic sequence.
 //     texture0   the runs, in tiles
@@ -42,19 +43,51 @@ struct Part {
 void merge_lowest(Part part, out KEY v[KEYS]) {
     LOAD_RUN(v, part, 0, false, TAKE)
     LOAD_RUN(v, part, 1, true, TAKE_LOWER)
-    merge_lanes(v);
+    merge_lanes(v, 5);
     KEY w[KEYS];
     LOAD_RUN(w, part, 2, false, TAKE)
     LOAD_RUN(w, part, 3, true, TAKE_LOWER)
     merge_lanes_descending(w);
     for (int k = 0; k < KEYS; ++k) v[k] = LOWER(v[k], w[k]);
-    merge_lanes(v);
+    merge_lanes(v, 5);
 }
 
 #ifdef EXACT
+// Where a granule of the bitonic sequence comes from: run 2 turned round, fill, run 0, fill, run 1 turned round, run 3.
+struct Granule {
+    ivec3 place;
+    bool turned, negative, low, high;  // the last two: fill
+};
+
+Granule granule_in(int slot, Part part, ivec4 end) {
+    ivec4 count = end - part.first;
+    int begin_0 = count.z + part.filled, end_0 = begin_0 + count.x;
+    int begin_3 = granules - count.w, begin_1 = begin_3 - count.y;
+    bool in_2 = slot < count.z;
+    bool in_3 = slot >= begin_3;
+    bool in_1 = slot >= begin_1 && !in_3;
+    Granule from;
+    from.turned = in_2 || in_1;
+    from.negative = in_2 || in_3;
+    from.low = slot < begin_0 && !in_2;
+    from.high = slot >= end_0 && slot < begin_1;
+    int g = in_2   ? 2 * stride + end.z - 1 - slot
+            : in_1 ? stride + end.y - 1 + begin_1 - slot
+            : in_3 ? 3 * stride + part.first.w - begin_3 + slot
+                   : part.first.x - begin_0 + slot;
+    from.place = place_of_granule(part.base + g);
+    if (from.low || from.high) from.place = ivec3(from.low ? 0 : 1, fill_row, 0);
+    return from;
+}
+
+uvec4 texel_of_granule(Granule from, int t) {
+    return texelFetch(texture0, from.place + ivec3(0, 0, from.turned ? 1 - t : t), 0);
+}
+
+#if WORDS == 1
+// Numbers become floats, so that the sign says which runs they are of, and min() need not choose.
 const uint smallest_float = 0x00800000u;  // that is normal: drivers may flush others
 const uint greatest_float = 0x7f7fffffu;
-
 #define EXCHANGE_FLOATS(a, b) { float t = min(a, b); b = max(a, b); a = t; }
 
 // 1, or -1 where the bit of the lane's number is set.
@@ -62,50 +95,41 @@ float sign_of(int bit) {
     return (lane() >> bit & 1) != 0 ? -1.0 : 1.0;
 }
 
-// Sorts a bitonic sequence. Lanes that are to keep the greater ones hold their keys negated, so that min is all it takes;
-// before, those of the upper half do.
-void merge_floats(inout float v[KEYS]) {
-    for (int bit = 4; bit >= 0; --bit) {
-        float turn = bit == 4 ? 1.0 : sign_of(bit) * sign_of(bit + 1);
-        for (int k = 0; k < KEYS; ++k) {
-            v[k] *= turn;
-            v[k] = min(v[k], -subgroupShuffleXor(v[k], 1u << uint(bit)));
-        }
-    }
-    float turn = sign_of(0);
+// Lanes that are to keep the greater ones hold their keys negated, so that min is all it takes.
+void exchange_floats(inout float v[KEYS], int bit) {
+    for (int k = 0; k < KEYS; ++k) v[k] = min(v[k], -subgroupShuffleXor(v[k], 1u << uint(bit)));
+}
+
+void turn_signs(inout float v[KEYS], float turn) {
     for (int k = 0; k < KEYS; ++k) v[k] *= turn;
+}
+
+// Sorts a bitonic sequence, which is negated in the upper half of the lanes.
+void merge_floats(inout float v[KEYS]) {
+    exchange_floats(v, 4);
+    turn_signs(v, sign_of(4) * sign_of(3));
+    exchange_floats(v, 3);
+    turn_signs(v, sign_of(3) * sign_of(2));
+    exchange_floats(v, 2);
+    turn_signs(v, sign_of(2) * sign_of(1));
+    exchange_floats(v, 1);
+    turn_signs(v, sign_of(1) * sign_of(0));
+    exchange_floats(v, 0);
+    turn_signs(v, sign_of(0));
     FLOAT_NETWORK(v)
 }
 
 void merge_exact(Part part, ivec4 end, uint least, uint greatest, out KEY v[KEYS]) {
-    ivec4 count = end - part.first;
-    // Slots: run 2 turned round, fill, run 0, fill, run 1 turned round, run 3.
-    int end_2 = count.z, begin_0 = end_2 + part.filled, end_0 = begin_0 + count.x;
-    int begin_3 = granules - count.w, begin_1 = begin_3 - count.y;
     uint bias = smallest_float - least;
     float f[KEYS];
     for (int n = 0; n < 4; ++n) {
-        int slot = lane() << 2 | n;
-        bool in_2 = slot < end_2;
-        bool in_3 = slot >= begin_3;
-        bool in_1 = slot >= begin_1 && !in_3;
-        bool low = slot < begin_0 && !in_2;
-        bool high = slot >= end_0 && slot < begin_1;
-        bool turned = in_2 || in_1;
-        int g = in_2   ? 2 * stride + end.z - 1 - slot
-                : in_1 ? stride + end.y - 1 + begin_1 - slot
-                : in_3 ? 3 * stride + part.first.w - begin_3 + slot
-                       : part.first.x - begin_0 + slot;
-        ivec3 place = place_of_granule(part.base + g);
-        if (low || high) place = ivec3(0, fill_row, 0);
-        uint add = high ? greatest_float - least : bias;
-        if ((in_2 || in_3) != (lane() >= 16)) add += 0x80000000u;
-        int from = turned ? 1 : 0, step = turned ? -1 : 1;
+        Granule from = granule_in(lane() << 2 | n, part, end);
+        uint add = from.high ? greatest_float - greatest : bias;
+        if (from.negative != (lane() >= 16)) add += 0x80000000u;
         for (int t = 0; t < 2; ++t) {
-            uvec4 texel = texelFetch(texture0, place + ivec3(0, 0, from + step * t), 0);
-            texel = clamp(texel, uvec4(least), uvec4(greatest));  // keys that are not of the block
+            uvec4 texel = clamp(texel_of_granule(from, t), uvec4(least), uvec4(greatest));  // others are not the block's
             for (int c = 0; c < 4; ++c) {
-                f[n * 8 + t * 4 + c] = uintBitsToFloat((turned ? texel[3 - c] : texel[c]) + add);
+                f[n * 8 + t * 4 + c] = uintBitsToFloat((from.turned ? texel[3 - c] : texel[c]) + add);
             }
         }
     }
@@ -115,6 +139,28 @@ void merge_exact(Part part, ivec4 end, uint least, uint greatest, out KEY v[KEYS
     merge_floats(f);
     for (int k = 0; k < KEYS; ++k) v[k] = floatBitsToUint(f[k]) - bias;
 }
+#else
+// A key and its place, of 31 bits, leave one bit, which says which runs they are of.
+const uint positive = 0x80000000u;
+
+void merge_exact(Part part, ivec4 end, out KEY v[KEYS]) {
+    for (int n = 0; n < 4; ++n) {
+        Granule from = granule_in(lane() << 2 | n, part, end);
+        uint turn = from.negative ? 0xffffffffu : 0u;
+        for (int t = 0; t < 2; ++t) {
+            uvec4 texel = texel_of_granule(from, t);
+            for (int c = 0; c < 2; ++c) {
+                uvec2 key = key_in(texel, from.turned ? 1 - c : c);
+                v[n * 4 + t * 2 + c] = uvec2(key.x | key.y << 31, key.y >> 1 | positive) ^ turn;
+            }
+        }
+    }
+    merge_lanes(v, 5);
+    for (int k = 0; k < KEYS; ++k) v[k] ^= (v[k].y & positive) != 0u ? 0u : 0xffffffffu;
+    merge_lanes(v, 5);
+    for (int k = 0; k < KEYS; ++k) v[k] = uvec2(v[k].x & 0x7fffffffu, v[k].y << 1 | v[k].x >> 31);
+}
+#endif
 #endif
 
 void main() {
@@ -132,6 +178,7 @@ void main() {
     at = ivec3(in_row(q + 1), 0);
     ivec4 next = ivec4(texelFetch(texture1, at, 0));
     ivec4 end = sum(next) == 0 ? part.size : (next + (GRANULE_KEYS - 1)) >> LOG2_GRANULE_KEYS;
+#if WORDS == 1
     uint greatest = texelFetch(texture1, at + ivec3(0, 0, 1), 0).y;
 #ifdef WIDE
     if (greatest - about.x > greatest_float - smallest_float) {
@@ -141,6 +188,9 @@ void main() {
     {
         merge_exact(part, end, about.x, greatest, v);
     }
+#else
+    merge_exact(part, end, v);
+#endif
 #else
     merge_lowest(part, v);
 #endif

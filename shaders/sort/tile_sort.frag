@@ -8,6 +8,19 @@ uniform int source_log2;
 uniform int last;  // 1: write the keys as bits of their type
 layout(location = 0) out uvec4 block[8];
 
+// Every two runs of 2^run lanes become one, the second one turned round.
+void merge_runs(inout KEY v[KEYS], int run) {
+    bool greater = (lane() >> run & 1) != 0;
+    uint opposite = (2u << uint(run)) - 1u;
+    for (int k = 0; k < KEYS / 2; ++k) {
+        KEY low = subgroupShuffleXor(v[KEYS - 1 - k], opposite);
+        KEY high = subgroupShuffleXor(v[k], opposite);
+        v[k] = kept(v[k], low, greater);
+        v[KEYS - 1 - k] = kept(v[KEYS - 1 - k], high, greater);
+    }
+    merge_lanes(v, run);
+}
+
 void main() {
     int tile = tile_at(ivec2(gl_FragCoord.xy));
     KEY v[KEYS];
@@ -18,23 +31,11 @@ void main() {
         for (int c = 0; c < SOURCE_KEYS; ++c) v[g * SOURCE_KEYS + c] = make_key(keys, c, texel * SOURCE_KEYS + c);
     }
     SORT_NETWORK(v)
-    for (int run = 0; run < RUN_LANES; ++run) {  // of 2^run lanes
-        bool greater = (lane() >> run & 1) != 0;
-        uint opposite = (2u << uint(run)) - 1u;
-        for (int k = 0; k < KEYS / 2; ++k) {
-            KEY low = subgroupShuffleXor(v[KEYS - 1 - k], opposite);
-            KEY high = subgroupShuffleXor(v[k], opposite);
-#if WORDS == 1
-            v[k] = greater ? max(v[k], low) : min(v[k], low);
-            v[KEYS - 1 - k] = greater ? max(v[KEYS - 1 - k], high) : min(v[KEYS - 1 - k], high);
-#else
-            v[k] = LESS(v[k], low) == greater ? low : v[k];
-            v[KEYS - 1 - k] = LESS(v[KEYS - 1 - k], high) == greater ? high : v[KEYS - 1 - k];
-#endif
-        }
-        for (int bit = run - 1; bit >= 0; --bit) exchange_lanes(v, bit, false);
-        BITONIC_NETWORK(v)
-    }
+    if (RUN_LANES > 0) merge_runs(v, 0);
+    if (RUN_LANES > 1) merge_runs(v, 1);
+    if (RUN_LANES > 2) merge_runs(v, 2);
+    if (RUN_LANES > 3) merge_runs(v, 3);
+    if (RUN_LANES > 4) merge_runs(v, 4);
     if (last != 0) {
         for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
     }

@@ -46,6 +46,11 @@ struct Level {
     }
 };
 
+// Whether numbers have a bit left, or can be made floats.
+bool can_be_exact(const KeyForm& form) {
+    return form.words() == 1 || form.indexed;
+}
+
 std::vector<Level> levels_of(const KeyForm& form, const EqualSegments& keys, std::size_t wanted) {
     const auto each = granule_keys(form);
     EqualSegments segments{keys.count, ceil_div(keys.size, each), ceil_div(keys.last_size, each)};
@@ -57,7 +62,7 @@ std::vector<Level> levels_of(const KeyForm& form, const EqualSegments& keys, std
         const auto kept = wanted > 0 ? std::min(4 * run, wanted) : 4 * run;
         const bool all = kept == 4 * run || kept >= segments.size;
         const auto& level =
-            levels.emplace_back(Level{segments, run, kept, stride, segment_stride, all && form.words() == 1});
+            levels.emplace_back(Level{segments, run, kept, stride, segment_stride, all && can_be_exact(form)});
         stride = level.group_blocks() * level.step();
         segment_stride = level.segment_blocks() * level.step();
         segments = {segments.count, level.kept_of(segments.size), level.kept_of(segments.last_size)};
@@ -174,7 +179,7 @@ SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, cons
                        .target = &surface.cuts.framebuffer,
                        .quads = &surface.cuts_of(device_, level.blocks())});
         variant.kind = Kind::Merge;
-        variant.wide = level.exact && form.format() != gl::Format::Rgba16ui;
+        variant.wide = level.exact && form.words() == 1 && form.key_bytes() == 4;
         draw(device_, {.name = "merge tiles",
                        .stage = index,
                        .program = &program(variant),
