@@ -1,7 +1,7 @@
 // Inserts without a scatter: each texel of the table finds the runs of its places among those that are sorted
 // (codes.frag), by search, and counts them. A run costs the logarithm of its length, so keys that occur often cost no
 // more than others.
-//     texture0   sorted places, banked
+//     texture0   sorted places, in banked.glsl's or tiles.glsl's order
 //     texture1   the table, in rows of 2^table_log2 texels
 uniform highp usampler2DArray texture0;
 uniform highp usampler2D texture1;
@@ -12,8 +12,7 @@ uniform int removes;
 out uvec4 counters;
 
 uint code_at(int i) {
-    int within = i & (KEYS - 1);
-    return key_in(texelFetch(texture0, ivec3(place_of(i >> LOG2_KEYS), within / TEXEL_KEYS), 0), within % TEXEL_KEYS);
+    return sorted_key(texture0, i);
 }
 
 // The first place in [low, high] whose code is at least that, or high; all before low are less.

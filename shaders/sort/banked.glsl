@@ -22,3 +22,8 @@ int pair_of(ivec2 place) {
     int tile = (place.y >> 2) << (row_log2 - 3) | place.x >> 3;
     return tile << 5 | (place.y & 3) << 3 | (place.x & 7);
 }
+
+KEY sorted_key(highp usampler2DArray keys, int i) {
+    int within = i & (KEYS - 1);
+    return key_in(texelFetch(keys, ivec3(place_of(i >> LOG2_KEYS), within / TEXEL_KEYS), 0), within % TEXEL_KEYS);
+}

@@ -9,10 +9,9 @@ uniform highp usampler2DArray texture0;
 layout(location = 0) out uvec4 cuts;
 layout(location = 1) out uvec4 ends;
 
+// Of the run that begins at that granule.
 KEY key_at(int base, int i) {
-    ivec3 place = place_of_granule(base + (i >> LOG2_GRANULE_KEYS));
-    int within = i & (GRANULE_KEYS - 1);
-    return key_in(texelFetch(texture0, ivec3(place.xy, place.z + within / TEXEL_KEYS), 0), within % TEXEL_KEYS);
+    return sorted_key(texture0, (base << LOG2_GRANULE_KEYS) + i);
 }
 
 int pick(ivec4 v, int i) {

@@ -24,3 +24,9 @@ ivec3 place_of_granule(int granule) {
     int lane = slot >> 2;
     return ivec3(in_row(tile) * ivec2(4, 8) + ivec2((lane & 1) | lane >> 4 << 1, lane >> 1 & 7), (slot & 3) << 1);
 }
+
+KEY sorted_key(highp usampler2DArray keys, int i) {
+    int within = i & (GRANULE_KEYS - 1);
+    ivec3 place = place_of_granule(i >> LOG2_GRANULE_KEYS) + ivec3(0, 0, within / TEXEL_KEYS);
+    return key_in(texelFetch(keys, place, 0), within % TEXEL_KEYS);
+}

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "gl/device.hpp"
+#include "gl/lanes.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/version.hpp"
 
@@ -17,7 +19,15 @@ struct InfoOptions {
     int device = -1;
 };
 
-void print_json(const ContextInfo& info, const std::vector<DeviceInfo>& devices) {
+// Whether the merge engine's MergeKernel::Subgroup works here.
+bool has_subgroups(const Context& context) {
+    auto& device = *detail::Access::of(context);
+    const detail::gl::Scope scope(device, "info");
+    return detail::gl::has_lanes_in_boxes(device);
+}
+
+void print_json(const Context& context, const std::vector<DeviceInfo>& devices) {
+    const auto& info = context.info();
     nlohmann::ordered_json out{{"version", QUADMILL_VERSION},
                                {"renderer", info.renderer},
                                {"vendor", info.vendor},
@@ -32,12 +42,14 @@ void print_json(const ContextInfo& info, const std::vector<DeviceInfo>& devices)
                                {"max_draw_buffers", info.max_draw_buffers},
                                {"max_viewport", {info.max_viewport_width, info.max_viewport_height}},
                                {"optional_extensions", info.optional_extensions},
+                               {"merge_kernel", has_subgroups(context) ? "subgroup" : "fragment"},
                                {"devices", nlohmann::ordered_json::array()}};
     for (const auto& device : devices) out["devices"].push_back({{"index", device.index}, {"name", device.name}});
     fmt::print("{}\n", out.dump());
 }
 
-void print_text(const ContextInfo& info, const std::vector<DeviceInfo>& devices) {
+void print_text(const Context& context, const std::vector<DeviceInfo>& devices) {
+    const auto& info = context.info();
     fmt::print("quadmill     {}\n", QUADMILL_VERSION);
     fmt::print("renderer     {}{}\n", info.renderer, info.software ? " (on the CPU)" : "");
     fmt::print("OpenGL       {}, GLSL {}\n", info.version, info.shading_language);
@@ -49,6 +61,9 @@ void print_text(const ContextInfo& info, const std::vector<DeviceInfo>& devices)
                info.max_viewport_height);
     fmt::print("optional     {}\n",
                info.optional_extensions.empty() ? "none" : fmt::format("{}", fmt::join(info.optional_extensions, " ")));
+    fmt::print("merge sort   {}\n", has_subgroups(context)
+                                        ? "by subgroups of 32 fragments in boxes of 4 x 8"
+                                        : "by single fragments: the driver has no subgroups of 4 x 8");
     if (devices.empty()) fmt::print("devices      EGL does not list them\n");
     for (const auto& device : devices) fmt::print("device {}     {}\n", device.index, device.name);
 }
@@ -62,7 +77,7 @@ void add_info_command(CLI::App& app) {
     add_device_option(*command, options->device);
     command->callback([options] {
         const auto context = Context::headless({.device = options->device});
-        (options->json ? print_json : print_text)(context.info(), Context::devices());
+        (options->json ? print_json : print_text)(context, Context::devices());
     });
 }
 

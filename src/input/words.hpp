@@ -23,9 +23,8 @@ inline const Words<Engine> engine_words{{"auto", Engine::Auto},       {"cpu", En
 // Those that sort windows of streams.
 inline const Words<Engine> sorter_words{
     {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"hybrid", Engine::Hybrid}};
-inline const Words<MergeKernel> kernel_words{{"auto", MergeKernel::Auto},
-                                             {"fragment", MergeKernel::Fragment},
-                                             {"subgroup", MergeKernel::Subgroup}};
+inline const Words<MergeKernel> kernel_words{
+    {"auto", MergeKernel::Auto}, {"fragment", MergeKernel::Fragment}, {"subgroup", MergeKernel::Subgroup}};
 inline const Words<Representation> representation_words{{"single", Representation::SingleArray},
                                                         {"four", Representation::FourArray}};
 inline const Words<KeyType> type_words{{"f16", KeyType::F16}, {"f32", KeyType::F32}, {"f64", KeyType::F64},

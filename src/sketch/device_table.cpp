@@ -375,10 +375,10 @@ void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
     if (!merge_) merge_.emplace(device_, workers_);
     const auto each = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
     const auto count = static_cast<int>(keys.count * each);
-    const auto& sorted = merge_->sort_drawn(
+    const auto sorted = merge_->sort_drawn(
         {KeyType::U32, Order::Ascending, false}, keys.count * each,
-        [&](const sort::MergeSurface& on, std::size_t rows) {
-            const auto& source = on.source.texture;
+        [&](const pass::Target& on, std::size_t rows) {
+            const auto& source = on.texture;
             const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.width(), static_cast<int>(rows))});
             auto uniforms = key_uniforms(*keys.keys, keys.first);
             uniforms.set("count", count).set("target_width", source.width());
@@ -387,19 +387,17 @@ void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
                                                      hash_prelude_ + key_prelude(false)),
                            .inputs = {keys.keys, nullptr, &masks_},
                            .uniforms = std::move(uniforms),
-                           .target = &on.source.framebuffer,
+                           .target = &on.framebuffer,
                            .quads = &quads});
         });
     auto uniforms = table_uniforms();
     uniforms.set("count", count)
         .set("removes", sign == Sign::Minus ? 1 : 0)
-        .set("row_log2", sorted.shape.row_log2)
-        .set("half_height", sorted.shape.half_height);
-    const auto* const words = "#undef WORDS\n#define WORDS 1\n";  // of what is sorted
+        .set(sorted.uniforms);
     renew({.name = "count runs",
            .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
-                                     hash_prelude_ + words + shaders::sort_block_glsl + shaders::sort_banked_glsl),
-           .inputs = {&sorted.keys.now.texture, &table_.texture, &masks_},
+                                     hash_prelude_ + sorted.prelude),
+           .inputs = {sorted.keys, &table_.texture, &masks_},
            .uniforms = std::move(uniforms)});
 }
 

@@ -49,7 +49,8 @@ std::optional<std::string> no_room(const Context& context, const SortOptions& op
                         std::to_string(needed) + " bytes");
     }
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    if (limit > 0 || needed < worth_asking || (merge && merge->has_room(form, asked.pairs, asked.tiles, asked.copy))) return {};
+    if (limit > 0 || needed < worth_asking || (merge && merge->has_room(form, asked.pairs, asked.tiles, asked.copy)))
+        return {};
     const gl::Scope scope(*detail::Access::of(context), asked.function);
     auto free = gl::free_bytes(*detail::Access::of(context));
     if (!free) return {};

@@ -94,29 +94,31 @@ TEST_CASE_TEMPLATE("The best keys, and where they were, are the first of a stabl
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const auto engine : {Engine::Merge, Engine::Cpu}) {
-            Sorter sorter(context, {.order = order, .engine = engine});
-            for (const std::size_t n : {1UL, 64UL, 1000UL, 20'000UL, 70'001UL}) {
-                for (const std::string distribution : {"few", "any bits", "specials"}) {
-                    const auto input = keys_of<Key>(distribution, n, n);
-                    std::vector<std::uint32_t> expected(n);
-                    std::iota(expected.begin(), expected.end(), 0U);
-                    std::stable_sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
-                        return before(input[a], input[b], order);
-                    });
-                    for (const std::size_t wanted : {0UL, 1UL, 10UL, 64UL, 65UL, 1500UL, 35'001UL, n}) {
-                        if (wanted > n) continue;
-                        CAPTURE(n);
-                        CAPTURE(wanted);
-                        auto keys = input;
-                        std::vector<Key> best(wanted), plain(wanted), sorted;
-                        std::vector<std::uint32_t> index(wanted);
-                        sorter.top(keys, best, index);
-                        sorter.top(keys, plain);
-                        for (std::size_t i = 0; i < wanted; ++i) sorted.push_back(input[expected[i]]);
-                        REQUIRE(same_bits(best, sorted));
-                        REQUIRE(same_bits(plain, sorted));
-                        REQUIRE(std::equal(index.begin(), index.end(), expected.begin()));
-                        REQUIRE(same_bits(keys, input));
+            for (const auto kernel : kernels_of(context, engine)) {
+                Sorter sorter(context, {.order = order, .engine = engine, .merge = {kernel}});
+                for (const std::size_t n : {1UL, 64UL, 1000UL, 20'000UL, 70'001UL}) {
+                    for (const std::string distribution : {"few", "any bits", "specials"}) {
+                        const auto input = keys_of<Key>(distribution, n, n);
+                        std::vector<std::uint32_t> expected(n);
+                        std::iota(expected.begin(), expected.end(), 0U);
+                        std::stable_sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
+                            return before(input[a], input[b], order);
+                        });
+                        for (const std::size_t wanted : {0UL, 1UL, 10UL, 64UL, 65UL, 1500UL, 35'001UL, n}) {
+                            if (wanted > n) continue;
+                            CAPTURE(n);
+                            CAPTURE(wanted);
+                            auto keys = input;
+                            std::vector<Key> best(wanted), plain(wanted), sorted;
+                            std::vector<std::uint32_t> index(wanted);
+                            sorter.top(keys, best, index);
+                            sorter.top(keys, plain);
+                            for (std::size_t i = 0; i < wanted; ++i) sorted.push_back(input[expected[i]]);
+                            REQUIRE(same_bits(best, sorted));
+                            REQUIRE(same_bits(plain, sorted));
+                            REQUIRE(std::equal(index.begin(), index.end(), expected.begin()));
+                            REQUIRE(same_bits(keys, input));
+                        }
                     }
                 }
             }
@@ -126,7 +128,7 @@ TEST_CASE_TEMPLATE("The best keys, and where they were, are the first of a stabl
 
 TEST_CASE("Finding the best keys writes less and less; what cannot be asked is refused") {
     auto context = Context::headless();
-    Sorter sorter(context, {.engine = Engine::Merge});
+    Sorter sorter(context, {.engine = Engine::Merge, .merge = {MergeKernel::Fragment}});
     struct Recorder : PassObserver {
         void after(const PassEvent& event) override { texels += event.texels; }
         std::uint64_t texels = 0;
@@ -175,7 +177,7 @@ TEST_CASE("GPU and staging memory of a sort are what is documented") {
     CHECK(device.texture_bytes == 0);
     for (const bool with_index : {false, true}) {
         for (const std::size_t n : {5000UL, 1UL << 18U, 1UL << 20U, (1UL << 20U) + 1}) {
-            Sorter sorter(context, {.engine = Engine::Merge});
+            Sorter sorter(context, {.engine = Engine::Merge, .merge = {MergeKernel::Fragment}});
             auto keys = make<float>("uniform", n, 1);
             std::vector<std::uint32_t> index(with_index ? n : 0);
             const auto stats = with_index ? sorter.sort_with_index(keys, index) : sorter.sort(keys);
@@ -287,13 +289,15 @@ TEST_CASE("Slices that make their first levels one after the other, an odd and a
 
 TEST_CASE("Random sizes, windows and seeds") {
     const auto context = Context::headless();
-    Sorter sorter(context, {.order = Order::Descending, .engine = Engine::Merge});
-    std::mt19937_64 random(20261121);
-    for (int round = 0; round < 30; ++round) {
-        const auto n = 1 + random() % 30'000, window = 1 + random() % n;
-        CAPTURE(round);
-        expect_stable(keys_of<std::int32_t>(round % 2 ? "few" : "any bits", n, random()), window, Order::Descending,
-                      false, [&](auto& k, auto&) { sorter.sort_windows(k, window); });
+    for (const auto kernel : kernels_of(context)) {
+        Sorter sorter(context, {.order = Order::Descending, .engine = Engine::Merge, .merge = {kernel}});
+        std::mt19937_64 random(20261121);
+        for (int round = 0; round < 30; ++round) {
+            const auto n = 1 + random() % 30'000, window = 1 + random() % n;
+            CAPTURE(round);
+            expect_stable(keys_of<std::int32_t>(round % 2 ? "few" : "any bits", n, random()), window, Order::Descending,
+                          false, [&](auto& k, auto&) { sorter.sort_windows(k, window); });
+        }
     }
 }
 
@@ -325,7 +329,7 @@ TEST_CASE("Passes of the merge engine: two a block sort, and per level two draws
     } recorder;
     auto context = Context::headless();
     context.observe(&recorder);
-    Sorter sorter(context, {.engine = Engine::Merge});
+    Sorter sorter(context, {.engine = Engine::Merge, .merge = {MergeKernel::Fragment}});
     auto keys = make<float>("uniform", 256, 1);  // 4 pairs of blocks: 2 levels
     const auto stats = sorter.sort(keys);
     CHECK(stats.passes == recorder.seen.size());

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "data.hpp"
+#include "kernels.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::test {
@@ -109,22 +110,22 @@ struct Sizes {
     std::vector<std::size_t> every_distribution, any_and_few, uniform_and_specials;
 };
 
-// Both orders, with and without an index.
+// Both orders, with and without an index, by every kernel.
 template <class Key>
 void sort_everything(SortOptions options, const Sizes& sizes) {
     const auto context = Context::headless();
-    for (const auto order : {Order::Ascending, Order::Descending}) {
-        options.order = order;
+    const auto sort_all = [&] {
         Sorter sorter(context, options);
         const auto check = [&](const std::string& distribution, std::size_t n) {
             CAPTURE(distribution);
             const auto keys = keys_of<Key>(distribution, n, n + 1);
-            expect_stable(keys, whole, order, false, [&](auto& k, auto&) {
+            expect_stable(keys, whole, options.order, false, [&](auto& k, auto&) {
                 const auto stats = sorter.sort(k);
                 REQUIRE(stats.n == n);
                 REQUIRE(stats.engine == options.engine);
             });
-            expect_stable(keys, whole, order, true, [&](auto& k, auto& index) { sorter.sort_with_index(k, index); });
+            expect_stable(keys, whole, options.order, true,
+                          [&](auto& k, auto& index) { sorter.sort_with_index(k, index); });
         };
         for (const auto& distribution : distributions()) {
             for (const auto n : sizes.every_distribution) check(distribution, n);
@@ -137,18 +138,29 @@ void sort_everything(SortOptions options, const Sizes& sizes) {
             check("uniform", n);
             check("specials", n);
         }
+    };
+    for (const auto kernel : kernels_of(context, options.engine)) {
+        options.merge.kernel = kernel;
+        for (const auto order : {Order::Ascending, Order::Descending}) {
+            options.order = order;
+            sort_all();
+        }
     }
 }
 
 template <class Key>
-void sort_all_windows(const SortOptions& options, const std::vector<std::size_t>& windows,
+void sort_all_windows(SortOptions options, const std::vector<std::size_t>& windows,
                       const std::vector<std::size_t>& sizes) {
-    Sorter sorter(Context::headless(), options);
-    for (const auto window : windows) {
-        for (const auto n : sizes) {
-            const auto keys = keys_of<Key>("any bits", n, window);
-            expect_stable(keys, std::min(window, n), options.order, false,
-                          [&](auto& k, auto&) { sorter.sort_windows(k, window); });
+    const auto context = Context::headless();
+    for (const auto kernel : kernels_of(context, options.engine)) {
+        options.merge.kernel = kernel;
+        Sorter sorter(context, options);
+        for (const auto window : windows) {
+            for (const auto n : sizes) {
+                const auto keys = keys_of<Key>("any bits", n, window);
+                expect_stable(keys, std::min(window, n), options.order, false,
+                              [&](auto& k, auto&) { sorter.sort_windows(k, window); });
+            }
         }
     }
 }

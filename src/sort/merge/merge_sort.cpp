@@ -45,7 +45,13 @@ MergeLane::MergeLane(gl::Device& device)
       read_(device, gl::Query::Kind::Timestamp) {}
 
 MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
-    : device_(device), workers_(workers), passes_(device), subgroup_passes_(device), plan_(device.info), lane_(device) {}
+    : device_(device),
+      workers_(workers),
+      passes_(device),
+      subgroup_passes_(device),
+      plan_(device.info),
+      lane_(device),
+      texture_programs_(device) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
     if (!surface_ || !surface_->fits(form, segments.pairs())) {
@@ -131,7 +137,7 @@ void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
             std::uint32_t was = 0;
             std::memcpy(&was, from, sizeof was);
             std::memcpy(out + (key + i) * key_bytes, from + sizeof was, key_bytes);
-            job.to.index[key + i] = static_cast<std::uint32_t>(segment * segments.size + was % places);
+            job.to.index[key + i] = static_cast<std::uint32_t>(was - segment * places + segment * segments.size);
         }
     };
     readback.take(workers_, [&](std::size_t number, std::span<const std::byte> words) {
@@ -166,8 +172,9 @@ bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std:
     if (plan_.kernel == MergeKernel::Fragment) return false;
     const bool has_lanes = gl::has_lanes_in_boxes(device_);
     if (plan_.kernel == MergeKernel::Subgroup && !has_lanes) {
-        throw InvalidArgument("Sorter: MergeKernel::Subgroup needs GL_KHR_shader_subgroup and boxes of 4 x 8 fragments, "
-                              "which this driver does not have; use MergeKernel::Auto");
+        throw InvalidArgument(
+            "Sorter: MergeKernel::Subgroup needs GL_KHR_shader_subgroup and boxes of 4 x 8 fragments, "
+            "which this driver does not have; use MergeKernel::Auto");
     }
     return has_lanes && SubgroupPasses::can(form) && segments.equal() && sorted_pairs == 1;
 }
@@ -266,20 +273,14 @@ SortStats MergeSort::finish(MergeLane& lane) {
     return stats;
 }
 
-MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
-    : load(device, "sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
-      store(device, "sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
-            std::string("#define WORDS 2\n") + shaders::sort_block_glsl + shaders::sort_banked_glsl) {}
-
 // The rows of `source` that are filled, and the places that are written.
-const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t source_rows, int width,
+const gl::QuadList& MergeSort::argsort_quads(const pass::Target& source, std::size_t source_rows, int width,
                                              std::size_t count) {
-    const std::array key{static_cast<std::size_t>(on.source.texture.width()), static_cast<std::size_t>(width), count};
+    const std::array key{static_cast<std::size_t>(source.texture.width()), static_cast<std::size_t>(width), count};
     if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
     const auto across = static_cast<std::size_t>(width);
     const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
-    std::vector<gl::Quad> quads{
-        gl::rectangle(0, 0, on.source.texture.width(), static_cast<int>(source_rows))};
+    std::vector<gl::Quad> quads{gl::rectangle(0, 0, source.texture.width(), static_cast<int>(source_rows))};
     if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
     if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
     return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
@@ -292,13 +293,25 @@ KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
     return {type, order, true};
 }
 
-const MergeSurface& MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {
+MergeSort::OnGpu MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {
     Segments segments(form.pair_keys());
     segments.add(0, count);
-    auto& on = surface(form, segments);
-    draw_keys(on, on.source_rows(segments.pairs()));
-    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
-    return on;
+    const auto words = "#undef WORDS\n#define WORDS " + std::to_string(form.words()) + "\n" + shaders::sort_block_glsl;
+    if (!by_subgroups(form, segments, 1)) {
+        auto& on = surface(form, segments);
+        draw_keys(on.source, on.source_rows(segments.pairs()));
+        passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
+        return {&on.keys.now.texture,
+                words + shaders::sort_banked_glsl,
+                {{"row_log2", on.shape.row_log2}, {"half_height", on.shape.half_height}}};
+    }
+    const auto all = *segments.equal();
+    auto& on = tiles(form, most_tiles(form, all));
+    draw_keys(on.source, on.source_rows((count + tile_keys(form) - 1) / tile_keys(form)));
+    const auto content = subgroup_passes_.sort(on, form, all).content;
+    return {&on.keys.now.texture,
+            tiles_prelude(content) + words + shaders::sort_tiles_glsl,
+            {{"row_log2", on.shape.row_log2}}};
 }
 
 SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
@@ -310,8 +323,6 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
         raw_ = {};
         raw_ = gl::Texture(device_, gl::Format::R32ui, keys.width(), keys.height());
     }
-    if (!texture_programs_) texture_programs_.emplace(device_);
-    const auto& [load, store] = *texture_programs_;
     const gl::QuadList* quads = nullptr;
     std::optional<gl::Texture> beside;
     if (write == IndexWrite::Copied) {
@@ -322,26 +333,26 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     const gl::Framebuffer target(device_, beside ? *beside : index);
     // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
     copy(device_, "copy from caller", keys, raw_);
-    const auto& on = sort_drawn(form, count, [&](const MergeSurface& to, std::size_t rows) {
+    const auto sorted = sort_drawn(form, count, [&](const pass::Target& to, std::size_t rows) {
         quads = &argsort_quads(to, rows, index.width(), count);
-        draw(device_, {.name = "keys of texture",
-                       .program = &load,
-                       .inputs = {&raw_},
-                       .uniforms = {{"count", static_cast<int>(count)},
-                                    {"source_width", keys.width()},
-                                    {"target_width", to.source.texture.width()},
-                                    {"padding", static_cast<unsigned>(form.padding())}},
-                       .target = &to.source.framebuffer,
-                       .quads = quads,
-                       .first = 0,
-                       .count = 1});
+        draw(device_,
+             {.name = "keys of texture",
+              .program = &texture_programs_.get("sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
+              .inputs = {&raw_},
+              .uniforms = {{"count", static_cast<int>(count)},
+                           {"source_width", keys.width()},
+                           {"target_width", to.texture.width()},
+                           {"padding", static_cast<unsigned>(form.padding())}},
+              .target = &to.framebuffer,
+              .quads = quads,
+              .first = 0,
+              .count = 1});
     });
     draw(device_, {.name = "index of keys",
-                   .program = &store,
-                   .inputs = {&on.keys.now.texture},
-                   .uniforms = {{"row_log2", on.shape.row_log2},
-                                {"half_height", on.shape.half_height},
-                                {"target_width", index.width()}},
+                   .program = &texture_programs_.get("sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
+                                                     sorted.prelude),
+                   .inputs = {sorted.keys},
+                   .uniforms = gl::Uniforms(sorted.uniforms).set("target_width", index.width()),
                    .target = &target,
                    .quads = quads,
                    .first = 1,

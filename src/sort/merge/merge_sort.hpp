@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "cpu/stopwatch.hpp"
@@ -80,8 +81,8 @@ class MergeSort {
     // GPU and writes. Others may come in between, each with a lane of its own. Segments that are the same object as the
     // last time are not uploaded again. When to.keys are fewer than the keys, there is one segment. Pre: the lane is
     // free; the memory stays where it is.
-    void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
-               std::shared_ptr<const Segments> segments, std::size_t sorted_pairs = 1);
+    void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order, std::shared_ptr<const Segments> segments,
+               std::size_t sorted_pairs = 1);
     SortStats finish(MergeLane& lane);
     // The GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(MergeLane& lane);
@@ -92,10 +93,16 @@ class MergeSort {
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
                       IndexWrite write = IndexWrite::Drawn);
 
-    // Sorts `count` keys that `draw_keys` draws into the first rows of the source; they stay on the GPU, in keys.now of
-    // what is returned. Does not wait for the GPU. Pre: 1 <= count; they fit into a texture.
-    using DrawKeys = std::function<void(const MergeSurface& on, std::size_t rows)>;
-    const MergeSurface& sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
+    // Sorted keys on the GPU, until the next sort.
+    struct OnGpu {
+        const gl::Texture* keys;
+        std::string prelude;  // for a shader: sorted_key(keys, i) is the i-th one
+        gl::Uniforms uniforms;
+    };
+    // Sorts `count` keys that `draw_keys` draws into the first rows of the source. Does not wait for the GPU. Pre: 1 <=
+    // count; they fit into a texture.
+    using DrawKeys = std::function<void(const pass::Target& source, std::size_t rows)>;
+    OnGpu sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
 
     // Of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
@@ -125,11 +132,7 @@ class MergeSort {
     void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
-    const gl::QuadList& argsort_quads(const MergeSurface& on, std::size_t rows, int width, std::size_t count);
-    struct TexturePrograms {
-        explicit TexturePrograms(gl::Device& device);
-        gl::Program load, store;
-    };
+    const gl::QuadList& argsort_quads(const pass::Target& source, std::size_t rows, int width, std::size_t count);
 
     gl::Device& device_;
     cpu::Workers& workers_;
@@ -140,7 +143,7 @@ class MergeSort {
     std::unique_ptr<TileSurface> tiles_;
     std::weak_ptr<const Segments> in_table_;  // that surface_->segments tells
     MergeLane lane_;                          // of run() and top()
-    std::optional<TexturePrograms> texture_programs_;
+    pass::Programs texture_programs_;
     gl::Texture raw_;  // the keys of argsort()
     std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
 };

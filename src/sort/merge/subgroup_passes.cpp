@@ -88,6 +88,11 @@ std::size_t most_tiles(const KeyForm& form, const EqualSegments& keys) {
     return most;
 }
 
+std::string tiles_prelude(const TileContent& input) {
+    return "#define INPUT_HEAD " + std::to_string(input.head) + "\n#define INPUT_STEP " + std::to_string(input.step) +
+           "\n";
+}
+
 const gl::Program& SubgroupPasses::program(const Variant& variant) {
     return programs_.get(variant, [&] { return compile(variant); });
 }
@@ -100,14 +105,14 @@ gl::Program SubgroupPasses::compile(const Variant& variant) {
     };
     const bool cuts = variant.kind == Kind::Cuts, sorts = variant.kind == Kind::Sort;
     if (!cuts) {
-        prelude += "#extension GL_KHR_shader_subgroup_basic : require\n"
-                   "#extension GL_KHR_shader_subgroup_shuffle : require\n";
+        prelude +=
+            "#extension GL_KHR_shader_subgroup_basic : require\n"
+            "#extension GL_KHR_shader_subgroup_shuffle : require\n";
     }
     define(true, "WORDS " + std::to_string(variant.words));
     define(true, "SOURCE_WORDS " + std::to_string(variant.source_words));
     define(variant.indexed, "INDEXED");
-    define(true, "INPUT_HEAD " + std::to_string(variant.input_head));
-    define(true, "INPUT_STEP " + std::to_string(variant.input_step));
+    prelude += tiles_prelude({variant.head, variant.step});
     define(true, "OUTPUT_STEP " + std::to_string(variant.exact ? exact_step : lowest_step));
     define(variant.exact, "EXACT");
     define(variant.wide, "WIDE");
@@ -137,10 +142,13 @@ SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, cons
                                  std::size_t wanted) {
     const auto levels = levels_of(form, keys, wanted);
     const auto places = segment_places(form, keys.size), tile = tile_keys(form);
-    Variant variant{Kind::Sort, form.words(), form.source_words(), form.indexed};
-    variant.run_lanes = std::countr_zero(std::min(places, tile) / (tile / Tiles::lanes));
-    if (places > tile) variant.run_lanes = 5;
-    variant.input_step = Tiles::granules;
+    Variant variant{.kind = Kind::Sort,
+                    .words = form.words(),
+                    .source_words = form.source_words(),
+                    .indexed = form.indexed,
+                    .run_lanes = std::countr_zero(std::min(places, tile) / (tile / Tiles::lanes)),
+                    .head = 0,
+                    .step = Tiles::granules};
     const gl::Uniforms all{{"row_log2", surface.shape.row_log2}};
     draw(device_,
          {.name = "sort tiles",
@@ -167,10 +175,12 @@ SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, cons
         set("group_blocks", level.group_blocks());
         set("stride", level.stride);
         set("segment_stride", level.segment_stride);
-        variant = {Kind::Cuts, form.words(), form.source_words(), form.indexed};
-        variant.input_head = sorted.content.head;
-        variant.input_step = sorted.content.step;
+        variant.kind = Kind::Cuts;
+        variant.run_lanes = 0;
+        variant.head = sorted.content.head;
+        variant.step = sorted.content.step;
         variant.exact = level.exact;
+        variant.wide = false;
         draw(device_, {.name = "cuts",
                        .stage = index,
                        .program = &program(variant),

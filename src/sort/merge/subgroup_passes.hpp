@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "pass/programs.hpp"
 #include "sort/merge/tiles.hpp"
@@ -20,6 +21,9 @@ struct SortedTiles {
     TileContent content;
     std::size_t tiles;
 };
+
+// Macros that shaders/sort/tiles.glsl needs.
+[[nodiscard]] std::string tiles_prelude(const TileContent& input);
 
 class SubgroupPasses {
   public:
@@ -40,8 +44,8 @@ class SubgroupPasses {
         Kind kind;
         int words, source_words;
         bool indexed = false;
-        int run_lanes = 0;                       // of Kind::Sort, as a logarithm
-        std::size_t input_head = 0, input_step = 0;  // of the others
+        int run_lanes = 0;       // of Kind::Sort, as a logarithm
+        std::size_t head, step;  // of the tiles that the others read
         bool exact = false, wide = false;
         auto operator<=>(const Variant&) const = default;
     };

@@ -70,8 +70,7 @@ const gl::QuadList& TileSurface::rectangle(gl::Device& device, int width, int he
     if (const auto found = rectangles_.find({width, height}); found != rectangles_.end()) return found->second;
     constexpr std::size_t most = 1024;
     if (rectangles_.size() >= most) rectangles_.clear();
-    return rectangles_
-        .emplace(std::pair(width, height), gl::QuadList(device, {gl::rectangle(0, 0, width, height)}))
+    return rectangles_.emplace(std::pair(width, height), gl::QuadList(device, {gl::rectangle(0, 0, width, height)}))
         .first->second;
 }
 
@@ -108,8 +107,8 @@ void TileReadBack::take_row(const Part& part, std::size_t row, const Take& take)
     constexpr std::size_t most_bytes = Tiles::lanes * Tiles::layers * 16;
     const auto across = static_cast<std::size_t>(shape_.texture_width());
     const auto layer = part.rows * Tiles::height * across * texel_bytes_;
-    const auto* const from = buffer_.receive(part.offset, Tiles::layers * layer).data() +
-                             row * Tiles::height * across * texel_bytes_;
+    const auto* const from =
+        buffer_.receive(part.offset, Tiles::layers * layer).data() + row * Tiles::height * across * texel_bytes_;
     const auto first_tile = (part.first + row) * shape_.in_row();
     const auto end = std::min(first_tile + shape_.in_row(), tiles_);
     const auto copy = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a texel*/) {

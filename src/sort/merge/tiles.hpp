@@ -18,7 +18,7 @@ namespace quadmill::detail::sort {
 struct Tiles {
     static constexpr std::size_t lanes = 32, granules = 128, granule_words = 8;
     static constexpr int width = 4, height = 8, layers = 8;  // of a tile
-    int row_log2 = 0;  // 2^row_log2 tiles in a row
+    int row_log2 = 0;                                        // 2^row_log2 tiles in a row
     int rows = 1;
 
     // The smallest that holds so many; near square.
