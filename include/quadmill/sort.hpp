@@ -179,7 +179,9 @@ struct SortStats {
 /// - Pbsn: on the GPU at most 4 textures of PbsnOptions::max_texels texels (of 16 bytes, 8 for 16-bit floats) and as
 ///   much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
 /// - Merge: on the GPU a little more than three times the bytes of the keys, five times with an index, and staging
-///   memory for the keys and for the result, where each window or segment counts as a multiple of 64 32-bit keys; on
+///   memory for the keys and for the result, where each window or segment counts as a multiple of 64 32-bit keys. By
+///   subgroups, up to 3.7 and 6.2 times, where a window counts as a power of two, or as a multiple of 1,024 keys (of 512
+///   with an index, or of 64 bits); on
 ///   the CPU no copy of the keys, but up to 56 bytes a window or segment, and 8 for each 64 keys of them.
 /// - Bitonic: on the GPU the keys (and the index) once, and twice what it sorts: words of 32 bits (of 16 for keys of 16
 ///   bits), each window, or all keys, padded to a power of two of at least 4.
@@ -270,7 +272,8 @@ class QUADMILL_API Sorter {
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
     /// of `keys` when it is not given, and at most 2^28; else as for sort_texture(), but BASE_LEVEL 0 or immutable.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
-    /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key.
+    /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key, or 26 with
+    /// MergeKernel::Subgroup.
     /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is neither
     /// Auto nor Merge, or there is no room: within SortOptions::gpu_memory where it is set, else as the driver says.
     ///

@@ -7,18 +7,22 @@
 
 namespace quadmill::detail::sort {
 
+std::size_t tiles_for(const Context& context, const SortOptions& options, const KeyForm& form,
+                      const std::optional<EqualSegments>& keys) {
+    const bool together = options.merge.kernel != MergeKernel::Fragment &&
+                          detail::Access::of(context)->features.subgroups && SubgroupPasses::can(form) && keys;
+    return together ? most_tiles(form, *keys) : 0;
+}
+
 std::optional<std::string> no_room(const Context& context, const SortOptions& options, const MergeSort* merge,
                                    const Task& task, std::size_t lanes) {
     const KeyForm form{task.keys.type(), options.order, !task.index.empty()};
     const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
-    const auto equal = task.equal_segments();
-    const bool together = options.merge.kernel != MergeKernel::Fragment &&
-                          detail::Access::of(context)->features.subgroups && SubgroupPasses::can(form) && equal;
     return no_room(context, options, merge,
                    MergeRoom{.function = task.function,
                              .form = form,
                              .pairs = task.pairs(form),
-                             .tiles = together ? most_tiles(form, *equal) : 0,
+                             .tiles = tiles_for(context, options, form, task.equal_segments()),
                              .parts = parts,
                              .lanes = lanes});
 }

@@ -21,6 +21,10 @@ struct MergeRoom {
     std::size_t copy = 0;   // bytes of a copy of the caller's texture
 };
 
+// Tiles that subgroups take for keys; 0 where they cannot sort them.
+[[nodiscard]] std::size_t tiles_for(const Context& context, const SortOptions& options, const KeyForm& form,
+                                    const std::optional<EqualSegments>& keys);
+
 // Why it cannot take them, if so, with the bytes that they need. `merge` is what will sort them, once it is made. No
 // session needs to be open.
 [[nodiscard]] std::optional<std::string> no_room(const Context& context, const SortOptions& options,

@@ -243,6 +243,7 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     const MergeRoom room{.function = function,
                          .form = form,
                          .pairs = (n + each - 1) / each,
+                         .tiles = tiles_for(context, options, form, {{1, n, n}}),
                          .lanes = 0,
                          .copy = texels(from) * sizeof(std::uint32_t)};
     if (const auto why = sort::no_room(context, options, merge ? &*merge : nullptr, room))

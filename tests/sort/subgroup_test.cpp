@@ -176,7 +176,8 @@ TEST_CASE("Places of a segment: a power of two within a tile, or whole tiles; ro
     CHECK(sort::most_tiles(plain, {1, 1024, 1024}) == 1);
     // Four runs of 128 granules merge into blocks of 122.
     CHECK(sort::most_tiles(plain, {1, 4096, 4096}) == 5);
-    CHECK(sort::most_tiles(plain, {3, 4096, 100}) == 11);
+    CHECK(sort::most_tiles(plain, {3, 4096, 100}) == 12);  // of the source
+    CHECK(sort::most_tiles(plain, {3, 4096, 4096}) == 15);
 }
 
 TEST_CASE("Tiles come back in order") {

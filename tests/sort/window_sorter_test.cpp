@@ -203,7 +203,7 @@ TEST_CASE("The hybrid sorter shares the windows of each batch by what each side 
 
 TEST_CASE("Windows of the shape of the last batch need no new table") {
     const auto context = Context::headless();
-    const auto sorter = window_sorter(context, {.engine = Engine::Merge});
+    const auto sorter = window_sorter(context, {.engine = Engine::Merge, .merge = {MergeKernel::Fragment}});
     auto grown = [&, before = std::size_t{0}]() mutable {
         const auto now = detail::Access::of(context)->staging_bytes;
         return now - std::exchange(before, now);
