@@ -133,11 +133,19 @@ void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
             std::memcpy(out + key * key_bytes, from, number * key_bytes);
             return;
         }
-        for (std::size_t i = 0; i < number; ++i, from += stored) {
-            std::uint32_t was = 0;
-            std::memcpy(&was, from, sizeof was);
-            std::memcpy(out + (key + i) * key_bytes, from + sizeof was, key_bytes);
-            job.to.index[key + i] = static_cast<std::uint32_t>(was - segment * places + segment * segments.size);
+        const auto shift = static_cast<std::uint32_t>(segment * (places - segments.size));
+        const auto split = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a key*/) {
+            for (std::size_t i = 0; i < number; ++i, from += stored) {
+                std::uint32_t was = 0;
+                std::memcpy(&was, from, sizeof was);
+                std::memcpy(out + (key + i) * bytes, from + sizeof was, bytes);
+                job.to.index[key + i] = was - shift;
+            }
+        };
+        if (key_bytes == 2) {
+            split(std::integral_constant<std::size_t, 2>{});
+        } else {
+            split(std::integral_constant<std::size_t, 4>{});
         }
     };
     readback.take(workers_, [&](std::size_t number, std::span<const std::byte> words) {
