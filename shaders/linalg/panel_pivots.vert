@@ -1,0 +1,37 @@
+// Draws a quad as it is. Its fragments learn the known pivots: SEARCHED: those that the last search passed on, and the
+// one that it found, the largest of its partial results; else those on the diagonal. After panel_texels.glsl,
+// pivoting.glsl and fold.glsl.
+in vec4 target;
+uniform vec2 target_size;
+#ifdef SEARCHED
+uniform highp usampler2D texture1;  // the last search, see panel_search.frag
+uniform int parts;
+
+uvec4 part(int i) { return texelFetch(texture1, ivec2(i, 0), 0); }
+int found_row() {
+    uvec4 found = nothing;
+    for (int i = 0; i < parts; i += 8)
+        found = both(found, both(four(part(i), part(i + 1), part(i + 2), part(i + 3)),
+                                 four(part(i + 4), part(i + 5), part(i + 6), part(i + 7))));
+    return int(found.y);
+}
+#endif
+
+void main() {
+    vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1));
+    gl_Position = vec4(mix(target.xy, target.zw, corner) / target_size * 2.0 - 1.0, 0.0, 1.0);
+    ivec4 rows = first + ivec4(0, 1, 2, 3);
+#ifdef SEARCHED
+    if (known > 0) {
+        int row = found_row();
+        rows = ivec4(part(parts));
+        if (known == 1) rows.x = row;
+        if (known == 2) rows.y = row;
+        if (known == 3) rows.z = row;
+        if (known == 4) rows.w = row;
+    }
+#endif
+    swaps = rows;
+    pivot_rows = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
+    take_pivot_rows();
+}
