@@ -112,12 +112,11 @@ const gl::Program& BlockedLu::pivoting_program(const char* name, const char* fra
 }
 
 gl::Pass BlockedLu::pivoting_pass(std::string_view name, const Panel& panel, const Quarter& quarter, int known) const {
-    gl::Pass pass{.name = name,
-                  .step = quarter.first + known + 1,
-                  .inputs = {&panel_.now.texture},
-                  .uniforms = {{"first", quarter.first},
-                               {"quarter", (quarter.first - panel.first) / at_once},
-                               {"known", known}}};
+    gl::Pass pass{
+        .name = name,
+        .step = quarter.first + known + 1,
+        .inputs = {&panel_.now.texture},
+        .uniforms = {{"first", quarter.first}, {"quarter", (quarter.first - panel.first) / at_once}, {"known", known}}};
     if (form_.pivot == Pivot::Partial) {
         pass.inputs[1] = &searches_.now.texture;
         pass.uniforms.set("parts", parts_of(rows_ - panel.first));
