@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pass/grid.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::linalg {
@@ -43,10 +44,9 @@ void BatchLu::eliminate(int first) {
         {"first", first}, {"quarter", first / columns_of_texel}, {"known", std::min(columns_of_texel, n_ - first)}};
     fill(device_, "find pivots", programs_.get("linalg/batch_pivots.frag", shaders::linalg_batch_pivots_frag, texels),
          pivots_, {&systems_.now.texture}, place);
-    fill(device_, "eliminate in batch",
-         programs_.get("linalg/batch_eliminate.frag", shaders::linalg_batch_eliminate_frag, texels), systems_.next,
-         {&systems_.now.texture, &pivots_.texture}, place);
-    systems_.swap();
+    pass::advance(device_, "eliminate in batch",
+                  programs_.get("linalg/batch_eliminate.frag", shaders::linalg_batch_eliminate_frag, texels), systems_,
+                  {&pivots_.texture}, place);
 }
 
 const gl::Texture& BatchLu::factorize() {
