@@ -8,11 +8,11 @@ uniform highp usampler2D texture1;  // the last search, see panel_search.frag
 uniform int parts;
 
 uvec4 part(int i) { return texelFetch(texture1, ivec2(i, 0), 0); }
-int found_row() {
+uvec4 four_parts(int i) { return four(part(i), part(i + 1), part(i + 2), part(i + 3)); }
+int found_row() {  // parts are a multiple of 16, and so many fetches are on their way at a time
     uvec4 found = nothing;
-    for (int i = 0; i < parts; i += 8)
-        found = both(found, both(four(part(i), part(i + 1), part(i + 2), part(i + 3)),
-                                 four(part(i + 4), part(i + 5), part(i + 6), part(i + 7))));
+    for (int i = 0; i < parts; i += 16)
+        found = both(found, four(four_parts(i), four_parts(i + 4), four_parts(i + 8), four_parts(i + 12)));
     return int(found.y);
 }
 #endif

@@ -16,8 +16,10 @@ void main() {
     result = uvec4(swaps);
     if (x == parts) return;
     uvec4 found = nothing;
-    for (int i = first + known + x; i < end; i += 4 * parts)
-        found = both(found,
-                     four(candidate(i), candidate(i + parts), candidate(i + 2 * parts), candidate(i + 3 * parts)));
+    for (int i = first + known + x; i < end; i += 8 * parts)  // eight fetches on their way at a time
+        found = both(found, both(four(candidate(i), candidate(i + parts), candidate(i + 2 * parts),
+                                      candidate(i + 3 * parts)),
+                                 four(candidate(i + 4 * parts), candidate(i + 5 * parts), candidate(i + 6 * parts),
+                                      candidate(i + 7 * parts))));
     result = found;
 }
