@@ -150,6 +150,9 @@ Json BenchLinalg::to_json(const LuCase& found) {
                                 {"ms", bound->ms},
                                 {"least_ms", bound->least_ms},
                                 {"percent_of_limit", bound->percent()}};
+            one["parts"] = Json::array();
+            for (const auto& part : result.parts)
+                one["parts"].push_back({{"pass", part.name}, {"passes", part.passes}, {"gpu_ms", part.gpu_ms}});
         }
         out["results"].push_back(one);
     }
@@ -160,13 +163,14 @@ void BenchLinalg::run() {
     std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     std::ranges::sort(n);
+    auto all = contenders();
     note_missing("linalg", missing_rivals());
     auto [context, why_not] = open_context();
     if (!json)
         print_facts(context, "the matrix being on the GPU, until its factors are; x NAME: its time over this one");
     auto report = facts(context, missing_rivals());
     report["cases"] = Json::array();
-    LinalgBench bench(context, std::move(why_not), contenders(), repeat);
+    LinalgBench bench(context, std::move(why_not), std::move(all), repeat);
     RatePlot plot("rows", "GFLOP/s");
     bool right = true;
     const auto take = [&](const LuCase& found, const std::string& title) {

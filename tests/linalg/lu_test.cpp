@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -244,6 +245,41 @@ TEST_CASE("pivots are those of Eigen") {
             CHECK(oracle.permutationP().indices()(static_cast<Eigen::Index>(factors.rows[i])) == static_cast<int>(i));
         for (std::size_t i = 0; i < n * n; ++i)
             CHECK(factors.lu[i] == doctest::Approx(oracle.matrixLU().data()[i]).epsilon(1e-3).scale(0.05));
+    }
+}
+
+TEST_CASE("of equal pivots the first row wins, as rows are ordered by then") {
+    // Hadamard's matrices with rows in any order: exact in floats, and full of ties.
+    for (const std::size_t n : {8U, 16U, 64U}) {
+        for (unsigned seed = 0; seed < 4; ++seed) {
+            std::vector<std::size_t> order(n);
+            std::iota(order.begin(), order.end(), 0U);
+            std::ranges::shuffle(order, std::mt19937(seed));
+            Matrix a{n, n};
+            for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t j = 0; j < n; ++j) a.at(i, j) = std::popcount(order[i] & j) % 2 == 0 ? 1.0F : -1.0F;
+            }
+            Eigen::MatrixXd matrix(n, n);
+            for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t j = 0; j < n; ++j)
+                    matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = a.at(i, j);
+            }
+            const Eigen::PartialPivLU<Eigen::MatrixXd> oracle(matrix);
+            std::vector<std::uint32_t> wanted(n);
+            for (std::uint32_t i = 0; i < n; ++i)
+                wanted[static_cast<std::size_t>(oracle.permutationP().indices()(static_cast<Eigen::Index>(i)))] = i;
+            for (const auto& [name, options] : ways()) {
+                if (options.pivot != Pivot::Partial) continue;
+                INFO(std::string(name), ", n = ", n, ", seed ", seed);
+                Lu lu(context(), options);
+                CHECK(lu.factor(a.view()).info == 0);
+                CHECK(lu.factors().rows == wanted);
+            }
+            if (n > LuBatch::most_n) continue;
+            LuBatch batch(context());
+            batch.factor(a.values, n);
+            CHECK(batch.factors().rows == wanted);
+        }
     }
 }
 
