@@ -1,7 +1,7 @@
 // Solves one right-hand side of one system a fragment, by L and then by U, and writes all N rows, four in the channels
 // of each layer. What is not solved yet is zero, so that the rest of a row, which belongs to the other triangle, adds
 // nothing. After batch_texels.glsl and numbers.glsl.
-uniform highp sampler2D texture1;  // right-hand sides as they lie in memory, an element a texel
+uniform highp sampler2D texture2;  // right-hand sides as they lie in memory, an element a texel
 uniform int sides;                 // of each system
 layout(location = 0) out vec4 rows[PLACE];
 
@@ -19,7 +19,7 @@ void main() {
         float sum = 0.0;
         for (int q = 0; q < PLACE; ++q) sum += dot(texel(q, i), y[q]);
         int from = int(texel(PLACE, i).x);
-        float solved = texelFetch(texture1, ivec2((number * N + from) * sides + side, system_row), 0).x - sum;
+        float solved = texelFetch(texture2, ivec2((number * N + from) * sides + side, system_row), 0).x - sum;
         for (int q = 0; q < PLACE; ++q) {
             if (q == i >> 2) y[q] += only(i & 3, solved);
         }

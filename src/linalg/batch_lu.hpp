@@ -28,15 +28,20 @@ class BatchLu {
     // Once. Returns info, a texel a matrix.
     [[nodiscard]] const gl::Texture& factorize();
 
-    // What factorize() left: rows of L and U, each followed by the number of the row that it was.
-    [[nodiscard]] const gl::Texture& factors() const { return systems_.now.texture; }
-    [[nodiscard]] int texels_of_row() const { return (n_ + 3) / 4 + 1; }
+    // What factorize() left: rows of L and U, each followed by the number of the row that it was. Row i of a matrix is
+    // in texture finished_in(i).
+    [[nodiscard]] const gl::Texture& factors(int which) const {
+        return which == 0 ? systems_.now.texture : systems_.next.texture;
+    }
+    [[nodiscard]] int finished_in(int row) const;
+    [[nodiscard]] int texels_of_row() const;
 
     // Solves for `columns` right-hand sides, as they lie in memory, in the rows of `sides`; so does the result.
     [[nodiscard]] pass::Target solve(const gl::Texture& sides, int columns);
 
   private:
     void eliminate(int first);
+    [[nodiscard]] std::string finished() const;
 
     gl::Device& device_;
     pass::Programs& programs_;
@@ -46,6 +51,7 @@ class BatchLu {
     pass::Target source_;
     pass::PingPong systems_;
     pass::Target pivots_, info_;
+    gl::QuadList left_;  // for each four columns: the rows from there on of each matrix in a row of texels
 };
 
 }  // namespace quadmill::detail::linalg

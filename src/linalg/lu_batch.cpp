@@ -95,11 +95,15 @@ BatchFactors LuBatch::factors() {
     if (!state.factorized) return found;
     auto& device = *detail::Access::of(state.context);
     const gl::Scope scope(device, "LuBatch::factors");
-    const auto texels = read_back<std::array<float, 4>>(device, state.workers, state.factorized->factors());
+    const auto read = [&](int which) {
+        return read_back<std::array<float, 4>>(device, state.workers, state.factorized->factors(which));
+    };
+    const std::array texels{read(0), read(1)};
     const auto stride = static_cast<std::size_t>(state.factorized->texels_of_row());
     found.lu.reserve(state.systems * state.n * state.n);
     for (std::size_t row = 0; row < state.systems * state.n; ++row) {
-        const auto of_row = std::span(texels).subspan(row * stride, stride);
+        const auto which = static_cast<std::size_t>(state.factorized->finished_in(as_int(row % state.n)));
+        const auto of_row = std::span(texels.at(which)).subspan(row * stride, stride);
         for (std::size_t j = 0; j < state.n; ++j) found.lu.push_back(of_row[j / 4][j % 4]);
         found.rows.push_back(static_cast<std::uint32_t>(of_row.back()[0]));
     }
