@@ -1,6 +1,7 @@
 // Finds the next pivots of each system, four at most: a fragment a system. Each search eliminates for itself by the
-// pivots before. After batch_texels.glsl and pivoting.glsl.
-out uvec4 found;
+// pivots before. Layer 0 gets the rows to swap, the others the pivots' texels. After batch_texels.glsl and
+// pivoting.glsl.
+layout(location = 0) out vec4 found[5];
 
 int search(int q) {
     uint most = 0u;
@@ -18,6 +19,7 @@ int search(int q) {
 void main() {
     open_system(int(gl_FragCoord.x));
     swaps = first + ivec4(0, 1, 2, 3);
+    pivot_rows = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
     swaps.x = search(0);
     pivot_rows[0] = pivot_row(0);
     if (known > 1) {
@@ -28,6 +30,10 @@ void main() {
         swaps.z = search(2);
         pivot_rows[2] = pivot_row(2);
     }
-    if (known > 3) swaps.w = search(3);
-    found = uvec4(swaps);
+    if (known > 3) {
+        swaps.w = search(3);
+        pivot_rows[3] = pivot_row(3);
+    }
+    found[0] = vec4(swaps);
+    for (int q = 0; q < 4; ++q) found[q + 1] = pivot_rows[q];
 }

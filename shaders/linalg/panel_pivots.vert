@@ -33,5 +33,8 @@ void main() {
 #endif
     swaps = rows;
     pivot_rows = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
-    take_pivot_rows();
+    if (known > 0) pivot_rows[0] = pivot_row(0);
+    if (known > 1) pivot_rows[1] = pivot_row(1);
+    if (known > 2) pivot_rows[2] = pivot_row(2);
+    if (known > 3) pivot_rows[3] = pivot_row(3);
 }

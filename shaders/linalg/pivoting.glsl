@@ -38,12 +38,6 @@ vec4 eliminated(vec4 row, int steps) {
 #ifndef PIVOTS_GIVEN
 // Pre: pivot_rows has those before q.
 vec4 pivot_row(int q) { return eliminated(texel(quarter, moved_from(first + q)), q); }
-void take_pivot_rows() {
-    if (known > 0) pivot_rows[0] = pivot_row(0);
-    if (known > 1) pivot_rows[1] = pivot_row(1);
-    if (known > 2) pivot_rows[2] = pivot_row(2);
-    if (known > 3) pivot_rows[3] = pivot_row(3);
-}
 #endif
 
 // Texel x of row i once the known pivots are eliminated; texel PLACE says which row it was, and only moves.

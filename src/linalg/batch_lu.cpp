@@ -35,7 +35,7 @@ BatchLu::BatchLu(gl::Device& device, pass::Programs& programs, int n, const Grid
                "\n#define STRIDE " + std::to_string(quarters_of(n) + 1) + "\n"),
       source_(device, gl::Format::R32f, grid.across * n * n, grid.down),
       systems_(device, gl::Format::Rgba32f, grid.across * n * texels_of_row(), grid.down),
-      pivots_(device, gl::Format::Rgba32ui, grid.across, grid.down),
+      pivots_(device, gl::Format::Rgba32f, grid.across, grid.down, 1 + columns_of_texel),
       info_(device, gl::Format::R32ui, grid.across, grid.down) {
     std::vector<gl::Quad> left;
     const int stride = texels_of_row();

@@ -4,12 +4,10 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
-#include <set>
 
-#include "gl/device.hpp"
-#include "gl/pixels.hpp"
 #include "linalg/batch_lu.hpp"
 #include "linalg/matrices.hpp"
+#include "linalg/poison.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
 
@@ -53,29 +51,6 @@ std::vector<float> product(const std::vector<float>& all, const std::vector<floa
     }
     return b;
 }
-
-// Fills each target with NaNs (or ones) before the first pass that writes it.
-class Poison final : public PassObserver {
-  public:
-    explicit Poison(Context& context) : context_(context), before_(context.observe(this)) {}
-    ~Poison() override { context_.observe(before_); }
-    void before(const PassEvent& pass) override {
-        if (!seen_.insert(pass.target).second) return;
-        auto& device = *detail::Access::of(context_);
-        const auto format = detail::gl::format_of(pass.format);
-        const detail::gl::Texture texture(device, pass.target, format, pass.width, pass.height);
-        if (format == detail::gl::Format::R32f || format == detail::gl::Format::Rgba32f) {
-            fill(device, texture, std::numeric_limits<float>::quiet_NaN());
-        } else {
-            clear_texels(device, texture, 0, 0, pass.width, pass.height, 0xffffffff);
-        }
-    }
-
-  private:
-    Context& context_;
-    PassObserver* before_;
-    std::set<std::uint32_t> seen_;
-};
 
 }  // namespace
 

@@ -7,13 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <string>
 
-#include "gl/device.hpp"
-#include "gl/pixels.hpp"
 #include "linalg/matrices.hpp"
 #include "linalg/measures.hpp"
+#include "linalg/poison.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
 
@@ -68,32 +66,6 @@ double max_lower(const Factors& factors, std::size_t columns) {
     }
     return most;
 }
-
-// Fills each target with NaNs (or ones) before the first pass that writes it, so that whoever reads what no pass wrote
-// is found. But for the two textures in turn of the form that eliminates a row a pass: the matrix was sent to one of them.
-class Poison final : public PassObserver {
-  public:
-    explicit Poison(Context& context) : context_(context), before_(context.observe(this)) {}
-    ~Poison() override { context_.observe(before_); }
-    void before(const PassEvent& pass) override {
-        if (pass.name == "eliminate" || pass.name == "put lines" || !seen_.insert(pass.target).second) return;
-        auto& device = *detail::Access::of(context_);
-        const auto format = detail::gl::format_of(pass.format);
-        const detail::gl::Texture texture(device, pass.target, format, pass.width, pass.height);
-        if (format == detail::gl::Format::R32f || format == detail::gl::Format::Rgba32f) {
-            fill(device, texture, std::numeric_limits<float>::quiet_NaN());
-        } else if (pass.targets == 1) {
-            clear_texels(device, texture, 0, 0, pass.width, pass.height, 0xffffffff);
-        }
-        ++poisoned;
-    }
-    int poisoned = 0;
-
-  private:
-    Context& context_;
-    PassObserver* before_;
-    std::set<std::uint32_t> seen_;
-};
 
 }  // namespace
 
