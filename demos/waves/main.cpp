@@ -1,5 +1,5 @@
-// Waves on shallow water by the graphics pipeline, a texel a cell: in a window, as frames in a folder (--record DIR), or
-// the rate alone (--no-window); how well the amount of water is kept.
+// Waves on shallow water by the graphics pipeline, a texel a cell: in a window, as frames in a folder (--record DIR),
+// or the rate alone (--no-window); how well the amount of water is kept.
 #include <fmt/core.h>
 
 #include <algorithm>

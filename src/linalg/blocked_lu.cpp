@@ -40,8 +40,12 @@ BlockedLu::BlockedLu(gl::Device& device, pass::Programs& programs, const Form& f
       triangle_(device, gl::Format::Rgba32f, in_tiles(columns, tile_columns) * tile_columns, 1, form.block / 4),
       panels_(device, gl::Format::Rgba32f, panel_width() * panels(), padded_rows_),
       lu_(device, gl::Format::R32f, columns, rows),
-      places_(device, gl::Format::R32ui, 1, rows) {
-    if (form.pivot == Pivot::Partial) searches_ = {device, gl::Format::Rgba32ui, most_parts + 1, 1};
+      places_(device, gl::Format::R32ui, 1, rows),
+      eliminate_(pivoting_program("linalg/panel_eliminate.frag", shaders::linalg_panel_eliminate_frag)) {
+    if (form.pivot == Pivot::Partial) {
+        searches_ = {device, gl::Format::Rgba32ui, most_parts + 1, 1};
+        search_ = &pivoting_program("linalg/panel_search.frag", shaders::linalg_panel_search_frag);
+    }
     const bool tiles = form.layout == Layout::Tiles;
     const int down = tiles ? padded_rows_ : rows;
     if (tiles) {
@@ -101,7 +105,7 @@ void BlockedLu::load(const Panel& panel) {
               panel_quads_, panel);
 }
 
-const gl::Program& BlockedLu::pivoting_program(const char* name, const char* fragment) {
+const gl::Program& BlockedLu::pivoting_program(const char* name, const char* fragment) const {
     const bool searched = form_.pivot == Pivot::Partial;
     const std::string all = prelude_ + "#define PLACE (BLOCK / 4)\n" + (searched ? "#define SEARCHED\n" : "") +
                             shaders::linalg_numbers_glsl;
@@ -126,7 +130,7 @@ gl::Pass BlockedLu::pivoting_pass(std::string_view name, const Panel& panel, con
 
 void BlockedLu::search(const Panel& panel, const Quarter& quarter, int known) {
     auto pass = pivoting_pass("search", panel, quarter, known);
-    pass.program = &pivoting_program("linalg/panel_search.frag", shaders::linalg_panel_search_frag);
+    pass.program = search_;
     pass.uniforms.set("end", rows_);
     pass.target = &searches_.next.framebuffer;
     draw_quad(std::move(pass), search_quads_, panel);
@@ -135,7 +139,7 @@ void BlockedLu::search(const Panel& panel, const Quarter& quarter, int known) {
 
 void BlockedLu::eliminate(const Panel& panel, const Quarter& quarter) {
     auto pass = pivoting_pass("eliminate in panel", panel, quarter, quarter.columns);
-    pass.program = &pivoting_program("linalg/panel_eliminate.frag", shaders::linalg_panel_eliminate_frag);
+    pass.program = &eliminate_;
     pass.target = &panel_.next.framebuffer;
     draw_quad(std::move(pass), panel_quads_, panel);
     panel_.swap();

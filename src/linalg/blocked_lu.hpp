@@ -47,7 +47,7 @@ class BlockedLu {
     void eliminate(const Panel& panel, const Quarter& quarter);
     [[nodiscard]] gl::Pass pivoting_pass(std::string_view name, const Panel& panel, const Quarter& quarter,
                                          int known) const;
-    [[nodiscard]] const gl::Program& pivoting_program(const char* name, const char* fragment);
+    [[nodiscard]] const gl::Program& pivoting_program(const char* name, const char* fragment) const;
     void keep(const Panel& panel);
     void solve_rows(const Panel& panel);
     void update(const Panel& panel);
@@ -66,6 +66,8 @@ class BlockedLu {
     pass::Target triangle_, panels_, lu_;
     pass::PingPong places_;
     pass::PingPong searches_;  // partial results of a search, and the pivots before it
+    const gl::Program& eliminate_;
+    const gl::Program* search_ = nullptr;  // for partial pivoting
     // One a panel.
     gl::QuadList panel_quads_, search_quads_, keep_quads_, right_quads_, row_quads_, update_quads_, column_quads_;
 };
