@@ -6,6 +6,8 @@
 #include <numbers>
 #include <random>
 
+#include "cpu/workers.hpp"
+#include "pass/grid.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace demo {
@@ -56,50 +58,60 @@ double energy(const std::vector<Body>& bodies, double softening) {
 Bodies::Bodies(const quadmill::Context& context, const std::vector<Body>& bodies, float softening)
     : context_(context),
       device_(*quadmill::detail::Access::of(context)),
-      scope_(device_, "Bodies"),
       count_(static_cast<int>(bodies.size())),
       softening_(softening),
-      programs_(device_),
-      places_(device_, gl::Format::Rgba32f, count_, 1),
-      velocities_(device_, gl::Format::Rgba32f, count_, 1),
-      columns_(device_, gl::Format::Rgba32f, count_, (count_ + bodies_a_fragment - 1) / bodies_a_fragment,
-               pass::Fold::Along::Columns) {
+      programs_(device_) {
+    const gl::Scope scope(device_, "Bodies");
+    places_ = {device_, gl::Format::Rgba32f, count_, 1};
+    velocities_ = {device_, gl::Format::Rgba32f, count_, 1};
+    columns_.emplace(device_, gl::Format::Rgba32f, count_, (count_ + bodies_a_fragment - 1) / bodies_a_fragment,
+                     pass::Fold::Along::Columns);
+    upload(bodies);
+    find_accelerations();
+    scope.check();
+}
+
+void Bodies::upload(const std::vector<Body>& bodies) {
     std::vector<Texel> places, velocities;
     for (const auto& [place, mass, velocity] : bodies) {
         places.push_back({place[0], place[1], place[2], mass});
         velocities.push_back({velocity[0], velocity[1], velocity[2], 0});
     }
-    upload(places_.now.texture, places);
-    upload(velocities_.now.texture, velocities);
-    find_accelerations();
-}
-
-void Bodies::upload(const gl::Texture& texture, const std::vector<Texel>& values) {
-    uploader_.send(device_, texture, workers_, [&](std::size_t, std::size_t, std::span<std::byte> memory) {
-        std::memcpy(memory.data(), values.data(), memory.size());
-    });
+    quadmill::detail::cpu::Workers workers(1);
+    pass::Uploader uploader;
+    const auto send = [&](const gl::Texture& texture, const std::vector<Texel>& values) {
+        uploader.send(device_, texture, workers, [&](std::size_t, std::size_t, std::span<std::byte> memory) {
+            std::memcpy(memory.data(), values.data(), memory.size());
+        });
+    };
+    send(places_.now.texture, places);
+    send(velocities_.now.texture, velocities);
 }
 
 void Bodies::find_accelerations() {
-    fill(device_, "forces", programs_.get("nbody/forces.frag", shaders::nbody_forces_frag), columns_.source(),
+    fill(device_, "forces", programs_.get("nbody/forces.frag", shaders::nbody_forces_frag), columns_->source(),
          {&places_.now.texture}, {{"count", count_}, {"softening", softening_ * softening_}});
-    accelerations_ = &columns_(device_, programs_, pass::FoldRule("SUMS"));
+    accelerations_ = &(*columns_)(device_, programs_, pass::FoldRule("SUMS"));
 }
 
 void Bodies::add(pass::PingPong& to, const gl::Texture& rate, float step) {
-    fill(device_, "advance", programs_.get("nbody/advance.frag", shaders::nbody_advance_frag), to.next,
-         {&to.now.texture, &rate}, {{"step_size", step}});
-    to.swap();
+    pass::advance(device_, "advance", programs_.get("nbody/advance.frag", shaders::nbody_advance_frag), to, {&rate},
+                  {{"step_size", step}});
 }
 
-void Bodies::advance(float step) {
-    add(velocities_, *accelerations_, step / 2);
-    add(places_, velocities_.now.texture, step);
-    find_accelerations();
-    add(velocities_, *accelerations_, step / 2);
+void Bodies::advance(float step, int steps) {
+    const gl::Scope scope(device_, "Bodies::advance");
+    for (int i = 0; i < steps; ++i) {
+        add(velocities_, *accelerations_, step / 2);
+        add(places_, velocities_.now.texture, step);
+        find_accelerations();
+        add(velocities_, *accelerations_, step / 2);
+    }
+    scope.check();
 }
 
 std::vector<Texel> Bodies::read(const gl::Texture& texture) {
+    const gl::Scope scope(device_, "Bodies::read");
     std::vector<Texel> texels(static_cast<std::size_t>(count_));
     pass::ReadBack back;
     back.request(device_, texture);
@@ -110,6 +122,18 @@ std::vector<Texel> Bodies::read(const gl::Texture& texture) {
 
 std::vector<Texel> Bodies::accelerations() {
     return read(*accelerations_);
+}
+
+double Bodies::energy() {
+    const auto bodies = read();
+    const auto rates = accelerations();
+    double sum = 0;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const double mass = bodies[i].mass;
+        for (const float v : bodies[i].velocity) sum += 0.5 * mass * v * v;
+        sum -= 0.5 * mass * rates[i][3];  // each pair is there twice
+    }
+    return sum;
 }
 
 std::vector<Body> Bodies::read() {

@@ -3,9 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "cpu/workers.hpp"
 #include "gl/device.hpp"
 #include "pass/fold.hpp"
 #include "pass/transfer.hpp"
@@ -30,28 +30,27 @@ class Bodies {
     // Pre: 1 to ContextInfo::max_texture_size bodies.
     Bodies(const quadmill::Context& context, const std::vector<Body>& bodies, float softening);
     // Leap-frog: half a kick, a drift, half a kick.
-    void advance(float step);
+    void advance(float step, int steps = 1);
     // As they are now; waits for the GPU.
     [[nodiscard]] std::vector<Body> read();
-    // Of each body; waits for the GPU.
+    // Of each body, and its potential with the sign turned; waits for the GPU.
     [[nodiscard]] std::vector<std::array<float, 4>> accelerations();
+    // As the function above has it, but by those potentials; waits for the GPU.
+    [[nodiscard]] double energy();
 
   private:
     void find_accelerations();
     void add(quadmill::detail::pass::PingPong& to, const quadmill::detail::gl::Texture& rate, float step);
-    void upload(const quadmill::detail::gl::Texture& texture, const std::vector<std::array<float, 4>>& values);
+    void upload(const std::vector<Body>& bodies);
     [[nodiscard]] std::vector<std::array<float, 4>> read(const quadmill::detail::gl::Texture& texture);
 
     quadmill::Context context_;
     quadmill::detail::gl::Device& device_;
-    quadmill::detail::gl::Scope scope_;  // one session for all calls
     int count_;
     float softening_;
-    quadmill::detail::cpu::Workers workers_{1};
-    quadmill::detail::pass::Uploader uploader_;
     quadmill::detail::pass::Programs programs_;
     quadmill::detail::pass::PingPong places_, velocities_;
-    quadmill::detail::pass::Fold columns_;  // of the force matrix
+    std::optional<quadmill::detail::pass::Fold> columns_;  // of the force matrix
     const quadmill::detail::gl::Texture* accelerations_ = nullptr;
 };
 

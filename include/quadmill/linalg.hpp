@@ -156,9 +156,9 @@ struct Refinement {
 /// so matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in its column of L, so a singular
 /// matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
 /// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the
-/// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass a
-/// column in a panel of `block` columns, 2 to 4 with the search, and for each panel one over the trailing matrix and 6
-/// small ones.
+/// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass for
+/// four columns in a panel of `block` columns, with Pivot::Partial one more a column, and for each panel one over the
+/// trailing matrix and 6 small ones.
 /// Memory: on the GPU some 5 times the matrix.
 /// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
 /// them, and for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
@@ -197,6 +197,64 @@ class QUADMILL_API Lu {
 
     [[nodiscard]] std::vector<float> inverse();
     [[nodiscard]] Determinant determinant();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// What a factorization of many matrices did.
+struct BatchStats {
+    std::size_t systems = 0, n = 0;
+    /// Of each matrix 0, or the number, from 1, of its first pivot that is zero.
+    std::vector<std::uint32_t> info;
+    std::uint64_t passes = 0;  ///< issued
+    double upload_ms = 0;      ///< wall clock: the matrices to their texture
+    double factor_ms = 0;      ///< wall clock: the passes, to their end on the GPU
+};
+
+/// The factors of many matrices, one after the other: of each as in Factors.
+struct BatchFactors {
+    std::vector<float> lu;
+    std::vector<std::uint32_t> rows;
+};
+
+/// LU factorization of many small matrices of one size together, with partial pivoting, each as LAPACK's getrf has it:
+/// a matrix is one row of texels, and a pass works on all of them.
+///
+/// Shape: matrices have up to most_n rows, are square, and lie one after the other, each row after row.
+/// Guarantee: residuals, denormals and zero pivots are as for Lu with Pivot::Partial. What is in one matrix does not
+/// change what comes of another.
+/// Cost: two passes for four columns, however many matrices there are, and two more; to solve, two passes.
+/// Memory: on the GPU some 4 times the matrices, whose rows count as multiples of 4 elements, and one of 4 more.
+/// Throws: InvalidArgument, before any work, for an n beyond most_n, for values that make no n x n matrices, for NaNs
+/// and infinities, and for more matrices than textures hold (about ContextInfo::max_texture_size squared over n * (n +
+/// 7)); where no factorization was made; GlError, ContextError, std::bad_alloc.
+/// Source: 'Query Processing on GPUs', LU decomposition; that many are done at once is not in it.
+///
+///     LuBatch batch(Context::headless());
+///     const std::vector<float> two{2, 1, 4, 1, 1, 2, 2, 4};        // [2 1; 4 1] and [1 2; 2 4]
+///     const BatchStats stats = batch.factor(two, 2);               // info is 0 and 2
+///     const auto x = batch.solve(std::vector<float>{3, 5, 1, 1});  // 1, 1, and NaNs
+class QUADMILL_API LuBatch {
+  public:
+    static constexpr std::size_t most_n = 32;
+
+    /// CPU threads for packing; 0 takes as many as the machine has.
+    explicit LuBatch(const Context& context, unsigned threads = 0);
+    LuBatch(LuBatch&&) noexcept;
+    LuBatch& operator=(LuBatch&&) noexcept;
+    ~LuBatch();
+
+    BatchStats factor(std::span<const float> matrices, std::size_t n);
+
+    /// Reads the factors back.
+    [[nodiscard]] BatchFactors factors();
+
+    /// Solves A x = b for right-hand sides in the columns of b, for each A.
+    /// Shape: for each matrix b has n rows of `columns` values, one after the other; the result is alike. Solutions with
+    /// a matrix that is singular are NaNs.
+    [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
 
   private:
     struct State;

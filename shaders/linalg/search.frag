@@ -1,5 +1,5 @@
 // The pivot search's first pass: each fragment finds the largest absolute value of its share, which is every height-th
-// row and every width-th column of the trailing matrix from (first, first) on; PANEL: of one column of a panel.
+// row and every width-th column of the trailing matrix from (first, first) on.
 // Result: (key, place, row, column), for the rule FIRST_MOST. After numbers.glsl and fold.glsl.
 uniform highp sampler2D texture0;
 #ifdef POINTERS
@@ -8,21 +8,14 @@ uniform highp usampler2D texture1;  // row 0: where rows lie; row 1: where colum
 uniform int first;
 uniform ivec2 ends;   // columns, rows
 uniform ivec2 share;  // the target's size
-#ifdef PANEL
-uniform int column;  // of the panel
-#endif
 out uvec4 result;
 
 float element(int i, int j) {
-#ifdef PANEL
-    return texelFetch(texture0, ivec2(column >> 2, i), 0)[column & 3];
-#else
 #ifdef POINTERS
     return texelFetch(texture0, ivec2(texelFetch(texture1, ivec2(j, 1), 0).x, texelFetch(texture1, ivec2(i, 0), 0).x),
                       0).x;
 #else
     return texelFetch(texture0, ivec2(j, i), 0).x;
-#endif
 #endif
 }
 

@@ -29,26 +29,26 @@ Sgetrf openblas_sgetrf() {
     return found;
 }
 
-void openblas(std::vector<float>& matrix, std::size_t n) {
+void openblas(float* matrix, std::size_t n) {
     const int size = static_cast<int>(n);
     std::vector<int> pivots(n);
     int info = 0;
-    openblas_sgetrf()(&size, &size, matrix.data(), &size, pivots.data(), &info);
+    openblas_sgetrf()(&size, &size, matrix, &size, pivots.data(), &info);
 }
 
 #ifdef QUADMILL_EIGEN
 using Columns = Eigen::Map<Eigen::MatrixXf>;
-void eigen_partial(std::vector<float>& matrix, std::size_t n) {
-    Columns columns(matrix.data(), static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+void eigen_partial(float* matrix, std::size_t n) {
+    Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::PartialPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
 }
-void eigen_full(std::vector<float>& matrix, std::size_t n) {
-    Columns columns(matrix.data(), static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+void eigen_full(float* matrix, std::size_t n) {
+    Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::FullPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
 }
 #else
-constexpr void (*eigen_partial)(std::vector<float>&, std::size_t) = nullptr;
-constexpr void (*eigen_full)(std::vector<float>&, std::size_t) = nullptr;
+constexpr void (*eigen_partial)(float*, std::size_t) = nullptr;
+constexpr void (*eigen_full)(float*, std::size_t) = nullptr;
 #endif
 
 // Dominant on its diagonal for no pivoting, which is not stable otherwise.
@@ -103,6 +103,17 @@ std::optional<LuBound> LinalgBench::bound(const LuContender& contender, const st
     return std::nullopt;
 }
 
+void LinalgBench::take(LuTimes& times, std::vector<double> ms, const std::function<void()>& once_more) {
+    const Spread spread(std::move(ms));
+    times.ms = spread.median;
+    times.low_ms = spread.low;
+    times.high_ms = spread.high;
+    if (!once_more) return;
+    PassProfiler profiler(*context_);
+    once_more();
+    times.parts = profiler.rows();
+}
+
 LuTimes LinalgBench::on_gpu(const LuContender& contender, MatrixView matrix) {
     LuTimes times{.contender = &contender};
     if (!context_) {
@@ -110,61 +121,107 @@ LuTimes LinalgBench::on_gpu(const LuContender& contender, MatrixView matrix) {
         return times;
     }
     Lu lu(*context_, contender.options);
+    // The first one compiles; a large one would take its time.
+    const auto warm_n = std::min<std::size_t>(matrix.rows, 2048);
+    static_cast<void>(lu.factor({matrix.values.first(warm_n * warm_n), warm_n, warm_n}));
+    std::vector<double> ms;
+    for (int i = 0; i < repeat_; ++i) {
+        const auto stats = lu.factor(matrix);
+        ms.push_back(stats.factor_ms);
+        times.upload_ms = stats.upload_ms;
+        times.passes = stats.passes;
+    }
+    times.residual = linalg::residual_ratio(matrix, lu.factors());
+    take(times, ms, [&] { static_cast<void>(lu.factor(matrix)); });
+    times.bound = bound(contender, times.parts);
+    return times;
+}
+
+LuTimes LinalgBench::batch_on_gpu(const std::vector<float>& matrices, std::size_t n) {
+    static const LuContender itself{"all at once", {}};
+    LuTimes times{.contender = &itself};
+    if (!context_) {
+        times.refusal = why_not_;
+        return times;
+    }
+    LuBatch batch(*context_);
     std::vector<double> ms;
     for (int i = 0; i <= repeat_; ++i) {  // once more, since the first compiles
-        const auto stats = lu.factor(matrix);
+        const auto stats = batch.factor(matrices, n);
         if (i > 0) ms.push_back(stats.factor_ms);
         times.upload_ms = stats.upload_ms;
         times.passes = stats.passes;
     }
-    const Spread spread(ms);
-    times.ms = spread.median;
-    times.low_ms = spread.low;
-    times.high_ms = spread.high;
-    times.residual = linalg::residual_ratio(matrix, lu.factors());
-    std::vector<PassProfiler::Row> rows;
-    {
-        PassProfiler profiler(*context_);
-        static_cast<void>(lu.factor(matrix));
-        rows = profiler.rows();
-    }
-    times.bound = bound(contender, rows);
+    times.residual = linalg::residual_ratio(matrices, batch.factors(), n);
+    take(times, ms, [&] { static_cast<void>(batch.factor(matrices, n)); });
     return times;
 }
 
-LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<float>& matrix, std::size_t n) const {
+LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<float>& matrices, std::size_t n,
+                              std::size_t systems) {
     LuTimes times{.contender = &contender};
     if (n > contender.rival->most_n) {
         times.refusal = "takes too long beyond n = " + std::to_string(contender.rival->most_n);
         return times;
     }
+    constexpr std::size_t of_task = 256;
     std::vector<double> ms;
     for (int i = 0; i <= repeat_; ++i) {
-        auto copy = matrix;
+        auto copy = matrices;
         const cpu::Stopwatch time;
-        contender.rival->factor(copy, n);
+        if (systems == 1) {
+            contender.rival->factor(copy.data(), n);  // on threads of its own
+        } else {
+            workers_.for_each((systems + of_task - 1) / of_task, [&](std::size_t task) {
+                for (auto system = task * of_task; system < std::min((task + 1) * of_task, systems); ++system)
+                    contender.rival->factor(copy.data() + system * n * n, n);
+            });
+        }
         if (i > 0) ms.push_back(time.ms());
     }
-    const Spread spread(ms);
-    times.ms = spread.median;
-    times.low_ms = spread.low;
-    times.high_ms = spread.high;
+    take(times, ms, {});
     return times;
 }
 
 LuCase LinalgBench::run(std::size_t n, Pivot pivot) {
     const auto matrix = sample(n, pivot);
-    LuCase found{pivot, n, {}};
+    LuCase found{pivot, n, 1, {}};
     for (const auto& contender : contenders_) {
         // Who pivots partially is also what stands against no pivoting.
         const auto of_contender = contender.is_rival() ? contender.rival->pivot : contender.options.pivot;
         if (of_contender != pivot &&
             !(contender.is_rival() && pivot == Pivot::Diagonal && of_contender == Pivot::Partial))
             continue;
-        found.results.push_back(contender.is_rival() ? by_rival(contender, matrix, n)
+        found.results.push_back(contender.is_rival() ? by_rival(contender, matrix, n, 1)
                                                      : on_gpu(contender, {matrix, n, n}));
     }
     return found;
+}
+
+LuCase LinalgBench::run_batch(std::size_t n, std::size_t systems) {
+    std::vector<float> matrices;
+    matrices.reserve(systems * n * n);
+    std::mt19937 random(static_cast<unsigned>(n));
+    std::uniform_real_distribution<float> value(-1, 1);
+    while (matrices.size() < systems * n * n) matrices.push_back(value(random));
+    LuCase found{Pivot::Partial, n, systems, {}};
+    found.results.push_back(batch_on_gpu(matrices, n));
+    for (const auto& contender : contenders_) {
+        if (contender.is_rival() && contender.rival->pivot == Pivot::Partial)
+            found.results.push_back(by_rival(contender, matrices, n, systems));
+    }
+    return found;
+}
+
+std::optional<double> LuCase::blocks_over_rows() const {
+    std::optional<double> rows, blocks;
+    for (const auto& result : results) {
+        if (result.contender->is_rival() || !result.ran()) continue;
+        auto& best = result.contender->options.block.value_or(pivot == Pivot::Full ? 1 : 32) == 1 ? rows : blocks;
+        best = std::min(best.value_or(result.ms), result.ms);
+    }
+    if (!rows || !blocks) return std::nullopt;
+    return *rows / *blocks;
 }
 
 std::vector<Limit> LinalgBench::limits() const {

@@ -7,16 +7,17 @@
 #include <vector>
 
 #include "bench/limits.hpp"
+#include "cpu/workers.hpp"
 #include "quadmill/linalg.hpp"
 
 namespace quadmill::detail::bench {
 
-// A factorization of others: in place, row after row, with partial (or full) pivoting.
+// A factorization of others: in place, with partial (or full) pivoting.
 struct LuRival {
     const char *name, *package;
     Pivot pivot;
-    std::size_t most_n;                                         // beyond it takes too long
-    void (*factor)(std::vector<float>& matrix, std::size_t n);  // null: was not built in
+    std::size_t most_n;                            // beyond it takes too long
+    void (*factor)(float* matrix, std::size_t n);  // null: was not built in
 };
 [[nodiscard]] const std::vector<LuRival>& lu_rivals();
 
@@ -42,18 +43,22 @@ struct LuTimes {
     std::uint64_t passes = 0;
     double residual = 0;
     std::optional<LuBound> bound{};
+    std::vector<PassProfiler::Row> parts{};  // of one more factorization: its passes by name
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     [[nodiscard]] bool verified() const { return contender->is_rival() || residual < 30; }
-    [[nodiscard]] double gflops(std::size_t n) const {
-        const auto size = static_cast<double>(n);
-        return ms > 0 ? 2.0 / 3 * size * size * size / ms * 1e-6 : 0;
-    }
 };
 
 struct LuCase {
     Pivot pivot;
     std::size_t n;
+    std::size_t systems;  // 1, or many small ones together
     std::vector<LuTimes> results;
+    [[nodiscard]] double gflops(const LuTimes& times) const {
+        const auto size = static_cast<double>(n);
+        return times.ms > 0 ? 2.0 / 3 * size * size * size * static_cast<double>(systems) / times.ms * 1e-6 : 0;
+    }
+    // How many times as fast the best form by blocks is as the best one by rows; nothing where one of them is missing.
+    [[nodiscard]] std::optional<double> blocks_over_rows() const;
 };
 
 class LinalgBench {
@@ -61,12 +66,18 @@ class LinalgBench {
     LinalgBench(std::optional<Context> context, std::string why_not, std::vector<LuContender> contenders, int repeat);
     // Those with that pivoting.
     [[nodiscard]] LuCase run(std::size_t n, Pivot pivot);
+    // So many n x n matrices together, with partial pivoting; rivals take one after the other on every CPU thread.
+    [[nodiscard]] LuCase run_batch(std::size_t n, std::size_t systems);
     // Measured so far.
     [[nodiscard]] std::vector<Limit> limits() const;
 
   private:
     [[nodiscard]] LuTimes on_gpu(const LuContender& contender, MatrixView matrix);
-    [[nodiscard]] LuTimes by_rival(const LuContender& contender, const std::vector<float>& matrix, std::size_t n) const;
+    [[nodiscard]] LuTimes batch_on_gpu(const std::vector<float>& matrices, std::size_t n);
+    [[nodiscard]] LuTimes by_rival(const LuContender& contender, const std::vector<float>& matrices, std::size_t n,
+                                   std::size_t systems);
+    // The profile of one more run, and of the times of some, the middle and both ends.
+    void take(LuTimes& times, std::vector<double> ms, const std::function<void()>& once_more);
     [[nodiscard]] std::optional<LuBound> bound(const LuContender& contender,
                                                const std::vector<PassProfiler::Row>& rows);
 
@@ -74,6 +85,7 @@ class LinalgBench {
     std::string why_not_;
     std::vector<LuContender> contenders_;
     int repeat_;
+    cpu::Workers workers_;
     std::optional<FillLimits> fill_;
     std::optional<Limit> fetch_;
 };

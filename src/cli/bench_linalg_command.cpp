@@ -23,6 +23,10 @@ const Words<Pivot> pivots{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}
 struct BenchLinalg : BenchRun {
     std::vector<std::size_t> n{512, 1024, 2048, 4096};
     std::vector<Pivot> which{Pivot::Diagonal, Pivot::Partial, Pivot::Full};
+    std::vector<std::string> forms;
+    std::vector<std::size_t> batch{4, 8, 16, 32};
+    std::size_t systems = std::size_t{1} << 14U;
+    bool with_parts = false;
     std::string plot_file;
 
     void run();
@@ -30,7 +34,8 @@ struct BenchLinalg : BenchRun {
   private:
     [[nodiscard]] std::vector<LuContender> contenders() const;
     [[nodiscard]] static std::vector<MissingRival> missing_rivals();
-    static void print(const LuCase& found);
+    void print(const LuCase& found) const;
+    static void print_parts(const LuTimes& result);
     [[nodiscard]] static Json to_json(const LuCase& found);
 };
 
@@ -47,6 +52,17 @@ std::vector<LuContender> BenchLinalg::contenders() const {
         {"32 rows, tiles", {.pivot = Pivot::Partial, .block = 32}},
         {"a row a pass, pointers", {.pivot = Pivot::Full, .swap = Swap::Pointer}},
         {"a row a pass, copies", {.pivot = Pivot::Full, .swap = Swap::Copy}}};
+    const auto is_wanted = [&](const std::string& word) {
+        return std::ranges::any_of(all, [&](const auto& form) { return form.name.find(word) != std::string::npos; });
+    };
+    for (const auto& word : forms) {
+        if (!is_wanted(word)) throw CLI::ValidationError("--forms", "no form's name has '" + word + "' in it");
+    }
+    std::erase_if(all, [&](const auto& form) {
+        return !forms.empty() && std::ranges::none_of(forms, [&](const std::string& word) {
+            return form.name.find(word) != std::string::npos;
+        });
+    });
     for (const auto& rival : lu_rivals()) {
         if (with_rivals && rival.factor) all.push_back({rival.name, {}, &rival});
     }
@@ -61,9 +77,20 @@ std::vector<MissingRival> BenchLinalg::missing_rivals() {
     return missing;
 }
 
-void BenchLinalg::print(const LuCase& found) {
+void BenchLinalg::print_parts(const LuTimes& result) {
+    double sum = 0;
+    for (const auto& part : result.parts) sum += part.gpu_ms;
+    fmt::print("\n{}: {:.3f} ms of passes\n", result.contender->name, sum);
+    for (const auto& part : result.parts)
+        fmt::print("  {:<20} {:>8} passes {:>12.3f} ms {:>6.1f} % {:>10.2f} us a pass\n", part.name, part.passes,
+                   part.gpu_ms, sum > 0 ? 100 * part.gpu_ms / sum : 0,
+                   part.gpu_ms * 1e3 / static_cast<double>(part.passes));
+}
+
+void BenchLinalg::print(const LuCase& found) const {
     const auto others = rivals_of(found.results);
-    fmt::print("\nn = {}, pivoting: {}\n{:<24} {:>10} {:>22} {:>10} {:>8} {:>9} {:>9}  {:<30}", found.n,
+    const auto many = found.systems > 1 ? fmt::format("{} matrices of ", found.systems) : std::string();
+    fmt::print("\n{}n = {}, pivoting: {}\n{:<24} {:>10} {:>22} {:>10} {:>8} {:>9} {:>9}  {:<30}", many, found.n,
                word_for(pivots, found.pivot), "", "ms", "(lowest .. highest)", "GFLOP/s", "passes", "us/pass",
                "residual", "% of limit");
     for (const auto* rival : others) fmt::print(" {:>20}", "x " + rival->contender->name);
@@ -75,7 +102,7 @@ void BenchLinalg::print(const LuCase& found) {
         }
         const auto& bound = result.bound;
         fmt::print("{:<24} {:>10.3f} {:>22} {:>10.1f} {:>8} {:>9} {:>9}  {:<30}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), result.gflops(found.n),
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), found.gflops(result),
                    result.passes,
                    result.passes > 0 ? fmt::format("{:.2f}", result.ms * 1e3 / static_cast<double>(result.passes)) : "",
                    result.contender->is_rival() ? "" : fmt::format("{:.3g}", result.residual),
@@ -85,10 +112,20 @@ void BenchLinalg::print(const LuCase& found) {
         fmt::print("{}\n", result.verified() ? "" : "  WRONG RESULT");
     }
     print_losses(found.results);
+    if (const auto times = found.blocks_over_rows())
+        fmt::print("by blocks {:.2f} times as fast as a row a pass\n", *times);
+    if (!with_parts) return;
+    for (const auto& result : found.results) {
+        if (!result.parts.empty()) print_parts(result);
+    }
 }
 
 Json BenchLinalg::to_json(const LuCase& found) {
-    Json out{{"n", found.n}, {"pivot", word_for(pivots, found.pivot)}, {"results", Json::array()}};
+    Json out{{"n", found.n},
+             {"pivot", word_for(pivots, found.pivot)},
+             {"systems", found.systems},
+             {"results", Json::array()}};
+    if (const auto times = found.blocks_over_rows()) out["blocks_over_rows"] = *times;
     for (const auto& result : found.results) {
         Json one{{"name", result.contender->name},
                  {"kind", result.contender->is_rival() ? "rival" : "engine"},
@@ -99,7 +136,7 @@ Json BenchLinalg::to_json(const LuCase& found) {
             one.update(Json{{"ms", result.ms},
                             {"low_ms", result.low_ms},
                             {"high_ms", result.high_ms},
-                            {"gflops", result.gflops(found.n)},
+                            {"gflops", found.gflops(result)},
                             {"times_faster_than", times_faster_than(found.results, result)}});
         }
         if (result.ran() && !result.contender->is_rival()) {
@@ -113,6 +150,9 @@ Json BenchLinalg::to_json(const LuCase& found) {
                                 {"ms", bound->ms},
                                 {"least_ms", bound->least_ms},
                                 {"percent_of_limit", bound->percent()}};
+            one["parts"] = Json::array();
+            for (const auto& part : result.parts)
+                one["parts"].push_back({{"pass", part.name}, {"passes", part.passes}, {"gpu_ms", part.gpu_ms}});
         }
         out["results"].push_back(one);
     }
@@ -123,23 +163,27 @@ void BenchLinalg::run() {
     std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     std::ranges::sort(n);
+    auto all = contenders();
     note_missing("linalg", missing_rivals());
     auto [context, why_not] = open_context();
     if (!json)
         print_facts(context, "the matrix being on the GPU, until its factors are; x NAME: its time over this one");
     auto report = facts(context, missing_rivals());
     report["cases"] = Json::array();
-    LinalgBench bench(context, std::move(why_not), contenders(), repeat);
-    RatePlot plot("rows");
+    LinalgBench bench(context, std::move(why_not), std::move(all), repeat);
+    RatePlot plot("rows", "GFLOP/s");
     bool right = true;
+    const auto take = [&](const LuCase& found, const std::string& title) {
+        right = right && std::ranges::all_of(found.results, &LuTimes::verified);
+        plot.add(title, found.n, found.results, [&](const LuTimes& result) { return found.gflops(result); });
+        if (!json) print(found);
+        report["cases"].push_back(to_json(found));
+    };
     for (const auto size : n) {
-        for (const auto pivot : which) {
-            const auto found = bench.run(size, pivot);
-            right = right && std::ranges::all_of(found.results, &LuTimes::verified);
-            plot.add("pivoting: " + word_for(pivots, pivot), size, found.results);
-            if (!json) print(found);
-            report["cases"].push_back(to_json(found));
-        }
+        for (const auto pivot : which) take(bench.run(size, pivot), "pivoting: " + word_for(pivots, pivot));
+    }
+    for (const auto size : batch) {
+        if (size > 0) take(bench.run_batch(size, systems), fmt::format("{} small matrices together", systems));
     }
     report["limits"] = Json::array();
     for (const auto& limit : bench.limits()) {
@@ -166,15 +210,31 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
     verb->add_option("--pivot", work->which, "Kinds of pivoting (default: all)")
         ->delimiter(',')
         ->transform(one_of(pivots));
+    verb->add_option("--forms", work->forms, "Only forms whose names have one of these words in them (default: all)")
+        ->delimiter(',')
+        ->type_name("WORD,...");
+    verb->add_option("--batch", work->batch, "Sizes of small matrices that are factorized together; 0: none")
+        ->delimiter(',')
+        ->check(CLI::Range(std::size_t{0}, LuBatch::most_n))
+        ->type_name("N,...")
+        ->default_str("4,8,16,32");
+    verb->add_option("--systems", work->systems, "How many of them")
+        ->transform(count_up_to(std::uint64_t{1} << 20U))
+        ->type_name("N")
+        ->default_str("2^14");
+    verb->add_flag("--parts", work->with_parts, "Print also how long each kind of pass took; the JSON has it anyway");
     work->add_to(*verb, "OpenBLAS and Eigen as well");
-    verb->add_option("--plot", work->plot_file, "Draw rows a second against n, a panel a kind of pivoting, as SVG")
+    verb->add_option("--plot", work->plot_file, "Draw GFLOP/s against n, a panel a kind of pivoting, as SVG")
         ->type_name("FILE.svg");
     verb->footer(
         "Matrices are random, without pivoting dominant on the diagonal. % of limit: the least time that the passes "
         "over\n"
-        "the trailing matrix take at the limit named, of their time.\n"
+        "the trailing matrix take at the limit named, of their time. Small matrices: rivals take one after the other "
+        "on\n"
+        "every thread.\n"
         "Examples:\n"
         "  quadmill bench linalg --rivals --plot lu.svg\n"
+        "  quadmill bench linalg --n 4096 --pivot partial --forms copies,tiles --batch 0 --parts\n"
         "  quadmill bench linalg --n 256 --pivot partial --json");
     verb->callback([work] { work->run(); });
 }

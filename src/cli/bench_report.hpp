@@ -106,12 +106,18 @@ template <class Result>
 // `what` ("keys") a second against how many there are, a panel a title.
 class RatePlot {
   public:
-    explicit RatePlot(std::string what) : what_(std::move(what)) {}
+    explicit RatePlot(std::string what) : RatePlot(what, what + " a second") {}
+    // `y_label`: what is drawn where the caller says each result's rate.
+    RatePlot(std::string what, std::string y_label) : what_(std::move(what)), y_label_(std::move(y_label)) {}
     template <class Result>
     void add(const std::string& title, std::size_t n, const std::vector<Result>& results) {
+        add(title, n, results, [&](const Result& result) { return per_s(n, result); });
+    }
+    template <class Result, class Rate>
+    void add(const std::string& title, std::size_t n, const std::vector<Result>& results, const Rate& rate) {
         auto panel = std::ranges::find(panels_, title, &detail::bench::Panel::title);
         if (panel == panels_.end()) {
-            panels_.push_back({title, what_, what_ + " a second", {}});
+            panels_.push_back({title, what_, y_label_, {}});
             panel = panels_.end() - 1;
             for (const auto& result : results) {
                 using detail::bench::Line;
@@ -121,7 +127,7 @@ class RatePlot {
         }
         for (std::size_t i = 0; i < results.size(); ++i) {
             if (results[i].ran() && results[i].ms > 0)
-                panel->series[i].points.emplace_back(static_cast<double>(n), per_s(n, results[i]));
+                panel->series[i].points.emplace_back(static_cast<double>(n), rate(results[i]));
         }
     }
     void add(detail::bench::Panel panel) { panels_.push_back(std::move(panel)); }
@@ -132,7 +138,7 @@ class RatePlot {
     }
 
   private:
-    std::string what_;
+    std::string what_, y_label_;
     std::vector<detail::bench::Panel> panels_;
 };
 

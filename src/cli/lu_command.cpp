@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/lu_batch.hpp"
 #include "cli/passes.hpp"
 #include "files/files.hpp"
 #include "input/matrix_file.hpp"
@@ -28,6 +29,7 @@ struct LuCommand {
     std::string matrix, sides, output;
     std::optional<std::size_t> columns{};
     LuOptions options;
+    std::size_t batch = 0;
     bool refine = false, json = false, profile = false;
     int device = -1;
 
@@ -38,16 +40,18 @@ struct LuCommand {
         std::optional<OutputFile> content, row_order, column_order;
     };
     struct Outcome {
-        MatrixFile a, b{};
+        MatrixFile a;
+        MatrixOf<double> b{};
         std::optional<MatrixFile> x{};
+        std::optional<MatrixOf<double>> refined{};  // in its place
         LuStats stats{};
         Factors factors{};
         std::optional<Refinement> refinement{};
         std::optional<Determinant> determinant{};
     };
     void open(Outputs& out) const;
-    [[nodiscard]] MatrixFile read_sides(const MatrixFile& a) const;
-    [[nodiscard]] MatrixFile solved(Lu& lu, Outcome& outcome) const;
+    [[nodiscard]] MatrixOf<double> read_sides(const MatrixFile& a) const;
+    void solve(Lu& lu, Outcome& outcome) const;
     void write(Outputs& out, const Outcome& outcome) const;
     static void write_order(OutputFile& out, const std::vector<std::uint32_t>& order);
     [[nodiscard]] Json report(const Outcome& outcome, const std::string& renderer) const;
@@ -60,6 +64,28 @@ double operations(std::size_t rows, std::size_t columns) {
     return 2 * m * n * k - (m + n) * k * k + 2.0 / 3 * k * k * k;
 }
 
+// Solutions, one after the other.
+template <class Value>
+Json columns_of(const MatrixOf<Value>& x) {
+    auto all = Json::array();
+    for (std::size_t j = 0; j < x.columns; ++j) {
+        auto one = Json::array();
+        for (std::size_t i = 0; i < x.rows; ++i) one.push_back(static_cast<double>(x.values[i * x.columns + j]));
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+template <class Value>
+void print_rows(const MatrixOf<Value>& x) {
+    for (std::size_t i = 0; i < x.rows; ++i) {
+        std::string line;
+        for (std::size_t j = 0; j < x.columns; ++j)
+            line.append(j == 0 ? "" : " ").append(format_number(x.values[i * x.columns + j]));
+        fmt::print("{}\n", line);
+    }
+}
+
 MatrixView view(const MatrixFile& file) {
     return {file.values, file.rows, file.columns};
 }
@@ -70,27 +96,27 @@ void LuCommand::write_order(OutputFile& out, const std::vector<std::uint32_t>& o
     out.write(std::as_bytes(std::span(text)));
 }
 
-MatrixFile LuCommand::solved(Lu& lu, Outcome& outcome) const {
+void LuCommand::solve(Lu& lu, Outcome& outcome) const {
     const auto& b = outcome.b;
-    if (!refine) return {b.rows, b.columns, lu.solve(b.values, b.columns)};
-    const std::vector<double> exact(b.values.begin(), b.values.end());
-    std::vector<double> x(exact.size());
-    const auto& refinement = outcome.refinement.emplace(lu.solve(view(outcome.a), exact, x, b.columns));
+    if (!refine) {
+        const std::vector<float> rounded(b.values.begin(), b.values.end());
+        outcome.x = {b.rows, b.columns, lu.solve(rounded, b.columns)};
+        return;
+    }
+    auto& x = outcome.refined.emplace(MatrixOf<double>{b.rows, b.columns, std::vector<double>(b.values.size())});
+    const auto& refinement = outcome.refinement.emplace(lu.solve(view(outcome.a), b.values, x.values, b.columns));
     if (!refinement.converged)
         fmt::print(
             stderr,
             "quadmill lu: refinement stopped at a residual of {:.3g}: the matrix is too near to a singular one\n",
             refinement.residual);
-    MatrixFile found{b.rows, b.columns, {}};
-    for (const double value : x) found.values.push_back(static_cast<float>(value));
-    return found;
 }
 
-MatrixFile LuCommand::read_sides(const MatrixFile& a) const {
+MatrixOf<double> LuCommand::read_sides(const MatrixFile& a) const {
     if (a.rows != a.columns)
         throw InvalidArgument(fmt::format("--solve needs a square matrix, and '{}' has {} rows and {} columns", matrix,
                                           a.rows, a.columns));
-    auto b = read_matrix(sides, std::size_t{1});
+    auto b = read_matrix<double>(sides, std::size_t{1});
     if (!is_matrix_market(sides) && b.columns == 1 && a.rows > 0 && b.rows % a.rows == 0) {
         b.columns = b.rows / a.rows;  // a raw file: as many right-hand sides as it has
         b.rows = a.rows;
@@ -115,13 +141,11 @@ void LuCommand::open(Outputs& out) const {
 
 void LuCommand::write(Outputs& out, const Outcome& outcome) const {
     if (!out.content) return;
-    const auto& content = outcome.x ? *outcome.x : MatrixFile{outcome.a.rows, outcome.a.columns, outcome.factors.lu};
-    if (is_matrix_market(output)) {
-        const auto text = matrix_market(std::span<const float>(content.values), content.rows, content.columns);
-        out.content->write(std::as_bytes(std::span(text)));
-    } else {
-        out.content->write(std::as_bytes(std::span(content.values)));
-    }
+    const auto content =
+        outcome.refined ? matrix_content(output, *outcome.refined)
+        : outcome.x     ? matrix_content(output, *outcome.x)
+                        : matrix_content(output, MatrixFile{outcome.a.rows, outcome.a.columns, outcome.factors.lu});
+    out.content->write(std::as_bytes(std::span(content)));
     if (out.row_order) write_order(*out.row_order, outcome.factors.rows);
     if (out.column_order) write_order(*out.column_order, outcome.factors.columns);
     out.content->commit();
@@ -130,7 +154,7 @@ void LuCommand::write(Outputs& out, const Outcome& outcome) const {
 }
 
 Json LuCommand::report(const Outcome& outcome, const std::string& renderer) const {
-    const auto& [a, b, x, stats, factors, refinement, determinant] = outcome;
+    const auto& [a, b, x, refined, stats, factors, refinement, determinant] = outcome;
     const double seconds = stats.factor_ms * 1e-3;
     Json report{{"rows", a.rows},
                 {"n", a.columns},
@@ -151,6 +175,8 @@ Json LuCommand::report(const Outcome& outcome, const std::string& renderer) cons
     if (refinement)
         report["refinement"] = {
             {"steps", refinement->steps}, {"converged", refinement->converged}, {"residual", refinement->residual}};
+    if (output.empty() && refined) report["x"] = columns_of(*refined);
+    if (output.empty() && x) report["x"] = columns_of(*x);
     return report;
 }
 
@@ -166,16 +192,20 @@ void LuCommand::print(const Outcome& outcome, const Json& report) const {
                    outcome.refinement->residual);
     fmt::print(stderr, "{:.6f} seconds, {:.2f} GFLOP/s, {} passes\n", stats.factor_ms * 1e-3,
                report["gflops"].get<double>(), stats.passes);
-    if (!outcome.x || !output.empty()) return;
-    for (std::size_t i = 0; i < outcome.x->rows; ++i) {
-        std::string line;
-        for (std::size_t j = 0; j < outcome.x->columns; ++j)
-            line.append(j == 0 ? "" : " ").append(format_number(outcome.x->values[i * outcome.x->columns + j]));
-        fmt::print("{}\n", line);
-    }
+    if (!output.empty()) return;
+    if (outcome.x) print_rows(*outcome.x);
+    if (outcome.refined) print_rows(*outcome.refined);
 }
 
 void LuCommand::run() const {
+    if (batch > 0)
+        return run_lu_batch({.n = batch,
+                             .matrices = matrix,
+                             .sides = sides,
+                             .output = output,
+                             .json = json,
+                             .profile = profile,
+                             .device = device});
     Outputs out;
     open(out);
     Outcome outcome{.a = read_matrix(matrix, columns)};
@@ -191,7 +221,7 @@ void LuCommand::run() const {
     }
     outcome.factors = lu.factors();
     if (outcome.a.rows == outcome.a.columns) outcome.determinant = lu.determinant();
-    if (!sides.empty()) outcome.x = solved(lu, outcome);
+    if (!sides.empty()) solve(lu, outcome);
     write(out, outcome);
     if (profile) print_passes(context, rows);
     if (output == "-") return;
@@ -206,25 +236,35 @@ void add_lu_command(CLI::App& app) {
     auto command = std::make_shared<LuCommand>();
     auto& options = command->options;
     auto* verb = app.add_subcommand("lu", "Factorize a matrix, P A Q = L U, and solve with it");
-    verb->add_option("MATRIX", command->matrix,
-                     "Matrix Market, or raw 32-bit floats row after row; - for standard input")
+    verb->add_option(
+            "MATRIX", command->matrix,
+            "Matrix Market, or raw 32-bit floats row after row (64-bit ones, which are rounded, if it ends in\n"
+            ".f64); - for standard input")
         ->required();
-    verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
-        ->check(CLI::PositiveNumber);
-    verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")->transform(one_of(pivot_words));
-    verb->add_option("--swap", options.swap, "Where a pass eliminates one row: copy (the default) or pointer")
-        ->transform(one_of(swap_words));
-    verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
-        ->check(CLI::IsMember({1, 8, 16, 32}));
-    verb->add_option("--layout", options.layout,
-                     "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
-        ->transform(one_of(layout_words));
+    auto* columns = verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
+                        ->check(CLI::PositiveNumber);
+    auto* pivot = verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")
+                      ->transform(one_of(pivot_words));
+    auto* swap =
+        verb->add_option("--swap", options.swap, "Where a pass eliminates one row: copy (the default) or pointer")
+            ->transform(one_of(swap_words));
+    auto* block =
+        verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
+            ->check(CLI::IsMember({1, 8, 16, 32}));
+    auto* layout = verb->add_option("--layout", options.layout,
+                                    "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
+                       ->transform(one_of(layout_words));
     verb->add_option("--solve", command->sides, "Right-hand sides, a column each")->type_name("FILE");
-    verb->add_flag("--refine", command->refine, "Refine solutions by residuals in double");
+    auto* refine = verb->add_flag("--refine", command->refine, "Refine solutions by residuals in double, to double");
+    auto* batch = verb->add_option("--batch", command->batch,
+                                   "The file is many N x N matrices, N at most 32, to be factorized together")
+                      ->check(CLI::Range(std::size_t{1}, LuBatch::most_n))
+                      ->type_name("N");
+    for (auto* other : {columns, pivot, swap, block, layout, refine}) batch->excludes(other);
     verb->add_option(
             "-o", command->output,
             "The solutions, or L and U in one array, and beside it FILE.rows (and FILE.columns): which row of the\n"
-            "matrix each is, from 1; Matrix Market if it ends so (.mtx), else raw")
+            "matrix each is, from 1; Matrix Market if it ends in .mtx, raw 64-bit floats if in .f64, else raw 32-bit")
         ->type_name("FILE");
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
@@ -232,10 +272,11 @@ void add_lu_command(CLI::App& app) {
     verb->footer(
         "info is 0, or the number of the first pivot that is zero, as LAPACK has it. residual: |LU - PA| / (n |A| "
         "2^-24),\n"
-        "estimated by random vectors; below 30 is right.\n"
+        "estimated by random vectors; below 30 is right. With --json and without -o, solutions are in x.\n"
         "Examples:\n"
         "  quadmill lu matrix.mtx --json\n"
-        "  quadmill lu matrix.f32 --solve b.f32 --refine -o x.mtx\n"
+        "  quadmill lu matrix.f32 --solve b.f64 --refine -o x.mtx\n"
+        "  quadmill lu many.f32 --batch 16 --solve b.f32 -o x.f32\n"
         "  quadmill lu matrix.f32 --pivot full --swap pointer --profile -o factors.f32");
     verb->callback([command] { command->run(); });
 }

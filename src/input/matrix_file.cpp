@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <string_view>
 
@@ -37,11 +39,12 @@ std::string in_lower_case(std::string_view word) {
     return lower;
 }
 
+template <class Value>
 class MatrixMarket {
   public:
     MatrixMarket(const std::string& path, std::string_view text) : lines_(path), path_(path), text_(text) {}
 
-    MatrixFile read() {
+    MatrixOf<Value> read() {
         read_banner();
         read_size();
         made_.values.assign(made_.rows * made_.columns, 0);
@@ -120,20 +123,22 @@ class MatrixMarket {
         const auto i = whole(words[0]), j = whole(words[1]);
         if (i < 1 || i > made_.rows) fail(words[0], "is no row of the matrix");
         if (j < 1 || j > made_.columns) fail(words[1], "is no column of the matrix");
-        set(i - 1, j - 1, pattern_ ? 1.0F : number(words[2]));
+        set(i - 1, j - 1, pattern_ ? Value{1} : number(words[2]));
     }
     [[nodiscard]] std::size_t whole(std::string_view word) const {
         std::uint64_t value = 0;
         if (const auto* const fault = parse_number(word, value)) fail(word, fault);
         return value;
     }
-    [[nodiscard]] float number(std::string_view word) const {
-        float value = 0;
+    [[nodiscard]] Value number(std::string_view word) const {
+        Value value = 0;
         if (const auto* const fault = parse_number(word, value)) fail(word, fault);
-        if (!std::isfinite(value)) fail(word, "is not finite as a 32-bit float");
+        if (!std::isfinite(value)) {
+            fail(word, sizeof(Value) == sizeof(float) ? "is not finite as a 32-bit float" : "is not finite");
+        }
         return value;
     }
-    void set(std::size_t i, std::size_t j, float value) {
+    void set(std::size_t i, std::size_t j, Value value) {
         made_.values[i * made_.columns + j] = value;
         if (symmetry_ != Symmetry::General && i != j)
             made_.values[j * made_.columns + i] = symmetry_ == Symmetry::Skew ? -value : value;
@@ -145,17 +150,12 @@ class MatrixMarket {
     bool dense_ = false, pattern_ = false;
     Symmetry symmetry_ = Symmetry::General;
     std::uint64_t entries_ = 0;
-    MatrixFile made_;
+    MatrixOf<Value> made_;
 };
 
-MatrixFile raw_matrix(const std::string& name, const Bytes& bytes, std::optional<std::size_t> columns) {
-    if (bytes.size() % sizeof(float) != 0)
-        throw InvalidArgument(
-            fmt::format("{} has {} bytes, which is no multiple of 4, the size of a 32-bit float; text must "
-                        "begin with {}",
-                        name, bytes.size(), banner));
-    const auto values = bytes.as<const float>();
-    MatrixFile made;
+template <class Value>
+MatrixOf<Value> raw_matrix(const std::string& name, std::span<const Value> values, std::optional<std::size_t> columns) {
+    MatrixOf<Value> made;
     made.columns =
         columns.value_or(static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(values.size())))));
     made.rows = made.columns == 0 ? 0 : values.size() / made.columns;
@@ -173,30 +173,78 @@ MatrixFile raw_matrix(const std::string& name, const Bytes& bytes, std::optional
     return made;
 }
 
+// The values of a raw file, whichever of the two kinds it has.
+template <class Value>
+std::vector<Value> raw_values(const std::string& path, const std::string& name, const Bytes& bytes) {
+    const std::size_t size = is_raw_double(path) ? sizeof(double) : sizeof(float);
+    if (bytes.size() % size != 0)
+        throw InvalidArgument(
+            fmt::format("{} has {} bytes, which is no multiple of {}, the size of a {}-bit float; text must begin with "
+                        "{}",
+                        name, bytes.size(), size, size * 8, banner));
+    std::vector<Value> values;
+    const auto take = [&](auto all) {
+        values.reserve(all.size());
+        for (const auto value : all) values.push_back(static_cast<Value>(value));
+    };
+    is_raw_double(path) ? take(bytes.as<const double>()) : take(bytes.as<const float>());
+    return values;
+}
+
 }  // namespace
 
-MatrixFile read_matrix(const std::string& path, std::optional<std::size_t> columns) {
+template <class Value>
+MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns) {
     const auto bytes = read_file(path);
     const std::string_view text(bytes.as<const char>().data(), bytes.size());
     const auto name = path == "-" ? "standard input" : "'" + path + "'";
-    if (text.starts_with(banner)) return MatrixMarket(path, text).read();
+    if (text.starts_with(banner)) return MatrixMarket<Value>(path, text).read();
     if (is_matrix_market(path)) throw InvalidArgument(fmt::format("{} does not begin with {}", name, banner));
-    return raw_matrix(name, bytes, columns);
+    return raw_matrix<Value>(name, raw_values<Value>(path, name, bytes), columns);
 }
+template MatrixOf<float> read_matrix(const std::string&, std::optional<std::size_t>);
+template MatrixOf<double> read_matrix(const std::string&, std::optional<std::size_t>);
 
 bool is_matrix_market(const std::string& path) {
     return path.ends_with(".mtx");
 }
 
+bool is_raw_double(const std::string& path) {
+    return path.ends_with(".f64");
+}
+
+namespace {
+
 template <class Value>
-std::string matrix_market(std::span<const Value> values, std::size_t rows, std::size_t columns) {
-    auto text = fmt::format("{} matrix array real general\n{} {}\n", banner, rows, columns);
-    for (std::size_t j = 0; j < columns; ++j) {
-        for (std::size_t i = 0; i < rows; ++i) text += format_number(values[i * columns + j]) + "\n";
+std::string matrix_market(const MatrixOf<Value>& matrix) {
+    auto text = fmt::format("{} matrix array real general\n{} {}\n", banner, matrix.rows, matrix.columns);
+    for (std::size_t j = 0; j < matrix.columns; ++j) {
+        for (std::size_t i = 0; i < matrix.rows; ++i)
+            text += format_number(matrix.values[i * matrix.columns + j]) + "\n";
     }
     return text;
 }
-template std::string matrix_market(std::span<const float>, std::size_t, std::size_t);
-template std::string matrix_market(std::span<const double>, std::size_t, std::size_t);
+
+template <class Raw, class Value>
+std::string raw(const std::vector<Value>& values) {
+    std::string bytes;
+    bytes.reserve(values.size() * sizeof(Raw));
+    for (const auto value : values) {
+        const auto one = std::bit_cast<std::array<char, sizeof(Raw)>>(static_cast<Raw>(value));
+        bytes.append(one.data(), one.size());
+    }
+    return bytes;
+}
+
+}  // namespace
+
+template <class Value>
+std::string matrix_content(const std::string& path, const MatrixOf<Value>& matrix) {
+    return is_matrix_market(path) ? matrix_market(matrix)
+           : is_raw_double(path)  ? raw<double>(matrix.values)
+                                  : raw<float>(matrix.values);
+}
+template std::string matrix_content(const std::string&, const MatrixOf<float>&);
+template std::string matrix_content(const std::string&, const MatrixOf<double>&);
 
 }  // namespace quadmill::cli

@@ -1,4 +1,4 @@
-// Matrices from files: Matrix Market's text, or raw 32-bit floats row after row.
+// Matrices from files: Matrix Market's text, or raw 32-bit floats row after row; 64-bit ones where the name ends in .f64.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,24 @@
 
 namespace quadmill::cli {
 
-struct MatrixFile {
+template <class Value>
+struct MatrixOf {
     std::size_t rows = 0, columns = 0;
-    std::vector<float> values;  // row after row
+    std::vector<Value> values;  // row after row
 };
+using MatrixFile = MatrixOf<float>;
 
 // Matrix Market where the file begins so, else raw: of `columns` columns, or square. Throws IoError, and
 // InvalidArgument with the line, also for what is not finite.
-[[nodiscard]] MatrixFile read_matrix(const std::string& path, std::optional<std::size_t> columns);
+template <class Value = float>
+[[nodiscard]] MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns);
 
-// Whether that name asks for Matrix Market.
+// Whether that name asks for Matrix Market, or for raw 64-bit floats.
 [[nodiscard]] bool is_matrix_market(const std::string& path);
-// Matrix Market's dense form.
+[[nodiscard]] bool is_raw_double(const std::string& path);
+// What a file of that name has to hold: Matrix Market's dense form, whose numbers have as many digits as they need to be
+// read back as they are, or raw values.
 template <class Value>
-[[nodiscard]] std::string matrix_market(std::span<const Value> values, std::size_t rows, std::size_t columns);
+[[nodiscard]] std::string matrix_content(const std::string& path, const MatrixOf<Value>& matrix);
 
 }  // namespace quadmill::cli

@@ -11,6 +11,13 @@ namespace quadmill::detail::linalg {
 namespace {
 
 constexpr int tile_rows = 8, tile_columns = 4;
+constexpr int at_once = 4;  // columns of a panel that are eliminated together, those of a texel
+constexpr int most_parts = 128;
+
+// Of a search of so many rows: its fragments look at rows / parts, and the pass after it at all parts.
+int parts_of(int rows) {
+    return rows <= 256 ? 16 : rows <= 1024 ? 32 : rows <= 4096 ? 64 : most_parts;
+}
 
 int in_tiles(int size, int tile) {
     return (size + tile - 1) / tile;
@@ -34,7 +41,11 @@ BlockedLu::BlockedLu(gl::Device& device, pass::Programs& programs, const Form& f
       panels_(device, gl::Format::Rgba32f, panel_width() * panels(), padded_rows_),
       lu_(device, gl::Format::R32f, columns, rows),
       places_(device, gl::Format::R32ui, 1, rows),
-      search_(device, programs, PivotSearch::In::Panel) {
+      eliminate_(pivoting_program("linalg/panel_eliminate.frag", shaders::linalg_panel_eliminate_frag)) {
+    if (form.pivot == Pivot::Partial) {
+        searches_ = {device, gl::Format::Rgba32ui, most_parts + 1, 1};
+        search_ = &pivoting_program("linalg/panel_search.frag", shaders::linalg_panel_search_frag);
+    }
     const bool tiles = form.layout == Layout::Tiles;
     const int down = tiles ? padded_rows_ : rows;
     if (tiles) {
@@ -42,11 +53,12 @@ BlockedLu::BlockedLu(gl::Device& device, pass::Programs& programs, const Form& f
     } else {
         trailing_.next = {device, gl::Format::R32f, columns, rows};
     }
-    std::vector<gl::Quad> panel_quads, keeps, rights, row_quads, updates, column_quads;
+    std::vector<gl::Quad> panel_quads, searches, keeps, rights, row_quads, updates, column_quads;
     for (int i = 0; i < panels(); ++i) {
         const auto [number, first, end] = panel(i);
         const int right = std::max(columns, end + 1);  // a quad that is not drawn is not empty either
         panel_quads.push_back(gl::rectangle(0, first, panel_width(), down));
+        searches.push_back(gl::rectangle(0, 0, parts_of(rows - first) + 1, 1));
         keeps.push_back({gl::corners(number * panel_width(), first, (number + 1) * panel_width(), down),
                          gl::corners(0, first, panel_width(), down)});
         rights.push_back(gl::rectangle(end, 0, right, 1));
@@ -57,6 +69,7 @@ BlockedLu::BlockedLu(gl::Device& device, pass::Programs& programs, const Form& f
         column_quads.push_back(gl::rectangle(first, first, end, rows));
     }
     panel_quads_ = {device, std::move(panel_quads)};
+    search_quads_ = {device, std::move(searches)};
     keep_quads_ = {device, std::move(keeps)};
     right_quads_ = {device, std::move(rights)};
     row_quads_ = {device, std::move(row_quads)};
@@ -92,22 +105,52 @@ void BlockedLu::load(const Panel& panel) {
               panel_quads_, panel);
 }
 
-void BlockedLu::factor(const Panel& panel) {
+const gl::Program& BlockedLu::pivoting_program(const char* name, const char* fragment) const {
     const bool searched = form_.pivot == Pivot::Partial;
-    const auto& program =
-        programs_.get("linalg/panel_step.frag", shaders::linalg_panel_step_frag,
-                      prelude_ + (searched ? "#define SEARCHED\n" : "") + shaders::linalg_numbers_glsl);
-    for (int k = panel.first; k < panel.end; ++k) {
-        const int column = k - panel.first;
-        const auto* pivot = searched ? &search_(panel_.now.texture, nullptr, {k, rows_, columns_, column}) : nullptr;
-        draw_quad({.name = "eliminate in panel",
-                   .step = k + 1,
-                   .program = &program,
-                   .inputs = {&panel_.now.texture, pivot},
-                   .uniforms = {{"k", k}, {"column", column}},
-                   .target = &panel_.next.framebuffer},
-                  panel_quads_, panel);
-        panel_.swap();
+    const std::string all = prelude_ + "#define PLACE (BLOCK / 4)\n" + (searched ? "#define SEARCHED\n" : "") +
+                            shaders::linalg_numbers_glsl;
+    const std::string after = shaders::linalg_pivoting_glsl + pass::FoldRule("FIRST_MOST").glsl;
+    const std::string vertex =
+        all + "#define IN_VERTEX\n" + shaders::linalg_panel_texels_glsl + after + shaders::linalg_panel_pivots_vert;
+    return programs_.get(name, {vertex.c_str(), fragment}, all + shaders::linalg_panel_texels_glsl + after);
+}
+
+gl::Pass BlockedLu::pivoting_pass(std::string_view name, const Panel& panel, const Quarter& quarter, int known) const {
+    gl::Pass pass{
+        .name = name,
+        .step = quarter.first + known + 1,
+        .inputs = {&panel_.now.texture},
+        .uniforms = {{"first", quarter.first}, {"quarter", (quarter.first - panel.first) / at_once}, {"known", known}}};
+    if (form_.pivot == Pivot::Partial) {
+        pass.inputs[1] = &searches_.now.texture;
+        pass.uniforms.set("parts", parts_of(rows_ - panel.first));
+    }
+    return pass;
+}
+
+void BlockedLu::search(const Panel& panel, const Quarter& quarter, int known) {
+    auto pass = pivoting_pass("search", panel, quarter, known);
+    pass.program = search_;
+    pass.uniforms.set("end", rows_);
+    pass.target = &searches_.next.framebuffer;
+    draw_quad(std::move(pass), search_quads_, panel);
+    searches_.swap();
+}
+
+void BlockedLu::eliminate(const Panel& panel, const Quarter& quarter) {
+    auto pass = pivoting_pass("eliminate in panel", panel, quarter, quarter.columns);
+    pass.program = &eliminate_;
+    pass.target = &panel_.next.framebuffer;
+    draw_quad(std::move(pass), panel_quads_, panel);
+    panel_.swap();
+}
+
+void BlockedLu::factor(const Panel& panel) {
+    for (int first = panel.first; first < panel.end; first += at_once) {
+        const Quarter quarter{first, std::min(at_once, panel.end - first)};
+        for (int known = 0; known < quarter.columns && form_.pivot == Pivot::Partial; ++known)
+            search(panel, quarter, known);
+        eliminate(panel, quarter);
     }
 }
 

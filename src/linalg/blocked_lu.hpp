@@ -1,6 +1,6 @@
-// LU in panels: `block` columns are factorized in a narrow texture, a pass a column; then one pass over the trailing
-// matrix subtracts `block` products an element. Past 'Query Processing on GPUs'; as in LAPACK's getrf, but for the
-// pivots, which stay on the GPU.
+// LU in panels: `block` columns are factorized in a narrow texture, four columns a pass and before it a search for each
+// one's pivot; then one pass over the trailing matrix subtracts `block` products an element. Past 'Query Processing on
+// GPUs'; as in LAPACK's getrf, but for the pivots, which stay on the GPU.
 //
 //     | done  . . . . |     panel     its columns, from the diagonal down, four a texel, and which row each was before
 //     |  .  P T T T T |     triangle  the rows T = L^-1 A of the panel's rows, for all columns after it
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "linalg/row_lu.hpp"
+#include "pass/fold.hpp"
 
 namespace quadmill::detail::linalg {
 
@@ -37,7 +38,16 @@ class BlockedLu {
     [[nodiscard]] int panel_width() const { return form_.block / 4 + 1; }
     void make_tiles();
     void load(const Panel& panel);
+    // Four columns, or what is left of them.
+    struct Quarter {
+        int first, columns;
+    };
     void factor(const Panel& panel);
+    void search(const Panel& panel, const Quarter& quarter, int known);
+    void eliminate(const Panel& panel, const Quarter& quarter);
+    [[nodiscard]] gl::Pass pivoting_pass(std::string_view name, const Panel& panel, const Quarter& quarter,
+                                         int known) const;
+    [[nodiscard]] const gl::Program& pivoting_program(const char* name, const char* fragment) const;
     void keep(const Panel& panel);
     void solve_rows(const Panel& panel);
     void update(const Panel& panel);
@@ -55,9 +65,11 @@ class BlockedLu {
     pass::PingPong panel_;
     pass::Target triangle_, panels_, lu_;
     pass::PingPong places_;
-    PivotSearch search_;
+    pass::PingPong searches_;  // partial results of a search, and the pivots before it
+    const gl::Program& eliminate_;
+    const gl::Program* search_ = nullptr;  // for partial pivoting
     // One a panel.
-    gl::QuadList panel_quads_, keep_quads_, right_quads_, row_quads_, update_quads_, column_quads_;
+    gl::QuadList panel_quads_, search_quads_, keep_quads_, right_quads_, row_quads_, update_quads_, column_quads_;
 };
 
 }  // namespace quadmill::detail::linalg

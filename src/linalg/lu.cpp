@@ -33,15 +33,6 @@ std::size_t block_of(const LuOptions& options) {
     return block;
 }
 
-void check_finite(const char* where, std::span<const float> values, std::size_t columns) {
-    const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
-    if (bad == values.end()) return;
-    const auto place = static_cast<std::size_t>(bad - values.begin());
-    throw InvalidArgument(std::string(where) + ": row " + std::to_string(place / columns) + ", column " +
-                          std::to_string(place % columns) + " (from 0) is " +
-                          (std::isnan(*bad) ? "a NaN" : "infinite"));
-}
-
 bool is_zero(float pivot) {
     return !(std::abs(pivot) >= std::numeric_limits<float>::min());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "quadmill/error.hpp"
@@ -15,6 +16,15 @@ void check_shape(const std::string& where, std::size_t values, std::size_t rows,
     throw InvalidArgument(
         where + ": " + std::to_string(rows) + " rows and " + std::to_string(columns) +
         (fits ? " columns do not make " + std::to_string(values) + " values" : " columns are more than 2^30 elements"));
+}
+
+void check_finite(const std::string& where, std::span<const float> values, std::size_t columns) {
+    const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+    if (bad == values.end()) return;
+    const auto place = static_cast<std::size_t>(bad - values.begin());
+    throw InvalidArgument(where + ": row " + std::to_string(place / columns) + ", column " +
+                          std::to_string(place % columns) + " (from 0) is " +
+                          (std::isnan(*bad) ? "a NaN" : "infinite"));
 }
 
 int as_int(std::size_t size) {

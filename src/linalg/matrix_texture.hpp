@@ -12,6 +12,8 @@ namespace quadmill::detail::linalg {
 
 // Throws InvalidArgument; `where` goes into the message.
 void check_shape(const std::string& where, std::size_t values, std::size_t rows, std::size_t columns);
+// Throws InvalidArgument, with the row and column of the first NaN or infinity.
+void check_finite(const std::string& where, std::span<const float> values, std::size_t columns);
 // Pre: it has been checked that it fits.
 [[nodiscard]] int as_int(std::size_t size);
 

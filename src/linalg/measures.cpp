@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -49,6 +50,21 @@ double residual_ratio(MatrixView matrix, const Factors& factors) {
         for (const double x : difference(matrix, factors, z)) sum += std::abs(x);
         const double ratio = norm > 0 ? sum / n / (n * norm * eps) : sum / eps;
         most = std::isnan(ratio) ? INFINITY : std::max(most, ratio);
+    }
+    return most;
+}
+
+double residual_ratio(std::span<const float> matrices, const BatchFactors& factors, std::size_t n) {
+    Factors one;
+    one.columns.resize(n);
+    std::iota(one.columns.begin(), one.columns.end(), 0U);
+    double most = 0;
+    for (std::size_t at = 0; at < factors.rows.size(); at += n) {
+        const auto lu = std::span(factors.lu).subspan(at * n, n * n);
+        const auto rows = std::span(factors.rows).subspan(at, n);
+        one.lu.assign(lu.begin(), lu.end());
+        one.rows.assign(rows.begin(), rows.end());
+        most = std::max(most, residual_ratio({matrices.subspan(at * n, n * n), n, n}, one));
     }
     return most;
 }

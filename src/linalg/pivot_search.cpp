@@ -19,9 +19,7 @@ int parts_of_side(int lines) {
 }
 
 const gl::Program& program(pass::Programs& programs, const pass::FoldRule& rule, PivotSearch::In in) {
-    const char* where = in == PivotSearch::In::Panel              ? "#define PANEL\n"
-                        : in == PivotSearch::In::MatrixByPointers ? "#define POINTERS\n"
-                                                                  : "";
+    const char* where = in == PivotSearch::In::MatrixByPointers ? "#define POINTERS\n" : "";
     return programs.get("linalg/search.frag", shaders::linalg_search_frag,
                         where + rule.glsl + shaders::linalg_numbers_glsl);
 }
@@ -29,7 +27,7 @@ const gl::Program& program(pass::Programs& programs, const pass::FoldRule& rule,
 }  // namespace
 
 PivotSearch::PivotSearch(gl::Device& device, pass::Programs& programs, In in)
-    : device_(device), programs_(programs), rule_("FIRST_MOST"), in_(in), search_(program(programs, rule_, in)) {}
+    : device_(device), programs_(programs), rule_("FIRST_MOST"), search_(program(programs, rule_, in)) {}
 
 const pass::Fold& PivotSearch::fold(int width, int height) {
     return folds_.try_emplace({width, height}, device_, gl::Format::Rgba32ui, width, height).first->second;
@@ -37,18 +35,16 @@ const pass::Fold& PivotSearch::fold(int width, int height) {
 
 const gl::Texture& PivotSearch::operator()(const gl::Texture& matrix, const gl::Texture* pointers, const Range& range) {
     const int rows = range.end_row - range.first, columns = range.end_column - range.first;
-    const bool one_column = in_ == In::Panel || columns == 1;
+    const bool one_column = columns == 1;
     const int width = one_column ? 1 : parts_of_side(columns);
     const int height = one_column ? parts_of_column(rows) : parts_of_side(rows);
     const auto& folding = fold(width, height);
-    gl::Uniforms uniforms{{"first", range.first},
-                          {"ends", glm::ivec2(in_ == In::Panel ? range.first + 1 : range.end_column, range.end_row)},
-                          {"share", glm::ivec2(width, height)}};
-    if (in_ == In::Panel) uniforms.set("column", range.panel_column);
     gl::Pass pass{.name = "search",
                   .program = &search_,
                   .inputs = {&matrix, pointers},
-                  .uniforms = std::move(uniforms),
+                  .uniforms = {{"first", range.first},
+                               {"ends", glm::ivec2(range.end_column, range.end_row)},
+                               {"share", glm::ivec2(width, height)}},
                   .target = &folding.source().framebuffer,
                   .quads = &folding.source().whole};
     draw(device_, pass);

@@ -10,13 +10,12 @@ namespace quadmill::detail::linalg {
 
 class PivotSearch {
   public:
-    enum class In { Matrix, MatrixByPointers, Panel };
+    enum class In { Matrix, MatrixByPointers };
     PivotSearch(gl::Device& device, pass::Programs& programs, In in);
 
     struct Range {
         int first;  // row, and column of a matrix
         int end_row, end_column;
-        int panel_column = 0;
     };
     // Of the largest absolute value; of equal ones, the first in row-major order. NaNs are larger than all.
     // Pre: the range is not empty. The result is valid until the next call.
@@ -29,7 +28,6 @@ class PivotSearch {
     gl::Device& device_;
     pass::Programs& programs_;
     pass::FoldRule rule_;
-    In in_;
     const gl::Program& search_;
     std::map<std::pair<int, int>, pass::Fold> folds_;  // by the size of what they fold
 };

@@ -94,7 +94,8 @@ Reducer::State::Source Reducer::State::upload(const char* function, std::span<co
     Source source{rows, columns, {}, nullptr};
     if (values.empty()) return source;
     const auto width = rows > most || columns > most ? line : columns;
-    source.own = gl::Texture(*detail::Access::of(context), format, as_int(width), as_int((values.size() + width - 1) / width));
+    source.own =
+        gl::Texture(*detail::Access::of(context), format, as_int(width), as_int((values.size() + width - 1) / width));
     linalg::upload(*detail::Access::of(context), workers, uploader, values, source.own);
     return source;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pass/grid.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::linalg {
@@ -62,9 +63,9 @@ const gl::Texture& RowLu::find_pivot(int step) {
 }
 
 void RowLu::swap_pointers(int step, const gl::Texture& pivot) {
-    fill(device_, "swap pointers", programs_.get("linalg/swap_pointers.frag", shaders::linalg_swap_pointers_frag),
-         pointers_.next, {&pointers_.now.texture, &pivot}, {{"k", step}});
-    pointers_.swap();
+    pass::advance(device_, "swap pointers",
+                  programs_.get("linalg/swap_pointers.frag", shaders::linalg_swap_pointers_frag), pointers_, {&pivot},
+                  {{"k", step}});
 }
 
 // Swaps the whole lines, L's and U's part too, in both textures: what is finished lies in either.

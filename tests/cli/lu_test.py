@@ -7,6 +7,7 @@ import json
 import random
 import struct
 import unittest
+from fractions import Fraction
 
 from command import Command, floats, run
 
@@ -64,6 +65,63 @@ class LuVerb(Command):
         result = run("lu", path, "--solve", market)
         self.assertEqual((result.returncode, result.stdout.splitlines()[-2:]), (0, [b"1 1", b"1 0"]))
 
+    def test_refined_solutions_are_doubles(self):
+        n = 20
+        rng = random.Random(2)
+        rows = [[struct.unpack("<f", struct.pack("<f", rng.uniform(-1, 1)))[0] for _ in range(n)] for _ in range(n)]
+        wanted = [rng.uniform(-1, 1) for _ in range(n)]
+        path = self.path("a.f32", floats([x for row in rows for x in row]))
+        sides = [sum(Fraction(a) * Fraction(x) for a, x in zip(row, wanted)) for row in rows]
+        raw = self.path("b.f64", struct.pack(f"<{n}d", *sides))
+        text = self.path("b.mtx", ("%%%%MatrixMarket matrix array real general\n%d 1\n" % n +
+                                   "".join(f"{float(b)!r}\n" for b in sides)).encode())
+
+        def close(found, tolerance):
+            self.assertEqual(len(found), n)
+            return all(abs(x - y) < tolerance for x, y in zip(found, wanted))
+
+        for b in (raw, text):
+            self.assertTrue(close(self.lu(path, "--solve", b, "--refine")["x"][0], 1e-13))
+        self.assertFalse(close(self.lu(path, "--solve", raw)["x"][0], 1e-13))
+        out = self.path("x.f64")
+        self.assertNotIn("x", self.lu(path, "--solve", raw, "--refine", "-o", out))
+        exact = struct.unpack(f"<{n}d", self.read(out))
+        self.assertTrue(close(exact, 1e-13))
+        out = self.path("x.mtx")
+        self.lu(path, "--solve", raw, "--refine", "-o", out)
+        self.assertEqual([float(line) for line in self.read(out).split(b"\n")[2:-1]], list(exact))
+        out = self.path("x.f32")
+        self.lu(path, "--solve", raw, "--refine", "-o", out)
+        self.assertEqual(self.floats_of(out), [struct.unpack("<f", struct.pack("<f", x))[0] for x in exact])
+        said = run("lu", path, "--solve", raw, "--refine").stdout.splitlines()[-n:]
+        self.assertEqual([float(line) for line in said], list(exact))
+
+    def test_many_small_matrices(self):
+        path = self.path("many.f32", floats([2, 1, 4, 1, 1, 2, 2, 4, 1, 0, 0, 5]))
+        report = self.lu(path, "--batch", "2")
+        self.assertEqual([report[key] for key in ("systems", "n", "singular", "first_singular")], [3, 2, 1, 2])
+        self.assertLess(report["residual"], 30)
+        out = self.path("lu.f32")
+        self.lu(path, "--batch", "2", "-o", out)
+        self.assertEqual(self.floats_of(out), [4, 1, 0.5, 0.5, 2, 4, 0.5, 0, 1, 0, 0, 5])
+        self.assertEqual(self.read(out + ".rows"), b"2\n1\n2\n1\n1\n2\n")
+        out = self.path("x.f32")
+        result = run("lu", path, "--batch", "2", "--solve", self.path("b", floats([3, 5, 1, 1, 7, 10])), "-o", out,
+                     "--profile")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"3 matrices of 2 x 2, 1 of them singular\nthe first singular one is number 2\n", result.stdout)
+        self.assertIn(b"find pivots", result.stderr)
+        x = self.floats_of(out)
+        self.assertEqual(x[:2] + x[4:], [1, 1, 7, 2])
+        self.assertTrue(x[2] != x[2] and x[3] != x[3])
+        self.assertEqual(self.lu(self.path("empty.f32", b""), "--batch", "7")["systems"], 0)
+        self.fails(2, "--batch", "lu", path, "--batch", "33")
+        self.fails(2, "--batch", "lu", path, "--batch", "2", "--pivot", "none")
+        self.fails(2, "name a file for the solutions", "lu", path, "--batch", "2", "--solve", path)
+        self.fails(1, "make no 5 x 5 matrices", "lu", self.path("a", floats([1] * 30)), "--batch", "5")
+        self.fails(1, "no multiple of that", "lu", path, "--batch", "2", "--solve", self.path("c", floats([1])), "-o",
+                   out)
+
     def test_reads_all_of_matrix_market(self):
         for text, wanted in (
                              (b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 2\n", [4, 2, 0.5, -1]),
@@ -90,6 +148,8 @@ class LuVerb(Command):
                             (b"1 2\n", "does not begin with %%MatrixMarket")):
             self.fails(1, words, "lu", self.path("a.mtx", text))
         self.fails(1, "no multiple of 4", "lu", self.path("a", b"12345"))
+        self.fails(1, "no multiple of 8", "lu", self.path("a.f64", b"1234"))
+        self.fails(1, "is infinite", "lu", self.path("a.f64", struct.pack("<d", 1e300)))
         self.fails(1, "say --columns N", "lu", self.path("a", floats([1, 2, 3])))
         self.fails(1, "row 2, column 1, from 1) is a NaN", "lu",
                    self.path("a", floats([1, 2]) + struct.pack("<ff", float("nan"), 1)))
@@ -109,19 +169,40 @@ class LuVerb(Command):
 
     def test_bench_reports_and_draws(self):
         plot = self.path("lu.svg")
-        result = run("bench", "linalg", "--n", "40,64", "--repeat", "1", "--rivals", "--json", "--plot", plot)
+        result = run("bench", "linalg", "--n", "40,64", "--repeat", "1", "--rivals", "--json", "--plot", plot,
+                     "--batch", "4,9", "--systems", "50")
         self.assertEqual(result.returncode, 0, result.stderr)
         report = json.loads(result.stdout)
         self.assertEqual([(case["n"], case["pivot"]) for case in report["cases"]],
-                         [(n, pivot) for n in (40, 64) for pivot in ("none", "partial", "full")])
-        for case in report["cases"]:
+                         [(n, pivot) for n in (40, 64) for pivot in ("none", "partial", "full")]
+                         + [(4, "partial"), (9, "partial")])
+        small = report["cases"][6:]
+        for case in small:
+            self.assertEqual(case["systems"], 50)
+            itself, *rivals = case["results"]
+            self.assertEqual((itself["name"], itself["verified"]), ("all at once", True))
+            self.assertGreater(itself["gflops"], 0)
+            self.assertTrue(rivals)
+        for case in report["cases"][:6]:
+            self.assertEqual("blocks_over_rows" in case, case["pivot"] != "full")
             engines = [one for one in case["results"] if one["kind"] == "engine"]
             self.assertEqual(len(engines), {"none": 4, "partial": 5, "full": 2}[case["pivot"]])
             for one in engines:
                 self.assertTrue(one["verified"])
+                self.assertEqual(sum(part["passes"] for part in one["parts"]), one["passes"] + 1)  # and the diagonal
                 bound = one["bound"]
                 self.assertAlmostEqual(bound["percent_of_limit"], 100 * bound["least_ms"] / bound["ms"], delta=1e-6)
-        self.assertIn(b"<svg", self.read(plot))
+        self.assertIn(b"GFLOP/s", self.read(plot))
+        self.assertEqual(self.read(plot).count(b"class=\"panel\""), 4)
+
+    def test_bench_takes_some_forms_and_prints_parts(self):
+        call = ("bench", "linalg", "--n", "40", "--repeat", "1", "--pivot", "partial", "--batch", "0")
+        result = run(*call, "--forms", "32 rows,copies", "--parts")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for words in (b"by blocks ", b"32 rows, tiles: ", b"  eliminate in panel", b"a row a pass, copies: "):
+            self.assertIn(words, result.stdout)
+        self.assertNotIn(b"pointers: ", result.stdout)
+        self.fails(2, "no form's name has 'x64' in it", *call, "--forms", "x64")
 
 
 if __name__ == "__main__":

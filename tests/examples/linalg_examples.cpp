@@ -1,6 +1,7 @@
 // The examples of linalg.hpp and of the README's part on matrices, as they are there.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <quadmill/context.hpp>
 #include <quadmill/linalg.hpp>
 #include <vector>
@@ -26,4 +27,15 @@ TEST_CASE("LU of a matrix") {
     CHECK(stats.info == 0);
     CHECK(x == std::vector<float>{1, 1});
     CHECK(d == doctest::Approx(-2));
+}
+
+TEST_CASE("LU of many small matrices") {
+    LuBatch batch(Context::headless());
+    const std::vector<float> two{2, 1, 4, 1, 1, 2, 2, 4};        // [2 1; 4 1] and [1 2; 2 4]
+    const BatchStats stats = batch.factor(two, 2);               // info is 0 and 2
+    const auto x = batch.solve(std::vector<float>{3, 5, 1, 1});  // 1, 1, and NaNs
+    CHECK(stats.info == std::vector<std::uint32_t>{0, 2});
+    CHECK(x[0] == 1);
+    CHECK(x[1] == 1);
+    CHECK((std::isnan(x[2]) && std::isnan(x[3])));
 }

@@ -1,0 +1,50 @@
+// Shallow water on a grid of cells, advanced by passes: it stays on the GPU, and so does how far a step of time goes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "gl/device.hpp"
+#include "pass/fold.hpp"
+#include "pass/transfer.hpp"
+#include "quadmill/context.hpp"
+
+namespace demo {
+
+// Height, momentum to the right, momentum up, dye. The unit of length is a cell's side, and gravity is 1.
+using Cell = std::array<float, 4>;
+
+struct Pond {
+    int width, height;
+    std::vector<Cell> cells;  // row after row from the lowest
+};
+// Water at rest, of depth 1, and on it some drops of dyed water.
+[[nodiscard]] Pond pond_with_drops(int width, int height, std::uint32_t seed);
+
+class Water {
+  public:
+    // How far the fastest wave goes in a step, in cells; beyond 1/2 the scheme is not stable.
+    static constexpr float courant = 0.45F;
+
+    Water(const quadmill::Context& context, const Pond& pond);
+    void advance(int steps = 1);
+    // As it is now; waits for the GPU.
+    [[nodiscard]] Pond read();
+    // The sum of all cells, of which walls keep the height and the dye; waits for the GPU.
+    [[nodiscard]] Cell sum();
+
+  private:
+    [[nodiscard]] const quadmill::detail::gl::Texture& fastest_wave();
+
+    quadmill::Context context_;
+    quadmill::detail::gl::Device& device_;
+    int width_, height_;
+    quadmill::detail::pass::Programs programs_;
+    quadmill::detail::pass::PingPong cells_;
+    std::optional<quadmill::detail::pass::Fold> sums_, speeds_;
+};
+
+}  // namespace demo

@@ -1,0 +1,42 @@
+// What goes on in steps by itself: in a window, as frames in a folder, or without any picture.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "quadmill/context.hpp"
+#include "show/canvas.hpp"
+#include "window/program.hpp"
+
+namespace demo {
+
+class Simulation {
+  public:
+    virtual ~Simulation() = default;
+    // Returns when the GPU is done.
+    virtual void advance(int steps) = 0;
+    [[nodiscard]] virtual show::Canvas picture(show::Size size) = 0;
+    // "8,192 bodies"
+    [[nodiscard]] virtual std::string what() const = 0;
+    // How well what must not change was kept.
+    [[nodiscard]] virtual std::string kept() = 0;
+    // What so many steps a second are.
+    [[nodiscard]] virtual std::string rate(double steps_a_second) const = 0;
+};
+using MakeSimulation = std::function<std::unique_ptr<Simulation>(const quadmill::Context&)>;
+
+struct SimulationOptions {
+    int steps = 10;  // before each frame but the first
+    bool no_window = false;
+    Pictures pictures{.frames = 24};
+};
+
+// --steps, --no-window, and those of pictures.
+void add_simulation_options(CLI::App& app, SimulationOptions& options);
+
+// As the options say. Without a window it prints in the end what was kept, and the rate.
+void run_simulation(const std::string& name, const SimulationOptions& options, const MakeSimulation& make);
+
+}  // namespace demo

@@ -1,0 +1,40 @@
+// Draws a quad as it is. Its fragments learn the known pivots: SEARCHED: those that the last search passed on, and the
+// one that it found, the largest of its partial results; else those on the diagonal. After panel_texels.glsl,
+// pivoting.glsl and fold.glsl.
+in vec4 target;
+uniform vec2 target_size;
+#ifdef SEARCHED
+uniform highp usampler2D texture1;  // the last search, see panel_search.frag
+uniform int parts;
+
+uvec4 part(int i) { return texelFetch(texture1, ivec2(i, 0), 0); }
+uvec4 four_parts(int i) { return four(part(i), part(i + 1), part(i + 2), part(i + 3)); }
+int found_row() {  // parts are a multiple of 16, and so many fetches are on their way at a time
+    uvec4 found = nothing;
+    for (int i = 0; i < parts; i += 16)
+        found = both(found, four(four_parts(i), four_parts(i + 4), four_parts(i + 8), four_parts(i + 12)));
+    return int(found.y);
+}
+#endif
+
+void main() {
+    vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1));
+    gl_Position = vec4(mix(target.xy, target.zw, corner) / target_size * 2.0 - 1.0, 0.0, 1.0);
+    ivec4 rows = first + ivec4(0, 1, 2, 3);
+#ifdef SEARCHED
+    if (known > 0) {
+        int row = found_row();
+        rows = ivec4(part(parts));
+        if (known == 1) rows.x = row;
+        if (known == 2) rows.y = row;
+        if (known == 3) rows.z = row;
+        if (known == 4) rows.w = row;
+    }
+#endif
+    swaps = rows;
+    pivot_rows = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
+    if (known > 0) pivot_rows[0] = pivot_row(0);
+    if (known > 1) pivot_rows[1] = pivot_row(1);
+    if (known > 2) pivot_rows[2] = pivot_row(2);
+    if (known > 3) pivot_rows[3] = pivot_row(3);
+}
