@@ -13,11 +13,7 @@
 #define KEYS 16
 #define LOG2_KEYS 4
 bool LESS(uvec2 a, uvec2 b) {
-#ifdef INT64
-    return packUint2x32(a) < packUint2x32(b);
-#else
     return a.y < b.y || (a.y == b.y && a.x < b.x);
-#endif
 }
 #else
 #define KEY uvec3

@@ -108,11 +108,6 @@ gl::Program SubgroupPasses::compile(const Variant& variant) {
         prelude +=
             "#extension GL_KHR_shader_subgroup_basic : require\n"
             "#extension GL_KHR_shader_subgroup_shuffle : require\n";
-        if (variant.words == 2) {
-            prelude +=
-                "#extension GL_ARB_gpu_shader_int64 : enable\n"
-                "#ifdef GL_ARB_gpu_shader_int64\n#define INT64\n#endif\n";
-        }
     }
     define(true, "WORDS " + std::to_string(variant.words));
     define(true, "SOURCE_WORDS " + std::to_string(variant.source_words));

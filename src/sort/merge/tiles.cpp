@@ -49,7 +49,8 @@ TileSurface::TileSurface(gl::Device& device, const KeyForm& form, std::size_t ti
 
 std::size_t TileSurface::bytes(const KeyForm& form, std::size_t tiles) {
     const auto shape = Tiles::of(tiles);
-    const auto keys = shape.tiles() * Tiles::lanes * Tiles::layers * gl::info(form.format()).bytes;
+    const auto keys = static_cast<std::size_t>(shape.texture_width()) * static_cast<std::size_t>(shape.fill_row() + 1) *
+                      Tiles::layers * gl::info(form.format()).bytes;
     const auto source = shape.tiles() * source_texels(form) * gl::info(form.source_format()).bytes;
     const auto cuts = (shape.tiles() + shape.in_row()) * 2 * gl::info(gl::Format::Rgba32ui).bytes;
     return 2 * keys + source + cuts;
