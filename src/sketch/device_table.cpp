@@ -458,12 +458,7 @@ void DeviceTable::add_to(HostTable& to) {
 
 void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates) {
     if (!levels_) carry();
-    const auto across = static_cast<std::size_t>(estimates.texture.width());
-    const auto rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
-    std::vector<gl::Quad> quads;
-    if (rows > 0) quads.push_back(gl::rectangle(0, 0, estimates.texture.width(), rows));
-    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
-    const gl::QuadList list(device_, std::move(quads));
+    const gl::QuadList list(device_, pass::first_texels(estimates.texture.width(), count));
     auto uniforms = key_uniforms(keys, 0);
     uniforms.set("table_log2", grid_.width_log2).set("estimates_width", estimates.texture.width());
     const bool levels = levels_ != nullptr;

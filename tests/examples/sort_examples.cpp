@@ -82,6 +82,10 @@ TEST_CASE("sort.hpp: an index, segments, the best") {
     std::vector<std::uint32_t> index(keys.size());
     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
     CHECK(index == std::vector<std::uint32_t>{1, 2, 0});
+    keys = {3, 1, 2};
+    sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
+    CHECK(keys == std::vector<float>{3, 1, 2});
+    CHECK(index == std::vector<std::uint32_t>{1, 2, 0});
     keys = {2, 1, 5, 4, 3, 9, 8};
     sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
     CHECK(keys == std::vector<float>{1, 2, 3, 4, 5, 8, 9});

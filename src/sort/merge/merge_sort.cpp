@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <string>
 
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
+#include "pass/layout.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::sort {
@@ -25,7 +28,7 @@ MergeLane::MergeLane(gl::Device& device)
       read_(device, gl::Query::Kind::Timestamp) {}
 
 MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
-    : device_(device), workers_(workers), passes_(device), plan_(device.info), lane_(device) {}
+    : device_(device), workers_(workers), passes_(device), plan_(device.info), lane_(device), programs_(device) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
     if (!surface_ || !surface_->fits(form, segments.pairs())) {
@@ -174,22 +177,13 @@ SortStats MergeSort::finish(MergeLane& lane) {
     return stats;
 }
 
-MergeSort::TexturePrograms::TexturePrograms(gl::Device& device)
-    : load(device, "sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
-      store(device, "sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
-            "#define WORDS 2\n" + std::string(shaders::sort_banked_glsl)) {}
-
 // The rows of `source` that are filled, and the places that are written.
 const gl::QuadList& MergeSort::argsort_quads(const MergeSurface& on, std::size_t source_rows, int width,
                                              std::size_t count) {
     const std::array key{static_cast<std::size_t>(on.source.texture.width()), static_cast<std::size_t>(width), count};
     if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
-    const auto across = static_cast<std::size_t>(width);
-    const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
-    std::vector<gl::Quad> quads{
-        gl::rectangle(0, 0, on.source.texture.width(), static_cast<int>(source_rows))};
-    if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
-    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
+    std::vector<gl::Quad> quads{gl::rectangle(0, 0, on.source.texture.width(), static_cast<int>(source_rows))};
+    std::ranges::copy(pass::first_texels(width, count), std::back_inserter(quads));
     return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
 }
 
@@ -209,31 +203,67 @@ const MergeSurface& MergeSort::sort_drawn(const KeyForm& form, std::size_t count
     return on;
 }
 
+// Draws the places of sorted keys, row after row.
+void MergeSort::store_index(const MergeSurface& on, const KeyForm& form, const gl::Framebuffer& to, DrawnQuads drawn) {
+    const auto words = "#define WORDS " + std::to_string(form.words()) + "\n";
+    draw(device_, {.name = "index of keys",
+                   .program = &programs_.get("sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
+                                             words + shaders::sort_banked_glsl),
+                   .inputs = {&on.keys.now.texture},
+                   .uniforms = {{"row_log2", on.shape.row_log2},
+                                {"half_height", on.shape.half_height},
+                                {"target_width", to.width()}},
+                   .target = &to,
+                   .quads = &drawn.quads,
+                   .first = drawn.first,
+                   .count = drawn.quads.quads().size() - drawn.first});
+}
+
+SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order order) {
+    const cpu::Stopwatch total;
+    const auto passes_before = device_.passes;
+    const KeyForm form{keys.type(), order, true};
+    Segments segments(form.pair_keys());
+    segments.add(0, keys.size());
+    auto& on = surface(form, segments);
+    SortStats stats{.n = keys.size(), .engine = Engine::Merge, .textures = 1};
+    upload(lane_.uploader_, form, keys, segments);
+    stats.upload_ms = total.ms();
+    lane_.uploaded_.note_time();
+    passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
+    const auto shape = pass::FourArray::of_blocks(0, keys.size());
+    if (index_.width() != shape.width || index_.height() != shape.height) {
+        index_ = {};
+        index_ = gl::Texture(device_, gl::Format::R32ui, shape.width, shape.height);
+    }
+    const gl::Framebuffer target(device_, index_);
+    const gl::QuadList quads(device_, pass::first_texels(shape.width, keys.size()));
+    store_index(on, form, target, {quads, 0});
+    lane_.sorted_.note_time();
+    index_back_.request(device_, index_);
+    lane_.read_.note_time();
+    gl::flush(device_);
+    device_.check("Sorter");  // before a place is overwritten
+    index_back_.copy_to(std::as_writable_bytes(index), workers_);
+    stats.sort_ms = gl::ms_between(lane_.uploaded_, lane_.sorted_);
+    stats.readback_ms = gl::ms_between(lane_.sorted_, lane_.read_);
+    stats.passes = device_.passes - passes_before;
+    stats.total_ms = total.ms();
+    return stats;
+}
+
 SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
                              IndexWrite write) {
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
     const auto form = argsort_form(keys.format(), order);
-    if (raw_.width() != keys.width() || raw_.height() != keys.height()) {
-        raw_ = {};
-        raw_ = gl::Texture(device_, gl::Format::R32ui, keys.width(), keys.height());
-    }
-    if (!texture_programs_) texture_programs_.emplace(device_);
-    const auto& [load, store] = *texture_programs_;
+    IndexTarget target(device_, index, write);
+    copy_bits(device_, keys, raw_);
     const gl::QuadList* quads = nullptr;
-    std::optional<gl::Texture> beside;
-    if (write == IndexWrite::Copied) {
-        beside.emplace(device_, gl::Format::R32ui, index.width(), index.height());
-        copy(device_, "copy from caller", index, *beside);  // some of it stays
-    }
-    // Made each time: the texture of that name may be another by now.
-    const gl::Framebuffer target(device_, beside ? *beside : index);
-    // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
-    copy(device_, "copy from caller", keys, raw_);
     const auto& on = sort_drawn(form, count, [&](const MergeSurface& to, std::size_t rows) {
         quads = &argsort_quads(to, rows, index.width(), count);
         draw(device_, {.name = "keys of texture",
-                       .program = &load,
+                       .program = &programs_.get("sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
                        .inputs = {&raw_},
                        .uniforms = {{"count", static_cast<int>(count)},
                                     {"source_width", keys.width()},
@@ -244,17 +274,8 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
                        .first = 0,
                        .count = 1});
     });
-    draw(device_, {.name = "index of keys",
-                   .program = &store,
-                   .inputs = {&on.keys.now.texture},
-                   .uniforms = {{"row_log2", on.shape.row_log2},
-                                {"half_height", on.shape.half_height},
-                                {"target_width", index.width()}},
-                   .target = &target,
-                   .quads = quads,
-                   .first = 1,
-                   .count = quads->quads().size() - 1});
-    if (beside) copy(device_, "copy to caller", *beside, index);
+    store_index(on, form, target.framebuffer(), {*quads, 1});
+    target.finish();
     return {.n = count,
             .engine = Engine::Merge,
             .textures = 1,

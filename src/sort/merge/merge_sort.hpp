@@ -11,7 +11,9 @@
 
 #include "cpu/stopwatch.hpp"
 #include "pass/banked.hpp"
+#include "pass/programs.hpp"
 #include "pass/transfer.hpp"
+#include "sort/host_argsort.hpp"
 #include "sort/merge/passes.hpp"
 #include "sort/merge/segments.hpp"
 
@@ -47,9 +49,6 @@ class MergeLane {
     gl::Query begun_, uploaded_, sorted_, read_;
 };
 
-// How places get into a texture of the host: drawn, or where that is not seen, drawn beside it and copied.
-enum class IndexWrite { Drawn, Copied };
-
 // Keeps programs, textures and staging memory from call to call. Pre of every call: a session is open.
 class MergeSort {
   public:
@@ -76,6 +75,9 @@ class MergeSort {
     SortStats finish(MergeLane& lane);
     // The GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(MergeLane& lane);
+
+    // Where the keys are in order, stably; the keys stay, and the index alone is read back. Pre: as run(); 1 <= keys.
+    SortStats argsort(Keys keys, std::span<std::uint32_t> index, Order order);
 
     // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of
     // `keys` are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <=
@@ -110,10 +112,11 @@ class MergeSort {
     void take(pass::BankedReadBack& readback, const MergeLane::Job& job);
 
     const gl::QuadList& argsort_quads(const MergeSurface& on, std::size_t rows, int width, std::size_t count);
-    struct TexturePrograms {
-        explicit TexturePrograms(gl::Device& device);
-        gl::Program load, store;
+    struct DrawnQuads {
+        const gl::QuadList& quads;
+        std::size_t first;
     };
+    void store_index(const MergeSurface& on, const KeyForm& form, const gl::Framebuffer& to, DrawnQuads drawn);
 
     gl::Device& device_;
     cpu::Workers& workers_;
@@ -122,7 +125,9 @@ class MergeSort {
     std::unique_ptr<MergeSurface> surface_;
     std::weak_ptr<const Segments> in_table_;  // that surface_->segments tells
     MergeLane lane_;                          // of run() and top()
-    std::optional<TexturePrograms> texture_programs_;
+    pass::ReadBack index_back_;
+    pass::Programs programs_;  // between keys of textures, or the index, and banked ones
+    gl::Texture index_;        // of argsort() from memory
     gl::Texture raw_;  // the keys of argsort()
     std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
 };
