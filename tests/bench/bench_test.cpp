@@ -118,7 +118,9 @@ TEST_CASE("a rival that does not sort, or loses keys, is found out; engines with
                              cpu::visit(keys, [](auto values) { std::ranges::fill(values, values.front()); });
                          }};
     SortBench bench(std::nullopt, "there is no OpenGL",
-                    {{"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}, {"idle", &idle}, {"careless", &careless}}, 3);
+                    {{"cpu", SortOptions{.engine = Engine::Cpu}},
+                     {"pbsn", SortOptions{.engine = Engine::Pbsn}},
+                     {"idle", &idle}, {"careless", &careless}}, 3);
     const auto found = bench.run({KeyType::F32, Distribution::Uniform, 1000});
     REQUIRE(found.results.size() == 4);
     CHECK(found.results[0].ran());
