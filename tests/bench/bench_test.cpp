@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "bench/cache.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
 #include "bench/sort_bench.hpp"
@@ -143,4 +144,18 @@ TEST_CASE("a plot escapes its words and keeps all points on the page") {
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(svg.find("inf") == std::string::npos);
     CHECK(svg.find("height=\"1000\"") != std::string::npos);
+}
+
+TEST_CASE("The cache model: misses of a step, and the sum over all steps of a sort") {
+    CHECK(cache_misses(64, 32, 1, 8) == 2 * 64 * 32 / 8);
+    CHECK(cache_misses(64, 32, 4, 8) == 2 * 64 * 32 / (4 * 8));
+    CHECK(cache_fetches(1 << 20, 1) == 0.5 * 20 * 20);
+    CHECK(cache_fetches(1 << 20, 8) == 7 * 19 + 0.5 * 17 * 17);
+    // What f(B) sums up: each of the steps with quads lower than a block fetches 2 B / h texels a texel in the place of 2,
+    // and the closed form leaves out terms of the order lg n.
+    for (const double block : {2.0, 4.0, 16.0}) {
+        double sum = 0;
+        for (int k = 1; k <= 24; ++k) sum += (24 - k + 1) * std::max(block / std::exp2(k - 1), 1.0);
+        CHECK(cache_fetches(std::exp2(24), block) == doctest::Approx(sum).epsilon(0.5));
+    }
 }
