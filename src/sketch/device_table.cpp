@@ -7,6 +7,7 @@
 
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
+#include "sketch/reciprocal.hpp"
 
 namespace quadmill::detail::sketch {
 
@@ -24,6 +25,15 @@ std::string words(std::uint64_t value) {
     return number(value) + ", " + number(value >> 32U);
 }
 
+// COLUMNS of shaders/sketch/hash.glsl: a constant, so that no key costs a division.
+std::string constants_of_columns(std::uint32_t columns) {
+    const auto by = Reciprocal::of(columns);
+    auto text = "#define COLUMNS " + number(columns) + "\n";
+    if (std::has_single_bit(columns)) return text + "#define COLUMNS_ARE_POWER\n";
+    return text + "#define COLUMNS_RECIPROCAL " + number(by.factor) + "\n#define COLUMNS_SHIFT " +
+           std::to_string(by.then) + "\n";
+}
+
 // The constants of shaders/sketch/hash.glsl.
 std::string constants(const Shape& shape) {
     std::string factors, offsets;
@@ -37,10 +47,10 @@ std::string constants(const Shape& shape) {
         offsets.append("uvec2(").append(words(function.offset)).append(")");
     }
     const auto functions = std::to_string(shape.functions().size());
-    return "#define WORDS " + std::to_string(shape.key_words()) + "\n#define DEPTH " + std::to_string(shape.depth()) +
-           "\n#define BUCKET " + std::to_string(shape.bucket()) + "\nconst uvec4 FACTORS[" + functions + "] = uvec4[" +
-           functions + "](" + factors + ");\nconst uvec2 OFFSETS[" + functions + "] = uvec2[" + functions + "](" +
-           offsets + ");\n";
+    return constants_of_columns(shape.columns()) + "#define WORDS " + std::to_string(shape.key_words()) +
+           "\n#define DEPTH " + std::to_string(shape.depth()) + "\n#define BUCKET " + std::to_string(shape.bucket()) +
+           "\nconst uvec4 FACTORS[" + functions + "] = uvec4[" + functions + "](" + factors +
+           ");\nconst uvec2 OFFSETS[" + functions + "] = uvec2[" + functions + "](" + offsets + ");\n";
 }
 
 // Counters in a texel of one render target, where a point is a bucket.
@@ -61,6 +71,11 @@ std::size_t pending_texels(const Shape& shape, SketchEngine form) {
 std::size_t table_texels(const Shape& shape) {
     if (shape.kind() == SketchKind::Msws) return std::size_t{2} * shape.columns();
     return (shape.seen_cells() + 3) / 4;
+}
+
+// What the table consists of, to Sort: counters, or buckets.
+std::uint64_t units_of(const Shape& shape) {
+    return shape.bucket() == 0 ? shape.cells() : shape.columns();
 }
 
 // Some forms go over the whole table for each slice, so those of large ones are larger; no more than a float counts.
@@ -112,12 +127,6 @@ std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const 
         return "a bucket takes " + std::to_string(layers_of(shape, form)) + " render targets, and the GPU has " +
                std::to_string(device.features.color_targets) + "; use BlendCounters";
     }
-    const auto places =
-        shape.bucket() == 0 ? std::uint64_t{shape.cells()} : std::uint64_t{shape.columns()} * Shape::masks;
-    if (sorts && places > 0xffffffffU) {
-        return "Sort tells at most 2^32 - 1 places apart, and the table has " + std::to_string(places) +
-               "; use BlendCounters";
-    }
     return {};
 }
 
@@ -131,17 +140,28 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
       hash_prelude_(constants(shape) + shaders::sketch_hash_glsl),
       programs_(device),
       points_(device),
-      masks_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
+      positions_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
+      masks_(device, gl::Format::R32ui, static_cast<int>(Shape::masks), 1),
       grid_(Grid::of(table_texels(shape))),
       table_(device, gl::Format::Rgba32ui, grid_.width(), grid_.height),
       slice_keys_(slice_of(shape)),
+      part_units_(std::uint64_t{1} << (shape.bucket() == 0 ? 31U : 21U)),
       instead_of_packed_(refusal(device, shape, SketchEngine::Sort) ? SketchEngine::BlendCounters
                                                                     : SketchEngine::Sort) {
-    send_words(device_, lanes_[0].keys_uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
+    const auto masks = shape_.mask_table();
+    auto& uploader = lanes_[0].keys_uploader;
+    send_words(device_, uploader, workers_, positions_, [&](std::size_t first, std::span<std::uint32_t> to) {
         std::ranges::fill(to, 0U);
-        for (std::size_t i = 0; i < to.size() && !shape_.mask_table().empty(); ++i) {
-            const auto* const four = &shape_.mask_table()[(first + i) / 4].at(4 * ((first + i) % 4));
+        for (std::size_t i = 0; i < to.size() && !masks.empty(); ++i) {
+            const auto* const four = &masks[(first + i) / 4].at(4 * ((first + i) % 4));
             for (unsigned b = 0; b < 4; ++b) to[i] |= std::uint32_t{four[b]} << (8 * b);
+        }
+    });
+    send_words(device_, uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
+        std::ranges::fill(to, 0U);
+        for (std::size_t i = 0; i < to.size() && !masks.empty(); ++i) {
+            for (const auto position : std::span(masks[first + i]).first(static_cast<std::size_t>(shape_.depth())))
+                to[i] |= 1U << position;
         }
     });
     gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
@@ -153,7 +173,12 @@ std::string DeviceTable::key_prelude(bool weighted) const {
 }
 
 gl::Uniforms DeviceTable::key_uniforms(const gl::Texture& keys, std::size_t first) const {
-    return {{"columns", shape_.columns()}, {"key_width", keys.width()}, {"first_key", static_cast<int>(first)}};
+    const auto width = static_cast<std::uint32_t>(keys.width());
+    const auto by = Reciprocal::of(width);
+    return {{"key_width", width},
+            {"key_reciprocal", by.factor},
+            {"key_shifts", glm::ivec2(by.first, by.then)},
+            {"first_key", static_cast<int>(first)}};
 }
 
 gl::Uniforms DeviceTable::table_uniforms() const {
@@ -274,7 +299,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     draw_points(keys, onto);
     onto.weight += keys.weight;
     if (onto.weight <= packed_exact) return;
-    if (check(onto, keys.count * static_cast<std::uint64_t>(shape_.depth())) == Checked::Right) return carry();
+    if (check(onto, keys.count * static_cast<std::uint64_t>(shape_.depth())) == Checked::Right) return;
     skip_packed_ = packed_pause;
     pending_.reset();
     add_slice(keys, sign, instead_of_packed_);
@@ -282,16 +307,17 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
 
 void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
     auto uniforms = key_uniforms(*keys.keys, keys.first);
-    uniforms.set("target_log2", onto.grid.width_log2);
+    const bool counters = onto.form == SketchEngine::BlendCounters;
+    uniforms.set("target_log2", onto.grid.width_log2)
+        .set("target_scale", 2.0F / glm::vec2(onto.target.texture.width(), onto.target.texture.height()));
     gl::Pass pass{.name = "insert points",
-                  .inputs = {keys.keys, keys.weights, &masks_},
+                  .inputs = {keys.keys, keys.weights, counters ? &positions_ : &masks_},
                   .uniforms = std::move(uniforms),
                   .target = &onto.target.framebuffer,
                   .blend = gl::Blend::Add,
                   .points = &points_,
                   .first = 0,
                   .count = keys.count};
-    const bool counters = onto.form == SketchEngine::BlendCounters;
     const auto vertex = hash_prelude_ + key_prelude(keys.weights) + shaders::sketch_points_glsl +
                         (counters ? shaders::sketch_counters_vert : shaders::sketch_bucket_vert);
     if (counters) {
@@ -310,9 +336,12 @@ void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
 // Waits for the GPU.
 DeviceTable::Checked DeviceTable::check(const Pending& packed, std::uint64_t increments) {
     const gl::Texture* from = &packed.target.texture;
-    pass::Target sums;
+    std::size_t round = 0;
     for (bool later = false; !later || from->width() > 1 || from->height() > 1; later = true) {
-        pass::Target next(device_, gl::Format::Rg32ui, (from->width() + 15) / 16, (from->height() + 15) / 16);
+        const int width = (from->width() + 15) / 16, height = (from->height() + 15) / 16;
+        auto& next = sums_.at(round++);
+        if (!next.is(gl::Format::Rg32ui, width, height))
+            next = pass::Target(device_, gl::Format::Rg32ui, width, height);
         const auto prelude = later ? std::string("#define LATER\n")
                                    : "#define TARGETS " + std::to_string(layers_of(shape_, packed.form)) + "\n";
         draw(device_, {.name = "check packed",
@@ -321,10 +350,9 @@ DeviceTable::Checked DeviceTable::check(const Pending& packed, std::uint64_t inc
                        .uniforms = {{"source_size", glm::ivec2(from->width(), from->height())}},
                        .target = &next.framebuffer,
                        .quads = &next.whole});
-        sums = std::move(next);
-        from = &sums.texture;
+        from = &next.texture;
     }
-    read_back_.request(device_, sums.texture);
+    read_back_.request(device_, *from);
     std::array<std::uint32_t, 2> total{};
     std::memcpy(total.data(), read_back_.wait().data(), sizeof total);
     return total[0] == static_cast<std::uint32_t>(increments) && total[1] == 0 ? Checked::Right : Checked::RanOver;
@@ -336,6 +364,7 @@ void DeviceTable::renew(gl::Pass pass) {
     pass.quads = &next_.whole;
     draw(device_, pass);
     std::swap(table_, next_);
+    is_empty_ = false;
 }
 
 void DeviceTable::carry() {
@@ -370,37 +399,62 @@ void DeviceTable::carry_to_levels() {
     pending_->weight = 0;
 }
 
+// Codes have 32 bits, and the highest of all is for what is of no part. So larger tables are done in parts, each of whole
+// rows of texels.
 void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
     carry();
     if (!merge_) merge_.emplace(device_, workers_);
-    const auto each = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
-    const auto count = static_cast<int>(keys.count * each);
+    if (!next_.texture) next_ = pass::Target(device_, gl::Format::Rgba32ui, grid_.width(), grid_.height);
+    const auto units = units_of(shape_), each = units < 2 * part_units_ ? units : part_units_;
+    for (std::uint64_t first = 0; first < units; first += each)
+        count_part(keys, sign, first, std::min(each, units - first));
+    std::swap(table_, next_);
+    is_empty_ = false;
+}
+
+// Sorts the places of a part, and counts them into next_.
+void DeviceTable::count_part(const KeyTextures& keys, Sign sign, std::uint64_t first, std::uint64_t units) {
+    const auto per_key = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
+    const auto count = static_cast<int>(keys.count * per_key);
     const auto& sorted = merge_->sort_drawn(
-        {KeyType::U32, Order::Ascending, false}, keys.count * each,
+        {KeyType::U32, Order::Ascending, false}, keys.count * per_key,
         [&](const sort::MergeSurface& on, std::size_t rows) {
             const auto& source = on.source.texture;
             const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.width(), static_cast<int>(rows))});
             auto uniforms = key_uniforms(*keys.keys, keys.first);
             uniforms.set("count", count).set("target_width", source.width());
+            uniforms.set("first_unit", static_cast<unsigned>(first)).set("part_units", static_cast<unsigned>(units));
             draw(device_, {.name = "places of keys",
                            .program = &programs_.get("sketch/codes.frag", shaders::sketch_codes_frag,
                                                      hash_prelude_ + key_prelude(false)),
-                           .inputs = {keys.keys, nullptr, &masks_},
+                           .inputs = {keys.keys, nullptr, &positions_},
                            .uniforms = std::move(uniforms),
                            .target = &on.source.framebuffer,
                            .quads = &quads});
         });
+    // In texels of the table; the last part goes on to the end of the last row.
+    const auto unit_cells = static_cast<std::uint64_t>(std::max(shape_.bucket(), 1));
+    const auto begin = static_cast<int>(first * unit_cells / 4);
+    const auto end =
+        std::min(static_cast<int>(((first + units) * unit_cells + 3) / 4), static_cast<int>(table_texels(shape_)));
+    const auto end_row = (end + grid_.width() - 1) >> grid_.width_log2;
+    const gl::QuadList rows(device_,
+                            {gl::rectangle(0, begin >> grid_.width_log2, grid_.width(), static_cast<int>(end_row))});
     auto uniforms = table_uniforms();
     uniforms.set("count", count)
+        .set("first_texel", begin)
+        .set("part_texels", end - begin)
         .set("removes", sign == Sign::Minus ? 1 : 0)
         .set("row_log2", sorted.shape.row_log2)
         .set("half_height", sorted.shape.half_height);
     const auto* const words = "#undef WORDS\n#define WORDS 1\n";  // of what is sorted
-    renew({.name = "count runs",
-           .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
-                                     hash_prelude_ + words + shaders::sort_banked_glsl),
-           .inputs = {&sorted.keys.now.texture, &table_.texture, &masks_},
-           .uniforms = std::move(uniforms)});
+    draw(device_, {.name = "count runs",
+                   .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
+                                             hash_prelude_ + words + shaders::sort_banked_glsl),
+                   .inputs = {&sorted.keys.now.texture, &table_.texture, &positions_},
+                   .uniforms = std::move(uniforms),
+                   .target = &next_.framebuffer,
+                   .quads = &rows});
 }
 
 // ---- whole tables ----------------------------------------------------------------------------------------------
@@ -416,6 +470,7 @@ void DeviceTable::add(DeviceTable& other) {
 void DeviceTable::load(const HostTable& from) {
     if (levels_) return load_levels(from.multi_level());
     pending_.reset();
+    is_empty_ = false;
     const auto all = shape_.seen_cells();
     send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
                [&](std::size_t first, std::span<std::uint32_t> to) {
@@ -457,19 +512,27 @@ void DeviceTable::add_to(HostTable& to) {
 // ---- queries ---------------------------------------------------------------------------------------------------
 
 void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates) {
-    if (!levels_) carry();
+    // What is packed and all there is needs one texel a bucket.
+    const bool packed =
+        is_empty_ && pending_ && pending_->form == SketchEngine::BlendPacked && pending_->sign == Sign::Plus;
+    if (!levels_ && !packed) carry();
+    const auto& table = packed ? pending_->target.texture : table_.texture;
     const gl::QuadList list(device_, pass::first_texels(estimates.texture.width(), count));
     auto uniforms = key_uniforms(keys, 0);
-    uniforms.set("table_log2", grid_.width_log2).set("estimates_width", estimates.texture.width());
-    const bool levels = levels_ != nullptr;
+    uniforms.set("table_log2", packed ? pending_->grid.width_log2 : grid_.width_log2);
+    const bool levels = levels_ != nullptr, same_places = keys.width() == estimates.texture.width();
     if (levels) uniforms.set("high_log2", high_log2_);
-    draw(device_, {.name = "estimates",
-                   .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag,
-                                             hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "")),
-                   .inputs = {&keys, nullptr, &masks_, &table_.texture, levels ? &high_.texture : nullptr},
-                   .uniforms = std::move(uniforms),
-                   .target = &estimates.framebuffer,
-                   .quads = &list});
+    if (!same_places) uniforms.set("estimates_width", estimates.texture.width());
+    const bool by_mask = packed || (shape_.bucket() == 8 && !levels);
+    const auto prelude = hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "") +
+                         (packed ? "#define PENDING\n" : "") + (same_places ? "#define SAME_PLACES\n" : "");
+    draw(device_,
+         {.name = "estimates",
+          .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag, prelude),
+          .inputs = {&keys, nullptr, by_mask ? &masks_ : &positions_, &table, levels ? &high_.texture : nullptr},
+          .uniforms = std::move(uniforms),
+          .target = &estimates.framebuffer,
+          .quads = &list});
 }
 
 void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) {

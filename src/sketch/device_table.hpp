@@ -77,6 +77,8 @@ class DeviceTable {
 
     // Keys that are added at once, at most; for tests to make it small.
     [[nodiscard]] std::size_t& slice_keys() { return slice_keys_; }
+    // Buckets, or counters of a table of rows, of a part of a table that Sort cannot count at once: whole rows of texels.
+    [[nodiscard]] std::uint64_t& part_units() { return part_units_; }
 
     static constexpr std::uint64_t exact = std::uint64_t{1} << 24U;  // a float holds all integers up to it
     static constexpr std::uint64_t packed_exact = (1U << 12U) - 1;   // and of two counters in a float, each
@@ -109,6 +111,7 @@ class DeviceTable {
     void draw_points(const KeyTextures& keys, const Pending& onto);
     [[nodiscard]] Checked check(const Pending& packed, std::uint64_t increments);
     void sort(const KeyTextures& keys, Sign sign);
+    void count_part(const KeyTextures& keys, Sign sign, std::uint64_t first, std::uint64_t units);
     void carry_to_levels();
     void load_levels(const MultiLevel& from);
     // Draws a new table from the old one.
@@ -122,9 +125,10 @@ class DeviceTable {
     std::string hash_prelude_;
     pass::Programs programs_;
     gl::Points points_;
-    gl::Texture masks_;
+    gl::Texture positions_, masks_;  // of each mask: the positions of its bits, and the bits
     Grid grid_;
     pass::Target table_, next_;  // next_ is made when the GPU first changes the table
+    bool is_empty_ = true;       // the table is; what is blended is beside it
     pass::Target high_;          // of Msws: its high counters
     int high_log2_ = 0;
     std::optional<Pending> pending_;
@@ -132,8 +136,10 @@ class DeviceTable {
     std::size_t lane_ = 0;
     std::optional<sort::MergeSort> merge_;
     pass::Target estimates_;
+    std::array<pass::Target, 4> sums_;  // of check(), each a 16th as wide and high as the one before
     pass::ReadBack read_back_;
     std::size_t slice_keys_;
+    std::uint64_t part_units_;
     // What a batch that runs over is full of are few keys that occur often, which cost Sort nothing.
     SketchEngine instead_of_packed_;
     int skip_packed_ = 0;  // batches, since one ran over
