@@ -78,29 +78,12 @@ std::uint64_t units_of(const Shape& shape) {
     return shape.bucket() == 0 ? shape.cells() : shape.columns();
 }
 
-// Some forms go over the whole table for each slice, so those of large ones are larger; no more than a float counts.
+// Some forms go over the whole table for each slice, so those of large ones are larger.
 std::size_t slice_of(const Shape& shape) {
-    return std::clamp(std::bit_floor(shape.seen_cells() / 4), most_keys, static_cast<std::size_t>(DeviceTable::exact));
-}
-
-// Sends the words of all texels, counted row after row.
-void send_words(gl::Device& device, pass::Uploader& uploader, cpu::Workers& workers, const gl::Texture& texture,
-                const std::function<void(std::size_t first, std::span<std::uint32_t> to)>& fill) {
-    const auto row_words = static_cast<std::size_t>(texture.width()) * gl::info(texture.format()).bytes / 4;
-    uploader.send(device, texture, workers, [&](std::size_t row, std::size_t rows, std::span<std::byte> memory) {
-        fill(row * row_words, {reinterpret_cast<std::uint32_t*>(memory.data()), rows * row_words});
-    });
+    return std::max(std::bit_floor(shape.seen_cells() / 4), most_keys);
 }
 
 }  // namespace
-
-Grid Grid::of(std::size_t texels) {
-    Grid grid;
-    while ((std::size_t{1} << (2 * grid.width_log2)) < texels) ++grid.width_log2;
-    grid.height = static_cast<int>((texels + (std::size_t{1} << grid.width_log2) - 1) >> grid.width_log2);
-    grid.height = std::max(grid.height, 1);
-    return grid;
-}
 
 std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const Shape& shape, SketchEngine engine) {
     const auto kind = shape.kind();
@@ -130,20 +113,17 @@ std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const 
     return {};
 }
 
-DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels,
-                         HostTable* levels)
+DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels)
     : device_(device),
       workers_(workers),
       shape_(shape),
       texels_(texels),
-      levels_(levels),
       hash_prelude_(constants(shape) + shaders::sketch_hash_glsl),
       programs_(device),
       points_(device),
       positions_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
       masks_(device, gl::Format::R32ui, static_cast<int>(Shape::masks), 1),
       grid_(Grid::of(table_texels(shape))),
-      table_(device, gl::Format::Rgba32ui, grid_.width(), grid_.height),
       slice_keys_(slice_of(shape)),
       part_units_(std::uint64_t{1} << (shape.bucket() == 0 ? 31U : 21U)),
       instead_of_packed_(refusal(device, shape, SketchEngine::Sort) ? SketchEngine::BlendCounters
@@ -164,6 +144,11 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
                 to[i] |= 1U << position;
         }
     });
+    if (shape.kind() == SketchKind::Msws) {
+        levels_.emplace(device, workers, shape);
+        return;
+    }
+    table_ = pass::Target(device_, gl::Format::Rgba32ui, grid_.width(), grid_.height);
     gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
 }
 
@@ -189,7 +174,7 @@ gl::Uniforms DeviceTable::table_uniforms() const {
 
 // How many keys from `first` on can be blended between two carries.
 std::size_t DeviceTable::next_slice(const Batch& batch, std::size_t first) const {
-    const auto most = std::min(batch.size - first, slice_keys_);
+    const auto most = std::min({batch.size - first, slice_keys_, static_cast<std::size_t>(exact)});
     if (batch.weights.empty()) return most;
     std::uint64_t weight = 0;
     for (std::size_t i = 0; i < most; ++i) {
@@ -248,9 +233,17 @@ void DeviceTable::add(const Batch& batch, Sign sign, SketchEngine engine) {
 }
 
 void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine) {
-    for (std::size_t first = 0; first < count; first += slice_keys_) {
-        const auto some = std::min(slice_keys_, count - first);
-        add_slice({.keys = &keys, .first = first, .count = some, .weight = some}, sign, engine);
+    add_slices({.keys = &keys, .first = 0, .count = count, .weight = count}, sign, engine);
+}
+
+// Packed counters are checked, however many keys there are; others hold what a float counts.
+void DeviceTable::add_slices(const KeyTextures& keys, Sign sign, SketchEngine engine) {
+    const auto most = std::min(slice_keys_, engine == SketchEngine::BlendPacked ? slice_keys_ : std::size_t{exact});
+    for (std::size_t done = 0; done < keys.count; done += most) {
+        auto slice = keys;
+        slice.first += done;
+        slice.weight = slice.count = std::min(most, keys.count - done);
+        add_slice(slice, sign, engine);
     }
 }
 
@@ -287,7 +280,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     constexpr auto form = SketchEngine::BlendPacked;
     if (skip_packed_ > 0) {
         --skip_packed_;
-        return add_slice(keys, sign, instead_of_packed_);
+        return add_slices(keys, sign, instead_of_packed_);
     }
     const auto fits = [&] {
         return !pending_ ||
@@ -302,7 +295,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     if (check(onto, keys.count * static_cast<std::uint64_t>(shape_.depth())) == Checked::Right) return;
     skip_packed_ = packed_pause;
     pending_.reset();
-    add_slice(keys, sign, instead_of_packed_);
+    add_slices(keys, sign, instead_of_packed_);
 }
 
 void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
@@ -369,34 +362,28 @@ void DeviceTable::renew(gl::Pass pass) {
 
 void DeviceTable::carry() {
     if (is_carried()) return;
-    if (levels_) return carry_to_levels();
+    if (levels_) {
+        levels_->carry(pending_->target.texture, pending_->grid, pending_->sign);
+    } else {
+        carry_to_table();
+    }
+    gl::fill(device_, pending_->target.texture, 0);
+    pending_->weight = 0;
+}
+
+void DeviceTable::carry_to_table() {
     const auto form = pending_->form == SketchEngine::BlendCounters  ? 0
                       : pending_->form == SketchEngine::BlendBuckets ? 1
                                                                      : 2;
     auto uniforms = table_uniforms();
     uniforms.set("pending_log2", pending_->grid.width_log2).set("removes", pending_->sign == Sign::Minus ? 1 : 0);
     renew({.name = "carry",
-           .program = &programs_.get(
-               "sketch/carry.frag", shaders::sketch_carry_frag,
-               "#define FORM " + std::to_string(form) + "\n#define BUCKET " + std::to_string(shape_.bucket()) + "\n"),
+           .program = &programs_.get("sketch/carry.frag", shaders::sketch_carry_frag,
+                                     "#define FORM " + std::to_string(form) + "\n#define BUCKET " +
+                                         std::to_string(shape_.bucket()) + "\n" +
+                                         (form == 0 ? shaders::sketch_pending_glsl : "")),
            .inputs = {&table_.texture, &pending_->target.texture},
            .uniforms = std::move(uniforms)});
-    gl::fill(device_, pending_->target.texture, 0);
-    pending_->weight = 0;
-}
-
-void DeviceTable::carry_to_levels() {
-    read_back_.request(device_, pending_->target.texture);
-    const auto bytes = read_back_.wait();
-    const std::span all(reinterpret_cast<const float*>(bytes.data()), shape_.seen_cells());
-    std::array<std::uint32_t, 1024> some{};
-    for (std::size_t first = 0; first < all.size(); first += some.size()) {
-        const auto part = all.subspan(first, std::min(some.size(), all.size() - first));
-        std::ranges::transform(part, some.begin(), [](float count) { return static_cast<std::uint32_t>(count); });
-        levels_->add_cells(first, std::span(some).first(part.size()), pending_->sign);
-    }
-    gl::fill(device_, pending_->target.texture, 0);
-    pending_->weight = 0;
 }
 
 // Codes have 32 bits, and the highest of all is for what is of no part. So larger tables are done in parts, each of whole
@@ -468,8 +455,8 @@ void DeviceTable::add(DeviceTable& other) {
 }
 
 void DeviceTable::load(const HostTable& from) {
-    if (levels_) return load_levels(from.multi_level());
     pending_.reset();
+    if (levels_) return levels_->load(from.multi_level());
     is_empty_ = false;
     const auto all = shape_.seen_cells();
     send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
@@ -480,30 +467,9 @@ void DeviceTable::load(const HostTable& from) {
                });
 }
 
-void DeviceTable::load_levels(const MultiLevel& from) {
-    constexpr std::size_t low_words = sizeof(MultiLevel::Low) / 4, high_words = MultiLevel::bucket;
-    send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
-               [&](std::size_t first, std::span<std::uint32_t> to) {
-                   const auto all = std::as_bytes(from.low());
-                   const auto begin = std::min(first * 4, all.size()),
-                              end = std::min((first + to.size()) * 4, all.size());
-                   std::memcpy(to.data(), all.data() + begin, end - begin);
-               });
-    static_assert(low_words == 8);  // two texels
-    const auto grid = Grid::of(from.high().size() * high_words / 4);
-    if (!high_.is(gl::Format::Rgba32ui, grid.width(), grid.height))
-        high_ = pass::Target(device_, gl::Format::Rgba32ui, grid.width(), grid.height);
-    high_log2_ = grid.width_log2;
-    send_words(device_, lanes_[1].keys_uploader, workers_, high_.texture,
-               [&](std::size_t first, std::span<std::uint32_t> to) {
-                   const auto end = std::min(first + to.size(), from.high().size() * high_words);
-                   for (auto i = first; i < end; ++i)
-                       to[i - first] = static_cast<std::uint32_t>(from.high()[i / high_words].at(i % high_words));
-               });
-}
-
 void DeviceTable::add_to(HostTable& to) {
     carry();
+    if (levels_) return levels_->add_to(to);
     read_back_.request(device_, table_.texture);
     const auto bytes = read_back_.wait();
     to.add_cells(0, {reinterpret_cast<const std::uint32_t*>(bytes.data()), shape_.seen_cells()});
@@ -511,27 +477,27 @@ void DeviceTable::add_to(HostTable& to) {
 
 // ---- queries ---------------------------------------------------------------------------------------------------
 
-void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates) {
+void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Framebuffer& estimates) {
     // What is packed and all there is needs one texel a bucket.
     const bool packed =
         is_empty_ && pending_ && pending_->form == SketchEngine::BlendPacked && pending_->sign == Sign::Plus;
-    if (!levels_ && !packed) carry();
-    const auto& table = packed ? pending_->target.texture : table_.texture;
-    const gl::QuadList list(device_, pass::first_texels(estimates.texture.width(), count));
+    if (!packed) carry();
+    const auto& table = packed ? pending_->target.texture : levels_ ? levels_->low() : table_.texture;
+    const gl::QuadList list(device_, pass::first_texels(estimates.width(), count));
     auto uniforms = key_uniforms(keys, 0);
     uniforms.set("table_log2", packed ? pending_->grid.width_log2 : grid_.width_log2);
-    const bool levels = levels_ != nullptr, same_places = keys.width() == estimates.texture.width();
-    if (levels) uniforms.set("high_log2", high_log2_);
-    if (!same_places) uniforms.set("estimates_width", estimates.texture.width());
+    const bool levels = levels_.has_value(), same_places = keys.width() == estimates.width();
+    if (levels) uniforms.set("high_log2", DeviceLevels::high_log2);
+    if (!same_places) uniforms.set("estimates_width", estimates.width());
     const bool by_mask = packed || (shape_.bucket() == 8 && !levels);
     const auto prelude = hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "") +
                          (packed ? "#define PENDING\n" : "") + (same_places ? "#define SAME_PLACES\n" : "");
     draw(device_,
          {.name = "estimates",
           .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag, prelude),
-          .inputs = {&keys, nullptr, by_mask ? &masks_ : &positions_, &table, levels ? &high_.texture : nullptr},
+          .inputs = {&keys, nullptr, by_mask ? &masks_ : &positions_, &table, levels ? &levels_->high() : nullptr},
           .uniforms = std::move(uniforms),
-          .target = &estimates.framebuffer,
+          .target = &estimates,
           .quads = &list});
 }
 
@@ -544,7 +510,7 @@ void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) 
             estimates_ = {};
             estimates_ = pass::Target(device_, gl::Format::R32ui, key_width, rows);
         }
-        query(*sent.keys, count, estimates_);
+        query(*sent.keys, count, estimates_.framebuffer);
         read_back_.request(device_, estimates_.texture);
         const auto bytes = read_back_.wait();
         const std::span found(reinterpret_cast<const std::uint32_t*>(bytes.data()), count);
@@ -553,8 +519,8 @@ void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) 
 }
 
 std::size_t DeviceTable::bytes() const {
-    return table_.texture.bytes() + (next_.texture ? next_.texture.bytes() : 0) +
-           (high_.texture ? high_.texture.bytes() : 0) + (pending_ ? pending_->target.texture.bytes() : 0);
+    return (table_.texture ? table_.texture.bytes() : 0) + (next_.texture ? next_.texture.bytes() : 0) +
+           (levels_ ? levels_->bytes() : 0) + (pending_ ? pending_->target.texture.bytes() : 0);
 }
 
 }  // namespace quadmill::detail::sketch
