@@ -313,3 +313,41 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
         CHECK(different == 0);
     }
 }
+
+TEST_CASE("What is packed is asked beside a table that is empty or not, after every way that a table fills") {
+    using enum SketchEngine;
+    auto& device = *detail::Access::of(context());
+    const detail::gl::Scope scope(device, "test");
+    using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
+    const auto keys = sketch_stream<std::uint32_t>("uniform", 6'000, 1);
+    const Batch batch{keys.size(),
+                      [](const void* from, std::size_t first, std::span<Key> to) {
+                          for (std::size_t i = 0; i < to.size(); ++i)
+                              to[i] = key_of(static_cast<const std::uint32_t*>(from)[first + i]);
+                      },
+                      keys.data()};
+    detail::cpu::Workers workers(1);
+    for (const auto kind : {SketchKind::Quarter, SketchKind::Half, SketchKind::Warp}) {
+        for (const auto before : {Auto, Cpu, Sort, BlendBuckets, BlendCounters, BlendPacked}) {  // Auto: nothing
+            CAPTURE(test::name_of(kind));
+            CAPTURE(name_of(before));
+            const Shape shape({.kind = kind, .width = 1'000}, 1, "test");
+            DeviceTable table(device, workers, shape, {});
+            HostTable expected(shape);
+            if (before != Auto) expected.add(batch, Sign::Plus, keys.size(), workers);
+            if (before == Cpu) table.load(expected);
+            else if (before != Auto) table.add(batch, Sign::Plus, before);
+            table.add(batch, Sign::Plus, BlendPacked);
+            expected.add(batch, Sign::Plus, 2 * keys.size(), workers);
+            std::vector<std::uint64_t> found(keys.size()), wanted(keys.size());
+            table.query(batch, found);
+            expected.query(batch, wanted, workers);
+            CHECK(found == wanted);
+            table.add(batch, Sign::Minus, BlendPacked);
+            expected.add(batch, Sign::Minus, 2 * keys.size(), workers);
+            table.query(batch, found);
+            expected.query(batch, wanted, workers);
+            CHECK(found == wanted);
+        }
+    }
+}
