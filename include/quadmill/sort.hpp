@@ -266,8 +266,8 @@ class QUADMILL_API Sorter {
     /// of `keys` when it is not given, and at most 2^28; else as for sort_texture(), but BASE_LEVEL 0 or immutable.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
     /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key; Bitonic 16 for each of 2^k >= count.
-    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is none of
-    /// Auto, Merge and Bitonic, or Merge has no room: within SortOptions::gpu_memory where it is set, else as the driver says.
+    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is not Auto,
+    /// Merge or Bitonic, or Merge has no room: within SortOptions::gpu_memory where it is set, else as the driver says.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {});

@@ -1,5 +1,5 @@
-// A step of the bitonic sort of Kipfer et al. (2004): two elements a texel, so that the last step of each stage needs no
-// other texel (WITHIN), and side and direction come from coordinates that are scaled to the step, so that a dozen
+// A step of the bitonic sort of Kipfer et al. (2004): two elements a texel, so that the last step of each stage needs
+// no other texel (WITHIN), and side and direction come from coordinates that are scaled to the step, so that a dozen
 // instructions are left. Both are powers of two, so that all is exact.
 //     texture0   elements (early_keys.glsl)
 uniform highp usampler2D texture0;

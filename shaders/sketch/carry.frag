@@ -1,8 +1,8 @@
 // Adds what was blended to the table, or takes it off where points were removes: four counters a fragment, texel t of
 // the table, whose counters are 4 t to 4 t + 3.
 //     texture0   the table, in rows of 2^table_log2 texels
-//     texture1   what was blended, in rows of 2^pending_log2 texels: a counter a texel (FORM 0, pending.glsl), or a bucket
-//                a texel of each layer, four counters (FORM 1) or eight (FORM 2) of it
+//     texture1   what was blended, in rows of 2^pending_log2 texels: a counter a texel (FORM 0, pending.glsl), or a
+//                bucket a texel of each layer, four counters (FORM 1) or eight (FORM 2) of it
 uniform highp usampler2D texture0;
 #if FORM != 0
 uniform highp sampler2DArray texture1;

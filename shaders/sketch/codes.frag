@@ -1,9 +1,9 @@
 // What the merge engine sorts in place of a scatter: four places a texel, DEPTH of each key, which are its counters;
-// or, where keys have buckets, one of each key: its bucket times 1024 and its mask. Of a table in parts, codes count from
-// the part's first one, and those of other parts come last.
+// or, where keys have buckets, one of each key: its bucket times 1024 and its mask. Of a table in parts, codes count
+// from the part's first one, and those of other parts come last.
 uniform int count;         // of places
 uniform int target_width;  // of the texture that the merge engine reads
-uniform uint first_unit;  // of the part: a counter, or where keys have buckets, a bucket
+uniform uint first_unit;   // of the part: a counter, or where keys have buckets, a bucket
 uniform uint part_units;
 out uvec4 codes;
 

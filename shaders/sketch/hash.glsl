@@ -1,6 +1,6 @@
 // The counters of a key, as src/sketch/shape.hpp has them. Before this stand WORDS (of a key), DEPTH, BUCKET (counters
-// in a bucket; 0: rows), COLUMNS (counters in a row, or buckets), with COLUMNS_RECIPROCAL and COLUMNS_SHIFT or, where it
-// is one, COLUMNS_ARE_POWER of two, and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and
+// in a bucket; 0: rows), COLUMNS (counters in a row, or buckets), with COLUMNS_RECIPROCAL and COLUMNS_SHIFT or, where
+// it is one, COLUMNS_ARE_POWER of two, and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and
 // high word.
 //     texture2   of a hash's mask: the positions in the bucket, a byte each; with MASKS its bits
 uniform highp usampler2D texture2;

@@ -1,7 +1,7 @@
 // Keys as they are in memory to planes of unsigned numbers: the highest word in plane 0, and with INDEXED the place of
 // the key in the last one, so that no two are equal and padding follows all keys.
-//     texture0   memory, texel after texel in rows of 2^memory_log2 texels; with OF_TEXTURES one key a texel, in rows of
-//                memory_width
+//     texture0   memory, texel after texel in rows of 2^memory_log2 texels; with OF_TEXTURES one key a texel, in rows
+//                of memory_width
 #define TEXEL_KEYS (4 / SOURCE_WORDS)
 uniform highp usampler2D texture0;
 #ifdef OF_TEXTURES

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "bench/pass_meter.hpp"
 #include "pass/layout.hpp"
@@ -61,9 +63,10 @@ class CacheMeter : PassMeter {
                 {stride, strided(program, Axis::Across, stride), strided(program, Axis::Down, stride)});
         }
         // The lowest rate is where each fetch has a block to itself; a smaller difference is noise.
-        const auto block = [&](double CacheReport::Strided::* of) {
+        const auto block = [&](double CacheReport::Strided::*of) {
             const double least = std::ranges::min(report_.strided, {}, of).*of;
-            return std::ranges::find_if(report_.strided, [&](const auto& one) { return one.*of <= least * 1.25; })->stride;
+            const auto is_least = [&](const auto& one) { return one.*of <= least * 1.25; };
+            return std::ranges::find_if(report_.strided, is_least)->stride;
         };
         report_.block_width = block(&CacheReport::Strided::across);
         report_.block_height = block(&CacheReport::Strided::down);

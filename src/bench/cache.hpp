@@ -37,7 +37,8 @@ struct CacheReport {
     int block_width = 1, block_height = 1;  // inferred: from such a stride on, fetches cost no more
     std::size_t cache_bytes = 0;            // inferred: up to such a window, at most a quarter of the rate is lost
     std::vector<Step> steps;
-    double sort_predicted = 1, sort_measured = 1;  // of all steps of a sort, against one whose every step is the fastest
+    double sort_predicted = 1,
+           sort_measured = 1;  // of all steps of a sort, against one whose every step is the fastest
 };
 
 // Pre: a side of at least least_side; a power of two is taken.

@@ -1,5 +1,6 @@
 #include "bench/early_sorts.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -103,12 +104,13 @@ void EarlySorter::State::load(Surface& on, const sort::KeyForm& form) {
 
 void EarlySorter::State::store(Surface& on, const sort::KeyForm& form, const pass::Target& to) {
     const bool index = &to == &on.index;
-    fill(device, index ? "store index" : "store",
-         programs.get("bench/early_store.frag", shaders::bench_early_store_frag,
-                      (index ? "#define STORE_INDEX\n" : "") + prelude(on) + shaders::sort_key_order_glsl),
-         to, {&on.elements.now.texture},
-         gl::Uniforms{{"width_log2", log2_of_width(on.elements.now.texture)}, {"memory_log2", log2_of_width(to.texture)}}
-             .set(sort::order_uniforms(form)));
+    fill(
+        device, index ? "store index" : "store",
+        programs.get("bench/early_store.frag", shaders::bench_early_store_frag,
+                     (index ? "#define STORE_INDEX\n" : "") + prelude(on) + shaders::sort_key_order_glsl),
+        to, {&on.elements.now.texture},
+        gl::Uniforms{{"width_log2", log2_of_width(on.elements.now.texture)}, {"memory_log2", log2_of_width(to.texture)}}
+            .set(sort::order_uniforms(form)));
 }
 
 void EarlySorter::State::step(Surface& on, int k, int stage, int step) {
@@ -128,10 +130,11 @@ void EarlySorter::State::step(Surface& on, int k, int stage, int step) {
         const int bit = step - 2;  // of a texel's number, by which partners differ
         pass.program = &programs.get("bench/kipfer.frag", shaders::bench_kipfer_frag,
                                      (within ? "#define WITHIN\n" : "") + prelude(on));
-        pass.uniforms.set("side", phase_of(bit, width_log2)).set("turn", phase_of(stage < k ? stage - 1 : -1, width_log2));
-        pass.uniforms.set("beside", within              ? glm::ivec2(0)
-                                    : bit < width_log2 ? glm::ivec2(1 << bit, 0)
-                                                       : glm::ivec2(0, 1 << (bit - width_log2)));
+        pass.uniforms.set("side", phase_of(bit, width_log2))
+            .set("turn", phase_of(stage < k ? stage - 1 : -1, width_log2))
+            .set("beside", within             ? glm::ivec2(0)
+                           : bit < width_log2 ? glm::ivec2(1 << bit, 0)
+                                              : glm::ivec2(0, 1 << (bit - width_log2)));
     }
     draw(device, pass);
     on.elements.swap();

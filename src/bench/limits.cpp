@@ -56,8 +56,7 @@ struct Canvas {
 
 class Meter : PassMeter {
   public:
-    Meter(gl::Device& device, const LimitsRequest& request)
-        : PassMeter(device, request.repeat), request_(request) {}
+    Meter(gl::Device& device, const LimitsRequest& request) : PassMeter(device, request.repeat), request_(request) {}
 
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;

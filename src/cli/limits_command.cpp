@@ -27,7 +27,8 @@ nlohmann::ordered_json to_json(const CacheReport& cache) {
                                {"sort_measured", cache.sort_measured}};
     for (const auto& one : cache.strided)
         out["strides"].push_back({{"stride", one.stride}, {"across", one.across}, {"down", one.down}});
-    for (const auto& one : cache.windows) out["windows"].push_back({{"bytes", one.bytes}, {"gfetches_per_s", one.rate}});
+    for (const auto& one : cache.windows)
+        out["windows"].push_back({{"bytes", one.bytes}, {"gfetches_per_s", one.rate}});
     for (const auto& one : cache.steps)
         out["steps"].push_back({{"rows", one.rows}, {"predicted", one.predicted}, {"measured", one.measured}});
     return out;
@@ -46,8 +47,9 @@ void print(const CacheReport& cache) {
     for (const auto& one : cache.windows) fmt::print(" {:>8}", static_cast<double>(one.bytes) / 1024);
     fmt::print("\n{:<24}", "anywhere, Gfetch/s");
     for (const auto& one : cache.windows) fmt::print(" {:>8.3f}", one.rate);
-    fmt::print("\n\nSteps of a bitonic sort, quads of h rows; misses by the model 2WH/(hB), and the time measured\n{:<24}",
-               "h");
+    fmt::print(
+        "\n\nSteps of a bitonic sort, quads of h rows; misses by the model 2WH/(hB), and the time measured\n{:<24}",
+        "h");
     for (const auto& one : cache.steps) fmt::print(" {:>8}", one.rows);
     fmt::print("\n{:<24}", "predicted");
     for (const auto& one : cache.steps) fmt::print(" {:>8.2f}", one.predicted);
@@ -62,8 +64,9 @@ void print(const CacheReport& cache) {
 void add_limits_command(CLI::App& app) {
     auto options = std::make_shared<LimitsOptions>();
     auto* command = app.add_subcommand(
-        "limits", "Measure what this machine's graphics pipeline can do at most: fill, fetch, test, scatter, transfer; "
-                  "its cache, and what the cache model of GPUTeraSort makes of it");
+        "limits",
+        "Measure what this machine's graphics pipeline can do at most: fill, fetch, test, scatter, transfer; "
+        "its cache, and what the cache model of GPUTeraSort makes of it");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     command->add_option("--side", options->request.side, "Width and height of the textures used")
         ->check(CLI::Range(1, 8192))

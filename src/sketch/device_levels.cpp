@@ -1,8 +1,10 @@
 #include "sketch/device_levels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"

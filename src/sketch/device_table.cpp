@@ -386,8 +386,8 @@ void DeviceTable::carry_to_table() {
            .uniforms = std::move(uniforms)});
 }
 
-// Codes have 32 bits, and the highest of all is for what is of no part. So larger tables are done in parts, each of whole
-// rows of texels.
+// Codes have 32 bits, and the highest of all is for what is of no part. So larger tables are done in parts, each of
+// whole rows of texels.
 void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
     carry();
     if (!merge_) merge_.emplace(device_, workers_);

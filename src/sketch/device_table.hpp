@@ -69,7 +69,7 @@ class DeviceTable {
 
     // Keys that are added at once, at most; for tests to make it small.
     [[nodiscard]] std::size_t& slice_keys() { return slice_keys_; }
-    // Buckets, or counters of a table of rows, of a part of a table that Sort cannot count at once: whole rows of texels.
+    // Buckets, or counters of a table of rows, in a part of a table that Sort cannot count at once: whole rows of texels.
     [[nodiscard]] std::uint64_t& part_units() { return part_units_; }
 
     static constexpr std::uint64_t exact = std::uint64_t{1} << 24U;  // a float holds all integers up to it

@@ -30,8 +30,7 @@ bool can(Engine engine, Task::What what) {
         case Engine::Pbsn:
             return what == What::Sort || what == What::Windows;
         case Engine::Bitonic:
-            return what == What::Sort || what == What::Windows || what == What::SortWithIndex ||
-                   what == What::Argsort;
+            return what == What::Sort || what == What::Windows || what == What::SortWithIndex || what == What::Argsort;
         case Engine::Hybrid:
             return what == What::Sort || what == What::Windows || what == What::Segments;
         default:

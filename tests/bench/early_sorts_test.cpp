@@ -1,11 +1,12 @@
 // The sorts that GPUTeraSort was compared with, against std::stable_sort.
+#include "bench/early_sorts.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "bench/early_sorts.hpp"
 #include "cpu/keys.hpp"
 #include "quadmill/error.hpp"
 #include "sort/stable.hpp"

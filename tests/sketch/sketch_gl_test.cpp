@@ -335,8 +335,10 @@ TEST_CASE("What is packed is asked beside a table that is empty or not, after ev
             DeviceTable table(device, workers, shape, {});
             HostTable expected(shape);
             if (before != Auto) expected.add(batch, Sign::Plus, keys.size(), workers);
-            if (before == Cpu) table.load(expected);
-            else if (before != Auto) table.add(batch, Sign::Plus, before);
+            if (before == Cpu)
+                table.load(expected);
+            else if (before != Auto)
+                table.add(batch, Sign::Plus, before);
             table.add(batch, Sign::Plus, BlendPacked);
             expected.add(batch, Sign::Plus, 2 * keys.size(), workers);
             std::vector<std::uint64_t> found(keys.size()), wanted(keys.size());

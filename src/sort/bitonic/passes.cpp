@@ -111,9 +111,9 @@ void BitonicPasses::store(BitonicSurface& surface, const BitonicJob& job, const 
 void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i) {
     const auto& pass = plan.passes[i];
     const auto& quads = plan.quads_of[i];
-    const auto& with = programs_.get("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
-                                     define("PLANES", job.planes()) + define("STEPS", pass.steps) +
-                                         shaders::sort_bitonic_planes_glsl);
+    const auto& with =
+        programs_.get("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
+                      define("PLANES", job.planes()) + define("STEPS", pass.steps) + shaders::sort_bitonic_planes_glsl);
     draw(device_, {.name = pass.steps == 0 ? "compare in texels" : "compare",
                    .stage = pass.stage,
                    .step = pass.step,

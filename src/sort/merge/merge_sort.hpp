@@ -70,8 +70,8 @@ class MergeSort {
     // GPU and writes. Others may come in between, each with a lane of its own. Segments that are the same object as the
     // last time are not uploaded again. When to.keys are fewer than the keys, there is one segment. Pre: the lane is
     // free; the memory stays where it is.
-    void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
-               std::shared_ptr<const Segments> segments, std::size_t sorted_pairs = 1);
+    void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order, std::shared_ptr<const Segments> segments,
+               std::size_t sorted_pairs = 1);
     SortStats finish(MergeLane& lane);
     // The GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(MergeLane& lane);
@@ -128,7 +128,7 @@ class MergeSort {
     pass::ReadBack index_back_;
     pass::Programs programs_;  // between keys of textures, or the index, and banked ones
     gl::Texture index_;        // of argsort() from memory
-    gl::Texture raw_;  // the keys of argsort()
+    gl::Texture raw_;          // the keys of argsort()
     std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
 };
 
