@@ -75,8 +75,8 @@ struct SketchCount {
 /// the engine.
 /// Memory: Thread, Warp, Half and Quarter 4 width depth bytes on the CPU, from a sum of weights of 2^32 on 8; on the
 /// GPU three times that, and two batches of keys, of 2^22 each or a quarter of the table's counters, but no more than
-/// 2^24. Msws 4 width depth bytes, and 224 for each bucket with a counter above 128; while points are drawn, 14 width
-/// depth on the GPU. Sf `fat` times that of Quarter.
+/// 2^24. Msws 4 width depth bytes, and 224 for each bucket with a counter above 128; on the GPU twice that, and while
+/// points are drawn 14 width depth. Sf `fat` times that of Quarter.
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc. After an error of the GPU the counters are lost:
 /// every later call but for those of moving and destroying throws.
 /// Source: QSketch, algorithms 1 to 6 (with `id * m + i` in line 19 of algorithm 2).

@@ -222,6 +222,16 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
     SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
 
+    /// Finds where each key would go and leaves the keys as they are: index[i] receives the place, from 0, of the i-th
+    /// key in order; equal keys keep the order of the input. Only the index comes back from the GPU: the pointers of
+    /// GPUTeraSort's key-pointer pairs.
+    /// Shape: as for sort_with_index().
+    /// Cost: as for sort_with_index(), but a read-back of 4 bytes a key; on the CPU, a copy of the keys.
+    /// Throws: InvalidArgument also for Engine::Pbsn and Engine::Hybrid.
+    ///
+    ///     sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
+    SortStats argsort(Keys keys, std::span<std::uint32_t> index);
+
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
     /// may be shorter.
     /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels.
@@ -268,14 +278,14 @@ class QUADMILL_API Sorter {
     /// the place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
     /// order of their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back
     /// to front by Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched.
-    /// By Merge.
+    /// By Merge, or by Bitonic where SortOptions::engine says so.
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
     /// of `keys` when it is not given, and at most 2^28; else as for sort_texture(), but BASE_LEVEL 0 or immutable.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
-    /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key, or 26 with
-    /// MergeKernel::Subgroup.
-    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is neither
-    /// Auto nor Merge, or there is no room: within SortOptions::gpu_memory where it is set, else as the driver says.
+    /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key, or 26 with MergeKernel::Subgroup;
+    /// Bitonic 16 for each of 2^k >= count.
+    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is not Auto,
+    /// Merge or Bitonic, or Merge has no room: within SortOptions::gpu_memory where it is set, else as the driver says.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {});

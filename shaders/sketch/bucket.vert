@@ -3,9 +3,7 @@ flat out uint mask;
 
 void main() {
     uint h = hash(key_at(gl_VertexID), 0);
-    uvec4 positions = positions_of(h);
-    mask = 0u;
-    for (int i = 0; i < DEPTH; ++i) mask |= 1u << position(positions, i);
-    gl_Position = centre_of(h % columns);
+    mask = mask_of(h);
+    gl_Position = centre_of(column_of(h));
     gl_PointSize = 1.0;
 }

@@ -1,36 +1,29 @@
 // Adds what was blended to the table, or takes it off where points were removes: four counters a fragment, texel t of
 // the table, whose counters are 4 t to 4 t + 3.
 //     texture0   the table, in rows of 2^table_log2 texels
-//     texture1   what was blended, in rows of 2^pending_log2 texels: a counter a texel (FORM 0), or a bucket a texel of
-//                each layer, four counters (FORM 1) or eight (FORM 2) of it
+//     texture1   what was blended, in rows of 2^pending_log2 texels: a counter a texel (FORM 0, pending.glsl), or a
+//                bucket a texel of each layer, four counters (FORM 1) or eight (FORM 2) of it
 uniform highp usampler2D texture0;
-#if FORM == 0
-uniform highp sampler2D texture1;
-#else
+#if FORM != 0
 uniform highp sampler2DArray texture1;
+uniform int pending_log2;
 #endif
 uniform int table_texels;
 uniform int table_log2;
-uniform int pending_log2;
 uniform int removes;
 out uvec4 counters;
 
-ivec2 place_of_pending(int i) {
-    return ivec2(i & ((1 << pending_log2) - 1), i >> pending_log2);
-}
-
 uvec4 pending_of(int t) {
 #if FORM == 0
-    uvec4 found;
-    for (int c = 0; c < 4; ++c) found[c] = uint(texelFetch(texture1, place_of_pending(4 * t + c), 0).x);
-    return found;
+    return pending_from(4 * t);
 #else
     int bucket = t / (BUCKET / 4);
     int part = t % (BUCKET / 4);
+    ivec2 place = ivec2(bucket & ((1 << pending_log2) - 1), bucket >> pending_log2);
 #if FORM == 1
-    return uvec4(texelFetch(texture1, ivec3(place_of_pending(bucket), part), 0));
+    return uvec4(texelFetch(texture1, ivec3(place, part), 0));
 #else
-    uvec4 both = uvec4(texelFetch(texture1, ivec3(place_of_pending(bucket), part >> 1), 0));
+    uvec4 both = uvec4(texelFetch(texture1, ivec3(place, part >> 1), 0));
     return (part & 1) != 0 ? both >> 12 : both & 4095u;
 #endif
 #endif

@@ -6,6 +6,8 @@
 uniform highp usampler2DArray texture0;
 uniform highp usampler2D texture1;
 uniform int count;  // of places
+uniform int first_texel;  // of the part of the table that they are of
+uniform int part_texels;
 uniform int table_texels;
 uniform int table_log2;
 uniform int removes;
@@ -51,7 +53,7 @@ int search_near(uint code, int guess) {
 }
 
 int guess_of(int t) {
-    return int(float(count) * (float(t) / float(table_texels)));
+    return int(float(count) * (float(t) / float(part_texels)));
 }
 
 #if BUCKET == 0
@@ -91,6 +93,6 @@ void main() {
     int t = place.y << table_log2 | place.x;
     counters = texelFetch(texture1, place, 0);
     if (t >= table_texels) return;  // what fills the last row
-    uvec4 counts = counts_of(t);
+    uvec4 counts = counts_of(t - first_texel);
     counters = removes != 0 ? counters - counts : counters + counts;
 }

@@ -1,8 +1,9 @@
 // The counters of a key, as src/sketch/shape.hpp has them. Before this stand WORDS (of a key), DEPTH, BUCKET (counters
-// in a bucket; 0: rows) and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and high word.
-//     texture2   of a hash's mask: the positions in the bucket, a byte each
+// in a bucket; 0: rows), COLUMNS (counters in a row, or buckets), with COLUMNS_RECIPROCAL and COLUMNS_SHIFT or, where
+// it is one, COLUMNS_ARE_POWER of two, and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and
+// high word.
+//     texture2   of a hash's mask: the positions in the bucket, a byte each; with MASKS its bits
 uniform highp usampler2D texture2;
-uniform uint columns;  // counters in a row, or buckets
 
 uint scrambled(uint x) {
     x = (x ^ (x >> 16)) * 0x85ebca6bu;
@@ -54,8 +55,22 @@ uint hash(uvec2 key, int function) {
     return all.y;
 }
 
+// hash mod COLUMNS; src/sketch/reciprocal.hpp says how.
+uint column_of(uint hash) {
+#ifdef COLUMNS_ARE_POWER
+    return hash & (COLUMNS - 1u);
+#else
+    uint t = high_product(hash, COLUMNS_RECIPROCAL);
+    return hash - ((t + ((hash - t) >> 1)) >> COLUMNS_SHIFT) * COLUMNS;
+#endif
+}
+
+uint mask_of(uint hash) {
+    return texelFetch(texture2, ivec2(int(hash & 1023u), 0), 0).x;
+}
+
 uvec4 positions_of(uint hash) {
-    return texelFetch(texture2, ivec2(int(hash % 1024u), 0), 0);
+    return texelFetch(texture2, ivec2(int(hash & 1023u), 0), 0);
 }
 
 uint position(uvec4 positions, int i) {
@@ -65,9 +80,9 @@ uint position(uvec4 positions, int i) {
 // Of a mixed key: its i-th counter.
 uint cell_of(uvec2 key, int i) {
 #if BUCKET == 0
-    return uint(i) * columns + hash(key, i) % columns;
+    return uint(i) * COLUMNS + column_of(hash(key, i));
 #else
     uint h = hash(key, 0);
-    return h % columns * uint(BUCKET) + position(positions_of(h), i);
+    return column_of(h) * uint(BUCKET) + position(positions_of(h), i);
 #endif
 }

@@ -3,16 +3,20 @@
 //     texture1   weights of the keys, where they are WEIGHTED
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
-uniform int key_width;
+uniform uint key_width;
+uniform uint key_reciprocal;  // of the width; src/sketch/reciprocal.hpp
+uniform ivec2 key_shifts;
 uniform int first_key;  // the one that counts as 0
 
 ivec2 place_of_key(int i) {
-    int key = first_key + i;
-    return ivec2(key % key_width, key / key_width);
+    uint key = uint(first_key + i);
+    uint t = high_product(key, key_reciprocal);
+    uint row = (t + ((key - t) >> key_shifts.x)) >> key_shifts.y;
+    return ivec2(int(key - row * key_width), int(row));
 }
 
-uvec2 key_at(int i) {
-    uvec2 key = texelFetch(texture0, place_of_key(i), 0).xy;
+uvec2 key_in(ivec2 place) {
+    uvec2 key = texelFetch(texture0, place, 0).xy;
 #if WORDS == 1
     key.y = 0u;
 #endif
@@ -21,6 +25,10 @@ uvec2 key_at(int i) {
     key.x = magnitude == 0u ? 0u : magnitude > 0x7f800000u ? 0x7fc00000u : key.x;
 #endif
     return mixed(key);
+}
+
+uvec2 key_at(int i) {
+    return key_in(place_of_key(i));
 }
 
 float weight_at(int i) {

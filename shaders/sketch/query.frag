@@ -2,10 +2,18 @@
 // estimates_width, is that of key i.
 //     texture3   the table: four counters a texel, in rows of 2^table_log2; of LEVELS two texels a bucket, 28 counters
 //                of 8 bits and the index of its high ones
+//                of PENDING what was blended packed, a bucket a texel of each layer, the table being empty
 //     texture4   of LEVELS: high counters, seven texels a bucket, in rows of 2^high_log2
+// SAME_PLACES: keys and estimates lie in rows of one width.
+#ifdef PENDING
+uniform highp sampler2DArray texture3;
+#else
 uniform highp usampler2D texture3;
+#endif
 uniform int table_log2;
+#ifndef SAME_PLACES
 uniform int estimates_width;
+#endif
 out uint estimate;
 
 ivec2 place_in(int texel, int log2_width) {
@@ -32,24 +40,36 @@ uint counter(uint cell) {
     uvec4 high = texelFetch(texture4, place_in(int(index - 1024u) * 7 + (slot >> 2), high_log2), 0);
     return low + component(high, uint(slot));
 }
-#else
+#elif !defined(PENDING)
 uint counter(uint cell) {
     return component(texelFetch(texture3, place_in(int(cell >> 2), table_log2), 0), cell);
 }
 #endif
 
-#if BUCKET == 8 && !defined(LEVELS)
-// Both texels of the bucket are read at once with the mask, not one after the other when the mask is there.
+#if (BUCKET == 8 && !defined(LEVELS)) || defined(PENDING)
+// All ones where the mask has no bit of counters first to first + 3.
+uvec4 absent(uint mask, int first) {
+    return ((uvec4(mask) >> uvec4(first, first + 1, first + 2, first + 3)) & 1u) - 1u;
+}
+
+// The texels of the bucket are read at once with the mask, not one after the other when the mask is there.
 uint least_of(uvec2 key) {
     uint h = hash(key, 0);
-    int texel = 2 * int(h % columns);
-    uvec4 first = texelFetch(texture3, place_in(texel, table_log2), 0);
-    uvec4 second = texelFetch(texture3, place_in(texel + 1, table_log2), 0);
-    uvec4 positions = positions_of(h);
-    uint mask = 0u;
-    for (int i = 0; i < DEPTH; ++i) mask |= 1u << position(positions, i);
-    uvec4 bits = uvec4(mask) >> uvec4(0u, 1u, 2u, 3u);
-    uvec4 least = min(first | ((bits & 1u) - 1u), second | ((bits >> 4 & 1u) - 1u));  // all ones where it has no bit
+    int bucket = int(column_of(h));
+#ifdef PENDING
+    uint mask = mask_of(h);
+    uvec4 least = uvec4(0xffffffffu);
+    for (int layer = 0; layer < BUCKET / 8; ++layer) {
+        uvec4 both = uvec4(texelFetch(texture3, ivec3(place_in(bucket, table_log2), layer), 0));
+        least = min(least, (both & 4095u) | absent(mask, 8 * layer));
+        least = min(least, (both >> 12) | absent(mask, 8 * layer + 4));
+    }
+#else
+    uvec4 first = texelFetch(texture3, place_in(2 * bucket, table_log2), 0);
+    uvec4 second = texelFetch(texture3, place_in(2 * bucket + 1, table_log2), 0);
+    uint mask = mask_of(h);
+    uvec4 least = min(first | absent(mask, 0), second | absent(mask, 4));
+#endif
     return min(min(least.x, least.y), min(least.z, least.w));
 }
 #else
@@ -59,7 +79,7 @@ uint least_of(uvec2 key) {
     for (int i = 0; i < DEPTH; ++i) least = min(least, counter(cell_of(key, i)));
 #else
     uint h = hash(key, 0);
-    uint first = h % columns * uint(BUCKET);
+    uint first = column_of(h) * uint(BUCKET);
     uvec4 positions = positions_of(h);
     for (int i = 0; i < DEPTH; ++i) least = min(least, counter(first + position(positions, i)));
 #endif
@@ -68,5 +88,9 @@ uint least_of(uvec2 key) {
 #endif
 
 void main() {
+#ifdef SAME_PLACES
+    estimate = least_of(key_in(ivec2(gl_FragCoord.xy)));
+#else
     estimate = least_of(key_at(int(gl_FragCoord.y) * estimates_width + int(gl_FragCoord.x)));
+#endif
 }

@@ -1,9 +1,24 @@
 // Keys as they are in memory to planes of unsigned numbers: the highest word in plane 0, and with INDEXED the place of
 // the key in the last one, so that no two are equal and padding follows all keys.
-//     texture0   memory, texel after texel in rows of 2^memory_log2 texels
+//     texture0   memory, texel after texel in rows of 2^memory_log2 texels; with OF_TEXTURES one key a texel, in rows
+//                of memory_width
 #define TEXEL_KEYS (4 / SOURCE_WORDS)
 uniform highp usampler2D texture0;
+#ifdef OF_TEXTURES
+uniform int memory_width;
+#else
 uniform int memory_log2;
+#endif
+
+uvec4 words_of(int key) {
+#ifdef OF_TEXTURES
+    return texelFetch(texture0, ivec2(key % memory_width, key / memory_width), 0).xxxx;
+#else
+    int t = key / TEXEL_KEYS;
+    return texelFetch(texture0, ivec2(t & ((1 << memory_log2) - 1), t >> memory_log2), 0);
+#endif
+}
+
 layout(location = 0) out uvec4 plane[PLANES];
 
 void main() {
@@ -13,8 +28,7 @@ void main() {
         int within = e & ((1 << window_log2) - 1);
         int key = (e >> window_log2) * window + within;
         bool padding = within >= window || key >= count;
-        int t = padding ? 0 : key / TEXEL_KEYS;
-        uvec4 words = texelFetch(texture0, ivec2(t & ((1 << memory_log2) - 1), t >> memory_log2), 0);
+        uvec4 words = words_of(padding ? 0 : key);
 #if SOURCE_WORDS == 1
         v[0][c] = padding ? ones : encode(words[key & 3]);
 #else

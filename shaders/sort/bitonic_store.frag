@@ -1,18 +1,29 @@
 // The keys of all windows back to memory, without the padding; with STORE_INDEX their places.
-//     texture0   planes       target   memory, in rows of 2^memory_log2 texels
+//     texture0   planes       target   memory, in rows of 2^memory_log2 texels; with OF_TEXTURES a place a texel, in
+//                                      rows of memory_width
 #ifdef STORE_INDEX
 #define TEXEL_KEYS 4
 #else
 #define TEXEL_KEYS (4 / SOURCE_WORDS)
 #endif
 uniform highp usampler2DArray texture0;
+#ifdef OF_TEXTURES
+uniform int memory_width;
+out uint stored;
+#else
 uniform int memory_log2;
 out uvec4 words;
+#endif
 
 uint word(ivec3 place, int p) {
     return texelFetch(texture0, ivec3(place.xy, p), 0)[place.z];
 }
 
+#ifdef OF_TEXTURES
+void main() {
+    stored = word(place_of(int(gl_FragCoord.y) * memory_width + int(gl_FragCoord.x)), PLANES - 1);
+}
+#else
 void main() {
     ivec2 here = ivec2(gl_FragCoord.xy);
     int first = (here.y << memory_log2 | here.x) * TEXEL_KEYS;
@@ -33,3 +44,4 @@ void main() {
     }
     words = v;
 }
+#endif

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "bench/pass_meter.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "pass/transfer.hpp"
@@ -15,8 +16,6 @@
 namespace quadmill::detail::bench {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 enum class Kind { Float, Unsigned };
 
@@ -55,9 +54,9 @@ struct Canvas {
     gl::QuadList quads;
 };
 
-class Meter {
+class Meter : PassMeter {
   public:
-    Meter(gl::Device& device, const LimitsRequest& request) : device_(device), request_(request) {}
+    Meter(gl::Device& device, const LimitsRequest& request) : PassMeter(device, request.repeat), request_(request) {}
 
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
@@ -68,40 +67,10 @@ class Meter {
     [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
 
   private:
-    // One warm-up, then the median of `work`'s results, which are amounts per second.
-    [[nodiscard]] Limit measure(const std::string& name, const std::string& unit,
-                                const std::function<double()>& work) const {
-        static_cast<void>(work());
-        std::vector<double> values;
-        values.reserve(static_cast<std::size_t>(request_.repeat));
-        for (int i = 0; i < request_.repeat; ++i) values.push_back(work());
-        std::ranges::sort(values);
-        return {name, values[values.size() / 2], values.front(), values.back(), unit};
-    }
     void note(const std::string& name, const std::string& unit, const std::function<double()>& work) {
         limits_.push_back(measure(name, unit, work));
     }
 
-    // Time until the GPU has done what `work` issues. By the wall clock: llvmpipe's timestamps do not wait for
-    // fragments.
-    [[nodiscard]] double seconds(const std::function<void()>& work) const {
-        gl::Fence(device_).wait();
-        const auto begin = Clock::now();
-        work();
-        gl::Fence(device_).wait();
-        return std::chrono::duration<double>(Clock::now() - begin).count();
-    }
-
-    // 10^9 a second, when each of `passes` calls of `issue` does `amount`. Flushes after each: llvmpipe drops what a
-    // later pass of the same batch covers whole.
-    [[nodiscard]] double rate(double amount, int passes, const std::function<void()>& issue) const {
-        return amount * passes * 1e-9 / seconds([&] {
-                   for (int i = 0; i < passes; ++i) {
-                       issue();
-                       gl::flush(device_);
-                   }
-               });
-    }
     [[nodiscard]] double pixels() const { return static_cast<double>(request_.side) * request_.side; }
 
     static gl::Pass pass_over(const Canvas& canvas, const gl::Program& program) {
@@ -122,12 +91,9 @@ class Meter {
     void transfers();
     void overheads();
 
-    gl::Device& device_;
     LimitsRequest request_;
     std::vector<Limit> limits_;
 };
-
-constexpr int many = 8;  // passes between two waits, so that the wait is no part of the figure
 
 Limit Meter::fill_rate(gl::Format format, gl::Blend blend) const {
     const auto program = fetch_program(device_, kind_of(format), 1);
@@ -343,9 +309,9 @@ std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request
     }
     std::vector<double> sessions;
     for (int i = 0; i < 200; ++i) {
-        const auto begin = Clock::now();
+        const auto begin = PassMeter::Clock::now();
         { const Session session(context); }
-        sessions.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+        sessions.push_back(std::chrono::duration<double, std::micro>(PassMeter::Clock::now() - begin).count());
     }
     std::ranges::sort(sessions);
     limits.push_back({"saving and restoring the host's state", sessions[sessions.size() / 2], sessions.front(),

@@ -85,7 +85,8 @@ const SketchBench::State::Input& SketchBench::State::input(const SketchCase& whi
     if (context) {
         auto& device = *detail::Access::of(*context);
         const gl::Scope scope(device, "bench");
-        const int width = 4096, height = static_cast<int>((which.n + 4095) / 4096);
+        constexpr int width = 8192;
+        const auto height = static_cast<int>((which.n + width - 1) / width);
         in.texture = gl::Texture(device, gl::Format::R32ui, width, height);
         in.estimates = gl::Texture(device, gl::Format::R32ui, width, height);
         send(device, in.texture, in.keys);
@@ -120,7 +121,8 @@ bool SketchBench::State::is_right(const SketchCase& which, const Input& in, cons
 void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result) {
     auto& device = *detail::Access::of(*context);
     const bool filled_by_cpu = which.kind == SketchKind::Sf;
-    Sketch<std::uint32_t> sketch(*context, options(which, *result.contender));
+    std::optional<Sketch<std::uint32_t>> made(std::in_place, *context, options(which, *result.contender));
+    auto& sketch = *made;
     const auto insert = [&] {
         if (filled_by_cpu) return sketch.insert(in.keys);
         sketch.insert_texture(in.texture.id(), which.n);
@@ -142,9 +144,13 @@ void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, Sk
         result.insert = measured(repeat, untimed_ms, finished(insert));
         result.insert_memory = measured(repeat, untimed_ms, finished([&] { sketch.insert(in.keys); }));
     }
+    result.bytes = sketch.bytes();
+    // As in the paper, a sketch of n keys is asked, not one of many times as many.
+    made.reset();
+    made.emplace(*context, options(which, *result.contender));
+    insert();
     result.query = measured(repeat, untimed_ms,
                             finished([&] { sketch.query_texture(in.texture.id(), in.estimates.id(), which.n); }));
-    result.bytes = sketch.bytes();
     judge(which, result);
 }
 
@@ -167,7 +173,13 @@ void SketchBench::State::judge(const SketchCase& which, SketchResult& result) {
     if (engine == SketchEngine::BlendCounters) result.insert_percent_of_limit = percent(3, limits[0], result.insert);
     if (engine == SketchEngine::BlendPacked && which.kind == SketchKind::Quarter)
         result.insert_percent_of_limit = percent(1, limits[1], result.insert);
-    result.query_percent_of_limit = percent(3 + (which.kind == SketchKind::Thread ? 1 : 2), limits[2], result.query);
+    // A key, and its counters; of buckets a mask; what is packed is one texel, both texels of a quarter are read.
+    const bool packed = engine == SketchEngine::BlendPacked && which.kind == SketchKind::Quarter;
+    const double fetches = which.kind == SketchKind::Thread    ? 4
+                           : packed                            ? 3
+                           : which.kind == SketchKind::Quarter ? 4
+                                                               : 5;
+    result.query_percent_of_limit = percent(fetches, limits[2], result.query);
 }
 
 SketchBench::SketchBench(std::optional<Context> context, std::string why_no_context,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/spread.hpp"
+#include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 
@@ -52,7 +53,36 @@ SortStats medians(const std::vector<SortStats>& runs) {
     return parts;
 }
 
+// Puts the keys in the order of their index; false when it is no permutation.
+bool gather(Keys from, std::span<const std::uint32_t> index, Keys to) {
+    return cpu::visit(from, [&]<class Key>(std::span<Key> keys) {
+        auto* const out = static_cast<Key*>(to.data());
+        std::vector<bool> seen(keys.size());
+        for (std::size_t i = 0; i < index.size(); ++i) {
+            if (index[i] >= keys.size() || seen[index[i]]) return false;
+            seen[index[i]] = true;
+            out[i] = keys[index[i]];
+        }
+        return true;
+    });
+}
+
 }  // namespace
+
+SortBench::Data SortBench::make_data(const SortCase& which, std::uint64_t seed) {
+    return {cpu::KeyBuffer(which.type, which.distribution, which.n, seed),
+            std::vector<std::uint32_t>(which.sorted == Sorted::Keys ? 0 : which.n)};
+}
+
+bool SortBench::is_right(Sorted sorted, Data& input, Data& output) {
+    const auto sum = cpu::checksum(input.keys.keys());
+    if (sorted != Sorted::Pointers && !(cpu::in_order(output.keys.keys()) && cpu::checksum(output.keys.keys()) == sum))
+        return false;
+    if (sorted == Sorted::Keys) return true;
+    auto gathered = input.keys;
+    return gather(input.keys.keys(), output.index, gathered.keys()) && cpu::in_order(gathered.keys()) &&
+           (sorted == Sorted::Pairs || cpu::checksum(output.keys.keys()) == sum);
+}
 
 SortBench::SortBench(std::optional<Context> context, std::string why_no_context, std::vector<Contender> contenders,
                      int repeat)
@@ -64,39 +94,56 @@ SortBench::SortBench(std::optional<Context> context, std::string why_no_context,
     if (context_) limits_.emplace(*context_);
 }
 
-// The total is by this function's own clock, for all alike.
-SortStats SortBench::sort(std::size_t i, Keys keys) {
+SortStats SortBench::sort(std::size_t i, Sorted sorted, Keys keys, std::span<std::uint32_t> index) {
     const auto& what = contenders_[i].what;
-    const cpu::Stopwatch time;
-    SortStats stats{.n = keys.size()};
+    if (auto* early = std::get_if<EarlySorter>(&sorters_[i])) return early->sort(keys, index);
+    if (auto* sorter = std::get_if<Sorter>(&sorters_[i])) {
+        if (sorted == Sorted::Keys) return sorter->sort(keys);
+        return sorted == Sorted::Pairs ? sorter->sort_with_index(keys, index) : sorter->argsort(keys, index);
+    }
     if (const auto* rival = std::get_if<const Rival*>(&what)) {
         (*rival)->sort(keys);
-    } else if (std::get<Engine>(what) == Engine::Cpu) {
-        stats = sort_on_cpu(keys);
-    } else {
-        stats = sorters_[i].value().sort(keys);
+        return {.n = keys.size()};
     }
+    return index.empty() ? sort_on_cpu(keys) : sort_with_index_on_cpu(keys, index);
+}
+
+// The total is by this function's own clock, for all alike.
+SortStats SortBench::sort(std::size_t i, Sorted sorted, Data& data) {
+    const cpu::Stopwatch time;
+    auto stats = sort(i, sorted, data.keys.keys(), data.index);
     stats.total_ms = time.ms();
     return stats;
 }
 
 // A GPU that idles while the CPU sorts lowers its clock, an H100 from 1,980 to 345 MHz, and takes a while to raise it
 // again. So it sorts, untimed, right before it is timed.
-void SortBench::wake(std::size_t i, cpu::KeyBuffer keys) {
+void SortBench::wake(std::size_t i, Sorted sorted, Data data) {
     constexpr double ms = 200;
-    if (!sorters_[i] || context_->info().software) return;
-    for (const cpu::Stopwatch time; time.ms() < ms;) sort(i, keys.keys());
+    if (std::holds_alternative<std::monostate>(sorters_[i]) || context_->info().software) return;
+    for (const cpu::Stopwatch time; time.ms() < ms;) sort(i, sorted, data);
 }
 
 void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
     try {
-        if (const auto* engine = std::get_if<Engine>(&contenders_[i].what); engine && *engine != Engine::Cpu) {
+        const auto& what = contenders_[i].what;
+        const auto* early = std::get_if<EarlySort>(&what);
+        if (std::holds_alternative<const Rival*>(what) && which.sorted != Sorted::Keys)
+            throw InvalidArgument("it sorts keys alone");
+        if (!std::holds_alternative<SortOptions>(what) && which.sorted == Sorted::Pointers)
+            throw InvalidArgument("it gives the keys back, too");
+        if (contenders_[i].needs_context()) {
             if (!context_) throw InvalidArgument(why_no_context_);
-            if (!sorters_[i]) sorters_[i].emplace(*context_, SortOptions{.engine = *engine});
+            auto& sorter = sorters_[i];
+            if (early && std::holds_alternative<std::monostate>(sorter)) sorter.emplace<EarlySorter>(*context_, *early);
+            if (std::holds_alternative<std::monostate>(sorter))
+                sorter.emplace<Sorter>(*context_, std::get<SortOptions>(what));
+        } else if (which.sorted == Sorted::Pointers) {
+            throw InvalidArgument("the CPU gives the keys back, too; see --what pairs");
         }
-        cpu::KeyBuffer buffer(which.type, which.distribution, which.n, 0);
+        auto data = make_data(which, 0);
         WrittenTexels written(context_);
-        sort(i, buffer.keys());
+        sort(i, which.sorted, data);
         if (written.texels.empty()) return;
         result.least_ms = 0;
         context_->observe(nullptr);  // the limits are measured by passes, too
@@ -118,21 +165,16 @@ CaseResult SortBench::run(const SortCase& which) {
     }
     std::vector<std::vector<SortStats>> runs(count);
     for (int repetition = 1; repetition <= repeat_; ++repetition) {
-        const auto fresh = [&](std::uint64_t seed) {
-            return cpu::KeyBuffer(which.type, which.distribution, which.n, seed);
-        };
         const auto seed = static_cast<std::uint64_t>(repetition) * count;
-        auto input = fresh(seed);
+        auto input = make_data(which, seed);
         for (std::size_t turn = 0; turn < count; ++turn) {
             const auto i = (turn + static_cast<std::size_t>(repetition)) % count;  // nobody is always first
             if (!found.results[i].ran()) continue;
-            if (which.n <= learned_keys && turn > 0) input = fresh(seed + turn);
-            wake(i, input);
-            auto buffer = input;
-            const auto keys = buffer.keys();
-            const auto sum = cpu::checksum(keys);
-            runs[i].push_back(sort(i, keys));
-            found.results[i].verified = found.results[i].verified && cpu::in_order(keys) && cpu::checksum(keys) == sum;
+            if (which.n <= learned_keys && turn > 0) input = make_data(which, seed + turn);
+            wake(i, which.sorted, input);
+            auto data = input;
+            runs[i].push_back(sort(i, which.sorted, data));
+            found.results[i].verified = found.results[i].verified && is_right(which.sorted, input, data);
         }
     }
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,12 +1,13 @@
 // Engines of the library and rivals on the same keys, in turn: how long each takes, and whether it sorts.
 #pragma once
 
-#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "bench/early_sorts.hpp"
 #include "bench/limits.hpp"
 #include "bench/rivals.hpp"
 #include "cpu/sample_keys.hpp"
@@ -14,17 +15,25 @@
 
 namespace quadmill::detail::bench {
 
+// Keys alone, keys with pointers, or the pointers alone, the keys staying where they are.
+enum class Sorted { Keys, Pairs, Pointers };
+
 struct SortCase {
     KeyType type;
     cpu::Distribution distribution;
     std::size_t n;
+    Sorted sorted = Sorted::Keys;
 };
 
-// One that sorts: an engine by its name in the command, or a rival.
+// One that sorts: an engine by its name in the command, or a rival on the GPU or on the CPU.
 struct Contender {
     std::string name;
-    std::variant<Engine, const Rival*> what;
-    [[nodiscard]] bool is_rival() const { return std::holds_alternative<const Rival*>(what); }
+    std::variant<SortOptions, EarlySort, const Rival*> what;
+    [[nodiscard]] bool is_rival() const { return !std::holds_alternative<SortOptions>(what); }
+    [[nodiscard]] bool needs_context() const {
+        const auto* options = std::get_if<SortOptions>(&what);
+        return options ? options->engine != Engine::Cpu : std::holds_alternative<EarlySort>(what);
+    }
 };
 
 struct Result {
@@ -32,7 +41,7 @@ struct Result {
     std::string refusal{};                   // why it did not run; empty when it did
     bool verified = true;                    // every time: in order, and the same multiset
     double ms = 0, low_ms = 0, high_ms = 0;  // median, lowest, highest
-    SortStats parts{};                       // of an engine; its times are medians
+    SortStats parts{};                       // of what runs on a GPU; its times are medians
     std::optional<double> least_ms{};        // what its passes take at least, at the rates of FillLimits
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
@@ -61,16 +70,22 @@ class SortBench {
     [[nodiscard]] std::vector<Limit> limits() const { return limits_ ? limits_->measured() : std::vector<Limit>{}; }
 
   private:
-    struct Times;
-    void wake(std::size_t i, cpu::KeyBuffer keys);
+    struct Data {
+        cpu::KeyBuffer keys;
+        std::vector<std::uint32_t> index;
+    };
+    [[nodiscard]] static Data make_data(const SortCase& which, std::uint64_t seed);
+    [[nodiscard]] static bool is_right(Sorted sorted, Data& input, Data& output);
+    void wake(std::size_t i, Sorted sorted, Data data);
     void warm_up(const SortCase& which, std::size_t i, Result& result);
-    SortStats sort(std::size_t i, Keys keys);
+    SortStats sort(std::size_t i, Sorted sorted, Data& data);
+    SortStats sort(std::size_t i, Sorted sorted, Keys keys, std::span<std::uint32_t> index);
 
     std::optional<Context> context_;
     std::string why_no_context_;
     std::vector<Contender> contenders_;
     int repeat_;
-    std::vector<std::optional<Sorter>> sorters_;  // of the engines
+    std::vector<std::variant<std::monostate, Sorter, EarlySorter>> sorters_;  // of those that need the context
     std::optional<FillLimits> limits_;
 };
 

@@ -40,7 +40,7 @@ void BenchRun::add_to(CLI::App& verb, const std::string& rivals) {
     add_device_option(verb, device);
 }
 
-void BenchOptions::add_to(CLI::App& verb, const std::string& all) {
+void BenchOptions::add_to(CLI::App& verb) {
     verb.add_option("--types", types, "Types of the keys")
         ->delimiter(',')
         ->transform(one_of(type_words))
@@ -49,9 +49,6 @@ void BenchOptions::add_to(CLI::App& verb, const std::string& all) {
         ->delimiter(',')
         ->transform(one_of(distribution_words))
         ->default_str("uniform");
-    verb.add_option("--engines", engines, "Engines (default: " + all + ")")
-        ->delimiter(',')
-        ->transform(one_of(engine_words));
     BenchRun::add_to(verb, "Sorts of others on the CPU as well");
 }
 

@@ -55,10 +55,9 @@ struct BenchRun {
 struct BenchOptions : BenchRun {
     std::vector<KeyType> types{KeyType::F32};
     std::vector<detail::cpu::Distribution> distributions{detail::cpu::Distribution::Uniform};
-    std::vector<Engine> engines;
 
-    // Sets options but for those of the engines, of which `all` are the default.
-    void add_to(CLI::App& verb, const std::string& all);
+    // But for those of the engines, which each bench has its own of.
+    void add_to(CLI::App& verb);
     // The rivals that are wanted and were built in. Of those that were not, a note goes to standard error.
     [[nodiscard]] std::vector<const detail::bench::Rival*> rivals(const std::string& verb) const;
     [[nodiscard]] static std::vector<MissingRival> missing_rivals();

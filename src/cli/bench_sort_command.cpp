@@ -22,9 +22,13 @@ using Json = nlohmann::ordered_json;
 
 struct BenchSort : BenchOptions {
     std::vector<std::size_t> n{std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20};
+    std::vector<std::string> engines;
+    Sorted sorted = Sorted::Keys;
     std::string plot_file;
 
     void run();
+    // What --engines takes.
+    [[nodiscard]] static std::vector<Contender> all_engines();
 
   private:
     void list_contenders();
@@ -39,10 +43,23 @@ struct BenchSort : BenchOptions {
     Json head_;
 };
 
+const Words<Sorted> sorted_words{{"keys", Sorted::Keys}, {"pairs", Sorted::Pairs}, {"pointers", Sorted::Pointers}};
+
+std::vector<Contender> BenchSort::all_engines() {
+    std::vector<Contender> all;
+    for (const auto& [word, engine] : engine_words) all.push_back({word, SortOptions{.engine = engine}});
+    all.push_back({"bitonic-paper", SortOptions{.engine = Engine::Bitonic, .bitonic = {.steps_per_pass = 1}}});
+    all.push_back({"kipfer", EarlySort::Kipfer});
+    all.push_back({"purcell", EarlySort::Purcell});
+    return all;
+}
+
 void BenchSort::list_contenders() {
-    for (const auto& [word, engine] : engine_words) {
-        if (engines.empty() || std::ranges::find(engines, engine) != engines.end())
-            contenders_.push_back({word, engine});
+    auto all = all_engines();
+    if (engines.empty()) all.resize(engine_words.size());
+    for (auto& one : all) {
+        if (engines.empty() || std::ranges::find(engines, one.name) != engines.end())
+            contenders_.push_back(std::move(one));
     }
     for (const auto* rival : rivals("sort")) contenders_.push_back({rival->name, rival});
 }
@@ -56,7 +73,8 @@ SortBench BenchSort::open_bench() {
 }
 
 std::string BenchSort::title(const SortCase& which) {
-    return word_for(type_words, which.type) + " " + word_for(distribution_words, which.distribution);
+    return word_for(type_words, which.type) + " " + word_for(distribution_words, which.distribution) +
+           (which.sorted == Sorted::Keys ? "" : " " + word_for(sorted_words, which.sorted));
 }
 
 void BenchSort::print_case(const CaseResult& found) const {
@@ -102,9 +120,9 @@ Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
                     {"low_ms", result.low_ms},
                     {"high_ms", result.high_ms},
                     {"keys_per_s", per_s(found.which.n, result)}});
-    if (!result.contender->is_rival()) {
-        out.update(Json{{"engine", word_for(engine_words, result.parts.engine)},
-                        {"passes", result.parts.passes},
+    if (!result.contender->is_rival()) out["engine"] = word_for(engine_words, result.parts.engine);
+    if (!result.contender->is_rival() || result.parts.passes > 0) {
+        out.update(Json{{"passes", result.parts.passes},
                         {"upload_ms", result.parts.upload_ms},
                         {"sort_ms", result.parts.sort_ms},
                         {"readback_ms", result.parts.readback_ms},
@@ -120,6 +138,7 @@ Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
 Json BenchSort::to_json(const CaseResult& found) const {
     Json out{{"type", word_for(type_words, found.which.type)},
              {"distribution", word_for(distribution_words, found.which.distribution)},
+             {"what", word_for(sorted_words, found.which.sorted)},
              {"n", found.which.n},
              {"contenders", Json::array()}};
     for (const auto& result : found.results) out["contenders"].push_back(to_json(found, result));
@@ -146,7 +165,7 @@ void BenchSort::run() {
     for (const auto type : types) {
         for (const auto distribution : distributions) {
             for (const auto count : n) {
-                all.push_back(bench.run({type, distribution, count}));
+                all.push_back(bench.run({type, distribution, count, sorted}));
                 right = right && std::ranges::all_of(all.back().results, &Result::verified);
                 if (!json) print_case(all.back());
             }
@@ -181,12 +200,23 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
         ->transform(count_of_keys())
         ->type_name("N,...")
         ->default_str("2^16,2^18,2^20");
-    work->add_to(*verb, "all");
+    std::vector<std::string> names;
+    for (const auto& engine : BenchSort::all_engines()) names.push_back(engine.name);
+    verb->add_option("--engines", work->engines,
+                     "Engines (default: all of `quadmill sort`); bitonic-paper is GPUTeraSort's own form, kipfer and "
+                     "purcell are the bitonic sorts that it was compared with")
+        ->delimiter(',')
+        ->check(CLI::IsMember(names));
+    verb->add_option("--what", work->sorted, "What is sorted: keys, key-pointer pairs, or pointers with the keys left")
+        ->transform(one_of(sorted_words))
+        ->default_str("keys");
+    work->add_to(*verb);
     verb->add_option("--plot", work->plot_file, "Draw keys a second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
         "Examples:\n"
         "  quadmill bench sort --rivals --n 2^16,2^18,2^20 --plot sorts.svg\n"
-        "  quadmill bench sort --types f32,u64 --dist uniform,sorted,dup --engines cpu,pbsn --json");
+        "  quadmill bench sort --types f32,u64 --dist uniform,sorted,dup --engines cpu,pbsn --json\n"
+        "  quadmill bench sort --what pairs --engines bitonic-paper,kipfer,purcell,pbsn --n 2^20,2^22,2^24");
     verb->callback([work] { work->run(); });
 }
 

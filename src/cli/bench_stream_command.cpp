@@ -29,6 +29,7 @@ struct BenchStream : BenchOptions {
     BenchStream() { repeat = 3; }
 
     std::size_t n = 100'000'000, sliding = 1'000'000, window = 0;
+    std::vector<Engine> engines;
     std::vector<Summary> summaries{Summary::Quantiles, Summary::Frequencies};
     std::vector<double> eps{1e-2, 1e-3, 1e-4, 1e-5};
 
@@ -164,7 +165,10 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
         ->default_str("1000000");
     verb->add_option("--window", work->window,
                      "Values that are sorted at once, but for sliding windows (default: by eps)");
-    work->add_to(*verb, "cpu, merge, hybrid, auto");
+    verb->add_option("--engines", work->engines, "Engines (default: cpu, merge, hybrid, auto)")
+        ->delimiter(',')
+        ->transform(one_of(engine_words));
+    work->add_to(*verb);
     verb->footer(
         "Examples:\n"
         "  quadmill bench stream --n 2^24 --eps 0.001,0.0001 --rivals\n"

@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench/cache.hpp"
 #include "bench/limits.hpp"
 #include "cli/commands.hpp"
 
@@ -14,12 +15,58 @@ struct LimitsOptions {
     int device = -1;
     detail::bench::LimitsRequest request;
 };
+
+using detail::bench::CacheReport;
+
+nlohmann::ordered_json to_json(const CacheReport& cache) {
+    nlohmann::ordered_json out{{"side", cache.side},
+                               {"block_width", cache.block_width},
+                               {"block_height", cache.block_height},
+                               {"cache_bytes", cache.cache_bytes},
+                               {"sort_predicted", cache.sort_predicted},
+                               {"sort_measured", cache.sort_measured}};
+    for (const auto& one : cache.strided)
+        out["strides"].push_back({{"stride", one.stride}, {"across", one.across}, {"down", one.down}});
+    for (const auto& one : cache.windows)
+        out["windows"].push_back({{"bytes", one.bytes}, {"gfetches_per_s", one.rate}});
+    for (const auto& one : cache.steps)
+        out["steps"].push_back({{"rows", one.rows}, {"predicted", one.predicted}, {"measured", one.measured}});
+    return out;
+}
+
+void print(const CacheReport& cache) {
+    fmt::print("\nCache, by fetches of RGBA32F: blocks of {} x {} texels, {} KiB (inferred from the rates below)\n",
+               cache.block_width, cache.block_height, static_cast<double>(cache.cache_bytes) / 1024);
+    fmt::print("{:<24}", "stride");
+    for (const auto& one : cache.strided) fmt::print(" {:>8}", one.stride);
+    fmt::print("\n{:<24}", "in columns, Gfetch/s");
+    for (const auto& one : cache.strided) fmt::print(" {:>8.3f}", one.across);
+    fmt::print("\n{:<24}", "in rows, Gfetch/s");
+    for (const auto& one : cache.strided) fmt::print(" {:>8.3f}", one.down);
+    fmt::print("\n{:<24}", "within KiB");
+    for (const auto& one : cache.windows) fmt::print(" {:>8}", static_cast<double>(one.bytes) / 1024);
+    fmt::print("\n{:<24}", "anywhere, Gfetch/s");
+    for (const auto& one : cache.windows) fmt::print(" {:>8.3f}", one.rate);
+    fmt::print(
+        "\n\nSteps of a bitonic sort, quads of h rows; misses by the model 2WH/(hB), and the time measured\n{:<24}",
+        "h");
+    for (const auto& one : cache.steps) fmt::print(" {:>8}", one.rows);
+    fmt::print("\n{:<24}", "predicted");
+    for (const auto& one : cache.steps) fmt::print(" {:>8.2f}", one.predicted);
+    fmt::print("\n{:<24}", "measured");
+    for (const auto& one : cache.steps) fmt::print(" {:>8.2f}", one.measured);
+    fmt::print("\n{:<24} {:>8.2f} by the model f(B), {:.2f} measured\n", "all steps of a sort", cache.sort_predicted,
+               cache.sort_measured);
+}
+
 }  // namespace
 
 void add_limits_command(CLI::App& app) {
     auto options = std::make_shared<LimitsOptions>();
     auto* command = app.add_subcommand(
-        "limits", "Measure what this machine's graphics pipeline can do at most: fill, fetch, test, scatter, transfer");
+        "limits",
+        "Measure what this machine's graphics pipeline can do at most: fill, fetch, test, scatter, transfer; "
+        "its cache, and what the cache model of GPUTeraSort makes of it");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     command->add_option("--side", options->request.side, "Width and height of the textures used")
         ->check(CLI::Range(1, 8192))
@@ -31,6 +78,8 @@ void add_limits_command(CLI::App& app) {
     command->callback([options] {
         auto context = Context::headless({.device = options->device});
         const auto limits = detail::bench::measure_limits(context, options->request);
+        const bool has_cache = options->request.side >= CacheReport::least_side;
+        const auto cache = has_cache ? detail::bench::measure_cache(context, options->request) : CacheReport{};
         if (options->json) {
             nlohmann::ordered_json out{{"renderer", context.info().renderer},
                                        {"side", options->request.side},
@@ -40,6 +89,7 @@ void add_limits_command(CLI::App& app) {
                 out["limits"].push_back(
                     {{"name", l.name}, {"value", l.value}, {"low", l.low}, {"high", l.high}, {"unit", l.unit}});
             }
+            out["cache"] = has_cache ? to_json(cache) : nlohmann::ordered_json();
             fmt::print("{}\n", out.dump());
             return;
         }
@@ -47,6 +97,7 @@ void add_limits_command(CLI::App& app) {
                    options->request.side, options->request.side, options->request.repeat);
         for (const auto& l : limits)
             fmt::print("{:<40} {:>10.3f} {:<9} ({:.3f} .. {:.3f})\n", l.name, l.value, l.unit, l.low, l.high);
+        if (has_cache) print(cache);
     });
 }
 

@@ -212,6 +212,18 @@ void add_key_options(CLI::App& verb, Reading& reading) {
     add_form_options(verb, reading, "Keys are text, one number a line (--type text always is lines)");
 }
 
+// Those of a table that `build` and `top` fill alike.
+void add_sketch_options(CLI::App& verb, SketchOptions& options) {
+    verb.add_option("--kind", options.kind, "Where a key's counters are: in rows, in buckets of 32, 16 or 8")
+        ->transform(one_of(sketch_kind_words))
+        ->default_str("quarter");
+    verb.add_option("--fat", options.fat, "Of kind sf: fat counters for each slim one")
+        ->check(CLI::Range(1, 255))
+        ->capture_default_str();
+    verb.add_option("--seed", options.seed, "Of the hash functions; only sketches of one seed can be merged")
+        ->capture_default_str();
+}
+
 void add_build(CLI::App& sketch) {
     auto command = std::make_shared<SketchBuild>();
     auto* verb = sketch.add_subcommand("build", "Count the keys of a file in a sketch, and save it");
@@ -220,9 +232,6 @@ void add_build(CLI::App& sketch) {
     verb->add_option("--type", command->type, "Type of the keys, raw and little-endian, or lines of text")
         ->transform(one_of(sketch_keys_words))
         ->default_str("u32");
-    verb->add_option("--kind", command->options.kind, "Where a key's counters are: in rows, in buckets of 32, 16 or 8")
-        ->transform(one_of(sketch_kind_words))
-        ->default_str("quarter");
     auto* width = verb->add_option("--width", command->options.width, "Counters a row; all kinds have W * D * 4 bytes")
                       ->transform(count_up_to(std::uint64_t{1} << 32U))
                       ->type_name("W");
@@ -238,11 +247,7 @@ void add_build(CLI::App& sketch) {
         ->check(number_from(1e-6, 0.999))
         ->excludes(depth)
         ->type_name("P");
-    verb->add_option("--fat", command->options.fat, "Of kind sf: fat counters for each slim one")
-        ->check(CLI::Range(1, 255))
-        ->capture_default_str();
-    verb->add_option("--seed", command->options.seed, "Of the hash functions; only sketches of one seed can be merged")
-        ->capture_default_str();
+    add_sketch_options(*verb, command->options);
     verb->add_option("--remove", command->remove, "Then take the keys of this file out again")->type_name("FILE");
     add_key_options(*verb, command->reading);
     add_machine_options(*verb, command->machine);
@@ -275,8 +280,6 @@ struct SketchQuery {
   private:
     template <class T>
     void run_as(const Bytes& content, SketchKeys type);
-    template <class T>
-    [[nodiscard]] std::string row(const T& key, const SketchCount& count, bool is_first) const;
 };
 
 template <class T>
@@ -288,14 +291,20 @@ Json json_of_key(const T& key) {
     }
 }
 
-template <class T>
-std::string SketchQuery::row(const T& key, const SketchCount& count, bool is_first) const {
-    if (format == Format::JsonLine) {
-        const Json out{
-            {"key", json_of_key(key)}, {"estimate", count.estimate}, {"upper", count.upper}, {"lower", count.lower}};
-        // Bytes that are no UTF-8 cannot be said in JSON.
-        return (is_first ? "" : ",") + out.dump(-1, ' ', false, Json::error_handler_t::replace);
-    }
+// Bytes that are no UTF-8 cannot be said in JSON.
+std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <class T, class Count>
+Json json_row(const T& key, const Count& count) {
+    return {{"key", json_of_key(key)}, {"estimate", count.estimate}, {"upper", count.upper}, {"lower", count.lower}};
+}
+
+const std::string row_head = fmt::format("{:>12} {:>12} {:>12}  {}\n", "estimate", "lower", "upper", "key");
+
+template <class T, class Count>
+std::string table_row(const T& key, const Count& count) {
     std::string word;
     if constexpr (std::is_same_v<T, std::string_view>) {
         word = key;
@@ -313,14 +322,14 @@ void SketchQuery::run_as(const Bytes& content, SketchKeys type) {
     Profile profile(machine, context);
     OutputFile out("-");
     const auto write = [&](const std::string& text) { out.write(std::as_bytes(std::span(text))); };
-    write(format == Format::JsonLine ? "["
-                                     : fmt::format("{:>12} {:>12} {:>12}  {}\n", "estimate", "lower", "upper", "key"));
+    write(format == Format::JsonLine ? "[" : row_head);
     bool is_first = true;
     read_keys<T>(keys, reading, type, [&](std::span<const T> some) {
         const auto found = counts.query(some);
         std::string text;
         for (std::size_t i = 0; i < some.size(); ++i) {
-            text += row(some[i], found[i], is_first);
+            text += format == Format::JsonLine ? (is_first ? "" : ",") + text_of(json_row(some[i], found[i]))
+                                               : table_row(some[i], found[i]);
             is_first = false;
         }
         write(text);
@@ -355,6 +364,105 @@ void add_query(CLI::App& sketch) {
         "Examples:\n"
         "  echo 443 | quadmill sketch query ports.sketch --text\n"
         "  quadmill sketch query ports.sketch keys.u32 --json");
+    verb->callback([command] { command->run(); });
+}
+
+// ---- top -------------------------------------------------------------------------------------------------------
+
+struct SketchTop {
+    std::string input = "-";
+    std::size_t count = 10;
+    FrequencyOptions frequencies;
+    SketchOptions options;
+    SketchKeys type = SketchKeys::U32;
+    Reading reading;
+    Machine machine;
+    Format format = Format::Table;
+
+    void run();
+
+  private:
+    template <class T>
+    void run_as();
+    template <class T>
+    void print(const TopCounts<T>& top, std::uint64_t n) const;
+};
+
+template <class T>
+void SketchTop::print(const TopCounts<T>& top, std::uint64_t n) const {
+    // Nothing found is no answer, unless there is nothing else.
+    const bool sure = top.others == 0 || (!top.items.empty() && std::ranges::all_of(top.items, [&](const auto& one) {
+                          return one.count.lower > top.others;
+                      }));
+    if (format == Format::JsonLine) {
+        Json out{{"n", n}, {"top", Json::array()}, {"others", top.others}, {"sure", sure}};
+        for (const auto& one : top.items) out["top"].push_back(json_row(one.value, one.count));
+        return fmt::print("{}\n", text_of(out));
+    }
+    fmt::print("{}", row_head);
+    for (const auto& one : top.items) fmt::print("{}", table_row(one.value, one.count));
+    fmt::print("No other value occurs more than {} times of {}{}.\n", top.others, n,
+               sure ? ", so these are the most frequent ones" : "");
+}
+
+template <class T>
+void SketchTop::run_as() {
+    auto context = machine.context(input);
+    auto heavy = [&] {
+        try {
+            return context ? HeavyHitters<T>(*context, frequencies, options) : HeavyHitters<T>(frequencies, options);
+        } catch (const InvalidArgument& error) {
+            throw CLI::ValidationError("sketch", without_function(error));
+        }
+    }();
+    Profile profile(machine, context);
+    read_keys<T>(input, reading, type, [&](std::span<const T> keys) { heavy.add(keys); });
+    const auto top = heavy.top(count);
+    profile.print();
+    print(top, heavy.n());
+}
+
+void SketchTop::run() {
+    if (options.width == 0) options.width = suggest_width(frequencies.eps);
+    options.engine = machine.engine;
+    options.threads = machine.threads;
+    if (type == SketchKeys::U32) return run_as<std::uint32_t>();
+    if (type == SketchKeys::U64) return run_as<std::uint64_t>();
+    if (type == SketchKeys::F32) return run_as<float>();
+    throw CLI::ValidationError("--type", "text is not kept, so it cannot be found; number the texts first");
+}
+
+void add_top(CLI::App& sketch) {
+    auto command = std::make_shared<SketchTop>();
+    auto* verb = sketch.add_subcommand("top", "The most frequent keys of a file, with sure bounds of their counts");
+    verb->add_option("FILE", command->input, "Keys; - is standard input")->capture_default_str();
+    verb->add_option("-k,--count", command->count, "So many of them")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30U))
+        ->type_name("K")
+        ->capture_default_str();
+    verb->add_option("--eps", command->frequencies.eps, "Every key that is more than a part E of all is a candidate")
+        ->check(number_from(1e-9, 0.5))
+        ->type_name("E")
+        ->capture_default_str();
+    verb->add_option("--type", command->type, "Type of the keys, raw and little-endian")
+        ->transform(one_of(sketch_keys_words))
+        ->default_str("u32");
+    verb->add_option("--width", command->options.width, "Counters a row of the sketch (default: e / E)")
+        ->transform(count_up_to(std::uint64_t{1} << 32U))
+        ->type_name("W");
+    verb->add_option("--depth", command->options.depth, "Counters a key")
+        ->check(CLI::Range(1, 16))
+        ->type_name("D")
+        ->capture_default_str();
+    add_sketch_options(*verb, command->options);
+    add_key_options(*verb, command->reading);
+    add_machine_options(*verb, command->machine);
+    add_json_option(*verb, command->format);
+    verb->footer(
+        "Candidates and lower bounds are those of a lossy count; no upper bound is more than the sketch's.\n"
+        "Examples:\n"
+        "  quadmill sketch top ports.u32 -k 20 --eps 0.0001 --width 2^20\n"
+        "  cut -d' ' -f9 access.log | quadmill sketch top --text -k 5 --json");
     verb->callback([command] { command->run(); });
 }
 
@@ -435,6 +543,7 @@ void add_sketch_command(CLI::App& app) {
     sketch->require_subcommand(1);
     add_build(*sketch);
     add_query(*sketch);
+    add_top(*sketch);
     add_merge(*sketch);
     add_info(*sketch);
 }

@@ -1,9 +1,11 @@
 // What passes write to.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gl/pass.hpp"
 
@@ -21,6 +23,9 @@ struct Target {
     gl::Framebuffer framebuffer;
     gl::QuadList whole;  // one quad, over all of it
 };
+
+// The first `count` texels of a texture, row after row.
+[[nodiscard]] std::vector<gl::Quad> first_texels(int width, std::size_t count);
 
 // Draws over all of the target, with the inputs on units 0 ..
 void fill(gl::Device& device, std::string_view name, const gl::Program& program, const Target& target,

@@ -7,6 +7,7 @@
 #include "quadmill/error.hpp"
 #include "sketch/choose.hpp"
 #include "sketch/saved.hpp"
+#include "sort/host_argsort.hpp"
 
 namespace quadmill::detail::sketch {
 
@@ -75,8 +76,6 @@ void Core::require_intact() const {
 HostTable& Core::on_host() {
     require_intact();
     if (!host_) host_.emplace(shape_);
-    if (has_levels() && device_ && !device_->is_carried())
-        change_device("Sketch", [](DeviceTable& table) { table.carry(); });
     if (place_ != Place::Device) return *host_;
     auto& device = *detail::Access::of(*context_);
     const gl::Scope scope(device, "Sketch");
@@ -88,29 +87,20 @@ HostTable& Core::on_host() {
     return *host_;
 }
 
-DeviceTable& Core::make_device() {
-    require_intact();
-    if (has_levels() && !host_) host_.emplace(shape_);
-    if (!device_)
-        device_.emplace(*detail::Access::of(*context_), workers_, shape_, key_texels(),
-                        has_levels() ? &*host_ : nullptr);
-    return *device_;
-}
-
-// To query, or to add to what is there. Pre: a session is open.
+// Holds the counters, to query or to add to. Pre: a session is open.
 DeviceTable& Core::on_device() {
-    auto& table = make_device();
-    if (has_levels()) table.carry();
-    if (place_ != Place::Host) return table;
-    if (host_) table.load(*host_);
+    require_intact();
+    if (!device_) device_.emplace(*detail::Access::of(*context_), workers_, shape_, key_texels());
+    if (place_ != Place::Host) return *device_;
+    if (host_) device_->load(*host_);
     place_ = Place::Both;
-    return table;
+    return *device_;
 }
 
 template <class Work>
 void Core::change_device(const char* function, const Work& work) {
     const gl::Scope scope(*detail::Access::of(*context_), function);
-    auto& table = has_levels() ? make_device() : on_device();
+    auto& table = on_device();
     try {
         work(table);
         scope.check();
@@ -119,11 +109,7 @@ void Core::change_device(const char* function, const Work& work) {
         throw;
     }
     place_ = Place::Device;
-    if (has_levels()) {
-        place_ = Place::Host;  // the table to query is older
-    } else {
-        host_.reset();
-    }
+    host_.reset();
 }
 
 void Core::add(const char* function, const Batch& batch, Sign sign) {
@@ -183,8 +169,8 @@ void Core::require_device(const char* function) const {
 }
 
 // A copy of the bits in the caller's texture, whatever parameters it has. Pre: a session is open.
-gl::Texture Core::keys_of(const char* function, std::uint32_t keys, std::size_t& count,
-                          std::optional<std::size_t> asked) {
+const gl::Texture& Core::keys_of(const char* function, std::uint32_t keys, std::size_t& count,
+                                 std::optional<std::size_t> asked) {
     auto& device = *detail::Access::of(*context_);
     const auto format = keys_ == SketchKeys::F32   ? gl::Format::R32f
                         : keys_ == SketchKeys::U64 ? gl::Format::Rg32ui
@@ -197,16 +183,19 @@ gl::Texture Core::keys_of(const char* function, std::uint32_t keys, std::size_t&
                              std::to_string(texels) + " texels");
     }
     const gl::PlainAccess read(device, from);
-    gl::Texture copied(device, key_texels().format, from.width(), from.height());
-    copy(device, "copy from caller", read.texture(), copied);
-    return copied;
+    if (keys_copy_.width() != from.width() || keys_copy_.height() != from.height()) {
+        keys_copy_ = {};
+        keys_copy_ = gl::Texture(device, key_texels().format, from.width(), from.height());
+    }
+    copy(device, "copy from caller", read.texture(), keys_copy_);
+    return keys_copy_;
 }
 
 void Core::add_texture(const char* function, std::uint32_t keys, std::optional<std::size_t> asked, Sign sign) {
     require_device(function);
     const gl::Scope session(*detail::Access::of(*context_), function);
     std::size_t count = 0;
-    const auto copied = keys_of(function, keys, count, asked);
+    const auto& copied = keys_of(function, keys, count, asked);
     const auto n = n_after(function, count, sign);
     if (n > most_32 || n_ > most_32) refuse(function, "the GPU counts up to 2^32 - 1; insert from memory instead");
     if (shape_.kind() == SketchKind::Sf) refuse(function, "the table of Sf is filled by the CPU; insert from memory");
@@ -224,7 +213,7 @@ void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optio
     auto& device = *detail::Access::of(*context_);
     const gl::Scope scope(device, function);
     std::size_t count = 0;
-    const auto copied = keys_of(function, keys, count, asked);
+    const auto& copied = keys_of(function, keys, count, asked);
     const auto to = gl::host_texture(device, estimates, {gl::Format::R32ui}, function, "the texture of estimates");
     if (count > static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height())) {
         refuse(function, std::to_string(count) + " estimates do not fit into a texture of " +
@@ -237,10 +226,10 @@ void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optio
                "BASE_LEVEL of the texture of estimates leaves level 0 out, and drivers may lose what is written there; "
                "set it to 0, or make the texture by glTexStorage2D");
     }
-    const pass::Target beside(device, gl::Format::R32ui, to.width(), to.height());
-    copy(device, "copy from caller", write.texture(), beside.texture);  // some of it stays
-    on_device().query(copied, count, beside);
-    copy(device, "copy to caller", beside.texture, write.texture());
+    sort::IndexTarget target(device, write.texture(),
+                             write.hides_level_zero() ? sort::IndexWrite::Copied : sort::IndexWrite::Drawn);
+    on_device().query(copied, count, target.framebuffer());
+    target.finish();
     scope.check();
     ran_on_ = device_engine();
 }
@@ -252,8 +241,9 @@ void Core::merge(Core& other) {
                "both sketches must have one kind, width, depth, fat and seed, and the same type of keys");
     }
     const auto n = n_after("Sketch::merge", other.n_, Sign::Plus);
-    const bool on_one_device = place_ == Place::Device && other.place_ == Place::Device && n <= most_32 &&
-                               this != &other && detail::Access::of(*context_) == detail::Access::of(*other.context_);
+    const bool on_one_device = shape_.kind() != SketchKind::Msws && place_ == Place::Device &&
+                               other.place_ == Place::Device && n <= most_32 && this != &other &&
+                               detail::Access::of(*context_) == detail::Access::of(*other.context_);
     if (on_one_device) {
         other.require_intact();
         change_device("Sketch::merge", [&](DeviceTable& table) { table.add(*other.device_); });

@@ -34,19 +34,18 @@ class Core {
     enum class Place { Host, Device, Both };
 
     [[nodiscard]] std::uint64_t n_after(const char* function, std::uint64_t weight, Sign sign) const;
-    [[nodiscard]] bool has_levels() const { return shape_.kind() == SketchKind::Msws; }
     [[nodiscard]] SketchEngine engine_for(const Batch& batch, std::uint64_t n) const;
     [[nodiscard]] SketchEngine device_engine() const;
     HostTable& on_host();
     DeviceTable& on_device();
-    DeviceTable& make_device();
     void require_device(const char* function) const;
     void require_intact() const;
     // Runs what changes the device's table within a session; the counters are lost when it throws.
     template <class Work>
     void change_device(const char* function, const Work& work);
     [[nodiscard]] KeyTexels key_texels() const;
-    gl::Texture keys_of(const char* function, std::uint32_t keys, std::size_t& count, std::optional<std::size_t> asked);
+    const gl::Texture& keys_of(const char* function, std::uint32_t keys, std::size_t& count,
+                               std::optional<std::size_t> asked);
 
     std::optional<Context> context_;
     SketchKeys keys_;
@@ -56,6 +55,7 @@ class Core {
     Place place_ = Place::Host;
     std::optional<HostTable> host_;
     std::optional<DeviceTable> device_;
+    gl::Texture keys_copy_;  // of the caller's texture
     std::uint64_t n_ = 0;
     SketchEngine ran_on_ = SketchEngine::Cpu;
     bool lost_ = false;

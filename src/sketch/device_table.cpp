@@ -7,6 +7,7 @@
 
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
+#include "sketch/reciprocal.hpp"
 
 namespace quadmill::detail::sketch {
 
@@ -24,6 +25,15 @@ std::string words(std::uint64_t value) {
     return number(value) + ", " + number(value >> 32U);
 }
 
+// COLUMNS of shaders/sketch/hash.glsl: a constant, so that no key costs a division.
+std::string constants_of_columns(std::uint32_t columns) {
+    const auto by = Reciprocal::of(columns);
+    auto text = "#define COLUMNS " + number(columns) + "\n";
+    if (std::has_single_bit(columns)) return text + "#define COLUMNS_ARE_POWER\n";
+    return text + "#define COLUMNS_RECIPROCAL " + number(by.factor) + "\n#define COLUMNS_SHIFT " +
+           std::to_string(by.then) + "\n";
+}
+
 // The constants of shaders/sketch/hash.glsl.
 std::string constants(const Shape& shape) {
     std::string factors, offsets;
@@ -37,10 +47,10 @@ std::string constants(const Shape& shape) {
         offsets.append("uvec2(").append(words(function.offset)).append(")");
     }
     const auto functions = std::to_string(shape.functions().size());
-    return "#define WORDS " + std::to_string(shape.key_words()) + "\n#define DEPTH " + std::to_string(shape.depth()) +
-           "\n#define BUCKET " + std::to_string(shape.bucket()) + "\nconst uvec4 FACTORS[" + functions + "] = uvec4[" +
-           functions + "](" + factors + ");\nconst uvec2 OFFSETS[" + functions + "] = uvec2[" + functions + "](" +
-           offsets + ");\n";
+    return constants_of_columns(shape.columns()) + "#define WORDS " + std::to_string(shape.key_words()) +
+           "\n#define DEPTH " + std::to_string(shape.depth()) + "\n#define BUCKET " + std::to_string(shape.bucket()) +
+           "\nconst uvec4 FACTORS[" + functions + "] = uvec4[" + functions + "](" + factors +
+           ");\nconst uvec2 OFFSETS[" + functions + "] = uvec2[" + functions + "](" + offsets + ");\n";
 }
 
 // Counters in a texel of one render target, where a point is a bucket.
@@ -63,29 +73,17 @@ std::size_t table_texels(const Shape& shape) {
     return (shape.seen_cells() + 3) / 4;
 }
 
-// Some forms go over the whole table for each slice, so those of large ones are larger; no more than a float counts.
-std::size_t slice_of(const Shape& shape) {
-    return std::clamp(std::bit_floor(shape.seen_cells() / 4), most_keys, static_cast<std::size_t>(DeviceTable::exact));
+// What the table consists of, to Sort: counters, or buckets.
+std::uint64_t units_of(const Shape& shape) {
+    return shape.bucket() == 0 ? shape.cells() : shape.columns();
 }
 
-// Sends the words of all texels, counted row after row.
-void send_words(gl::Device& device, pass::Uploader& uploader, cpu::Workers& workers, const gl::Texture& texture,
-                const std::function<void(std::size_t first, std::span<std::uint32_t> to)>& fill) {
-    const auto row_words = static_cast<std::size_t>(texture.width()) * gl::info(texture.format()).bytes / 4;
-    uploader.send(device, texture, workers, [&](std::size_t row, std::size_t rows, std::span<std::byte> memory) {
-        fill(row * row_words, {reinterpret_cast<std::uint32_t*>(memory.data()), rows * row_words});
-    });
+// Some forms go over the whole table for each slice, so those of large ones are larger.
+std::size_t slice_of(const Shape& shape) {
+    return std::max(std::bit_floor(shape.seen_cells() / 4), most_keys);
 }
 
 }  // namespace
-
-Grid Grid::of(std::size_t texels) {
-    Grid grid;
-    while ((std::size_t{1} << (2 * grid.width_log2)) < texels) ++grid.width_log2;
-    grid.height = static_cast<int>((texels + (std::size_t{1} << grid.width_log2) - 1) >> grid.width_log2);
-    grid.height = std::max(grid.height, 1);
-    return grid;
-}
 
 std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const Shape& shape, SketchEngine engine) {
     const auto kind = shape.kind();
@@ -112,38 +110,45 @@ std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const 
         return "a bucket takes " + std::to_string(layers_of(shape, form)) + " render targets, and the GPU has " +
                std::to_string(device.features.color_targets) + "; use BlendCounters";
     }
-    const auto places =
-        shape.bucket() == 0 ? std::uint64_t{shape.cells()} : std::uint64_t{shape.columns()} * Shape::masks;
-    if (sorts && places > 0xffffffffU) {
-        return "Sort tells at most 2^32 - 1 places apart, and the table has " + std::to_string(places) +
-               "; use BlendCounters";
-    }
     return {};
 }
 
-DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels,
-                         HostTable* levels)
+DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels)
     : device_(device),
       workers_(workers),
       shape_(shape),
       texels_(texels),
-      levels_(levels),
       hash_prelude_(constants(shape) + shaders::sketch_hash_glsl),
       programs_(device),
       points_(device),
-      masks_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
+      positions_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
+      masks_(device, gl::Format::R32ui, static_cast<int>(Shape::masks), 1),
       grid_(Grid::of(table_texels(shape))),
-      table_(device, gl::Format::Rgba32ui, grid_.width(), grid_.height),
       slice_keys_(slice_of(shape)),
+      part_units_(std::uint64_t{1} << (shape.bucket() == 0 ? 31U : 21U)),
       instead_of_packed_(refusal(device, shape, SketchEngine::Sort) ? SketchEngine::BlendCounters
                                                                     : SketchEngine::Sort) {
-    send_words(device_, lanes_[0].keys_uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
+    const auto masks = shape_.mask_table();
+    auto& uploader = lanes_[0].keys_uploader;
+    send_words(device_, uploader, workers_, positions_, [&](std::size_t first, std::span<std::uint32_t> to) {
         std::ranges::fill(to, 0U);
-        for (std::size_t i = 0; i < to.size() && !shape_.mask_table().empty(); ++i) {
-            const auto* const four = &shape_.mask_table()[(first + i) / 4].at(4 * ((first + i) % 4));
+        for (std::size_t i = 0; i < to.size() && !masks.empty(); ++i) {
+            const auto* const four = &masks[(first + i) / 4].at(4 * ((first + i) % 4));
             for (unsigned b = 0; b < 4; ++b) to[i] |= std::uint32_t{four[b]} << (8 * b);
         }
     });
+    send_words(device_, uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
+        std::ranges::fill(to, 0U);
+        for (std::size_t i = 0; i < to.size() && !masks.empty(); ++i) {
+            for (const auto position : std::span(masks[first + i]).first(static_cast<std::size_t>(shape_.depth())))
+                to[i] |= 1U << position;
+        }
+    });
+    if (shape.kind() == SketchKind::Msws) {
+        levels_.emplace(device, workers, shape);
+        return;
+    }
+    table_ = pass::Target(device_, gl::Format::Rgba32ui, grid_.width(), grid_.height);
     gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
 }
 
@@ -153,7 +158,12 @@ std::string DeviceTable::key_prelude(bool weighted) const {
 }
 
 gl::Uniforms DeviceTable::key_uniforms(const gl::Texture& keys, std::size_t first) const {
-    return {{"columns", shape_.columns()}, {"key_width", keys.width()}, {"first_key", static_cast<int>(first)}};
+    const auto width = static_cast<std::uint32_t>(keys.width());
+    const auto by = Reciprocal::of(width);
+    return {{"key_width", width},
+            {"key_reciprocal", by.factor},
+            {"key_shifts", glm::ivec2(by.first, by.then)},
+            {"first_key", static_cast<int>(first)}};
 }
 
 gl::Uniforms DeviceTable::table_uniforms() const {
@@ -164,7 +174,7 @@ gl::Uniforms DeviceTable::table_uniforms() const {
 
 // How many keys from `first` on can be blended between two carries.
 std::size_t DeviceTable::next_slice(const Batch& batch, std::size_t first) const {
-    const auto most = std::min(batch.size - first, slice_keys_);
+    const auto most = std::min({batch.size - first, slice_keys_, static_cast<std::size_t>(exact)});
     if (batch.weights.empty()) return most;
     std::uint64_t weight = 0;
     for (std::size_t i = 0; i < most; ++i) {
@@ -223,9 +233,17 @@ void DeviceTable::add(const Batch& batch, Sign sign, SketchEngine engine) {
 }
 
 void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine) {
-    for (std::size_t first = 0; first < count; first += slice_keys_) {
-        const auto some = std::min(slice_keys_, count - first);
-        add_slice({.keys = &keys, .first = first, .count = some, .weight = some}, sign, engine);
+    add_slices({.keys = &keys, .first = 0, .count = count, .weight = count}, sign, engine);
+}
+
+// Packed counters are checked, however many keys there are; others hold what a float counts.
+void DeviceTable::add_slices(const KeyTextures& keys, Sign sign, SketchEngine engine) {
+    const auto most = std::min(slice_keys_, engine == SketchEngine::BlendPacked ? slice_keys_ : std::size_t{exact});
+    for (std::size_t done = 0; done < keys.count; done += most) {
+        auto slice = keys;
+        slice.first += done;
+        slice.weight = slice.count = std::min(most, keys.count - done);
+        add_slice(slice, sign, engine);
     }
 }
 
@@ -262,7 +280,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     constexpr auto form = SketchEngine::BlendPacked;
     if (skip_packed_ > 0) {
         --skip_packed_;
-        return add_slice(keys, sign, instead_of_packed_);
+        return add_slices(keys, sign, instead_of_packed_);
     }
     const auto fits = [&] {
         return !pending_ ||
@@ -274,24 +292,25 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     draw_points(keys, onto);
     onto.weight += keys.weight;
     if (onto.weight <= packed_exact) return;
-    if (check(onto, keys.count * static_cast<std::uint64_t>(shape_.depth())) == Checked::Right) return carry();
+    if (check(onto, keys.count * static_cast<std::uint64_t>(shape_.depth())) == Checked::Right) return;
     skip_packed_ = packed_pause;
     pending_.reset();
-    add_slice(keys, sign, instead_of_packed_);
+    add_slices(keys, sign, instead_of_packed_);
 }
 
 void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
     auto uniforms = key_uniforms(*keys.keys, keys.first);
-    uniforms.set("target_log2", onto.grid.width_log2);
+    const bool counters = onto.form == SketchEngine::BlendCounters;
+    uniforms.set("target_log2", onto.grid.width_log2)
+        .set("target_scale", 2.0F / glm::vec2(onto.target.texture.width(), onto.target.texture.height()));
     gl::Pass pass{.name = "insert points",
-                  .inputs = {keys.keys, keys.weights, &masks_},
+                  .inputs = {keys.keys, keys.weights, counters ? &positions_ : &masks_},
                   .uniforms = std::move(uniforms),
                   .target = &onto.target.framebuffer,
                   .blend = gl::Blend::Add,
                   .points = &points_,
                   .first = 0,
                   .count = keys.count};
-    const bool counters = onto.form == SketchEngine::BlendCounters;
     const auto vertex = hash_prelude_ + key_prelude(keys.weights) + shaders::sketch_points_glsl +
                         (counters ? shaders::sketch_counters_vert : shaders::sketch_bucket_vert);
     if (counters) {
@@ -310,9 +329,12 @@ void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
 // Waits for the GPU.
 DeviceTable::Checked DeviceTable::check(const Pending& packed, std::uint64_t increments) {
     const gl::Texture* from = &packed.target.texture;
-    pass::Target sums;
+    std::size_t round = 0;
     for (bool later = false; !later || from->width() > 1 || from->height() > 1; later = true) {
-        pass::Target next(device_, gl::Format::Rg32ui, (from->width() + 15) / 16, (from->height() + 15) / 16);
+        const int width = (from->width() + 15) / 16, height = (from->height() + 15) / 16;
+        auto& next = sums_.at(round++);
+        if (!next.is(gl::Format::Rg32ui, width, height))
+            next = pass::Target(device_, gl::Format::Rg32ui, width, height);
         const auto prelude = later ? std::string("#define LATER\n")
                                    : "#define TARGETS " + std::to_string(layers_of(shape_, packed.form)) + "\n";
         draw(device_, {.name = "check packed",
@@ -321,10 +343,9 @@ DeviceTable::Checked DeviceTable::check(const Pending& packed, std::uint64_t inc
                        .uniforms = {{"source_size", glm::ivec2(from->width(), from->height())}},
                        .target = &next.framebuffer,
                        .quads = &next.whole});
-        sums = std::move(next);
-        from = &sums.texture;
+        from = &next.texture;
     }
-    read_back_.request(device_, sums.texture);
+    read_back_.request(device_, *from);
     std::array<std::uint32_t, 2> total{};
     std::memcpy(total.data(), read_back_.wait().data(), sizeof total);
     return total[0] == static_cast<std::uint32_t>(increments) && total[1] == 0 ? Checked::Right : Checked::RanOver;
@@ -336,69 +357,89 @@ void DeviceTable::renew(gl::Pass pass) {
     pass.quads = &next_.whole;
     draw(device_, pass);
     std::swap(table_, next_);
+    is_empty_ = false;
 }
 
 void DeviceTable::carry() {
     if (is_carried()) return;
-    if (levels_) return carry_to_levels();
+    if (levels_) {
+        levels_->carry(pending_->target.texture, pending_->grid, pending_->sign);
+    } else {
+        carry_to_table();
+    }
+    gl::fill(device_, pending_->target.texture, 0);
+    pending_->weight = 0;
+}
+
+void DeviceTable::carry_to_table() {
     const auto form = pending_->form == SketchEngine::BlendCounters  ? 0
                       : pending_->form == SketchEngine::BlendBuckets ? 1
                                                                      : 2;
     auto uniforms = table_uniforms();
     uniforms.set("pending_log2", pending_->grid.width_log2).set("removes", pending_->sign == Sign::Minus ? 1 : 0);
     renew({.name = "carry",
-           .program = &programs_.get(
-               "sketch/carry.frag", shaders::sketch_carry_frag,
-               "#define FORM " + std::to_string(form) + "\n#define BUCKET " + std::to_string(shape_.bucket()) + "\n"),
+           .program = &programs_.get("sketch/carry.frag", shaders::sketch_carry_frag,
+                                     "#define FORM " + std::to_string(form) + "\n#define BUCKET " +
+                                         std::to_string(shape_.bucket()) + "\n" +
+                                         (form == 0 ? shaders::sketch_pending_glsl : "")),
            .inputs = {&table_.texture, &pending_->target.texture},
            .uniforms = std::move(uniforms)});
-    gl::fill(device_, pending_->target.texture, 0);
-    pending_->weight = 0;
 }
 
-void DeviceTable::carry_to_levels() {
-    read_back_.request(device_, pending_->target.texture);
-    const auto bytes = read_back_.wait();
-    const std::span all(reinterpret_cast<const float*>(bytes.data()), shape_.seen_cells());
-    std::array<std::uint32_t, 1024> some{};
-    for (std::size_t first = 0; first < all.size(); first += some.size()) {
-        const auto part = all.subspan(first, std::min(some.size(), all.size() - first));
-        std::ranges::transform(part, some.begin(), [](float count) { return static_cast<std::uint32_t>(count); });
-        levels_->add_cells(first, std::span(some).first(part.size()), pending_->sign);
-    }
-    gl::fill(device_, pending_->target.texture, 0);
-    pending_->weight = 0;
-}
-
+// Codes have 32 bits, and the highest of all is for what is of no part. So larger tables are done in parts, each of
+// whole rows of texels.
 void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
     carry();
     if (!merge_) merge_.emplace(device_, workers_);
-    const auto each = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
-    const auto count = static_cast<int>(keys.count * each);
+    if (!next_.texture) next_ = pass::Target(device_, gl::Format::Rgba32ui, grid_.width(), grid_.height);
+    const auto units = units_of(shape_), each = units < 2 * part_units_ ? units : part_units_;
+    for (std::uint64_t first = 0; first < units; first += each)
+        count_part(keys, sign, first, std::min(each, units - first));
+    std::swap(table_, next_);
+    is_empty_ = false;
+}
+
+// Sorts the places of a part, and counts them into next_.
+void DeviceTable::count_part(const KeyTextures& keys, Sign sign, std::uint64_t first, std::uint64_t units) {
+    const auto per_key = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
+    const auto count = static_cast<int>(keys.count * per_key);
     const auto sorted = merge_->sort_drawn(
-        {KeyType::U32, Order::Ascending, false}, keys.count * each,
+        {KeyType::U32, Order::Ascending, false}, keys.count * per_key,
         [&](const pass::Target& on, std::size_t rows) {
             const auto& source = on.texture;
             const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.width(), static_cast<int>(rows))});
             auto uniforms = key_uniforms(*keys.keys, keys.first);
             uniforms.set("count", count).set("target_width", source.width());
+            uniforms.set("first_unit", static_cast<unsigned>(first)).set("part_units", static_cast<unsigned>(units));
             draw(device_, {.name = "places of keys",
                            .program = &programs_.get("sketch/codes.frag", shaders::sketch_codes_frag,
                                                      hash_prelude_ + key_prelude(false)),
-                           .inputs = {keys.keys, nullptr, &masks_},
+                           .inputs = {keys.keys, nullptr, &positions_},
                            .uniforms = std::move(uniforms),
                            .target = &on.framebuffer,
                            .quads = &quads});
         });
+    // In texels of the table; the last part goes on to the end of the last row.
+    const auto unit_cells = static_cast<std::uint64_t>(std::max(shape_.bucket(), 1));
+    const auto begin = static_cast<int>(first * unit_cells / 4);
+    const auto end =
+        std::min(static_cast<int>(((first + units) * unit_cells + 3) / 4), static_cast<int>(table_texels(shape_)));
+    const auto end_row = (end + grid_.width() - 1) >> grid_.width_log2;
+    const gl::QuadList rows(device_,
+                            {gl::rectangle(0, begin >> grid_.width_log2, grid_.width(), static_cast<int>(end_row))});
     auto uniforms = table_uniforms();
     uniforms.set("count", count)
+        .set("first_texel", begin)
+        .set("part_texels", end - begin)
         .set("removes", sign == Sign::Minus ? 1 : 0)
         .set(sorted.uniforms);
-    renew({.name = "count runs",
-           .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
-                                     hash_prelude_ + sorted.prelude),
-           .inputs = {sorted.keys, &table_.texture, &masks_},
-           .uniforms = std::move(uniforms)});
+    draw(device_, {.name = "count runs",
+                   .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
+                                             hash_prelude_ + sorted.prelude),
+                   .inputs = {sorted.keys, &table_.texture, &positions_},
+                   .uniforms = std::move(uniforms),
+                   .target = &next_.framebuffer,
+                   .quads = &rows});
 }
 
 // ---- whole tables ----------------------------------------------------------------------------------------------
@@ -412,8 +453,9 @@ void DeviceTable::add(DeviceTable& other) {
 }
 
 void DeviceTable::load(const HostTable& from) {
-    if (levels_) return load_levels(from.multi_level());
     pending_.reset();
+    if (levels_) return levels_->load(from.multi_level());
+    is_empty_ = false;
     const auto all = shape_.seen_cells();
     send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
                [&](std::size_t first, std::span<std::uint32_t> to) {
@@ -423,30 +465,9 @@ void DeviceTable::load(const HostTable& from) {
                });
 }
 
-void DeviceTable::load_levels(const MultiLevel& from) {
-    constexpr std::size_t low_words = sizeof(MultiLevel::Low) / 4, high_words = MultiLevel::bucket;
-    send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,
-               [&](std::size_t first, std::span<std::uint32_t> to) {
-                   const auto all = std::as_bytes(from.low());
-                   const auto begin = std::min(first * 4, all.size()),
-                              end = std::min((first + to.size()) * 4, all.size());
-                   std::memcpy(to.data(), all.data() + begin, end - begin);
-               });
-    static_assert(low_words == 8);  // two texels
-    const auto grid = Grid::of(from.high().size() * high_words / 4);
-    if (!high_.is(gl::Format::Rgba32ui, grid.width(), grid.height))
-        high_ = pass::Target(device_, gl::Format::Rgba32ui, grid.width(), grid.height);
-    high_log2_ = grid.width_log2;
-    send_words(device_, lanes_[1].keys_uploader, workers_, high_.texture,
-               [&](std::size_t first, std::span<std::uint32_t> to) {
-                   const auto end = std::min(first + to.size(), from.high().size() * high_words);
-                   for (auto i = first; i < end; ++i)
-                       to[i - first] = static_cast<std::uint32_t>(from.high()[i / high_words].at(i % high_words));
-               });
-}
-
 void DeviceTable::add_to(HostTable& to) {
     carry();
+    if (levels_) return levels_->add_to(to);
     read_back_.request(device_, table_.texture);
     const auto bytes = read_back_.wait();
     to.add_cells(0, {reinterpret_cast<const std::uint32_t*>(bytes.data()), shape_.seen_cells()});
@@ -454,25 +475,28 @@ void DeviceTable::add_to(HostTable& to) {
 
 // ---- queries ---------------------------------------------------------------------------------------------------
 
-void DeviceTable::query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates) {
-    if (!levels_) carry();
-    const auto across = static_cast<std::size_t>(estimates.texture.width());
-    const auto rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
-    std::vector<gl::Quad> quads;
-    if (rows > 0) quads.push_back(gl::rectangle(0, 0, estimates.texture.width(), rows));
-    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
-    const gl::QuadList list(device_, std::move(quads));
+void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Framebuffer& estimates) {
+    // What is packed and all there is needs one texel a bucket.
+    const bool packed =
+        is_empty_ && pending_ && pending_->form == SketchEngine::BlendPacked && pending_->sign == Sign::Plus;
+    if (!packed) carry();
+    const auto& table = packed ? pending_->target.texture : levels_ ? levels_->low() : table_.texture;
+    const gl::QuadList list(device_, pass::first_texels(estimates.width(), count));
     auto uniforms = key_uniforms(keys, 0);
-    uniforms.set("table_log2", grid_.width_log2).set("estimates_width", estimates.texture.width());
-    const bool levels = levels_ != nullptr;
-    if (levels) uniforms.set("high_log2", high_log2_);
-    draw(device_, {.name = "estimates",
-                   .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag,
-                                             hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "")),
-                   .inputs = {&keys, nullptr, &masks_, &table_.texture, levels ? &high_.texture : nullptr},
-                   .uniforms = std::move(uniforms),
-                   .target = &estimates.framebuffer,
-                   .quads = &list});
+    uniforms.set("table_log2", packed ? pending_->grid.width_log2 : grid_.width_log2);
+    const bool levels = levels_.has_value(), same_places = keys.width() == estimates.width();
+    if (levels) uniforms.set("high_log2", DeviceLevels::high_log2);
+    if (!same_places) uniforms.set("estimates_width", estimates.width());
+    const bool by_mask = packed || (shape_.bucket() == 8 && !levels);
+    const auto prelude = hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "") +
+                         (packed ? "#define PENDING\n" : "") + (same_places ? "#define SAME_PLACES\n" : "");
+    draw(device_,
+         {.name = "estimates",
+          .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag, prelude),
+          .inputs = {&keys, nullptr, by_mask ? &masks_ : &positions_, &table, levels ? &levels_->high() : nullptr},
+          .uniforms = std::move(uniforms),
+          .target = &estimates,
+          .quads = &list});
 }
 
 void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) {
@@ -484,7 +508,7 @@ void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) 
             estimates_ = {};
             estimates_ = pass::Target(device_, gl::Format::R32ui, key_width, rows);
         }
-        query(*sent.keys, count, estimates_);
+        query(*sent.keys, count, estimates_.framebuffer);
         read_back_.request(device_, estimates_.texture);
         const auto bytes = read_back_.wait();
         const std::span found(reinterpret_cast<const std::uint32_t*>(bytes.data()), count);
@@ -493,8 +517,8 @@ void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) 
 }
 
 std::size_t DeviceTable::bytes() const {
-    return table_.texture.bytes() + (next_.texture ? next_.texture.bytes() : 0) +
-           (high_.texture ? high_.texture.bytes() : 0) + (pending_ ? pending_->target.texture.bytes() : 0);
+    return (table_.texture ? table_.texture.bytes() : 0) + (next_.texture ? next_.texture.bytes() : 0) +
+           (levels_ ? levels_->bytes() : 0) + (pending_ ? pending_->target.texture.bytes() : 0);
 }
 
 }  // namespace quadmill::detail::sketch

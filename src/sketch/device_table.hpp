@@ -13,18 +13,12 @@
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
+#include "sketch/device_levels.hpp"
 #include "sketch/host_table.hpp"
 #include "sketch/shape.hpp"
 #include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::sketch {
-
-// Texels of a list, in rows of a power of two.
-struct Grid {
-    int width_log2 = 0, height = 1;
-    static Grid of(std::size_t texels);
-    [[nodiscard]] int width() const { return 1 << width_log2; }
-};
 
 // How keys lie in textures, and whether they are the bits of floats that shaders must make alike.
 struct KeyTexels {
@@ -51,15 +45,13 @@ class DeviceTable {
     [[nodiscard]] static std::optional<std::string> refusal(const gl::Device& device, const Shape& shape,
                                                             SketchEngine engine);
 
-    // `levels`: of Msws, what is blended is carried over to it.
-    DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels,
-                HostTable* levels = nullptr);
+    DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels);
 
     // Of weighted keys, each weight at most 2^24: by BlendCounters, whatever the engine.
     void add(const Batch& batch, Sign sign, SketchEngine engine);
     // Keys [0, count) of a texture.
     void add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine);
-    // Whole tables.
+    // Whole tables; this one not of Msws.
     void add(DeviceTable& other);
     void load(const HostTable& from);
     void add_to(HostTable& to);
@@ -69,7 +61,7 @@ class DeviceTable {
 
     void query(const Batch& batch, std::span<std::uint64_t> estimates);
     // The estimates of keys [0, count), in rows of the target's width.
-    void query(const gl::Texture& keys, std::size_t count, const pass::Target& estimates);
+    void query(const gl::Texture& keys, std::size_t count, const gl::Framebuffer& estimates);
 
     [[nodiscard]] std::size_t bytes() const;
     // Whether the last packed batch had to be added in another way.
@@ -77,6 +69,8 @@ class DeviceTable {
 
     // Keys that are added at once, at most; for tests to make it small.
     [[nodiscard]] std::size_t& slice_keys() { return slice_keys_; }
+    // Buckets, or counters of a table of rows, in a part of a table that Sort cannot count at once: whole rows of texels.
+    [[nodiscard]] std::uint64_t& part_units() { return part_units_; }
 
     static constexpr std::uint64_t exact = std::uint64_t{1} << 24U;  // a float holds all integers up to it
     static constexpr std::uint64_t packed_exact = (1U << 12U) - 1;   // and of two counters in a float, each
@@ -102,6 +96,7 @@ class DeviceTable {
     [[nodiscard]] gl::Uniforms table_uniforms() const;
     KeyTextures upload(const Batch& batch, std::size_t first, std::size_t count);
     void add_slice(const KeyTextures& keys, Sign sign, SketchEngine engine);
+    void add_slices(const KeyTextures& keys, Sign sign, SketchEngine engine);
     [[nodiscard]] std::size_t next_slice(const Batch& batch, std::size_t first) const;
     Pending& make_pending(SketchEngine form);
     void blend(const KeyTextures& keys, Sign sign, SketchEngine form);
@@ -109,8 +104,8 @@ class DeviceTable {
     void draw_points(const KeyTextures& keys, const Pending& onto);
     [[nodiscard]] Checked check(const Pending& packed, std::uint64_t increments);
     void sort(const KeyTextures& keys, Sign sign);
-    void carry_to_levels();
-    void load_levels(const MultiLevel& from);
+    void count_part(const KeyTextures& keys, Sign sign, std::uint64_t first, std::uint64_t units);
+    void carry_to_table();
     // Draws a new table from the old one.
     void renew(gl::Pass pass);
 
@@ -118,22 +113,23 @@ class DeviceTable {
     cpu::Workers& workers_;
     const Shape& shape_;
     KeyTexels texels_;
-    HostTable* levels_;
     std::string hash_prelude_;
     pass::Programs programs_;
     gl::Points points_;
-    gl::Texture masks_;
+    gl::Texture positions_, masks_;  // of each mask: the positions of its bits, and the bits
     Grid grid_;
-    pass::Target table_, next_;  // next_ is made when the GPU first changes the table
-    pass::Target high_;          // of Msws: its high counters
-    int high_log2_ = 0;
+    pass::Target table_, next_;           // next_ is made when the GPU first changes the table
+    bool is_empty_ = true;                // the table is; what is blended is beside it
+    std::optional<DeviceLevels> levels_;  // of Msws, in place of the table
     std::optional<Pending> pending_;
     std::array<Lane, 2> lanes_;
     std::size_t lane_ = 0;
     std::optional<sort::MergeSort> merge_;
     pass::Target estimates_;
+    std::array<pass::Target, 4> sums_;  // of check(), each a 16th as wide and high as the one before
     pass::ReadBack read_back_;
     std::size_t slice_keys_;
+    std::uint64_t part_units_;
     // What a batch that runs over is full of are few keys that occur often, which cost Sort nothing.
     SketchEngine instead_of_packed_;
     int skip_packed_ = 0;  // batches, since one ran over

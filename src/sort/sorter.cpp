@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -67,7 +68,7 @@ struct Sorter::State {
         return sort::no_room(context, options, merge ? &*merge : nullptr, task);
     }
     [[nodiscard]] Engine engine_for(const Task& task);
-    void check_engine(const char* function, Engine only) const;
+    void check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const;
     template <class Float>
     SortStats by_pbsn(const Task& task, std::span<Float> keys);
     SortStats by_pbsn(const Task& task);
@@ -81,6 +82,7 @@ struct Sorter::State {
         if (!merge) merge.emplace(*detail::Access::of(context), workers).plan().kernel = options.merge.kernel;
         return *merge;
     }
+    BitonicSort& on_bitonic() { return bitonic ? *bitonic : bitonic.emplace(*detail::Access::of(context), workers); }
     template <class Other, class Float>
     SortStats converted(Task task, std::span<Float> keys);
 
@@ -116,11 +118,10 @@ Engine Sorter::State::engine_for(const Task& task) {
     return why ? Engine::Cpu : Engine::Merge;
 }
 
-// For what one engine alone can do: another one that was asked for would be ignored.
-void Sorter::State::check_engine(const char* function, Engine only) const {
-    if (options.engine == Engine::Auto || options.engine == only) return;
-    const std::string name = only == Engine::Pbsn ? "Engine::Pbsn" : "Engine::Merge";
-    throw InvalidArgument(std::string(function) + ": only " + name + " sorts so; use it or Engine::Auto");
+// For what some engines alone can do: another one that was asked for would be ignored. `names` are theirs.
+void Sorter::State::check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const {
+    if (options.engine == Engine::Auto || std::ranges::find(some, options.engine) != some.end()) return;
+    throw InvalidArgument(std::string(function) + ": only " + names + " can sort so; use it or Engine::Auto");
 }
 
 template <class Float>
@@ -157,18 +158,19 @@ SortStats Sorter::State::by_merge(const Task& task) {
         segments.add_windows(task.keys.size(), task.window == 0 ? task.keys.size() : task.window);
     }
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    const auto stats = on_merge().run(task.keys, task.index, options.order, std::move(segments));
+    const bool argsort = task.what == Task::What::Argsort && task.keys.size() > 0;
+    const auto stats = argsort ? on_merge().argsort(task.keys, task.index, options.order)
+                               : on_merge().run(task.keys, task.index, options.order, std::move(segments));
     scope.check();
     return stats;
 }
 
 SortStats Sorter::State::by_bitonic(const Task& task) {
     if (task.keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
-    const auto job =
-        BitonicSort::job(context.info(), task.keys, task.window, !task.index.empty(), options, task.function);
+    auto job = BitonicSort::job(context.info(), form(task), task.keys.size(), task.window, options, task.function);
+    if (task.what == Task::What::Argsort) job.kind = BitonicJob::Kind::Argsort;
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    if (!bitonic) bitonic.emplace(*detail::Access::of(context), workers);
-    const auto stats = bitonic->run(task.keys, task.index, job);
+    const auto stats = on_bitonic().run(task.keys, task.index, job);
     scope.check();
     return stats;
 }
@@ -197,6 +199,11 @@ SortStats Sorter::State::on_cpu(const Task& task) const {
     switch (task.what) {
         case Task::What::SortWithIndex:
             return sort_with_index_on_cpu(task.keys, task.index, options.order);
+        case Task::What::Argsort:
+            return cpu::visit(task.keys, [&]<class Key>(std::span<Key> keys) {
+                std::vector<Key> copy(keys.begin(), keys.end());
+                return sort_with_index_on_cpu(copy, task.index, options.order);
+            });
         case Task::What::Windows:
             return sort_windows_on_cpu(task.keys, task.window, options.order);
         case Task::What::Segments:
@@ -220,7 +227,8 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
 
 SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
     constexpr const char* function = "Sorter::argsort_texture";
-    check_engine(function, Engine::Merge);
+    check_engine(function, {Engine::Merge, Engine::Bitonic}, "Engine::Merge or Engine::Bitonic");
+    const bool by_bitonic = options.engine == Engine::Bitonic;
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
     const auto from = gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function,
@@ -237,7 +245,7 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
                               " texels, that of the index " + std::to_string(texels(to)) + ", and 2^28 is the most");
     }
     if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
-    if (n == 0) return {.n = 0, .engine = Engine::Merge};
+    if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
     const auto form = MergeSort::argsort_form(from.format(), options.order);
     const auto each = form.pair_keys();
     const MergeRoom room{.function = function,
@@ -246,16 +254,23 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
                          .tiles = tiles_for(context, options, form, {{1, n, n}}),
                          .lanes = 0,
                          .copy = texels(from) * sizeof(std::uint32_t)};
-    if (const auto why = sort::no_room(context, options, merge ? &*merge : nullptr, room))
-        throw InvalidArgument(std::string(function) + ": " + *why);
+    const auto why = by_bitonic ? std::nullopt : sort::no_room(context, options, merge ? &*merge : nullptr, room);
+    if (why) throw InvalidArgument(std::string(function) + ": " + *why);
     const gl::PlainAccess read(device, from), write(device, to);
     if (write.hides_level_zero() && !write.is_view()) {
         throw InvalidArgument(std::string(function) +
                               ": BASE_LEVEL of the index texture leaves level 0 out, and drivers may lose what is "
                               "written there; set it to 0, or make the texture by glTexStorage2D");
     }
-    const auto stats = on_merge().argsort(read.texture(), write.texture(), n, options.order,
-                                          write.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn);
+    const auto how = write.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn;
+    SortStats stats;
+    if (by_bitonic) {
+        auto job = BitonicSort::job(context.info(), form, n, 0, options, function);
+        job.kind = BitonicJob::Kind::ArgsortTexture;
+        stats = on_bitonic().argsort(read.texture(), write.texture(), job, how);
+    } else {
+        stats = on_merge().argsort(read.texture(), write.texture(), n, options.order, how);
+    }
     scope.check();
     return with_memory(stats);
 }
@@ -331,6 +346,12 @@ SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
     return state_->sort({Task::What::SortWithIndex, function, keys, index});
 }
 
+SortStats Sorter::argsort(Keys keys, std::span<std::uint32_t> index) {
+    constexpr const char* function = "Sorter::argsort";
+    cpu::check_index(function, keys, index);
+    return state_->sort({Task::What::Argsort, function, keys, index});
+}
+
 SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
     constexpr const char* function = "Sorter::sort_windows";
     if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
@@ -360,7 +381,7 @@ SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::
 
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     const cpu::Stopwatch total;
-    state_->check_engine("Sorter::sort_texture", Engine::Pbsn);
+    state_->check_engine("Sorter::sort_texture", {Engine::Pbsn}, "Engine::Pbsn");
     auto& device = *detail::Access::of(state_->context);
     const gl::Scope scope(device, "Sorter::sort_texture");
     const auto from =

@@ -43,7 +43,7 @@ bool can(Engine engine, Task::What what) {
         case Engine::Pbsn:
             return what == What::Sort || what == What::Windows;
         case Engine::Bitonic:
-            return what == What::Sort || what == What::Windows || what == What::SortWithIndex;
+            return what == What::Sort || what == What::Windows || what == What::SortWithIndex || what == What::Argsort;
         case Engine::Hybrid:
             return what == What::Sort || what == What::Windows || what == What::Segments;
         default:
@@ -55,9 +55,10 @@ InvalidArgument cannot(Engine engine, const Task& task) {
     const std::string name = engine == Engine::Pbsn      ? "Engine::Pbsn"
                              : engine == Engine::Bitonic ? "Engine::Bitonic"
                                                          : "Engine::Hybrid";
-    const std::string what = task.what == Task::What::SortWithIndex ? " cannot carry an index"
-                             : task.what == Task::What::Segments    ? " sorts windows of one length only"
-                                                                    : " sorts all keys, not the best alone";
+    const bool index = task.what == Task::What::SortWithIndex || task.what == Task::What::Argsort;
+    const std::string what = index                               ? " cannot carry an index"
+                             : task.what == Task::What::Segments ? " sorts windows of one length only"
+                                                                 : " sorts all keys, not the best alone";
     return InvalidArgument(std::string(task.function) + ": " + name + what +
                            "; use Engine::Merge, Engine::Auto or Engine::Cpu");
 }

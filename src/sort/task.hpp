@@ -16,7 +16,7 @@ namespace quadmill::detail::sort {
 
 // What one call asks for.
 struct Task {
-    enum class What { Sort, SortWithIndex, Windows, Segments, Top };
+    enum class What { Sort, SortWithIndex, Argsort, Windows, Segments, Top };
     What what;
     const char* function;
     Keys keys;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "bench/cache.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
 #include "bench/sort_bench.hpp"
@@ -118,7 +119,11 @@ TEST_CASE("a rival that does not sort, or loses keys, is found out; engines with
                              cpu::visit(keys, [](auto values) { std::ranges::fill(values, values.front()); });
                          }};
     SortBench bench(std::nullopt, "there is no OpenGL",
-                    {{"cpu", Engine::Cpu}, {"pbsn", Engine::Pbsn}, {"idle", &idle}, {"careless", &careless}}, 3);
+                    {{"cpu", SortOptions{.engine = Engine::Cpu}},
+                     {"pbsn", SortOptions{.engine = Engine::Pbsn}},
+                     {"idle", &idle},
+                     {"careless", &careless}},
+                    3);
     const auto found = bench.run({KeyType::F32, Distribution::Uniform, 1000});
     REQUIRE(found.results.size() == 4);
     CHECK(found.results[0].ran());
@@ -141,4 +146,18 @@ TEST_CASE("a plot escapes its words and keeps all points on the page") {
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(svg.find("inf") == std::string::npos);
     CHECK(svg.find("height=\"1000\"") != std::string::npos);
+}
+
+TEST_CASE("The cache model: misses of a step, and the sum over all steps of a sort") {
+    CHECK(cache_misses(64, 32, 1, 8) == 2 * 64 * 32 / 8);
+    CHECK(cache_misses(64, 32, 4, 8) == 2 * 64 * 32 / (4 * 8));
+    CHECK(cache_fetches(1 << 20, 1) == 0.5 * 20 * 20);
+    CHECK(cache_fetches(1 << 20, 8) == 7 * 19 + 0.5 * 17 * 17);
+    // What f(B) sums up: each of the steps with quads lower than a block fetches 2 B / h texels a texel in place of 2, and
+    // the closed form leaves out terms of the order lg n.
+    for (const double block : {2.0, 4.0, 16.0}) {
+        double sum = 0;
+        for (int k = 1; k <= 24; ++k) sum += (24 - k + 1) * std::max(block / std::exp2(k - 1), 1.0);
+        CHECK(cache_fetches(std::exp2(24), block) == doctest::Approx(sum).epsilon(0.5));
+    }
 }

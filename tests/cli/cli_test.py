@@ -79,6 +79,19 @@ class Help(Command):
             self.assertGreater(limit["low"], 0)
             self.assertLessEqual(limit["low"], limit["value"])
             self.assertLessEqual(limit["value"], limit["high"])
+        cache = json.loads(result.stdout)["cache"]
+        self.assertEqual(cache["side"], 64)
+        self.assertEqual([one["stride"] for one in cache["strides"]], [1, 2, 4, 8, 16])
+        self.assertIn(cache["block_width"], [1, 2, 4, 8, 16])
+        self.assertEqual([one["bytes"] for one in cache["windows"]], [256, 1024, 4096, 16384, 65536])
+        self.assertIn(cache["cache_bytes"], [one["bytes"] for one in cache["windows"]])
+        self.assertEqual([one["rows"] for one in cache["steps"]], [1, 2, 4, 8, 16, 32])
+        for step in cache["steps"]:
+            self.assertEqual(step["predicted"], max(cache["block_height"] / step["rows"], 1))
+            self.assertGreaterEqual(step["measured"], 1)
+        self.assertGreaterEqual(cache["sort_measured"], 1)
+        self.assertIsNone(json.loads(run("limits", "--json", "--side", "16", "--repeat", "1").stdout)["cache"])
+        self.assertIn(b"all steps of a sort", run("limits", "--side", "32", "--repeat", "1").stdout)
 
 
 class Sorting(Command):
@@ -294,6 +307,23 @@ class BenchSort(Command):
             self.assertTrue(by_name["cpu"]["ran"])
         self.assertIn("write RGBA32F", [limit["name"] for limit in report["limits"]])
 
+    def test_the_rivals_of_the_papers_with_pointers(self):
+        case, = self.bench("--n", "3000", "--what", "pairs", "--engines", "bitonic-paper,kipfer,purcell,pbsn,cpu")["cases"]
+        by_name = {contender["name"]: contender for contender in case["contenders"]}
+        self.assertEqual(case["what"], "pairs")
+        self.assertEqual(sorted(by_name), ["bitonic-paper", "cpu", "kipfer", "pbsn", "purcell"])
+        for name in ("bitonic-paper", "cpu", "kipfer", "purcell"):
+            self.assertIs(by_name[name]["verified"], True, name)
+        # 2^12 keys take 78 steps, of which GPUTeraSort's single array makes the last two of each stage in one pass.
+        self.assertEqual({name: by_name[name]["passes"] for name in ("bitonic-paper", "kipfer", "purcell")},
+                         {"bitonic-paper": 66 + 3, "kipfer": 78 + 3, "purcell": 78 + 3})
+        self.assertEqual([by_name[name]["kind"] for name in ("bitonic-paper", "kipfer", "purcell")],
+                         ["engine", "rival", "rival"])
+        self.assertIn("cannot carry an index", by_name["pbsn"]["reason"])
+        case, = self.bench("--n", "3000", "--what", "pointers", "--engines", "merge,bitonic,purcell")["cases"]
+        self.assertEqual([contender["ran"] for contender in case["contenders"]], [True, True, False])
+        self.assertTrue(all(contender["verified"] for contender in case["contenders"] if contender["ran"]))
+
     def test_text_says_what_ran_and_what_lost(self):
         result = run("bench", "sort", "--n", "2^14", "--repeat", "2", "--engines", "pbsn,cpu", "--rivals", "--types", "f16,i64")
         text = result.stdout.decode()
@@ -323,7 +353,8 @@ class BenchSort(Command):
     def test_wrong_calls(self):
         self.fails(2, "subcommand", "bench")
         for option, values in (("--n", ("0", "2^33", "2^", "ten", "-5", "1e6")), ("--types", ("f33",)),
-                               ("--dist", ("uniform,odd",)), ("--engines", ("gpu",)), ("--repeat", ("0",))):
+                               ("--dist", ("uniform,odd",)), ("--engines", ("gpu", "purcel")), ("--repeat", ("0",)),
+                               ("--what", ("records",))):
             for value in values:
                 self.fails(2, option, "bench", "sort", option, value)
 

@@ -82,12 +82,18 @@ class Shaders(Command):
         for kind in ("msws", "sf"):
             made("sketch", "build", "--kind", kind, "--width", "50", *out, stdin=bytes(4))
             made("sketch", "query", out[1], "--device", "0", "--profile", stdin=bytes(4))
+        made("sketch", "build", "--kind", "msws", "--engine", "blend-counters", "--width", "50", *out, stdin=bytes(4000))
+        for engine in ("blend-packed", "sort"):
+            for kind in ("half", "quarter"):
+                made("sketch", "top", "--kind", kind, "--engine", engine, "--width", "50", stdin=bytes(4000))
+        for what in ("keys", "pairs"):
+            made("bench", "sort", "--engines", "kipfer,purcell", "--what", what, "--n", "100", "--repeat", "1", stdin=b"")
         made("limits", "--side", "64", "--repeat", "1", stdin=b"")
         return sorted(folder.iterdir())
 
     def test_open_gl_es(self):
         shaders = self.shaders()
-        self.assertGreater(len(shaders), 60)
+        self.assertGreater(len(shaders), 80)
         refused = {}
         for file in shaders:
             source = pathlib.Path(self.folder, "es" + file.suffix)

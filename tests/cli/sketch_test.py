@@ -56,6 +56,42 @@ class Sketch(Command):
                 self.assertEqual(gpu, answers)
             self.assertEqual(len(set(files)), 1, kind)
 
+    def top(self, *args, stdin):
+        result = run("sketch", "top", *args, "--json", stdin=stdin)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        return json.loads(result.stdout)
+
+    def test_top(self):
+        numbers = random.Random(6)
+        values = [int(numbers.paretovariate(0.8)) for _ in range(50000)]
+        values = [value for value in values if value < 2**32]
+        counts = collections.Counter(values)
+        for engine in ("cpu", "blend-packed"):
+            for k in (1, 7, 10000):
+                answer = self.top("-k", str(k), "--eps", "0.0005", "--engine", engine, stdin=raw(values))
+                self.assertEqual(answer["n"], len(values))
+                top = answer["top"]
+                self.assertLessEqual(len(top), k)
+                for one in top:
+                    self.assertTrue(one["lower"] <= counts[one["key"]] <= one["upper"], one)
+                    self.assertTrue(one["lower"] <= one["estimate"] <= one["upper"], one)
+                rest = counts - collections.Counter({one["key"]: len(values) for one in top})
+                self.assertLessEqual(max(rest.values(), default=0), answer["others"])
+                if k < 10:
+                    self.assertIs(answer["sure"], True)
+                    self.assertEqual({one["key"] for one in top}, {key for key, _ in counts.most_common(k)})
+        # Where no value is frequent, or bounds overlap, nothing is promised.
+        self.assertIs(self.top("-k", "2", "--eps", "0.1", stdin=raw(range(1000)))["sure"], False)
+        self.assertIs(self.top("-k", "2", "--eps", "0.01", stdin=raw(list(range(50)) * 9))["sure"], False)
+        self.assertEqual(self.top("-k", "2", stdin=b""), {"n": 0, "top": [], "others": 0, "sure": True})
+        text = run("sketch", "top", "-k", "1", "--text", stdin=b"5\n7\n5\n").stdout.decode()
+        self.assertEqual(text.split("\n")[1].split(), ["2", "2", "2", "5"])
+        self.assertIn("No other value occurs more than 1 times of 3, so these are the most frequent ones.", text)
+        for args in (("-k", "0"), ("--eps", "0"), ("--eps", "0.6"), ("--type", "text"), ("--width", "0"),
+                     ("--kind", "sort")):
+            result = run("sketch", "top", *args, stdin=b"")
+            self.assertEqual(result.returncode, 2, (args, result.stderr))
+
     def test_types(self):
         for name, values in (("u64", [1, 2**63, 2**63, 2**64 - 1]), ("f32", [0.5, -0.0, 0.5, 1e30])):
             sketch = self.build(name, "--type", name, "--width", "500", "--kind", "thread", stdin=raw(values, name))

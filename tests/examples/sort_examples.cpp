@@ -82,6 +82,10 @@ TEST_CASE("sort.hpp: an index, segments, the best") {
     std::vector<std::uint32_t> index(keys.size());
     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
     CHECK(index == std::vector<std::uint32_t>{1, 2, 0});
+    keys = {3, 1, 2};
+    sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
+    CHECK(keys == std::vector<float>{3, 1, 2});
+    CHECK(index == std::vector<std::uint32_t>{1, 2, 0});
     keys = {2, 1, 5, 4, 3, 9, 8};
     sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
     CHECK(keys == std::vector<float>{1, 2, 3, 4, 5, 8, 9});
@@ -114,6 +118,7 @@ std::vector<float> keys = measured();
 quadmill::Sorter sorter(context);        // keeps programs and textures from call to call
 sorter.sort(keys);                       // in place; also double, integers of 32 and 64 bits, 16-bit floats
 sorter.sort_with_index(keys, index);     // and where each was; stable
+sorter.argsort(keys, index);             // where each would go; the keys stay, and only the index comes back
 sorter.sort_windows(keys, 1000);         // each 1000 keys by themselves, many in one texture
 sorter.sort_segments(keys, ends);        // or segments of any lengths
 sorter.top(keys, best, std::span(index).first(3));   // the first best.size() in order, without sorting the rest

@@ -170,6 +170,7 @@ class Calls {
             {"sort_windows Half",
              [&, n = size(), w = window()] { sort<Half>(sorter, random, n, some_or_none(random), w); }},
             {"sort_with_index", [&, n = size()] { sort_with_index(random, n); }},
+            {"argsort", [&, n = size()] { argsort(random, n); }},
             {"top", [&, n = size()] { top(random, n); }},
             {"sort_segments", [&, n = size()] { sort_segments(random, n); }},
             {"WindowSorter::begin", [&, n = size(), w = window()] { begin(stream, random, n, w); }},
@@ -260,6 +261,17 @@ class Calls {
         std::vector<float> gathered;
         for (const auto i : index) gathered.push_back(before.at(i));
         CHECK(bits_differ(gathered, keys) == "");
+    }
+
+    void argsort(Random& random, std::size_t n) {
+        auto keys = sample_keys<float>(random, n, Specials::Some);
+        const auto before = keys;
+        std::vector<std::uint32_t> index(n);
+        sorters_.front().argsort(keys, index);
+        CHECK(bits_differ(before, keys) == "");
+        std::vector<float> gathered;
+        for (const auto i : index) gathered.push_back(before.at(i));
+        CHECK(bits_differ(gathered, sorted(before, Order::Ascending)) == "");
     }
 
     void top(Random& random, std::size_t n) {

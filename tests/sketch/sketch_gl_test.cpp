@@ -247,7 +247,6 @@ TEST_CASE("What the GPU cannot do is refused before any work") {
     refused({.kind = SketchKind::Thread, .width = 10, .engine = BlendBuckets});
     refused({.kind = SketchKind::Sf, .width = 10, .engine = BlendCounters});
     refused({.kind = SketchKind::Msws, .width = 10, .engine = Sort});
-    refused({.kind = SketchKind::Quarter, .width = std::uint64_t{1} << 24U, .engine = Sort});  // places
     const auto side = static_cast<std::uint64_t>(context().info().max_texture_size);
     refused({.kind = SketchKind::Thread, .width = side * side, .engine = BlendCounters});
 }
@@ -274,9 +273,11 @@ TEST_CASE("Keys in memory and in a texture are added in slices") {
             table.slice_keys() = 1'000;
             table.add(texture, keys.size(), Sign::Plus, engine);
             table.add(batch, Sign::Plus, engine);
+            table.part_units() = 256;  // of Sort: parts of the table
+            table.add(batch, Sign::Plus, engine);
             HostTable found(shape), expected(shape);
             table.add_to(found);
-            for (int i = 0; i < 2; ++i) expected.add(batch, Sign::Plus, 2 * keys.size(), workers);
+            for (int i = 0; i < 3; ++i) expected.add(batch, Sign::Plus, 3 * keys.size(), workers);
             std::size_t different = 0;
             for (std::size_t i = 0; i < shape.cells(); ++i) different += found.get(i) != expected.get(i);
             CHECK(different == 0);
@@ -310,5 +311,45 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
         std::size_t different = 0;
         for (std::size_t i = 0; i < shape.cells(); ++i) different += found.get(i) != expected.get(i);
         CHECK(different == 0);
+    }
+}
+
+TEST_CASE("What is packed is asked beside a table that is empty or not, after every way that a table fills") {
+    using enum SketchEngine;
+    auto& device = *detail::Access::of(context());
+    const detail::gl::Scope scope(device, "test");
+    using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
+    const auto keys = sketch_stream<std::uint32_t>("uniform", 6'000, 1);
+    const Batch batch{keys.size(),
+                      [](const void* from, std::size_t first, std::span<Key> to) {
+                          for (std::size_t i = 0; i < to.size(); ++i)
+                              to[i] = key_of(static_cast<const std::uint32_t*>(from)[first + i]);
+                      },
+                      keys.data()};
+    detail::cpu::Workers workers(1);
+    for (const auto kind : {SketchKind::Quarter, SketchKind::Half, SketchKind::Warp}) {
+        for (const auto before : {Auto, Cpu, Sort, BlendBuckets, BlendCounters, BlendPacked}) {  // Auto: nothing
+            CAPTURE(test::name_of(kind));
+            CAPTURE(name_of(before));
+            const Shape shape({.kind = kind, .width = 1'000}, 1, "test");
+            DeviceTable table(device, workers, shape, {});
+            HostTable expected(shape);
+            if (before != Auto) expected.add(batch, Sign::Plus, keys.size(), workers);
+            if (before == Cpu)
+                table.load(expected);
+            else if (before != Auto)
+                table.add(batch, Sign::Plus, before);
+            table.add(batch, Sign::Plus, BlendPacked);
+            expected.add(batch, Sign::Plus, 2 * keys.size(), workers);
+            std::vector<std::uint64_t> found(keys.size()), wanted(keys.size());
+            table.query(batch, found);
+            expected.query(batch, wanted, workers);
+            CHECK(found == wanted);
+            table.add(batch, Sign::Minus, BlendPacked);
+            expected.add(batch, Sign::Minus, 2 * keys.size(), workers);
+            table.query(batch, found);
+            expected.query(batch, wanted, workers);
+            CHECK(found == wanted);
+        }
     }
 }

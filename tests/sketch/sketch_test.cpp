@@ -11,8 +11,10 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <random>
 
 #include "quadmill/error.hpp"
+#include "sketch/reciprocal.hpp"
 #include "sketch/streams.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -353,4 +355,21 @@ TEST_CASE("The most frequent values, with sure bounds") {
     CHECK(top.others >= most_of_others);
     CHECK(top.items.front().count.upper >= largest.front());
     CHECK_THROWS_AS(static_cast<void>(hitters.top(0)), InvalidArgument);
+}
+
+TEST_CASE("Products divide as divisions do") {
+    using detail::sketch::Reciprocal;
+    std::mt19937 random(7);
+    for (int i = 0; i < 20'000; ++i) {
+        const auto any = static_cast<std::uint32_t>(random()) >> (random() % 32);
+        const auto divisor = i < 100   ? static_cast<std::uint32_t>(i + 1)
+                             : i < 132 ? 1U << (i - 100)
+                                       : std::max(any, 1U);
+        const auto by = Reciprocal::of(divisor);
+        for (const auto x :
+             {0U, 1U, divisor - 1, divisor, divisor + 1, most_32 - 1, most_32, most_32 / divisor * divisor - 1,
+              most_32 / divisor * divisor, static_cast<std::uint32_t>(random())}) {
+            REQUIRE(by.quotient(x) == x / divisor);
+        }
+    }
 }

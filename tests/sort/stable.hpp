@@ -104,6 +104,20 @@ void expect_stable(const std::vector<Key>& input, std::size_t window, Order orde
     if (with_index) REQUIRE(index == expected);
 }
 
+// The same of the index alone: the keys stay.
+template <class Key, class Sort>
+void expect_argsorted(const std::vector<Key>& input, Order order, Sort&& sort) {
+    std::vector<std::uint32_t> expected(input.size()), index(input.size(), 0xabcdU);
+    std::iota(expected.begin(), expected.end(), 0U);
+    std::ranges::stable_sort(expected, [&](auto a, auto b) { return before(input[a], input[b], order); });
+    auto keys = input;
+    const SortStats stats = sort(keys, index);
+    CHECK(stats.n == input.size());
+    CAPTURE(input.size());
+    REQUIRE(index == expected);
+    REQUIRE(same_bits(keys, input));
+}
+
 inline constexpr std::size_t whole = std::numeric_limits<std::size_t>::max() / 2;
 
 struct Sizes {
@@ -126,6 +140,7 @@ void sort_everything(SortOptions options, const Sizes& sizes) {
             });
             expect_stable(keys, whole, options.order, true,
                           [&](auto& k, auto& index) { sorter.sort_with_index(k, index); });
+            expect_argsorted(keys, options.order, [&](auto& k, auto& index) { return sorter.argsort(k, index); });
         };
         for (const auto& distribution : distributions()) {
             for (const auto n : sizes.every_distribution) check(distribution, n);

@@ -89,6 +89,7 @@ void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, i
     const auto stats =
         sorter.argsort_texture(input.id(), output.id(), count == keys.size() ? std::optional<std::size_t>() : count);
     CHECK(stats.n == count);
+    CHECK((stats.engine == Engine::Bitonic) == (sorter.options().engine == Engine::Bitonic));
     gl.GetTextureImage(output.id(), 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(index.size() * 4),
                        index.data());
     REQUIRE(index == expected);
@@ -100,8 +101,12 @@ void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, i
 TEST_CASE("The order of a texture's keys, of any type and shape, and of the first of them; the rest is left alone") {
     auto context = Context::headless();
     std::mt19937_64 random(3);
-    for (const auto order : {Order::Ascending, Order::Descending}) {
-        Sorter sorter(context, {.order = order});
+    for (const auto& [order, engine, representation] :
+         {std::tuple{Order::Ascending, Engine::Auto, Representation::SingleArray},
+          std::tuple{Order::Descending, Engine::Merge, Representation::SingleArray},
+          std::tuple{Order::Ascending, Engine::Bitonic, Representation::FourArray},
+          std::tuple{Order::Descending, Engine::Bitonic, Representation::SingleArray}}) {
+        Sorter sorter(context, {.order = order, .engine = engine, .bitonic = {.representation = representation}});
         for (const auto& [width, height, index_width] :
              {std::array{1, 1, 1}, std::array{7, 3, 5}, std::array{64, 64, 64}, std::array{100, 77, 33}}) {
             const auto texels = static_cast<std::size_t>(width * height);

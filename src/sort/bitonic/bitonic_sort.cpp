@@ -20,9 +20,8 @@ BitonicSort::BitonicSort(gl::Device& device, cpu::Workers& workers)
       end_(device, gl::Query::Kind::Timestamp),
       read_end_(device, gl::Query::Kind::Timestamp) {}
 
-BitonicJob BitonicSort::job(const ContextInfo& info, Keys keys, std::size_t window, bool indexed,
+BitonicJob BitonicSort::job(const ContextInfo& info, KeyForm form, std::size_t n, std::size_t window,
                             const SortOptions& options, const char* function) {
-    const auto n = keys.size();
     if (window == 0) window = n;
     const auto windows = (n - 1) / window + 1;
     const auto representation = options.bitonic.representation;
@@ -30,7 +29,6 @@ BitonicJob BitonicSort::job(const ContextInfo& info, Keys keys, std::size_t wind
     const auto places = representation == Representation::FourArray && windows > 1 ? (windows + 3) / 4 * 4 : windows;
     const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
     const auto most_texels = std::min(side * side, std::size_t{1} << 28U);  // elements are counted in 31 bits
-    const KeyForm form{keys.type(), options.order, indexed};
     const auto source_words = static_cast<std::size_t>(form.source_words());
     if (places > 4 * most_texels / std::max<std::size_t>(std::bit_ceil(window), 4) ||
         n > 4 * most_texels / source_words) {
@@ -77,12 +75,12 @@ SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const Bito
     begin_.note_time();
     passes_.sort(on, job);
     end_.note_time();
-    keys_back_.request(device_, on.memory.texture);
+    if (job.kind == BitonicJob::Kind::Sort) keys_back_.request(device_, on.memory.texture);
     if (!index.empty()) index_back_.request(device_, on.index.texture);
     read_end_.note_time();
     gl::flush(device_);
     device_.check("Sorter");  // before a key is overwritten
-    keys_back_.copy_to(all, workers_);
+    if (job.kind == BitonicJob::Kind::Sort) keys_back_.copy_to(all, workers_);
     if (!index.empty()) index_back_.copy_to(std::as_writable_bytes(index), workers_);
     stats.stages_run = stats.stages_max = job.shape.k;
     stats.steps = static_cast<std::uint64_t>(job.shape.k * (job.shape.k + 1) / 2);
@@ -91,6 +89,21 @@ SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const Bito
     stats.passes = device_.passes - passes_before;
     stats.total_ms = total.ms();
     return stats;
+}
+
+SortStats BitonicSort::argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job,
+                               IndexWrite write) {
+    const cpu::Stopwatch total;
+    const auto passes_before = device_.passes;
+    IndexTarget target(device_, index, write);
+    copy_bits(device_, keys, raw_);
+    passes_.argsort(surface(job), job, raw_, target.framebuffer());
+    target.finish();
+    return {.n = job.count,
+            .engine = Engine::Bitonic,
+            .textures = 1,
+            .passes = device_.passes - passes_before,
+            .total_ms = total.ms()};
 }
 
 }  // namespace quadmill::detail::sort

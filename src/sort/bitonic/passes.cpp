@@ -27,12 +27,12 @@ std::string prelude_of_places(const BitonicJob& job) {
     auto text = define("PLANES", job.planes()) + define("SOURCE_WORDS", job.form.source_words());
     if (job.form.indexed) text += "#define INDEXED\n";
     if (job.shape.representation == Representation::FourArray) text += "#define FOUR_ARRAY\n";
+    if (job.kind == BitonicJob::Kind::ArgsortTexture) text += "#define OF_TEXTURES\n";
     return text + shaders::sort_key_order_glsl + shaders::sort_bitonic_places_glsl + shaders::sort_bitonic_planes_glsl;
 }
 
-gl::Uniforms uniforms_of_places(const BitonicJob& job, const gl::Texture& memory) {
-    return gl::Uniforms{{"memory_log2", pass::log2_ceil(static_cast<std::size_t>(memory.width()))},
-                        {"width_log2", job.shape.width_log2},
+gl::Uniforms uniforms_of_places(const BitonicJob& job) {
+    return gl::Uniforms{{"width_log2", job.shape.width_log2},
                         {"texels", static_cast<int>(job.shape.texels())},
                         {"window", static_cast<int>(job.window)},
                         {"window_log2", job.shape.k},
@@ -40,18 +40,23 @@ gl::Uniforms uniforms_of_places(const BitonicJob& job, const gl::Texture& memory
         .set(order_uniforms(job.form));
 }
 
+gl::Uniforms uniforms_of_memory(const BitonicJob& job, const gl::Texture& memory) {
+    return uniforms_of_places(job).set("memory_log2", pass::log2_ceil(static_cast<std::size_t>(memory.width())));
+}
+
 }  // namespace
 
 BitonicSurface::BitonicSurface(gl::Device& device, const BitonicJob& job)
-    : made_for(job),
-      memory(linear_target(device, job.form.source_format(), job.count * job.form.key_bytes())),
-      planes(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()) {
+    : made_for(job), planes(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()) {
+    if (job.kind == BitonicJob::Kind::ArgsortTexture) return;
+    memory = linear_target(device, job.form.source_format(), job.count * job.form.key_bytes());
     if (job.form.indexed) index = linear_target(device, gl::Format::Rgba32ui, job.count * sizeof(std::uint32_t));
 }
 
 bool BitonicSurface::fits(const BitonicJob& job) const {
     return made_for.shape == job.shape && made_for.count == job.count && made_for.form.indexed == job.form.indexed &&
-           made_for.form.key_bytes() == job.form.key_bytes();
+           made_for.form.key_bytes() == job.form.key_bytes() &&
+           (memory.texture || job.kind == BitonicJob::Kind::ArgsortTexture);
 }
 
 const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
@@ -79,12 +84,13 @@ const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
     return plans_.back();
 }
 
-void BitonicPasses::load(BitonicSurface& surface, const BitonicJob& job) {
+void BitonicPasses::load(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& from,
+                         gl::Uniforms uniforms) {
     draw(device_,
          {.name = "load",
           .program = &programs_.get("sort/bitonic_load.frag", shaders::sort_bitonic_load_frag, prelude_of_places(job)),
-          .inputs = {&surface.memory.texture},
-          .uniforms = uniforms_of_places(job, surface.memory.texture),
+          .inputs = {&from},
+          .uniforms = std::move(uniforms),
           .target = &surface.planes.now.framebuffer,
           .quads = &surface.planes.now.whole});
 }
@@ -97,7 +103,7 @@ void BitonicPasses::store(BitonicSurface& surface, const BitonicJob& job, const 
                    .program = &programs_.get("sort/bitonic_store.frag", shaders::sort_bitonic_store_frag,
                                              defines + prelude_of_places(job)),
                    .inputs = {&surface.planes.now.texture},
-                   .uniforms = uniforms_of_places(job, to.texture),
+                   .uniforms = uniforms_of_memory(job, to.texture),
                    .target = &to.framebuffer,
                    .quads = &to.whole});
 }
@@ -105,9 +111,9 @@ void BitonicPasses::store(BitonicSurface& surface, const BitonicJob& job, const 
 void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i) {
     const auto& pass = plan.passes[i];
     const auto& quads = plan.quads_of[i];
-    const auto& with = programs_.get("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
-                                     define("PLANES", job.planes()) + define("STEPS", pass.steps) +
-                                         shaders::sort_bitonic_planes_glsl);
+    const auto& with =
+        programs_.get("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
+                      define("PLANES", job.planes()) + define("STEPS", pass.steps) + shaders::sort_bitonic_planes_glsl);
     draw(device_, {.name = pass.steps == 0 ? "compare in texels" : "compare",
                    .stage = pass.stage,
                    .step = pass.step,
@@ -127,12 +133,30 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
     surface.planes.swap();
 }
 
-void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job) {
+void BitonicPasses::make_all_steps(BitonicSurface& surface, const BitonicJob& job) {
     const auto& plan = this->plan(job);
-    load(surface, job);
     for (std::size_t i = 0; i < plan.passes.size(); ++i) make_steps(surface, job, plan, i);
-    store(surface, job, "store", {});
+}
+
+void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job) {
+    load(surface, job, surface.memory.texture, uniforms_of_memory(job, surface.memory.texture));
+    make_all_steps(surface, job);
+    if (job.kind == BitonicJob::Kind::Sort) store(surface, job, "store", {});
     if (job.form.indexed) store(surface, job, "store index", "#define STORE_INDEX\n");
+}
+
+void BitonicPasses::argsort(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& keys,
+                            const gl::Framebuffer& to) {
+    load(surface, job, keys, uniforms_of_places(job).set("memory_width", keys.width()));
+    make_all_steps(surface, job);
+    const gl::QuadList quads(device_, pass::first_texels(to.width(), job.count));
+    draw(device_, {.name = "store index",
+                   .program = &programs_.get("sort/bitonic_store.frag", shaders::sort_bitonic_store_frag,
+                                             "#define STORE_INDEX\n" + prelude_of_places(job)),
+                   .inputs = {&surface.planes.now.texture},
+                   .uniforms = uniforms_of_places(job).set("memory_width", to.width()),
+                   .target = &to,
+                   .quads = &quads});
 }
 
 }  // namespace quadmill::detail::sort

@@ -16,11 +16,18 @@ namespace quadmill::detail::sort {
 // What there is to sort: `count` keys in windows of `window`, the last one perhaps shorter, each padded to the elements
 // of a window in `shape`. Pre: 2^30 elements at most.
 struct BitonicJob {
+    // Where the keys come from, and what goes back.
+    enum class Kind {
+        Sort,            // from memory; the keys, and the index of a form that has one
+        Argsort,         // from memory; the index alone
+        ArgsortTexture,  // from a texture of the host to another one
+    };
     KeyForm form;
     BitonicShape shape;
     std::size_t count = 0, window = 0;
     std::size_t block = 0;  // as BitonicOptions::block
     int steps_per_pass = 3;
+    Kind kind = Kind::Sort;
 
     // Of words that a key has: one, or two of a key of 64 bits; and one for the index. Each is a layer of the texture.
     [[nodiscard]] int planes() const { return form.source_words() + (form.indexed ? 1 : 0); }
@@ -33,7 +40,8 @@ struct BitonicSurface {
     [[nodiscard]] bool fits(const BitonicJob& job) const;
 
     BitonicJob made_for;
-    pass::Target memory, index;  // keys, and places of keys, as in memory; `index` only with an index
+    pass::Target memory, index;  // keys, and places of keys, as in memory; `index` only with an index, and neither when
+                                 // textures of the host are
     pass::PingPong planes;
 };
 
@@ -43,6 +51,9 @@ class BitonicPasses {
 
     // Issues the passes that sort the windows in surface.memory, in place, and fill surface.index.
     void sort(BitonicSurface& surface, const BitonicJob& job);
+    // The same of the first `count` texels of `keys`, whose places go to the first ones of `to`. Pre: one window, of
+    // words of 32 bits, with an index.
+    void argsort(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& keys, const gl::Framebuffer& to);
 
   private:
     // A range of the list, to be drawn with these uniforms.
@@ -59,7 +70,8 @@ class BitonicPasses {
         gl::QuadList quads;
     };
     const Plan& plan(const BitonicJob& job);
-    void load(BitonicSurface& surface, const BitonicJob& job);
+    void load(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& from, gl::Uniforms uniforms);
+    void make_all_steps(BitonicSurface& surface, const BitonicJob& job);
     void store(BitonicSurface& surface, const BitonicJob& job, const char* name, const std::string& defines);
     void make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i);
 

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <limits>
+#include <string>
 
 #include "gl/device.hpp"
 #include "gl/lanes.hpp"
 #include "gl/pixels.hpp"
+#include "pass/layout.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
@@ -51,7 +55,7 @@ MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
       subgroup_passes_(device),
       plan_(device.info),
       lane_(device),
-      texture_programs_(device) {}
+      programs_(device) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
     if (!surface_ || !surface_->fits(form, segments.pairs())) {
@@ -286,11 +290,8 @@ const gl::QuadList& MergeSort::argsort_quads(const pass::Target& source, std::si
                                              std::size_t count) {
     const std::array key{static_cast<std::size_t>(source.texture.width()), static_cast<std::size_t>(width), count};
     if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
-    const auto across = static_cast<std::size_t>(width);
-    const int rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
     std::vector<gl::Quad> quads{gl::rectangle(0, 0, source.texture.width(), static_cast<int>(source_rows))};
-    if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
-    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
+    std::ranges::copy(pass::first_texels(width, count), std::back_inserter(quads));
     return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
 }
 
@@ -322,50 +323,77 @@ MergeSort::OnGpu MergeSort::sort_drawn(const KeyForm& form, std::size_t count, c
             {{"row_log2", on.shape.row_log2}}};
 }
 
+// Draws the places of sorted keys, row after row.
+void MergeSort::store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn) {
+    draw(device_,
+         {.name = "index of keys",
+          .program = &programs_.get("sort/index_of_keys.frag", shaders::sort_index_of_keys_frag, sorted.prelude),
+          .inputs = {sorted.keys},
+          .uniforms = gl::Uniforms(sorted.uniforms).set("target_width", to.width()),
+          .target = &to,
+          .quads = &drawn.quads,
+          .first = drawn.first,
+          .count = drawn.quads.quads().size() - drawn.first});
+}
+
+SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order order) {
+    const cpu::Stopwatch total;
+    const auto passes_before = device_.passes;
+    const KeyForm form{keys.type(), order, true};
+    SortStats stats{.n = keys.size(), .engine = Engine::Merge, .textures = 1};
+    const auto sorted = sort_drawn(form, keys.size(), [&](const pass::Target& to, std::size_t rows) {
+        const EqualSegments all{1, keys.size(), keys.size()};
+        upload(device_, workers_, lane_.uploader_, to.texture, rows, form, keys, [&](auto first, auto count, auto&& f) {
+            all.for_each_piece(std::numeric_limits<std::size_t>::max() / 2, first, count, f);
+        });
+        stats.upload_ms = total.ms();
+        lane_.uploaded_.note_time();
+    });
+    const auto shape = pass::FourArray::of_blocks(0, keys.size());
+    if (index_.width() != shape.width || index_.height() != shape.height) {
+        index_ = {};
+        index_ = gl::Texture(device_, gl::Format::R32ui, shape.width, shape.height);
+    }
+    const gl::Framebuffer target(device_, index_);
+    const gl::QuadList quads(device_, pass::first_texels(shape.width, keys.size()));
+    store_index(sorted, target, {quads, 0});
+    lane_.sorted_.note_time();
+    index_back_.request(device_, index_);
+    lane_.read_.note_time();
+    gl::flush(device_);
+    device_.check("Sorter");  // before a place is overwritten
+    index_back_.copy_to(std::as_writable_bytes(index), workers_);
+    stats.sort_ms = gl::ms_between(lane_.uploaded_, lane_.sorted_);
+    stats.readback_ms = gl::ms_between(lane_.sorted_, lane_.read_);
+    stats.passes = device_.passes - passes_before;
+    stats.total_ms = total.ms();
+    return stats;
+}
+
 SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
                              IndexWrite write) {
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
     const auto form = argsort_form(keys.format(), order);
-    if (raw_.width() != keys.width() || raw_.height() != keys.height()) {
-        raw_ = {};
-        raw_ = gl::Texture(device_, gl::Format::R32ui, keys.width(), keys.height());
-    }
+    IndexTarget target(device_, index, write);
+    copy_bits(device_, keys, raw_);
     const gl::QuadList* quads = nullptr;
-    std::optional<gl::Texture> beside;
-    if (write == IndexWrite::Copied) {
-        beside.emplace(device_, gl::Format::R32ui, index.width(), index.height());
-        copy(device_, "copy from caller", index, *beside);  // some of it stays
-    }
-    // Made each time: the texture of that name may be another by now.
-    const gl::Framebuffer target(device_, beside ? *beside : index);
-    // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
-    copy(device_, "copy from caller", keys, raw_);
     const auto sorted = sort_drawn(form, count, [&](const pass::Target& to, std::size_t rows) {
         quads = &argsort_quads(to, rows, index.width(), count);
-        draw(device_,
-             {.name = "keys of texture",
-              .program = &texture_programs_.get("sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
-              .inputs = {&raw_},
-              .uniforms = {{"count", static_cast<int>(count)},
-                           {"source_width", keys.width()},
-                           {"target_width", to.texture.width()},
-                           {"padding", static_cast<unsigned>(form.padding())}},
-              .target = &to.framebuffer,
-              .quads = quads,
-              .first = 0,
-              .count = 1});
+        draw(device_, {.name = "keys of texture",
+                       .program = &programs_.get("sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
+                       .inputs = {&raw_},
+                       .uniforms = {{"count", static_cast<int>(count)},
+                                    {"source_width", keys.width()},
+                                    {"target_width", to.texture.width()},
+                                    {"padding", static_cast<unsigned>(form.padding())}},
+                       .target = &to.framebuffer,
+                       .quads = quads,
+                       .first = 0,
+                       .count = 1});
     });
-    draw(device_, {.name = "index of keys",
-                   .program = &texture_programs_.get("sort/index_of_keys.frag", shaders::sort_index_of_keys_frag,
-                                                     sorted.prelude),
-                   .inputs = {sorted.keys},
-                   .uniforms = gl::Uniforms(sorted.uniforms).set("target_width", index.width()),
-                   .target = &target,
-                   .quads = quads,
-                   .first = 1,
-                   .count = quads->quads().size() - 1});
-    if (beside) copy(device_, "copy to caller", *beside, index);
+    store_index(sorted, target.framebuffer(), {*quads, 1});
+    target.finish();
     return {.n = count,
             .engine = Engine::Merge,
             .textures = 1,

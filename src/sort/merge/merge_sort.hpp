@@ -12,7 +12,9 @@
 
 #include "cpu/stopwatch.hpp"
 #include "pass/banked.hpp"
+#include "pass/programs.hpp"
 #include "pass/transfer.hpp"
+#include "sort/host_argsort.hpp"
 #include "sort/merge/passes.hpp"
 #include "sort/merge/segments.hpp"
 #include "sort/merge/subgroup_passes.hpp"
@@ -57,9 +59,6 @@ class MergeLane {
     gl::Query begun_, uploaded_, sorted_, read_;
 };
 
-// How places get into a texture of the host: drawn, or where that is not seen, drawn beside it and copied.
-enum class IndexWrite { Drawn, Copied };
-
 // Keeps programs, textures and staging memory from call to call. Pre of every call: a session is open.
 class MergeSort {
   public:
@@ -86,6 +85,9 @@ class MergeSort {
     SortStats finish(MergeLane& lane);
     // The GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(MergeLane& lane);
+
+    // Where the keys are in order, stably; the keys stay, and the index alone is read back. Pre: as run(); 1 <= keys.
+    SortStats argsort(Keys keys, std::span<std::uint32_t> index, Order order);
 
     // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of
     // `keys` are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <=
@@ -133,6 +135,11 @@ class MergeSort {
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
     const gl::QuadList& argsort_quads(const pass::Target& source, std::size_t rows, int width, std::size_t count);
+    struct DrawnQuads {
+        const gl::QuadList& quads;
+        std::size_t first;
+    };
+    void store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn);
 
     gl::Device& device_;
     cpu::Workers& workers_;
@@ -143,8 +150,10 @@ class MergeSort {
     std::unique_ptr<TileSurface> tiles_;
     std::weak_ptr<const Segments> in_table_;  // that surface_->segments tells
     MergeLane lane_;                          // of run() and top()
-    pass::Programs texture_programs_;
-    gl::Texture raw_;  // the keys of argsort()
+    pass::ReadBack index_back_;
+    pass::Programs programs_;  // between keys of textures, or the index, and sorted ones
+    gl::Texture index_;        // of argsort() from memory
+    gl::Texture raw_;          // the keys of argsort()
     std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
 };
 

@@ -1,0 +1,26 @@
+// Cache probe: each fragment fetches texels of texture0, a square with a power of two as its side. With WINDOW, FETCHES
+// texels that a hash picks in a corner of it; else one, `stride` times as far from the corner as the fragment is.
+uniform highp sampler2D texture0;
+uniform int side_mask;  // of the square, or of the corner
+uniform ivec2 stride;
+out vec4 value;
+
+uint hash(uint i) {
+    i = (i ^ (i >> 16)) * 0x7feb352du;
+    i = (i ^ (i >> 15)) * 0x846ca68bu;
+    return i ^ (i >> 16);
+}
+
+void main() {
+    ivec2 here = ivec2(gl_FragCoord.xy);
+#ifdef WINDOW
+    uint seed = hash(uint(here.y << 14 | here.x));
+    value = vec4(0.0);
+    for (int i = 0; i < FETCHES; ++i) {
+        seed = seed * 1664525u + 1013904223u;
+        value = max(value, texelFetch(texture0, ivec2(int(seed >> 8), int(seed >> 20)) & side_mask, 0));
+    }
+#else
+    value = texelFetch(texture0, (here * stride) & side_mask, 0);
+#endif
+}

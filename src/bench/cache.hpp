@@ -1,0 +1,47 @@
+// The cache model of GPUTeraSort's authors (SIGMOD'06, section 4.4, and their talk, 'GPU Cache Model'), and what it
+// needs to know of a device, which vendors do not say: found by fetches with strides and in windows.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "bench/limits.hpp"
+
+namespace quadmill::detail::bench {
+
+// Of quads of h rows in a texture of W x H texels, where the cache holds blocks of B x B: 2 W H / (h B).
+[[nodiscard]] double cache_misses(double width, double height, double rows, double block);
+// A bitonic sort of n texels fetches 2 n f(B) of them, where step k, of quads of 2^(k-1) rows, is made lg n - k + 1
+// times: f(B) = (B - 1) (lg n - 1) + (lg n - lg B)^2 / 2. Pre: 1 <= block, 2 <= n.
+[[nodiscard]] double cache_fetches(double n, double block);
+
+struct CacheReport {
+    static constexpr int least_side = 32;
+    // All fetch texels of RGBA32F, 16 bytes each.
+    struct Strided {
+        int stride;
+        double across, down;  // Gfetch/s with that stride in columns and in rows
+    };
+    struct Window {
+        std::size_t bytes;
+        double rate;  // Gfetch/s within so many bytes
+    };
+    // Quads of so many rows meet each other; times by texel, those of the fastest height being 1.
+    struct Step {
+        int rows;
+        double predicted, measured;
+    };
+    int side = 0;
+    std::vector<Strided> strided;
+    std::vector<Window> windows;
+    int block_width = 1, block_height = 1;  // inferred: from such a stride on, fetches cost no more
+    std::size_t cache_bytes = 0;            // inferred: up to such a window, at most a quarter of the rate is lost
+    std::vector<Step> steps;
+    double sort_predicted = 1,
+           sort_measured = 1;  // of all steps of a sort, against one whose every step is the fastest
+};
+
+// Pre: a side of at least least_side; a power of two is taken.
+[[nodiscard]] CacheReport measure_cache(Context& context, const LimitsRequest& request);
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,35 @@
+// What GPUTeraSort was compared with (SIGMOD'06, Fig. 6) and the sort by blending before it (SIGMOD'05, Fig. 3): the
+// bitonic sorts by fragment program of others, made again from what these papers say of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "quadmill/context.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::bench {
+
+enum class EarlySort {
+    Purcell,  // Purcell et al. 2003: a pass over the whole screen a step, a key a texel, all found out by the program
+    Kipfer    // Kipfer et al. 2004: two keys a texel, and a short program
+};
+
+// Keeps programs, textures and staging memory from call to call.
+class EarlySorter {
+  public:
+    EarlySorter(const Context& context, EarlySort which);
+    EarlySorter(EarlySorter&&) noexcept;
+    ~EarlySorter();
+
+    // `index`, when not empty, receives for each key where it was. Throws InvalidArgument for keys of other than 32
+    // bits, and for more than fit into a texture.
+    SortStats sort(Keys keys, std::span<std::uint32_t> index);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace quadmill::detail::bench

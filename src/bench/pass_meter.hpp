@@ -1,0 +1,62 @@
+// Times passes: what all measurements of the pipeline have in common.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/limits.hpp"
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
+
+namespace quadmill::detail::bench {
+
+constexpr int many = 8;  // passes between two waits, so that the wait is no part of the figure
+
+// Pre of every call: a session is open.
+class PassMeter {
+  public:
+    using Clock = std::chrono::steady_clock;
+    PassMeter(gl::Device& device, int repeat) : device_(device), repeat_(repeat) {}
+
+    // One warm-up, then the median of `work`'s results, which are amounts per second.
+    [[nodiscard]] Limit measure(const std::string& name, const std::string& unit,
+                                const std::function<double()>& work) const {
+        static_cast<void>(work());
+        std::vector<double> values;
+        values.reserve(static_cast<std::size_t>(repeat_));
+        for (int i = 0; i < repeat_; ++i) values.push_back(work());
+        std::ranges::sort(values);
+        return {name, values[values.size() / 2], values.front(), values.back(), unit};
+    }
+    // Time until the GPU has done what `work` issues. By the wall clock: llvmpipe's timestamps do not wait for
+    // fragments.
+    [[nodiscard]] double seconds(const std::function<void()>& work) const {
+        gl::Fence(device_).wait();
+        const auto begin = Clock::now();
+        work();
+        gl::Fence(device_).wait();
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+
+    // 10^9 a second, when each of `passes` calls of `issue` does `amount`. Flushes after each: llvmpipe drops what a
+    // later pass of the same batch covers whole.
+    [[nodiscard]] double rate(double amount, int passes, const std::function<void()>& issue) const {
+        return amount * passes * 1e-9 / seconds([&] {
+                   for (int i = 0; i < passes; ++i) {
+                       issue();
+                       gl::flush(device_);
+                   }
+               });
+    }
+
+  protected:
+    gl::Device& device_;  // NOLINT(misc-non-private-member-variables-in-classes)
+
+  private:
+    int repeat_;
+};
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,34 @@
+// Argsorts between textures of the host, whatever engine sorts.
+#pragma once
+
+#include <optional>
+
+#include "gl/objects.hpp"
+#include "pass/target.hpp"
+
+namespace quadmill::detail::sort {
+
+// How places get into a texture of the host: drawn, or where that is not seen, drawn beside it and copied.
+enum class IndexWrite { Drawn, Copied };
+
+// Copies the bits of the host's keys, whatever swizzle or filter their texture has, to `raw`, which is made anew where
+// its size is another. Pre: keys are R32F, R32UI or R32I; a session is open.
+void copy_bits(gl::Device& device, const gl::Texture& keys, gl::Texture& raw);
+
+// What the places of one argsort are drawn into. Pre of every call: a session is open.
+class IndexTarget {
+  public:
+    IndexTarget(gl::Device& device, const gl::Texture& index, IndexWrite write);
+    // Made each time: the texture of that name may be another by now.
+    [[nodiscard]] const gl::Framebuffer& framebuffer() const { return framebuffer_; }
+    // All is drawn.
+    void finish();
+
+  private:
+    gl::Device& device_;
+    const gl::Texture& index_;
+    std::optional<gl::Texture> beside_;
+    gl::Framebuffer framebuffer_;
+};
+
+}  // namespace quadmill::detail::sort
