@@ -39,7 +39,7 @@ TEST_CASE("Chunks of windows hold whole windows") {
     for (const std::size_t window : {1UL, 2UL, 3UL, 100UL, 128UL, 1000UL}) {
         for (const std::size_t n : {0UL, 1UL, 99UL, 100UL, 101UL, 12'345UL}) {
             std::size_t next = 0;
-            const auto chunks = cut_windows(n, window, 1024);
+            const auto chunks = cut_windows(n, window, 1024, Channels::Windows);
             for (const auto& chunk : chunks) {
                 REQUIRE(chunk.begin == next);
                 next += chunk.size;

@@ -5,10 +5,30 @@
 #include <optional>
 #include <span>
 
+#include "cpu/stopwatch.hpp"
 #include "pass/transfer.hpp"
 #include "sort/bitonic/passes.hpp"
 
 namespace quadmill::detail::sort {
+
+// What one sort under way has to itself: memory for transfers, and times.
+class BitonicLane {
+  public:
+    explicit BitonicLane(gl::Device& device);
+
+  private:
+    friend class BitonicSort;
+    struct Job {
+        Keys keys;
+        std::span<std::uint32_t> index;
+        SortStats stats;
+        cpu::Stopwatch total;
+    };
+    std::optional<Job> job_;
+    pass::Uploader uploader_;
+    pass::ReadBack keys_back_, index_back_;
+    gl::Query begin_, end_, read_end_;
+};
 
 // Keeps programs, textures and staging memory from call to call. Pre of every call but `job`: a session is open.
 class BitonicSort {
@@ -23,6 +43,12 @@ class BitonicSort {
     // `index`, when not empty, receives for each key where it was, and equal keys keep their order.
     SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
 
+    // run() in two halves. The first one reads the keys and returns when all is under way; the second one waits for the
+    // GPU and writes. Others may come in between, each with a lane of its own. Pre: the lane is free; the memory stays
+    // where it is.
+    void begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
+    SortStats finish(BitonicLane& lane);
+
   private:
     BitonicSurface& surface(const BitonicJob& job);
 
@@ -30,9 +56,7 @@ class BitonicSort {
     cpu::Workers& workers_;
     BitonicPasses passes_;
     std::optional<BitonicSurface> surface_;
-    pass::Uploader uploader_;
-    pass::ReadBack keys_back_, index_back_;
-    gl::Query begin_, end_, read_end_;
+    BitonicLane lane_;  // of run()
 };
 
 }  // namespace quadmill::detail::sort
