@@ -159,6 +159,7 @@ struct SortStats {
     int stages_max = 0;               ///< log2 of the longest run
     std::uint64_t passes = 0;         ///< draws and texture copies issued
     std::uint64_t cpu_keys = 0;       ///< sorted by the CPU's threads, for Engine::Hybrid
+    std::uint64_t merge_moves = 0;    ///< keys that merges on the CPU wrote, all rounds together, for Engine::Pbsn
     std::uint64_t set_aside = 0;      ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
     std::uint64_t texture_bytes = 0;  ///< of textures that the library has in use in this context after the sort
     std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers

@@ -55,3 +55,24 @@ TEST_CASE("Chunks of windows hold whole windows") {
         }
     }
 }
+
+TEST_CASE("Split windows take a quarter of the elements in each channel") {
+    for (const std::size_t window : {1UL, 3UL, 4UL, 5UL, 4096UL}) {
+        for (const std::size_t n : {0UL, 1UL, 4096UL, 12'345UL}) {
+            std::size_t next = 0;
+            for (const auto& chunk : cut_windows(n, window, 1024, Channels::Split)) {
+                REQUIRE(chunk.begin == next);
+                next += chunk.size;
+                if (next < n) REQUIRE(chunk.size % window == 0);
+                REQUIRE((std::size_t{4} << unsigned(chunk.k)) >= window);
+                REQUIRE((((chunk.size + window - 1) / window) << unsigned(chunk.k)) <= chunk.shape.texels());
+                REQUIRE(chunk.shape.texels() <= 2 * 1024);
+            }
+            REQUIRE(next == n);
+        }
+    }
+    CHECK(channels_for(100, 25, 1024, Channels::Auto) == Channels::Windows);
+    CHECK(channels_for(99, 25, 1024, Channels::Auto) == Channels::Split);  // a channel would be empty
+    CHECK(channels_for(100'000, 1025, 1024, Channels::Auto) == Channels::Split);
+    CHECK(channels_for(99, 25, 1024, Channels::Windows) == Channels::Windows);
+}

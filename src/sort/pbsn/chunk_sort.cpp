@@ -104,6 +104,7 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
     }
     const auto size = chunk.size - aside.keys.size();
     const auto out = keys_.subspan(chunk.begin, size);
+    stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(bench_.options.pbsn.channel_merge)) * size;
     cpu::merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers,
                     NumberLess<Float>{form_.order == Order::Descending}, ways(bench_.options.pbsn.channel_merge));
     // Whatever happens before the end, the keys stay a permutation of what they were.
@@ -118,8 +119,9 @@ void ChunkSort<Float>::merge_chunks() {
     const NumberLess<Float> less{form_.order == Order::Descending};
     std::size_t size = 0;
     for (const auto& run : runs_) size += run.size;
-    cpu::merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less,
-                        ways(bench_.options.pbsn.channel_merge));
+    const auto by = ways(bench_.options.pbsn.channel_merge);
+    if (runs_.size() > 1) stats_.merge_moves += cpu::merge_rounds(runs_.size(), by) * size;
+    cpu::merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less, by);
 }
 
 template <class Float>
@@ -159,6 +161,7 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
     const NumberLess<Float> number_less{form_.order == Order::Descending};
     const auto window = arrays_.window, windows = (chunk.size + window - 1) / window;
     const auto by = ways(bench_.options.pbsn.channel_merge);
+    stats_.merge_moves += cpu::merge_rounds(4, by) * chunk.size;
     const auto merge = [&](std::size_t index, std::span<Float> scratch, auto merge_all) {
         const auto out = keys_.subspan(chunk.begin + index * window, std::min(window, chunk.size - index * window));
         const auto* block = sorted + (index << static_cast<unsigned>(chunk.k)) * 4;
