@@ -230,11 +230,11 @@ struct SlidingOptions {
 /// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
 /// Memory: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
-/// are exact (unless SlidingOptions::raw is RawValues::Never); where few values came since the last one, they are merged into what was sorted. Fixed: blocks of 2 (L +
-/// 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are being merged, half as much
-/// again while the stream is shorter than the window; and four batches of at least max(32 (L + 1) / eps, 2^14) values,
-/// however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last
-/// 128 / eps values. Throws: InvalidArgument where all this may be more than options.most_bytes.
+/// are exact, but for RawValues::Never; where few values came since the last one, they are merged into what was sorted.
+/// Fixed: blocks of 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
+/// being merged, half as much again while the stream is shorter than the window; and four batches of max(32 (L + 1) /
+/// eps, 2^14) values, however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) /
+/// eps entries, and the last 128 / eps values. Throws: InvalidArgument where all this may be more than most_bytes.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -359,7 +359,7 @@ class QUADMILL_API HeavyPrefixes {
     [[nodiscard]] std::uint64_t n() const;
     [[nodiscard]] const HeavyPrefixOptions& options() const;
 
-    /// Longest first, equal ones by value. With HeavyRule::All the guarantee is about all values under p instead of d(p).
+    /// Longest first, equal ones by value. With HeavyRule::All the guarantee is about all values under p, not d(p).
     /// Pre: options().support <= support <= 1.
     [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support, HeavyRule rule = HeavyRule::Discounted) const;
 
@@ -404,14 +404,14 @@ struct CorrelatedSumOptions {
     std::function<double(double)> g{};  ///< of y; the identity when there is none. Pre: finite for every y that comes
 };
 
-/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and place; where x
-/// has 64 bits, by its lower half first, and then by its upper half and the place that this led to.
+/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and place; where
+/// x has 64 bits, by its lower half first, and then by its upper half and the place that this led to.
 ///
 /// Guarantee: the exact sum is from `lower` to `upper`. `sum` is within eps sum(|g(y)|) of the sum for a threshold
 /// f(v), where the rank of v is within eps n of that of AGG(x). While nothing was dropped (see Quantiles) all three are
 /// exact, if the sums of positive and of negative g(y) fit into 106 bits each, none below 2^-1010; else what rounding
-/// may lose is in the bounds. Average, sum and number of x are exact, and x is compared exactly, of 64 bits, too. A pair whose x or
-/// y is NaN is no value, and counted by nans().
+/// may lose is in the bounds. Average, sum and number of x are exact, and x is compared exactly, of 64 bits too. A pair
+/// whose x or y is NaN is no value, and counted by nans().
 /// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
 template <class T>
 class QUADMILL_API CorrelatedSums {

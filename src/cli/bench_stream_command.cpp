@@ -53,10 +53,9 @@ void BenchStream::add_forms_of_pbsn(std::vector<StreamContender>& all) const {
             std::string name = "pbsn";
             if (channels.size() > 1) name += " " + word_for(channels_words, use);
             if (merges.size() > 1) name += " " + word_for(channel_merge_words, merge);
-            auto form = pbsn;
-            form.channels = use;
-            form.channel_merge = merge;
-            all.push_back({name, Engine::Pbsn, nullptr, form});
+            all.push_back({name, Engine::Pbsn, nullptr, pbsn});
+            all.back().pbsn.channels = use;
+            all.back().pbsn.channel_merge = merge;
         }
     }
 }

@@ -50,7 +50,7 @@ struct SortCommand {
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
-    void print_profile(const SortStats& stats);
+    void print_profile(const SortStats& sorted);
 
     std::optional<Context> context_;
     std::optional<PassProfiler> profiler_;
@@ -218,7 +218,7 @@ void SortCommand::print_stats(const SortStats& s) const {
     fmt::print(stderr, "{}\n", out.dump());
 }
 
-void SortCommand::print_profile(const SortStats& stats) {
+void SortCommand::print_profile(const SortStats& sorted) {
     if (!profiler_) {
         fmt::print(stderr, "no passes: sorted on the CPU\n");
         return;
@@ -226,8 +226,8 @@ void SortCommand::print_profile(const SortStats& stats) {
     const auto rows = profiler_->rows();
     profiler_.reset();  // the limits are measured by passes, too
     print_passes(*context_, rows);
-    if (stats.engine == Engine::Pbsn)
-        print_blending(*context_, rows, {.keys = stats.n, .steps = stats.steps, .merge_moves = stats.merge_moves});
+    if (sorted.engine == Engine::Pbsn)
+        print_blending(*context_, rows, {.keys = sorted.n, .steps = sorted.steps, .merge_moves = sorted.merge_moves});
 }
 
 }  // namespace

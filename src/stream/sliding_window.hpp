@@ -132,9 +132,11 @@ class SlidingWindow {
         grow();
         drop_old();
     }
-    // Where levels sort for themselves: their blocks, longer ones before those that they end with.
-    void add_formed(int level, const Summary& block) {
-        store(level, block);
+    // Where levels sort for themselves: their blocks, longer ones before those that they end with, each as good as the
+    // windows need that are there when it is complete.
+    void add_formed(int level, Summary block) {
+        pack(block);
+        levels_[static_cast<std::size_t>(level)].blocks.push_back(std::move(block));
         if (level > 0) return;
         ++blocks_;
         grow();

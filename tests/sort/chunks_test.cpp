@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace quadmill;                // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("Chunks cover the keys, fit their textures, and waste no more than a third") {

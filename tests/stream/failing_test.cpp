@@ -86,10 +86,13 @@ TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") 
         run("Quantiles", Quantiles<double>(quantiles), Quantiles<double>(quantiles, failing()));
         const FrequencyOptions frequencies{.eps = 0.01, .window = 100};
         run("Frequencies", Frequencies<double>(frequencies), Frequencies<double>(frequencies, failing()));
-        for (const auto& sliding :
-             {SlidingOptions{.eps = 0.2, .window = 5000},
-              SlidingOptions{.eps = 0.2, .window = 5000, .widths = Widths::Variable},
-              SlidingOptions{.eps = 0.2, .window = 5000, .raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}}) {
+        for (const auto& sliding : {SlidingOptions{.eps = 0.2, .window = 5000},
+                                    SlidingOptions{.eps = 0.2, .window = 5000, .widths = Widths::Variable},
+                                    SlidingOptions{.eps = 0.02,
+                                    .window = 5000,
+                                    .raw = RawValues::Never,
+                                    .blocks = SlidingBlocks::Sorted,
+                                    .sorter_least = 100}}) {
             run("SlidingQuantiles", SlidingQuantiles<double>(sliding), SlidingQuantiles<double>(sliding, failing()));
             run("SlidingFrequencies", SlidingFrequencies<double>(sliding),
                 SlidingFrequencies<double>(sliding, failing()));
