@@ -214,7 +214,8 @@ class Quantiles(Stream):
         self.assertRegex(table, r"(?m)^clock cycles of one +([0-9.]+ of the whole chip, at [0-9.]+ GHz|the clock cannot)")
 
     def test_sliding_sketches(self):
-        values = [random.Random(4).random() for _ in range(20000)]
+        chance = random.Random(4)
+        values = [chance.random() for _ in range(20000)]
         for form in ([], ["--sorted-levels"], ["--sorted-levels", "--sorter-least", "64"], ["--sorter-least", "2^20"]):
             answer = self.answer("quantiles", "--sliding", "8000", "--eps", "0.02", "--no-raw", *form, "--type", "f64",
                                  stdin=raw(values, "f64"))
@@ -338,20 +339,20 @@ class Hhh(Stream):
         values = self.addresses()
         n, support, eps = len(values), 0.1, 0.02
         saved = self.path("saved")
-        answer = self.answer("hhh", "--hierarchy", "0,12,32", "--support", str(support), "--eps", str(eps),
+        answer = self.answer("hhh", "--hierarchy", "ipv4-bytes", "--support", str(support), "--eps", str(eps),
                              "--all-prefixes", "--save", saved, stdin=raw(values, "u32"))
         self.assertEqual(answer["prefixes"], "all")
-        found = {self.parse(item["prefix"], "0,12,32"): item["count"] for item in answer["items"]}
-        for length in self.LENGTHS["0,12,32"]:
+        found = {self.parse(item["prefix"], "ipv4-bytes"): item["count"] for item in answer["items"]}
+        for length in self.LENGTHS["ipv4-bytes"]:
             for value, count in collections.Counter(v >> (32 - length) << (32 - length) for v in values).items():
                 if count >= support * n:
                     self.assertIn((value, length), found)
                 if (value, length) in found:
                     self.assertGreaterEqual(count, (support - eps) * n)
                     self.assertTrue(found[value, length]["lower"] <= count <= found[value, length]["upper"])
-        merged = json.loads(run("merge", saved, "--all-prefixes", "--json").stdout)
+        merged = json.loads(run("merge", saved, "--ipv4", "--all-prefixes", "--json").stdout)
         self.assertEqual(merged["items"], answer["items"])
-        self.assertGreater(len(merged["items"]), len(json.loads(run("merge", saved, "--json").stdout)["items"]))
+        self.assertGreater(len(merged["items"]), len(json.loads(run("merge", saved, "--ipv4", "--json").stdout)["items"]))
 
     def test_64_bits(self):
         values = [0x0123456789abcdef] * 10 + [0x0123000000000000 + i for i in range(20)]
