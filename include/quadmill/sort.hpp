@@ -90,7 +90,7 @@ enum class Representation {
 
 /// What the four channels of a texel hold when Engine::Pbsn sorts windows.
 enum class Channels {
-    Auto,     ///< Split where windows are too long for a channel, or too few to fill four; else Windows
+    Auto,     ///< what was measured faster, which is Split
     Windows,  ///< a window each, four in a block of texels: the GPU does all of the work
     Split,  ///< a quarter of one window each, which the CPU merges: the network has two stages and steps a stage fewer
 };

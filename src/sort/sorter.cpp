@@ -114,8 +114,7 @@ SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
     const gl::Scope scope(*detail::Access::of(context), task.function);
     auto& gpu_side = on_gpu();
     const auto& pbsn = options.pbsn;
-    const auto channels =
-        task.window == 0 ? Channels::Windows : channels_for(keys.size(), task.window, pbsn.max_texels, pbsn.channels);
+    const auto channels = task.window == 0 ? Channels::Windows : channels_for(pbsn.channels);
     ChunkSort<Float> sort({*detail::Access::of(context), gpu_side.pbsn, workers, gpu_side.scratch, options}, keys,
                           {task.keys.type(), task.window, channels});
     const auto stats = sort.run(task.window == 0 ? cut(keys.size(), pbsn.max_texels, pbsn.max_run)

@@ -118,7 +118,7 @@ void PbsnWindowSorter::begin_chunk(Batch& batch) {
 void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
     if (!gpu_) gpu_.emplace(device);
     auto& batch = gpu_->batches.at(lane);
-    const auto channels = channels_for(keys.size(), window, options_.pbsn.max_texels, options_.pbsn.channels);
+    const auto channels = channels_for(options_.pbsn.channels);
     batch.chunks = cut_windows(keys.size(), window, options_.pbsn.max_texels, channels);
     batch.keys = keys;
     batch.window = window;

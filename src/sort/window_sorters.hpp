@@ -86,7 +86,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     PbsnWindowSorter(Context context, const SortOptions& options);
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] std::size_t batch_windows() const override {
-        return options_.pbsn.channels == Channels::Split ? 1 : 4;
+        return channels_for(options_.pbsn.channels) == Channels::Split ? 1 : 4;
     }
     // The network's steps grow with the square of the logarithm, so windows are short.
     [[nodiscard]] std::size_t window(double eps) const override { return cpu::window_of(eps, 16, 0x1p24); }

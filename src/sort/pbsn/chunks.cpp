@@ -28,11 +28,6 @@ std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_ru
     return chunks;
 }
 
-Channels channels_for(std::size_t n, std::size_t window, std::size_t max_texels, Channels wanted) {
-    if (wanted != Channels::Auto) return wanted;
-    return window > max_texels || n / window < 4 ? Channels::Split : Channels::Windows;
-}
-
 std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels, Channels channels) {
     const int k = pass::log2_ceil(in_a_channel(window, channels));
     const auto most_blocks = std::max<std::size_t>(max_texels >> static_cast<unsigned>(k), 1);

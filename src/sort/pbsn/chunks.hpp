@@ -21,8 +21,11 @@ struct Chunk {
 // powers of two.
 [[nodiscard]] std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_run);
 
-// Whether windows are split over the channels, or have one each. Pre: window <= n, but for no keys.
-[[nodiscard]] Channels channels_for(std::size_t n, std::size_t window, std::size_t max_texels, Channels wanted);
+// Whether windows are split over the channels, or have one each: smaller networks were measured to save more than
+// merging costs.
+[[nodiscard]] inline Channels channels_for(Channels wanted) {
+    return wanted == Channels::Auto ? Channels::Split : wanted;
+}
 // Elements of a window in a channel.
 [[nodiscard]] inline std::size_t in_a_channel(std::size_t window, Channels channels) {
     return channels == Channels::Split ? (window + 3) / 4 : window;
