@@ -220,8 +220,8 @@ struct SlidingOptions {
     RawValues raw = RawValues::WhereSmaller;
     SlidingBlocks blocks = SlidingBlocks::Merged;
     /// Which levels the sorter sorts, as in the paper: sets of at least so many values, which are those of the upper
-    /// levels; shorter ones are left to std::sort on the caller's thread. 0: the sorter gets all, and Engine::Auto
-    /// decides. (The paper's GPU broke even at 2^16.) It changes no answer and is not saved.
+    /// levels; shorter ones are left to std::sort on the caller's thread. 0: none are, but for
+    /// SlidingBlocks::Sorted those of fewer than 2^12. (The paper: 2^16.) It changes no answer and is not saved.
     std::size_t sorter_least = 0;
 };
 

@@ -143,7 +143,7 @@ void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option*
             "As in the paper: each level of the sketch sorts all values anew (default: one chain of merges)"),
         verb.add_option("--sorter-least", form.sorter_least,
                         "As in the paper: the engine sorts only sets of N values and more, those of the upper levels; "
-                        "std::sort the others (default: the engine sorts all)")
+                        "std::sort the others (default: all, of --sorted-levels those of 2^12)")
             ->transform(count_up_to(std::uint64_t{1} << 28U))
             ->type_name("N")};
     for (auto* option : options) {

@@ -117,8 +117,7 @@ class SlidingState {
         : name_(name),
           options_((check(name, options), options)),
           plan_(options),
-          intake_(with_least(std::move(sorter), options.sorter_least),
-                  plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block)),
+          intake_(with_least(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block)),
           last_(plan_.exact + plan_.exact / 8),
           blocks_(plan_),
           sorts_(plan_) {}
@@ -266,7 +265,11 @@ class SlidingState {
             blocks_.add(std::move(block));
         };
     }
-    static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter, std::size_t least) {
+    static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter,
+                                                    const SlidingOptions& options) {
+        constexpr std::size_t worth_a_call = std::size_t{1} << 12U;
+        const auto usual = options.blocks == SlidingBlocks::Sorted ? worth_a_call : 0;
+        const auto least = options.sorter_least > 0 ? options.sorter_least : usual;
         if (least == 0) return sorter;
         return std::make_unique<LeastSorter>(std::move(sorter), least);
     }
