@@ -100,7 +100,7 @@ void add_corrsum_command(CLI::App& app) {
         "  quadmill corrsum pairs.f32 --agg quantile:0.5\n"
         "  cut -d, -f2,5 sales.csv | quadmill corrsum --text --agg avg --scale 0.5 --json\n"
         "  quadmill corrsum pairs.f64 --type f64 --agg min --offset 10 --eps 0.0001\n"
-        "  quadmill corrsum --text --agg quantile:0.9 --g 'y*y' --f '2*x + 1' pairs.csv");
+        "  cut -d, -f2,5 sales.csv | quadmill corrsum --text --agg quantile:0.9 --g 'y*y' --f '2*x + 1'");
     verb->callback([command] { command->run(); });
 }
 
