@@ -2,7 +2,7 @@
 # Installs what building and testing need on Debian 12, and nothing that is there already.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
-    libcli11-dev libcsv-dev libfmt-dev nlohmann-json3-dev libstb-dev zlib1g-dev libzstd-dev # libraries of the command
+    libcli11-dev libcsv-dev libfmt-dev libmuparser-dev nlohmann-json3-dev libstb-dev zlib1g-dev libzstd-dev # libraries of the command
     liburing-dev libxxhash-dev                                        # of the library, the first where it is there
     fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
     doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools     # and of the tests

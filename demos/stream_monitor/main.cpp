@@ -52,7 +52,7 @@ void add_options(CLI::App& app, Options& options) {
         ->transform(count_up_to(std::uint64_t{1} << 30U))
         ->type_name("K");
     app.add_option("--engine", options.watching.engine, "Who sorts (default: auto)")
-        ->transform(quadmill::cli::one_of(quadmill::cli::sorter_words));
+        ->transform(quadmill::cli::one_of(quadmill::cli::engine_words));
     app.add_option("--seed", options.seed, "Of the stream that is made up")->capture_default_str();
     app.add_option("--speed", options.watching.speed,
                    "In the window, values a second at most (default: 200,000 of a made-up stream, else as they come)")

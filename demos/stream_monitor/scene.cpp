@@ -14,7 +14,7 @@ namespace demo {
 namespace {
 
 using State = show::MonitorModel::State;
-using quadmill::cli::sorter_words;
+using quadmill::cli::engine_words;
 
 // What can be chosen of a number, in order, and the one that is so far.
 template <class T>
@@ -50,7 +50,7 @@ std::string name_of_eps(double eps) {
 
 std::vector<std::string> sorter_names() {
     std::vector<std::string> names;
-    for (const auto& [word, engine] : sorter_words) names.push_back(word);
+    for (const auto& [word, engine] : engine_words) names.push_back(word);
     return names;
 }
 
@@ -115,10 +115,10 @@ class MonitorScene final : public Scene {
         if (anew) monitor_.restart(options);
         static const auto names = sorter_names();
         auto sorter = static_cast<std::size_t>(
-            std::ranges::find(sorter_words, watching_.engine, [](const auto& word) { return word.second; }) -
-            sorter_words.begin());
+            std::ranges::find(engine_words, watching_.engine, [](const auto& word) { return word.second; }) -
+            engine_words.begin());
         if (bar.choose("Who sorts: nothing is forgotten", sorter, names, 80)) {
-            watching_.engine = sorter_words[sorter].second;
+            watching_.engine = engine_words[sorter].second;
             monitor_.use(sorters());
             anew = true;
         }

@@ -88,6 +88,19 @@ enum class Representation {
     FourArray,    ///< a quarter of the keys in each channel; a window, when there are several, in one channel
 };
 
+/// What the four channels of a texel hold when Engine::Pbsn sorts windows.
+enum class Channels {
+    Auto,     ///< what was measured faster, which is Split
+    Windows,  ///< a window each, four in a block of texels: the GPU does all of the work
+    Split,  ///< a quarter of one window each, which the CPU merges: the network has two stages and steps a stage fewer
+};
+
+/// How the CPU merges what Engine::Pbsn sorted in the four channels.
+enum class ChannelMerge {
+    FourWays,  ///< all four in one round, so each key moves once
+    TwoWays,   ///< two and two, then the halves: two rounds
+};
+
 /// How Engine::Pbsn goes about it.
 /// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run a channel without early
 /// stop.
@@ -102,6 +115,8 @@ struct PbsnOptions {
     /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes
     /// 2^18; fastest is 2^8.
     std::size_t max_run = 0;
+    Channels channels = Channels::Auto;                   ///< for windows
+    ChannelMerge channel_merge = ChannelMerge::FourWays;  ///< and rounds of as many ways where there are more runs
 };
 
 /// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/measurements.md).
@@ -159,6 +174,7 @@ struct SortStats {
     int stages_max = 0;               ///< log2 of the longest run
     std::uint64_t passes = 0;         ///< draws and texture copies issued
     std::uint64_t cpu_keys = 0;       ///< sorted by the CPU's threads, for Engine::Hybrid
+    std::uint64_t merge_moves = 0;    ///< keys that merges on the CPU wrote, all rounds together, for Engine::Pbsn
     std::uint64_t set_aside = 0;      ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
     std::uint64_t texture_bytes = 0;  ///< of textures that the library has in use in this context after the sort
     std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
@@ -234,8 +250,8 @@ class QUADMILL_API Sorter {
 
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
     /// may be shorter.
-    /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels.
-    /// Cost: as for sort(), with 2^k >= window.
+    /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels, four times as many where they are split.
+    /// Cost: as for sort(), with 2^k >= window, or a quarter of it where windows are split (Channels).
     SortStats sort_windows(Keys keys, std::size_t window);
 
     /// Sorts segments of any lengths by themselves, in place, all at once: segment i is [ends[i - 1], ends[i]), the

@@ -52,10 +52,10 @@ struct Frequent {
 };
 
 /// Where the time went, in milliseconds, as in Fig. 6 of SIGMOD'05. Sorting overlaps with the others, unless it is done
-/// on the caller's thread.
+/// on the caller's thread. The last three are all that the summary takes, answers about an unfinished window included.
 struct StreamTimes {
     double upload = 0, sort = 0, readback = 0;  ///< of the sorter
-    double sample = 0;                          ///< windows to summaries: sampling, or the histogram
+    double sample = 0;                          ///< sorted windows to summaries: sampling, or the histogram
     double merge = 0, compress = 0;
 };
 
@@ -200,12 +200,29 @@ enum class Widths {
     Variable,  ///< the last W values for any W up to `window`, with an error of eps W; takes more memory
 };
 
+/// Whether a window is kept as it is, exactly, where that takes less memory than the sketch may.
+enum class RawValues { WhereSmaller, Never };
+
+/// How blocks of a sliding window are made.
+enum class SlidingBlocks {
+    Merged,  ///< from one chain of merges, so that each value is sorted once
+    /// as in SIGMOD'05, section 5.3: each of the L + 1 levels sorts all values anew, in sets of 1 / eps_l or a block,
+    /// and makes its blocks of them; each value is sorted L + 1 times. Of fixed widths only
+    Sorted,
+};
+
 struct SlidingOptions {
     double eps = 0.01;         ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
     std::uint64_t window = 0;  ///< values; at least 1
     Widths widths = Widths::Fixed;
     /// What may take more memory than that is refused, with the bytes that it may take.
     std::uint64_t most_bytes = std::uint64_t{1} << 33U;
+    RawValues raw = RawValues::WhereSmaller;
+    SlidingBlocks blocks = SlidingBlocks::Merged;
+    /// Which levels the sorter sorts, as in the paper: sets of at least so many values, which are those of the upper
+    /// levels; shorter ones are left to std::sort on the caller's thread. 0: none are, but for
+    /// SlidingBlocks::Sorted those of fewer than 2^12. (The paper: 2^16.) It changes no answer and is not saved.
+    std::size_t sorter_least = 0;
 };
 
 /// Quantiles of the last values of a stream.
@@ -213,11 +230,11 @@ struct SlidingOptions {
 /// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
 /// Memory: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
-/// are exact; where few values came since the last one, they are merged into what was sorted. Fixed: blocks of 2 (L +
-/// 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are being merged, half as much
-/// again while the stream is shorter than the window; and four batches of at least max(32 (L + 1) / eps, 2^14) values,
-/// however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last
-/// 128 / eps values. Throws: InvalidArgument where all this may be more than options.most_bytes.
+/// are exact, but for RawValues::Never; where few values came since the last one, they are merged into what was sorted.
+/// Fixed: blocks of 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
+/// being merged, half as much again while the stream is shorter than the window; and four batches of max(32 (L + 1) /
+/// eps, 2^14) values, however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) /
+/// eps entries, and the last 128 / eps values. Throws: InvalidArgument where all this may be more than most_bytes.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -301,6 +318,12 @@ struct HeavyPrefixOptions {
     std::size_t window = 0;      ///< as for quantiles
 };
 
+/// Which prefixes are heavy.
+enum class HeavyRule {
+    Discounted,  ///< those of which enough is left without the longer prefixes that are heavy themselves
+    All,         ///< as SIGMOD'05 section 5.4 has it: all under which enough values are
+};
+
 /// A prefix of some values: the first `length` bits are those of `value`, whose other bits are 0.
 template <class T>
 struct HeavyPrefix {
@@ -336,8 +359,9 @@ class QUADMILL_API HeavyPrefixes {
     [[nodiscard]] std::uint64_t n() const;
     [[nodiscard]] const HeavyPrefixOptions& options() const;
 
-    /// Longest first, equal ones by value. Pre: options().support <= support <= 1.
-    [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support) const;
+    /// Longest first, equal ones by value. With HeavyRule::All the guarantee is about all values under p, not d(p).
+    /// Pre: options().support <= support <= 1.
+    [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support, HeavyRule rule = HeavyRule::Discounted) const;
 
     /// Pre: the same lengths. eps and support become the larger ones.
     void merge(const HeavyPrefixes& other);
@@ -355,7 +379,7 @@ class QUADMILL_API HeavyPrefixes {
 
 /// An aggregate of the first of two columns.
 struct Aggregate {
-    enum class Kind { Quantile, Min, Max, Average };
+    enum class Kind { Quantile, Min, Max, Average, Count, Sum };
     Kind kind = Kind::Quantile;
     double phi = 0.5;  ///< of Kind::Quantile
 };
@@ -365,10 +389,12 @@ struct Affine {
     double scale = 1, offset = 0;
 };
 
+template <class T>
 struct CorrelatedSum {
-    double threshold;     ///< f(AGG(x)), estimated; the double that is nearest to it
-    double sum;           ///< estimated
-    double lower, upper;  ///< the exact sum is from here to here
+    double threshold;        ///< f(AGG(x)), estimated; the double that is nearest to it
+    std::optional<T> exact;  ///< the same, where a value of x's type is just that
+    double sum;              ///< estimated
+    double lower, upper;     ///< the exact sum is from here to here
 };
 
 struct CorrelatedSumOptions {
@@ -378,14 +404,14 @@ struct CorrelatedSumOptions {
     std::function<double(double)> g{};  ///< of y; the identity when there is none. Pre: finite for every y that comes
 };
 
-/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. Pairs with x of at most 32 bits are sorted by the
-/// sorter, as 64-bit keys of x and place; others on the caller's thread.
+/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and place; where
+/// x has 64 bits, by its lower half first, and then by its upper half and the place that this led to.
 ///
 /// Guarantee: the exact sum is from `lower` to `upper`. `sum` is within eps sum(|g(y)|) of the sum for a threshold
 /// f(v), where the rank of v is within eps n of that of AGG(x). While nothing was dropped (see Quantiles) all three are
 /// exact, if the sums of positive and of negative g(y) fit into 106 bits each, none below 2^-1010; else what rounding
-/// may lose is in the bounds. The average of x is exact, and x is compared exactly, of 64 bits, too. A pair whose x or
-/// y is NaN is no value, and counted by nans().
+/// may lose is in the bounds. Average, sum and number of x are exact, and x is compared exactly, of 64 bits too. A pair
+/// whose x or y is NaN is no value, and counted by nans().
 /// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
 template <class T>
 class QUADMILL_API CorrelatedSums {
@@ -403,10 +429,11 @@ class QUADMILL_API CorrelatedSums {
     [[nodiscard]] std::uint64_t nans() const;
     [[nodiscard]] double eps() const;
 
-    /// `f` must not have a minimum or maximum inside the range of x: it rises, or it falls. Pre: n() > 0.
-    [[nodiscard]] CorrelatedSum sum(const Aggregate& aggregate, const std::function<double(double)>& f) const;
+    /// Of a quantile, `f` must not have a minimum or maximum inside the range of x: it rises, or it falls.
+    /// Pre: n() > 0. Throws: InvalidArgument where f is not a number, or is seen to rise and to fall.
+    [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const std::function<double(double)>& f) const;
     /// The same for a line, and for f(v) = v, without any rounding of AGG(x) or of the threshold that x is compared to.
-    [[nodiscard]] CorrelatedSum sum(const Aggregate& aggregate, const Affine& f = {}) const;
+    [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const Affine& f = {}) const;
 
     void merge(const CorrelatedSums& other);
     [[nodiscard]] std::vector<std::byte> save() const;

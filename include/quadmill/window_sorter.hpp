@@ -42,7 +42,7 @@ class QUADMILL_API WindowSorter {
     /// caller does it all.
     virtual void share(std::size_t count, const std::function<void(std::size_t)>& work);
     [[nodiscard]] virtual Times times() const = 0;
-    /// "cpu", "merge" or "hybrid".
+    /// "cpu", "merge", "hybrid", "pbsn" or "bitonic".
     [[nodiscard]] virtual std::string name() const = 0;
 
   protected:
@@ -56,13 +56,19 @@ class QUADMILL_API WindowSorter {
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads = 0);
 
 /// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as
-/// they are done with before the GPU) or Engine::Auto, which is the merge engine on a GPU and CPU threads on a software
-/// renderer or for windows so short that the GPU loses. Begins and finishes in sessions of the context (context.hpp);
-/// between the two the host may draw. Engine::Cpu is cpu_window_sorter(options.threads).
+/// they are done with before the GPU), Engine::Pbsn and Engine::Bitonic (the papers' own) or Engine::Auto, which is the
+/// merge engine on a GPU and CPU threads on a software renderer or for windows so short that the GPU loses. Begins and
+/// finishes in sessions of the context (context.hpp); between the two the host may draw. Engine::Cpu is
+/// cpu_window_sorter(options.threads).
+/// Engine::Pbsn is the stream path of SIGMOD'05: four windows at a time, or the quarters of one, in the channels of a
+/// texture (PbsnOptions::channels), sorted together by blending. Halves are blended as such. Integers of 32 bits go as
+/// the floats of the same place in the order. Of 64-bit keys the upper words go so, and the CPU finds each key's place
+/// by its word. What blending cannot order, the CPU sorts, as for Sorter.
 /// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats). For a stream at full speed, hold a Session (context.hpp) for as
-/// long as it lasts: to end one after each call waits for the GPU, where the context is not current by itself.
-/// Throws: InvalidArgument for other engines, options that convert keys, or Order::Descending. begin() throws
+/// a multiple of 256 bytes (128 for 16-bit floats). Pbsn: 16 bytes a texel of two textures in each of two lanes (8 for
+/// halves), and as many for transfers; Bitonic: as Sorter, with transfers twice. For a stream at full speed, hold a
+/// Session (context.hpp) as long as it lasts: to end one after each call waits for the GPU, where it is not current.
+/// Throws: InvalidArgument for options that convert keys, or Order::Descending. begin() throws
 /// InvalidArgument for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
                                                                        const SortOptions& options = {});

@@ -63,6 +63,8 @@ class Meter : PassMeter {
     [[nodiscard]] Limit depth() const;
     [[nodiscard]] Limit scatter(gl::Format format) const;
     [[nodiscard]] Limit fetch() const;
+    // Pre: shaders read clocks.
+    [[nodiscard]] Limit clock() const;
     // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
     [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
 
@@ -94,6 +96,21 @@ class Meter : PassMeter {
     LimitsRequest request_;
     std::vector<Limit> limits_;
 };
+
+// What waiting for many cycles takes longer than waiting for few, so that the way there and back is no part of it.
+Limit Meter::clock() const {
+    const gl::Program program(device_, "bench/clock.frag", shaders::bench_clock_frag,
+                              "#extension GL_ARB_shader_clock : require\n");
+    const Canvas canvas(device_, gl::Format::Rgba32ui, 1);
+    constexpr std::uint32_t few = 1U << 21U, more = 1U << 24U;
+    const auto wait = [&](std::uint32_t cycles) {
+        auto pass = pass_over(canvas, program);
+        pass.inputs = {};
+        pass.uniforms = {{"cycles", cycles}};
+        return seconds([&] { draw(device_, pass); });
+    };
+    return measure("clock of shaders", "GHz", [&] { return (more - few) * 1e-9 / (wait(more) - wait(few)); });
+}
 
 Limit Meter::fill_rate(gl::Format format, gl::Blend blend) const {
     const auto program = fetch_program(device_, kind_of(format), 1);
@@ -292,6 +309,7 @@ std::vector<Limit> Meter::all() {
     stencil();
     limits_.push_back(scatter(gl::Format::R32f));
     arithmetic();
+    if (device_.features.shader_clock) limits_.push_back(clock());
     transfers();
     overheads();
     return std::move(limits_);
@@ -334,6 +352,15 @@ std::vector<Limit> sketch_limits(Context& context) {
     std::vector<Limit> limits{meter.scatter(gl::Format::R32f), meter.scatter(gl::Format::Rgba32f), meter.fetch()};
     scope.check();
     return limits;
+}
+
+std::optional<Limit> clock_rate(const Context& context) {
+    auto& device = *detail::Access::of(context);
+    if (!device.features.shader_clock) return {};
+    const gl::Scope scope(device, "limits");
+    auto limit = Meter(device, {.repeat = 3}).clock();
+    scope.check();
+    return limit;
 }
 
 Limit fetch_limit(Context& context) {

@@ -1,6 +1,7 @@
 // What this machine's graphics pipeline can do at most: the bounds that engines are judged by.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ struct LimitsRequest {
 // What inserts and queries of sketches are judged by: "scatter points, adding to R32F", the same to RGBA32F, and "fetch
 // RGBA32F".
 [[nodiscard]] std::vector<Limit> sketch_limits(Context& context);
+// The clock of the units that run shaders, in GHz, while these are at work; none where shaders cannot read it.
+[[nodiscard]] std::optional<Limit> clock_rate(const Context& context);
 // "fetch RGBA32F" alone.
 [[nodiscard]] Limit fetch_limit(Context& context);
 

@@ -85,6 +85,13 @@ double support(const StreamCase& which) {
     return std::min(10 * which.eps, 1.0);
 }
 
+SlidingOptions sliding_of(const StreamCase& which) {
+    auto options = which.form;
+    options.eps = which.eps;
+    options.window = which.sliding;
+    return options;
+}
+
 template <class T>
 Run<T> run(const StreamCase& which, std::span<const T> values, WindowSorter& sorter) {
     auto borrowed = std::make_unique<Borrowed>(sorter);
@@ -109,11 +116,10 @@ Run<T> run(const StreamCase& which, std::span<const T> values, WindowSorter& sor
             drive(Frequencies<T>({.eps = which.eps, .window = which.window}, std::move(borrowed)), ask_frequent);
             break;
         case Summary::SlidingQuantiles:
-            drive(SlidingQuantiles<T>({.eps = which.eps, .window = which.sliding}, std::move(borrowed)), ask_quantiles);
+            drive(SlidingQuantiles<T>(sliding_of(which), std::move(borrowed)), ask_quantiles);
             break;
         case Summary::SlidingFrequencies:
-            drive(SlidingFrequencies<T>({.eps = which.eps, .window = which.sliding}, std::move(borrowed)),
-                  ask_frequent);
+            drive(SlidingFrequencies<T>(sliding_of(which), std::move(borrowed)), ask_frequent);
             break;
     }
     return out;
@@ -201,14 +207,14 @@ StreamBench::~StreamBench() = default;
 WindowSorter& StreamBench::sorter(std::size_t i) {
     auto& kept = sorters_[i];
     if (kept) return *kept;
-    const auto& [name, engine, rival] = contenders_[i];
+    const auto& [name, engine, rival, pbsn] = contenders_[i];
     if (rival) {
         kept = std::make_unique<RivalSorter>(*rival);
     } else if (*engine == Engine::Cpu) {
         kept = cpu_window_sorter();
     } else {
         if (!context_) throw InvalidArgument(why_no_context_);
-        kept = window_sorter(*context_, {.engine = *engine});
+        kept = window_sorter(*context_, {.engine = *engine, .pbsn = pbsn});
     }
     return *kept;
 }

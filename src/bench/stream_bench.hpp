@@ -24,6 +24,7 @@ struct StreamCase {
     double eps;
     std::uint64_t sliding;  // values of a sliding window
     std::size_t window;     // values that are sorted at once; 0 as the library chooses
+    SlidingOptions form{};  // how it is kept; its eps, window and widths are not used
 };
 
 // A sorter of windows by its name: an engine, or a rival that sorts each window on the calling thread.
@@ -31,6 +32,7 @@ struct StreamContender {
     std::string name;
     std::optional<Engine> engine;
     const Rival* rival = nullptr;
+    PbsnOptions pbsn{};  // for Engine::Pbsn
 };
 
 struct StreamResult {

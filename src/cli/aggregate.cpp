@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "input/checks.hpp"
+#include "input/expression.hpp"
 #include "input/words.hpp"
 
 namespace quadmill::cli {
@@ -11,7 +12,8 @@ namespace quadmill::cli {
 namespace {
 
 using Kind = Aggregate::Kind;
-const Words<Kind> whole_words{{"min", Kind::Min}, {"max", Kind::Max}, {"avg", Kind::Average}};
+const Words<Kind> whole_words{
+    {"min", Kind::Min}, {"max", Kind::Max}, {"avg", Kind::Average}, {"count", Kind::Count}, {"sum", Kind::Sum}};
 
 std::optional<Aggregate> aggregate_of(std::string_view text) {
     for (const auto& [word, kind] : whole_words) {
@@ -26,25 +28,35 @@ std::optional<Aggregate> aggregate_of(std::string_view text) {
 }  // namespace
 
 Question ThresholdChoice::question() const {
-    return {.aggregate = aggregate_of(aggregate).value_or(Aggregate{}), .scale = scale, .offset = offset};
+    Question question{.aggregate = aggregate_of(aggregate).value_or(Aggregate{}), .scale = scale, .offset = offset};
+    if (!f.empty()) question.f = parse_expression(f, "x");
+    return question;
 }
 
 CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold) {
     constexpr double most = std::numeric_limits<double>::max();
-    verb.add_option("--scale", threshold.scale, "A of the threshold A AGG(x) + B")
-        ->check(number_from(-most, most))
-        ->type_name("A")
-        ->capture_default_str();
-    verb.add_option("--offset", threshold.offset, "B of the threshold A AGG(x) + B")
-        ->check(number_from(-most, most))
-        ->type_name("B")
-        ->capture_default_str();
+    auto* scale = verb.add_option("--scale", threshold.scale, "A of the threshold A AGG(x) + B")
+                      ->check(number_from(-most, most))
+                      ->type_name("A")
+                      ->capture_default_str();
+    auto* offset = verb.add_option("--offset", threshold.offset, "B of the threshold A AGG(x) + B")
+                       ->check(number_from(-most, most))
+                       ->type_name("B")
+                       ->capture_default_str();
+    verb.add_option("--f", threshold.f,
+                    "A threshold that is another formula of AGG(x), in doubles, such as \"sqrt(x) + 1\"; of a quantile "
+                    "it must rise or fall")
+        ->check([](const std::string& text) { return fault_of_expression(text, "x"); })
+        ->excludes(scale)
+        ->excludes(offset)
+        ->type_name("F");
     return verb
         .add_option("--agg", threshold.aggregate,
-                    "AGG: the least x, the greatest, their average, or a quantile of them")
+                    "AGG: the least x, the greatest, their average, number or sum, or a quantile of them")
         ->check([](const std::string& text) {
-            return aggregate_of(text) ? std::string()
-                                      : "'" + text + "' is none of min, max, avg and quantile:P with P from 0 to 1";
+            return aggregate_of(text)
+                       ? std::string()
+                       : "'" + text + "' is none of min, max, avg, count, sum and quantile:P with P from 0 to 1";
         })
         ->type_name("quantile:P|" + joined(whole_words, "|"));
 }

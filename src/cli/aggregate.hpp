@@ -9,13 +9,13 @@
 namespace quadmill::cli {
 
 struct ThresholdChoice {
-    std::string aggregate;
+    std::string aggregate, f{};
     double scale = 1, offset = 0;
 
     [[nodiscard]] Question question() const;
 };
 
-// --agg, which is returned, --scale and --offset.
+// --agg, which is returned, --scale, --offset and --f.
 CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold);
 
 }  // namespace quadmill::cli

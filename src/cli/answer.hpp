@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -53,7 +54,9 @@ struct Question {
     std::optional<std::uint64_t> width{};  // of a sliding window
     Notation notation = Notation::Hexadecimal;
     Aggregate aggregate{};
-    double scale = 1, offset = 0;  // the threshold is scale AGG(x) + offset
+    double scale = 1, offset = 0;       // the threshold is scale AGG(x) + offset,
+    std::function<double(double)> f{};  // or f(AGG(x)) where there is one
+    HeavyRule rule = HeavyRule::Discounted;
 };
 
 template <class Summary>
@@ -128,7 +131,8 @@ template <class T>
 [[nodiscard]] Answer answer_of(const HeavyPrefixes<T>& summary, const Question& asked) {
     Answer answer{.head = {{"n", summary.n()}, {"eps", summary.options().eps}, {"support", asked.support}},
                   .rows_of = "items"};
-    for (const auto& item : summary.heavy(asked.support)) {
+    if (asked.rule == HeavyRule::All) answer.tail["prefixes"] = "all";
+    for (const auto& item : summary.heavy(asked.support, asked.rule)) {
         Json row{{"prefix", prefix_text(item.value, item.length, 8 * sizeof(T), asked.notation)}};
         row.update(json_of(item.discounted));
         row["count"] = json_of(item.count);
@@ -141,8 +145,11 @@ template <class T>
 [[nodiscard]] Answer answer_of(const CorrelatedSums<T>& summary, const Question& asked) {
     Json row{{"threshold", nullptr}, {"sum", 0}, {"lower", 0}, {"upper", 0}};
     if (summary.n() > 0) {
-        const auto found = summary.sum(asked.aggregate, Affine{asked.scale, asked.offset});
-        row = {{"threshold", json_of(found.threshold)},
+        const auto found = asked.f ? summary.sum(asked.aggregate, asked.f)
+                                   : summary.sum(asked.aggregate, Affine{asked.scale, asked.offset});
+        // A double does not hold every 64-bit number; it holds every float.
+        const bool exact = std::is_integral_v<T> && found.exact;
+        row = {{"threshold", exact ? json_of(*found.exact) : json_of(found.threshold)},
                {"sum", json_of(found.sum)},
                {"lower", json_of(found.lower)},
                {"upper", json_of(found.upper)}};

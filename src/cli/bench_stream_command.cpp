@@ -7,8 +7,9 @@
 
 #include "bench/stream_bench.hpp"
 #include "cli/bench_report.hpp"
-#include "input/checks.hpp"
 #include "cli/commands.hpp"
+#include "cli/stream_run.hpp"
+#include "input/checks.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
@@ -32,20 +33,45 @@ struct BenchStream : BenchOptions {
     std::vector<Engine> engines;
     std::vector<Summary> summaries{Summary::Quantiles, Summary::Frequencies};
     std::vector<double> eps{1e-2, 1e-3, 1e-4, 1e-5};
+    std::vector<Channels> channels{Channels::Auto};
+    std::vector<ChannelMerge> merges{ChannelMerge::FourWays};
+    SlidingOptions form{};
+    PbsnOptions pbsn{};
 
     void run();
 
   private:
     [[nodiscard]] std::vector<StreamContender> contenders() const;
+    void add_forms_of_pbsn(std::vector<StreamContender>& all) const;
     static void print_case(const StreamCaseResult& found);
     [[nodiscard]] static Json to_json(const StreamCaseResult& found);
 };
+
+// A contender for each use of the channels and each merge that is asked for.
+void BenchStream::add_forms_of_pbsn(std::vector<StreamContender>& all) const {
+    for (const auto use : channels) {
+        for (const auto merge : merges) {
+            std::string name = "pbsn";
+            if (channels.size() > 1) name += " " + word_for(channels_words, use);
+            if (merges.size() > 1) name += " " + word_for(channel_merge_words, merge);
+            all.push_back({name, Engine::Pbsn, nullptr, pbsn});
+            all.back().pbsn.channels = use;
+            all.back().pbsn.channel_merge = merge;
+        }
+    }
+}
 
 // The paper's comparison: the same summary over the sorts of others, each on the calling thread.
 std::vector<StreamContender> BenchStream::contenders() const {
     std::vector<StreamContender> all;
     const std::vector usual{Engine::Cpu, Engine::Merge, Engine::Hybrid, Engine::Auto};
-    for (const auto engine : engines.empty() ? usual : engines) all.push_back({word_for(engine_words, engine), engine});
+    for (const auto engine : engines.empty() ? usual : engines) {
+        if (engine == Engine::Pbsn) {
+            add_forms_of_pbsn(all);
+        } else {
+            all.push_back({word_for(engine_words, engine), engine});
+        }
+    }
     for (const auto* rival : rivals("stream")) all.push_back({rival->name, {}, rival});
     return all;
 }
@@ -131,7 +157,7 @@ void BenchStream::run() {
         for (const auto type : types) {
             for (const auto distribution : distributions) {
                 for (const double e : eps) {
-                    const auto found = bench.run({summary, type, distribution, n, e, sliding, window});
+                    const auto found = bench.run({summary, type, distribution, n, e, sliding, window, form});
                     for (const auto& result : found.results) right = right && result.verified;
                     if (!json) print_case(found);
                     report["cases"].push_back(to_json(found));
@@ -168,11 +194,24 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
     verb->add_option("--engines", work->engines, "Engines (default: cpu, merge, hybrid, auto)")
         ->delimiter(',')
         ->transform(one_of(engine_words));
+    add_sliding_form_options(*verb, work->form);
+    verb->add_flag(
+        "--no-early-stop", [work](std::int64_t) { work->pbsn.early_stop = EarlyStop::No; },
+        "For pbsn: run all stages of the network");
+    verb->add_option("--channels", work->channels, "For pbsn: uses of the channels of a texture, a contender each")
+        ->delimiter(',')
+        ->transform(one_of(channels_words))
+        ->default_str("auto");
+    verb->add_option("--channel-merge", work->merges, "For pbsn: merges of the channels, a contender each")
+        ->delimiter(',')
+        ->transform(one_of(channel_merge_words))
+        ->default_str("four");
     work->add_to(*verb);
     verb->footer(
         "Examples:\n"
         "  quadmill bench stream --n 2^24 --eps 0.001,0.0001 --rivals\n"
-        "  quadmill bench stream --summaries sliding-quantiles --sliding 10000000 --engines cpu,merge --json");
+        "  quadmill bench stream --summaries sliding-quantiles --sliding 10000000 --engines cpu,merge --json\n"
+        "  quadmill bench stream --n 2^22 --engines cpu,pbsn --channels windows,split --channel-merge four,two");
     verb->callback([work] { work->run(); });
 }
 

@@ -5,6 +5,7 @@
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
+#include "input/expression.hpp"
 
 namespace quadmill::cli {
 
@@ -13,6 +14,7 @@ namespace {
 struct CorrsumCommand {
     StreamOptions stream;
     ThresholdChoice threshold;
+    std::string g;
     double eps = 0.001;
     std::optional<std::uint64_t> n{};
 
@@ -61,7 +63,9 @@ ParseLine<Pair<T>> parse_of(const StreamOptions& stream) {
 template <class T>
 void CorrsumCommand::run_as() const {
     StreamRun run(stream);
-    CorrelatedSums<T> summary({.eps = eps, .n = n, .window = stream.window}, run.sorter());
+    CorrelatedSums<T> summary(
+        {.eps = eps, .n = n, .window = stream.window, .g = g.empty() ? nullptr : parse_expression(g, "y")},
+        run.sorter());
     Columns<T> columns;
     const auto add = [&](auto records) {
         columns.take(records);
@@ -80,8 +84,11 @@ void CorrsumCommand::run() const {
 
 void add_corrsum_command(CLI::App& app) {
     auto command = std::make_shared<CorrsumCommand>();
-    auto* verb = app.add_subcommand("corrsum", "The sum of y over the pairs x, y of a stream with x <= A AGG(x) + B");
+    auto* verb = app.add_subcommand("corrsum", "The sum of g(y) over the pairs x, y of a stream with x <= f(AGG(x))");
     add_threshold_options(*verb, command->threshold)->required();
+    verb->add_option("--g", command->g, "What is summed: a formula of y, in doubles, such as \"y*y\" (default: y)")
+        ->check([](const std::string& text) { return fault_of_expression(text, "y"); })
+        ->type_name("G");
     add_eps_option(*verb, command->eps);
     add_n_option(*verb, command->n);
     add_stream_options(
@@ -92,7 +99,8 @@ void add_corrsum_command(CLI::App& app) {
         "Examples:\n"
         "  quadmill corrsum pairs.f32 --agg quantile:0.5\n"
         "  cut -d, -f2,5 sales.csv | quadmill corrsum --text --agg avg --scale 0.5 --json\n"
-        "  quadmill corrsum pairs.f64 --type f64 --agg min --offset 10 --eps 0.0001");
+        "  quadmill corrsum pairs.f64 --type f64 --agg min --offset 10 --eps 0.0001\n"
+        "  cut -d, -f2,5 sales.csv | quadmill corrsum --text --agg quantile:0.9 --g 'y*y' --f '2*x + 1'");
     verb->callback([command] { command->run(); });
 }
 

@@ -17,6 +17,7 @@ struct HhhCommand {
     StreamOptions stream{.reading = {.raw_type = KeyType::U32, .text_type = KeyType::U32}};
     SupportChoice support;
     std::string hierarchy;
+    HeavyRule rule = HeavyRule::Discounted;
 
     void run();
     template <class T>
@@ -69,7 +70,7 @@ void HhhCommand::run_as() const {
     StreamRun run(stream);
     HeavyPrefixes<T> summary(
         {.eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window}, run.sorter());
-    const Question question{.support = support.support, .notation = notation_};
+    const Question question{.support = support.support, .notation = notation_, .rule = rule};
     ParseLine<T> parse = parse_number<T>;
     if constexpr (std::is_same_v<T, std::uint32_t>) {
         if (notation_ == Notation::Ipv4) parse = parse_ipv4;
@@ -97,6 +98,7 @@ void add_hhh_command(CLI::App& app) {
                      "ascending, such as 0,16,48,64")
         ->required()
         ->type_name("ipv4-bytes|ipv4-bits|LIST");
+    add_all_prefixes_option(*verb, command->rule);
     add_support_options(*verb, command->support, "from 1e-6 to S / 2");
     add_stream_options(*verb, command->stream, prefix_types,
                        "Input is text, one number a line; with ipv4 hierarchies also addresses such as 10.0.0.1");

@@ -25,8 +25,8 @@ const std::vector<KindWords> kinds{{Kind::Quantiles, "quantiles", {"--phi"}},
                                    {Kind::Frequencies, "frequencies", {"--support"}},
                                    {Kind::SlidingQuantiles, "sliding quantiles", {"--phi"}},
                                    {Kind::SlidingFrequencies, "sliding frequencies", {"--support"}},
-                                   {Kind::HeavyPrefixes, "heavy prefixes", {"--support", "--ipv4"}},
-                                   {Kind::CorrelatedSums, "correlated sums", {"--agg", "--scale", "--offset"}}};
+                                   {Kind::HeavyPrefixes, "heavy prefixes", {"--support", "--ipv4", "--all-prefixes"}},
+                                   {Kind::CorrelatedSums, "correlated sums", {"--agg", "--scale", "--offset", "--f"}}};
 
 const KindWords& words_of(Kind kind) {
     return *std::ranges::find(kinds, kind, &KindWords::kind);
@@ -38,6 +38,7 @@ struct MergeCommand {
     double support = 0;
     ThresholdChoice threshold;
     Notation notation = Notation::Hexadecimal;
+    HeavyRule rule = HeavyRule::Discounted;
     std::string save;
     Format format = Format::Table;
 
@@ -107,6 +108,7 @@ Question MergeCommand::question(double eps, double usual_support) const {
     question.phis = phis;
     question.support = support > 0 ? support : usual_support;
     question.notation = notation;
+    question.rule = rule;
     if (question.support < eps)
         throw CLI::ValidationError("--support", fmt::format("must be at least {}, not {}", eps, question.support));
     return question;
@@ -182,6 +184,7 @@ void add_merge_command(CLI::App& app) {
     verb->add_flag(
         "--ipv4", [command](std::int64_t) { command->notation = Notation::Ipv4; },
         "Write heavy prefixes as those of IPv4 addresses");
+    add_all_prefixes_option(*verb, command->rule);
     add_save_option(*verb, command->save);
     add_json_option(*verb, command->format);
     verb->footer(

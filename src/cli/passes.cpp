@@ -20,4 +20,34 @@ void print_passes(Context& context, const std::vector<PassProfiler::Row>& rows) 
         fmt::print(stderr, "limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
 }
 
+// Section 4.5: four channels of a texel are compared by one blend operation. MIN and MAX draw half of the texels each, so
+// that a step blends every texel once.
+void print_blending(const Context& context, const std::vector<PassProfiler::Row>& rows, const Blending& of) {
+    std::uint64_t texels = 0, issued = 0;
+    double ms = 0;
+    for (const auto& row : rows) {
+        if (row.write != PassEvent::Write::Blend) continue;
+        texels += row.texels;
+        ms += row.gpu_ms;
+        if (row.name.starts_with("min")) issued += row.passes;
+    }
+    if (texels == 0 || of.keys == 0) return;
+    const double run = of.steps && issued > 0 ? static_cast<double>(*of.steps) / static_cast<double>(issued) : 1;
+    const double blends = run * static_cast<double>(texels), n = static_cast<double>(of.keys);
+    const auto line = [](const std::string& what, const std::string& amount) {
+        fmt::print(stderr, "{:<34} {}\n", what, amount);
+    };
+    line("comparisons by blending", fmt::format("{:.4g}, {:.4g} a key", 4 * blends, 4 * blends / n));
+    if (of.merge_moves) {
+        const auto moves = static_cast<double>(*of.merge_moves);
+        line("keys merged on the CPU", fmt::format("{:.4g}, {:.4g} a key", moves, moves / n));
+    }
+    line("blend operations of four channels", fmt::format("{:.4g}, {:.4g} a key", blends, blends / n));
+    line("time of one", fmt::format("{:.4g} ns", ms * 1e6 / blends));
+    const auto clock = detail::bench::clock_rate(context);
+    line("clock cycles of one",
+         clock ? fmt::format("{:.4g} of the whole chip, at {:.3f} GHz", ms * 1e6 / blends * clock->value, clock->value)
+               : "the clock cannot be read here");
+}
+
 }  // namespace quadmill::cli

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "files/files.hpp"
 #include "cli/passes.hpp"
+#include "cli/pbsn_options.hpp"
 #include "input/reading.hpp"
 #include "input/stream_input.hpp"
 #include "input/text.hpp"
@@ -31,7 +32,7 @@ using detail::cpu::Stopwatch;
 struct SortCommand {
     std::string input = "-", output = "-", index_output;
     Reading reading;
-    bool stats = false, profile = false, profile_steps = false, no_early_stop = false;
+    bool stats = false, profile = false, profile_steps = false;
     std::size_t window = 0, top = 0;
     int device = -1;
     SortOptions sort;
@@ -49,7 +50,7 @@ struct SortCommand {
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
-    void print_profile();
+    void print_profile(const SortStats& sorted);
 
     std::optional<Context> context_;
     std::optional<PassProfiler> profiler_;
@@ -163,7 +164,7 @@ void SortCommand::run_as() {
     }
     out.commit();
     write_ms_ = writing.ms();
-    if (profile || profile_steps) print_profile();
+    if (profile || profile_steps) print_profile(result);
     if (stats) print_stats(result);
 }
 
@@ -172,7 +173,6 @@ void SortCommand::run() {
         throw CLI::ValidationError("--precision", "does not go with --engine cpu, which sorts values as they are");
     }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
-    sort.pbsn.early_stop = no_early_stop ? EarlyStop::No : EarlyStop::Yes;
     if (!index_output.empty() && window > 0)
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
     const auto type = reading.type();
@@ -204,6 +204,7 @@ void SortCommand::print_stats(const SortStats& s) const {
                                      {"stages_max", s.stages_max},
                                      {"passes", s.passes},
                                      {"cpu_keys", s.cpu_keys},
+                                     {"merge_moves", s.merge_moves},
                                      {"set_aside", s.set_aside},
                                      {"upload_ms", s.upload_ms},
                                      {"sort_ms", s.sort_ms},
@@ -217,7 +218,7 @@ void SortCommand::print_stats(const SortStats& s) const {
     fmt::print(stderr, "{}\n", out.dump());
 }
 
-void SortCommand::print_profile() {
+void SortCommand::print_profile(const SortStats& sorted) {
     if (!profiler_) {
         fmt::print(stderr, "no passes: sorted on the CPU\n");
         return;
@@ -225,6 +226,8 @@ void SortCommand::print_profile() {
     const auto rows = profiler_->rows();
     profiler_.reset();  // the limits are measured by passes, too
     print_passes(*context_, rows);
+    if (sorted.engine == Engine::Pbsn)
+        print_blending(*context_, rows, {.keys = sorted.n, .steps = sorted.steps, .merge_moves = sorted.merge_moves});
 }
 
 }  // namespace
@@ -263,7 +266,7 @@ void add_sort_command(CLI::App& app) {
                      "Only the first K values in order: the smallest, or with --order desc the largest")
         ->check(CLI::PositiveNumber)
         ->type_name("K");
-    verb->add_flag("--no-early-stop", command->no_early_stop, "For pbsn: run all stages of the network");
+    add_pbsn_options(*verb, command->sort.pbsn);
     verb->add_option("--max-texels", command->sort.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "cli/passes.hpp"
+#include "cli/pbsn_options.hpp"
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
 
@@ -83,6 +85,12 @@ void add_support_options(CLI::App& verb, SupportChoice& choice, const std::strin
         ->type_name("E");
 }
 
+void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
+    verb.add_flag(
+        "--all-prefixes", [&rule](std::int64_t) { rule = HeavyRule::All; },
+        "Every heavy prefix, also one that is heavy for a longer one alone");
+}
+
 void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types, const std::string& text) {
     verb.add_option("FILE", options.input, "Input; - is standard input")->capture_default_str();
     add_reading_options(verb, options.reading, types, text);
@@ -97,10 +105,12 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
         ->needs(save);
     add_json_option(verb, options.format);
     verb.add_option("--engine", options.engine,
-                    "Who sorts: cpu: std::sort on threads; merge: the graphics pipeline; hybrid: both; auto: merge for "
+                    "Who sorts: cpu: std::sort on threads; merge: the graphics pipeline; hybrid: both; pbsn: by "
+                    "blending, four windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge for "
                     "pipes and for files of 2^23 values or more where there is a GPU, else cpu")
-        ->transform(one_of(sorter_words))
+        ->transform(one_of(engine_words))
         ->default_str("auto");
+    add_pbsn_options(verb, options.pbsn);
     verb.add_option("--window", options.window,
                     "Values sorted at once (default: by eps and who sorts, from 2^12 to 2^24)")
         ->transform(count_up_to(std::uint64_t{1} << 24U))
@@ -108,17 +118,37 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
     verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")
         ->check(CLI::Range(0U, 1024U))
         ->type_name("N");
-    verb.add_flag("--profile", options.profile, "A table of where the time went on standard error");
+    verb.add_flag("--profile", options.profile,
+                  "A table of where the time went on standard error; for pbsn also what blending cost");
     add_device_option(verb, options.device);
 }
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
-    verb.add_option("--sliding", sliding.window, "Only of the last N values")
-        ->transform(count_up_to(std::uint64_t{1} << 40U))
-        ->type_name("N");
+    auto* last = verb.add_option("--sliding", sliding.window, "Only of the last N values")
+                     ->transform(count_up_to(std::uint64_t{1} << 40U))
+                     ->type_name("N");
     verb.add_option("--width", sliding.width, "With --sliding: only of the last W of its N values; takes more memory")
         ->transform(count_up_to(std::uint64_t{1} << 40U))
         ->type_name("W");
+    add_sliding_form_options(verb, sliding.form, last);
+}
+
+void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding) {
+    const std::array options{
+        verb.add_flag(
+            "--no-raw", [&form](std::int64_t) { form.raw = RawValues::Never; },
+            "Never keep the window as it is, also where that takes less memory than the sketch"),
+        verb.add_flag(
+            "--sorted-levels", [&form](std::int64_t) { form.blocks = SlidingBlocks::Sorted; },
+            "As in the paper: each level of the sketch sorts all values anew (default: one chain of merges)"),
+        verb.add_option("--sorter-least", form.sorter_least,
+                        "As in the paper: the engine sorts only sets of N values and more, those of the upper levels; "
+                        "std::sort the others (default: all, of --sorted-levels those of 2^12)")
+            ->transform(count_up_to(std::uint64_t{1} << 28U))
+            ->type_name("N")};
+    for (auto* option : options) {
+        if (sliding) option->needs(sliding);
+    }
 }
 
 void SlidingChoice::check(double eps, const StreamOptions& stream) const {
@@ -128,10 +158,16 @@ void SlidingChoice::check(double eps, const StreamOptions& stream) const {
     if (on() && eps < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6 with --sliding");
     if (on() && stream.window > 0)
         throw CLI::ValidationError("--window", "does not go with --sliding, which sorts in blocks of its own");
+    if (on() && asked() < window && form.blocks == SlidingBlocks::Sorted)
+        throw CLI::ValidationError("--sorted-levels", "does not go with --width, which takes blocks of one chain");
 }
 
 SlidingOptions SlidingChoice::options(double eps) const {
-    return {.eps = eps, .window = window, .widths = asked() < window ? Widths::Variable : Widths::Fixed};
+    auto options = form;
+    options.eps = eps;
+    options.window = window;
+    options.widths = asked() < window ? Widths::Variable : Widths::Fixed;
+    return options;
 }
 
 void commit_part(OutputFile& file, const std::string& path) {
@@ -196,10 +232,11 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     std::unique_ptr<WindowSorter> sorter;
     if (engine != Engine::Cpu) {
         try {
-            auto context = Context::headless({.device = options_.device});
-            sorter = window_sorter(context, {.engine = engine, .threads = options_.threads});
+            context_ = Context::headless({.device = options_.device});
+            sorter = window_sorter(*context_, {.engine = engine, .threads = options_.threads, .pbsn = options_.pbsn});
             // One for the whole stream: to close one after each batch would wait until the GPU is idle.
-            session_.emplace(context);
+            session_.emplace(*context_);
+            if (options_.profile && engine == Engine::Pbsn) profiler_.emplace(*context_);
         } catch (const ContextError&) {
             if (engine != Engine::Auto) throw;
         }
@@ -253,7 +290,7 @@ void StreamRun::end() {
     if (!fault_.empty()) throw CLI::RuntimeError(BadInput::status);
 }
 
-void StreamRun::print_profile(const StreamTimes& times) const {
+void StreamRun::print_profile(const StreamTimes& times) {
     const double total = time_.ms();
     fmt::print(stderr, "{:<10} {:>12} {:>8}\n", "part", "ms", "% of all");
     const std::array rows{std::pair{"upload", times.upload},
@@ -264,6 +301,10 @@ void StreamRun::print_profile(const StreamTimes& times) const {
                           std::pair{"compress", times.compress},
                           std::pair{"all", total}};
     for (const auto& [name, ms] : rows) fmt::print(stderr, "{:<10} {:>12.3f} {:>8.1f}\n", name, ms, 100 * ms / total);
+    if (!profiler_) return;
+    const auto passes = profiler_->rows();
+    profiler_.reset();  // the clock is measured by passes, too
+    print_blending(*context_, passes, {.keys = count_});
 }
 
 }  // namespace quadmill::cli

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "cli/answer.hpp"
+#include "cpu/keys.hpp"
+#include "cpu/stopwatch.hpp"
 #include "files/files.hpp"
 #include "input/reading.hpp"
 #include "input/stream_input.hpp"
 #include "input/words.hpp"
-#include "cpu/keys.hpp"
-#include "cpu/stopwatch.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/stream.hpp"
 
@@ -34,6 +34,7 @@ struct StreamOptions {
     Reading reading{};
     Format format = Format::Table;
     Engine engine = Engine::Auto;
+    PbsnOptions pbsn{};
     unsigned threads = 0;
     int device = -1;
     std::size_t window = 0;
@@ -68,9 +69,13 @@ CLI::Option* add_support_option(CLI::App& verb, double& support);
 void add_support_options(CLI::App& verb, SupportChoice& choice,
                          const std::string& range = "from 1e-9 to 0.5, at most S");
 
+// For heavy prefixes.
+void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule);
+
 // A window over the last values.
 struct SlidingChoice {
     std::uint64_t window = 0, width = 0;
+    SlidingOptions form{};  // how it is kept; its eps, window and widths are not used
 
     [[nodiscard]] bool on() const { return window > 0; }
     // Refuses what does not go together.
@@ -79,6 +84,8 @@ struct SlidingChoice {
     [[nodiscard]] std::uint64_t asked() const { return width > 0 ? width : window; }
 };
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
+// How sliding windows are kept; `sliding` is the option that these go with.
+void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding = nullptr);
 
 // Commits what is about a part of the stream: beside a file that is there already, which it leaves as it was.
 void commit_part(OutputFile& file, const std::string& path);
@@ -179,7 +186,7 @@ class StreamRun {
     [[nodiscard]] Progressed progressed() const { return {count_, skipped_.lines}; }
     void count(std::size_t values);
     void print(Answer answer, std::uint64_t nans, std::size_t bytes);
-    void print_profile(const StreamTimes& times) const;
+    void print_profile(const StreamTimes& times);
 
     template <class Summary>
     void answer(Answer answer, const Summary& summary) {
@@ -215,7 +222,9 @@ class StreamRun {
     OutputFile output_{"-"};
     StreamInput input_;
     std::string engine_;
-    std::optional<Session> session_;  // of the sorter's context
+    std::optional<Context> context_;  // of the sorter
+    std::optional<Session> session_;
+    std::optional<PassProfiler> profiler_;
     detail::cpu::Stopwatch time_;
     Progress progress_;
     std::uint64_t count_ = 0;

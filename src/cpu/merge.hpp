@@ -1,7 +1,8 @@
-// Merging sorted runs on the CPU: two at a time, each merge split among threads where the output is cut.
+// Merging sorted runs on the CPU: two or four at a time, each merge split among threads where the output is cut.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -20,8 +21,8 @@ struct Run {
 };
 
 // How many of the first `diagonal` elements of the merged sequence come from `a`; of equal ones, a's come first.
-template <class T, class Less>
-[[nodiscard]] std::size_t merge_path(const Run<T>& a, const Run<T>& b, std::size_t diagonal, Less less) {
+template <class A, class B, class Less>
+[[nodiscard]] std::size_t merge_path(const A& a, const B& b, std::size_t diagonal, Less less) {
     std::size_t low = diagonal > b.size ? diagonal - b.size : 0, high = std::min(diagonal, a.size);
     while (low < high) {
         const auto middle = low + (high - low) / 2;
@@ -48,56 +49,142 @@ void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
     for (; y != y_end; y += b.stride) *out++ = *y;
 }
 
-// Merges runs into `out`, which must not overlap them, two by two, with `scratch` of the same size for the rounds
-// between. The number of rounds is ceil(log2(runs)).
+// Two runs as the run that merging them would make.
 template <class T, class Less>
-void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, Workers& workers, Less less) {
+struct MergedRuns {
+    MergedRuns(const Run<T>& first, const Run<T>& second, Less is_less)
+        : a(first), b(second), less(is_less), size(a.size + b.size) {}
+    [[nodiscard]] const T& operator[](std::size_t i) const {
+        const auto from_a = merge_path(a, b, i, less), from_b = i - from_a;
+        if (from_b == b.size) return a[from_a];
+        return from_a < a.size && !less(b[from_b], a[from_a]) ? a[from_a] : b[from_b];
+    }
+    Run<T> a, b;
+    Less less;
+    std::size_t size;
+};
+
+// Of four runs, in the order of their numbers where keys are equal.
+template <class T>
+using FourRuns = std::array<Run<T>, 4>;
+
+// The first keys of all, until one of the first `count` runs is empty; returns the end of what it wrote. The heads of
+// two runs are compared, those of the two others, and the winners: two comparisons a key where these are kept, and no
+// branch on the data.
+template <std::size_t count, class T, class Less>
+T* merge_until_empty(FourRuns<T>& runs, T* out, Less less) {
+    static_assert(count == 3 || count == 4);
+    const T *a = runs[0].data, *b = runs[1].data, *c = runs[2].data, *d = count == 4 ? runs[3].data : nullptr;
+    const auto end = [&](std::size_t i) { return runs[i].data + runs[i].size * runs[i].stride; };
+    const T *const a_end = end(0), *const b_end = end(1), *const c_end = end(2),
+                   *const d_end = count == 4 ? end(3) : nullptr;
+    const auto a_step = runs[0].stride, b_step = runs[1].stride, c_step = runs[2].stride, d_step = runs[3].stride;
+    while (a != a_end && b != b_end && c != c_end && (count == 3 || d != d_end)) {
+        const bool of_b = less(*b, *a), of_d = count == 4 && less(*d, *c);
+        const T *first = of_b ? b : a, *second = of_d ? d : c;
+        const bool of_second = less(*second, *first);
+        *out++ = of_second ? *second : *first;
+        a += of_second || of_b ? 0 : a_step;
+        b += of_second || !of_b ? 0 : b_step;
+        c += of_second && !of_d ? c_step : 0;
+        if constexpr (count == 4) d += of_second && of_d ? d_step : 0;
+    }
+    const auto cut = [](Run<T>& run, const T* from, const T* to) {
+        run = {from, static_cast<std::size_t>(to - from) / run.stride, run.stride};
+    };
+    cut(runs[0], a, a_end);
+    cut(runs[1], b, b_end);
+    cut(runs[2], c, c_end);
+    if constexpr (count == 4) cut(runs[3], d, d_end);
+    return out;
+}
+
+// Merges four runs, any of which may be empty, in one round.
+template <class T, class Less>
+void merge_four(FourRuns<T> runs, T* out, Less less) {
+    while (true) {
+        const auto left = std::stable_partition(runs.begin(), runs.end(), [](const auto& run) { return run.size > 0; });
+        switch (left - runs.begin()) {
+            case 4:
+                out = merge_until_empty<4>(runs, out, less);
+                break;
+            case 3:
+                out = merge_until_empty<3>(runs, out, less);
+                break;
+            default:
+                return merge_two(runs[0], runs[1], out, less);
+        }
+    }
+}
+
+// How many runs become one in a round.
+enum class Ways : std::size_t { Two = 2, Four = 4 };
+
+// Rounds that merging takes, at least one.
+[[nodiscard]] inline std::size_t merge_rounds(std::size_t runs, Ways ways) {
+    std::size_t rounds = 1;
+    for (auto reach = static_cast<std::size_t>(ways); reach < runs; reach *= static_cast<std::size_t>(ways)) ++rounds;
+    return rounds;
+}
+
+// How many keys of each of four runs are among the first `end` of the merged sequence.
+template <class T, class Less>
+[[nodiscard]] std::array<std::size_t, 4> cut_four(const FourRuns<T>& runs, std::size_t end, Less less) {
+    const MergedRuns<T, Less> first(runs[0], runs[1], less), second(runs[2], runs[3], less);
+    const auto of_first = merge_path(first, second, end, less);
+    const auto of_a = merge_path(runs[0], runs[1], of_first, less);
+    const auto of_c = merge_path(runs[2], runs[3], end - of_first, less);
+    return {of_a, of_first - of_a, of_c, end - of_first - of_c};
+}
+
+// Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same size
+// for the rounds between (merge_rounds); one round needs none.
+template <class T, class Less>
+void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, Workers& workers, Less less,
+                Ways ways = Ways::Two) {
     constexpr std::size_t piece = std::size_t{1} << 16;
-    std::size_t rounds = 0;
-    while ((std::size_t{1} << rounds) < runs.size()) ++rounds;
-    rounds = std::max<std::size_t>(rounds, 1);
+    const auto rounds = merge_rounds(runs.size(), ways);
     for (std::size_t round = 0; round < rounds; ++round) {
         // The last round must end in `out`.
         T* to = ((rounds - round) % 2 == 1 ? out : scratch).data();
         struct Piece {
-            Run<T> a, b;
+            FourRuns<T> runs;
             T* out;
         };
         std::vector<Piece> pieces;
         std::vector<Run<T>> merged;
-        for (std::size_t r = 0; r < runs.size(); r += 2) {
-            const auto a = runs[r];
-            const auto b = r + 1 < runs.size() ? runs[r + 1] : Run<T>{};
-            const auto size = a.size + b.size;
-            std::size_t from_a = 0;
+        for (std::size_t r = 0; r < runs.size(); r += static_cast<std::size_t>(ways)) {
+            FourRuns<T> from{};
+            std::copy_n(&runs[r], std::min(runs.size() - r, static_cast<std::size_t>(ways)), from.begin());
+            std::size_t size = 0;
+            for (const auto& run : from) size += run.size;
+            std::array<std::size_t, 4> at{};
             for (std::size_t begin = 0; begin < size; begin += piece) {
-                const auto end = std::min(begin + piece, size);
-                const auto to_a = merge_path(a, b, end, less);
-                const auto from_b = begin - from_a;
-                pieces.push_back({{a.data + from_a * a.stride, to_a - from_a, a.stride},
-                                  {b.data + from_b * b.stride, end - to_a - from_b, b.stride},
-                                  to + begin});
-                from_a = to_a;
+                const auto next = cut_four(from, std::min(begin + piece, size), less);
+                Piece some{{}, to + begin};
+                for (std::size_t i = 0; i < 4; ++i)
+                    some.runs[i] = {from[i].data + at[i] * from[i].stride, next[i] - at[i], from[i].stride};
+                pieces.push_back(some);
+                at = next;
             }
             merged.push_back({to, size, 1});
             to += size;
         }
-        workers.for_each(pieces.size(),
-                         [&](std::size_t i) { merge_two(pieces[i].a, pieces[i].b, pieces[i].out, less); });
+        workers.for_each(pieces.size(), [&](std::size_t i) { merge_four(pieces[i].runs, pieces[i].out, less); });
         runs = std::move(merged);
     }
 }
 
 // The same, of runs that lie in `keys`, one after the other, and end up there.
 template <class T, class Less>
-void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> scratch, Workers& workers, Less less) {
+void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> scratch, Workers& workers, Less less,
+                    Ways ways = Ways::Two) {
     if (runs.size() < 2) return;
-    std::size_t rounds = 0;
-    while ((std::size_t{1} << rounds) < runs.size()) ++rounds;
+    const auto rounds = merge_rounds(runs.size(), ways);
     scratch = scratch.first(keys.size());
     // The runs lie in `keys`, so the first round must go to the scratch memory.
-    if (rounds % 2 == 0) return merge_runs(std::move(runs), keys, scratch, workers, less);
-    merge_runs(std::move(runs), scratch, keys, workers, less);
+    if (rounds % 2 == 0) return merge_runs(std::move(runs), keys, scratch, workers, less, ways);
+    merge_runs(std::move(runs), scratch, keys, workers, less, ways);
     constexpr std::size_t piece = std::size_t{1} << 18;
     workers.for_each((keys.size() + piece - 1) / piece, [&](std::size_t i) {
         const auto part = scratch.subspan(i * piece, std::min(piece, keys.size() - i * piece));

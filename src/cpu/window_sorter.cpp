@@ -13,19 +13,8 @@ namespace quadmill {
 
 WindowSorter::~WindowSorter() = default;
 
-namespace {
-
-// `factor` values for each value of a sample, or 16 where that is more than `enough`.
-std::size_t window_of(double eps, double factor, double enough) {
-    constexpr double least = 0x1p12, least_factor = 16, most = 0x1p24;
-    const double window = std::max(std::min(factor / eps, enough), std::min(least_factor / eps, most));
-    return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
-}
-
-}  // namespace
-
 std::size_t WindowSorter::window(double eps) const {
-    return window_of(eps, 128, 0x1p23);
+    return detail::cpu::window_of(eps, 128, 0x1p23);
 }
 
 std::size_t detail::cpu::CpuWindowSorter::window(double eps) const {
@@ -43,6 +32,12 @@ std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads) {
 }  // namespace quadmill
 
 namespace quadmill::detail::cpu {
+
+std::size_t window_of(double eps, double factor, double enough) {
+    constexpr double least = 0x1p12, least_factor = 16, most = 0x1p24;
+    const double window = std::max(std::min(factor / eps, enough), std::min(least_factor / eps, most));
+    return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
+}
 
 CpuWindowSorter::CpuWindowSorter(unsigned threads) {
     if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());

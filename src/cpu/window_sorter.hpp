@@ -18,6 +18,9 @@
 
 namespace quadmill::detail::cpu {
 
+// `factor` values for each value of a sample, or 16 where that is more than `enough`; from 2^12 to 2^24, a power of two.
+[[nodiscard]] std::size_t window_of(double eps, double factor, double enough);
+
 class CpuWindowSorter : public WindowSorter {
   public:
     explicit CpuWindowSorter(unsigned threads);

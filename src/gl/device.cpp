@@ -130,6 +130,7 @@ void Device::load(Context::GetProcAddress get_proc_address) {
     info.max_viewport_width = viewport[0];
     info.max_viewport_height = viewport[1];
     if (gl.EXT_depth_bounds_test) info.optional_extensions.emplace_back("GL_EXT_depth_bounds_test");
+    if (gl.ARB_shader_clock) info.optional_extensions.emplace_back("GL_ARB_shader_clock");
     if (gl.NV_fill_rectangle) info.optional_extensions.emplace_back("GL_NV_fill_rectangle");
     if (gl.NVX_gpu_memory_info) info.optional_extensions.emplace_back("GL_NVX_gpu_memory_info");
     if (gl.ATI_meminfo) info.optional_extensions.emplace_back("GL_ATI_meminfo");

@@ -44,6 +44,7 @@ Features Features::of(const Api& gl, const ContextInfo& info) {
     found.depth_bounds = gl.EXT_depth_bounds_test != 0;
     found.fill_rectangle = gl.NV_fill_rectangle != 0;
     found.subgroups = fragments_have_subgroups(gl);
+    found.shader_clock = gl.ARB_shader_clock != 0 && !info.software;  // of which the clock is no CPU's
     found.free_memory = info.software || gl.NVX_gpu_memory_info || gl.ATI_meminfo;
     found.color_targets = std::min(info.max_draw_buffers, draw_buffers);
     for (const auto& workaround : workarounds) {

@@ -48,6 +48,7 @@ struct Features {
     bool fill_rectangle = false;         // one triangle fills its bounding rectangle
     bool subgroups = false;              // fragments exchange values
     bool free_memory = false;            // the driver tells how much there is
+    bool shader_clock = false;           // shaders read the clock of the unit that runs them
     int color_targets = 0;               // of a pass, 8 at most
 
     std::bitset<workarounds.size()> worked_around;

@@ -20,9 +20,9 @@ using Words = std::vector<std::pair<std::string, Value>>;
 inline const Words<Engine> engine_words{{"auto", Engine::Auto},       {"cpu", Engine::Cpu},
                                         {"pbsn", Engine::Pbsn},       {"merge", Engine::Merge},
                                         {"bitonic", Engine::Bitonic}, {"hybrid", Engine::Hybrid}};
-// Those that sort windows of streams.
-inline const Words<Engine> sorter_words{
-    {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"hybrid", Engine::Hybrid}};
+inline const Words<Channels> channels_words{
+    {"auto", Channels::Auto}, {"windows", Channels::Windows}, {"split", Channels::Split}};
+inline const Words<ChannelMerge> channel_merge_words{{"four", ChannelMerge::FourWays}, {"two", ChannelMerge::TwoWays}};
 inline const Words<MergeKernel> kernel_words{
     {"auto", MergeKernel::Auto}, {"fragment", MergeKernel::Fragment}, {"subgroup", MergeKernel::Subgroup}};
 inline const Words<Representation> representation_words{{"single", Representation::SingleArray},

@@ -139,6 +139,8 @@ class Page {
 
     [[nodiscard]] std::string sorter() const {
         if (model_.sorter == "cpu") return "the CPU";
+        if (model_.sorter == "pbsn") return "the graphics pipeline by blending";
+        if (model_.sorter == "bitonic") return "the graphics pipeline by a bitonic network";
         return model_.sorter == "merge" ? "the graphics pipeline" : "the graphics pipeline and the CPU together";
     }
 

@@ -95,18 +95,7 @@ struct Sorter::State {
 };
 
 Sorter::State::State(Context with, const SortOptions& wanted)
-    : context(std::move(with)), options(wanted), workers(wanted.threads) {
-    if (options.pbsn.max_texels < 1) throw InvalidArgument("Sorter: max_texels must be at least 1, not 0");
-    if (options.pbsn.max_run == 0) options.pbsn.max_run = paper_run;
-    options.pbsn.max_run = std::bit_floor(options.pbsn.max_run);
-    const auto side = std::bit_floor(static_cast<std::size_t>(context.info().max_texture_size));
-    options.pbsn.max_texels = std::bit_floor(std::min(options.pbsn.max_texels, side * side));
-    if (auto& block = options.bitonic.block) block = std::bit_floor(*block);
-    if (options.bitonic.steps_per_pass < 1 || options.bitonic.steps_per_pass > 3) {
-        throw InvalidArgument("Sorter: bitonic.steps_per_pass must be 1, 2 or 3, not " +
-                              std::to_string(options.bitonic.steps_per_pass));
-    }
-}
+    : context(std::move(with)), options(checked_options("Sorter", context.info(), wanted)), workers(wanted.threads) {}
 
 Engine Sorter::State::engine_for(const Task& task) {
     if (!can(options.engine, task.what)) throw cannot(options.engine, task);
@@ -128,11 +117,13 @@ template <class Float>
 SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
     const gl::Scope scope(*detail::Access::of(context), task.function);
     auto& gpu_side = on_gpu();
-    ChunkSort<Float> sort(
-        {*detail::Access::of(context), gpu_side.pbsn, gpu_side.lanes, workers, gpu_side.scratch, options}, keys,
-        task.window);
-    const auto stats = sort.run(task.window == 0 ? cut(keys.size(), options.pbsn.max_texels, options.pbsn.max_run)
-                                                 : cut_windows(keys.size(), task.window, options.pbsn.max_texels));
+    const auto& pbsn = options.pbsn;
+    const auto channels = task.window == 0 ? Channels::Windows : channels_for(pbsn.channels);
+    ChunkSort<Float> sort({*detail::Access::of(context), gpu_side.pbsn, workers, gpu_side.scratch, options}, keys,
+                          {task.keys.type(), task.window, channels});
+    const auto stats = sort.run(task.window == 0 ? cut(keys.size(), pbsn.max_texels, pbsn.max_run)
+                                                 : cut_windows(keys.size(), task.window, pbsn.max_texels, channels),
+                                gpu_side.lanes);
     scope.check();
     return stats;
 }
@@ -356,12 +347,7 @@ SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
     constexpr const char* function = "Sorter::sort_windows";
     if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
     window = std::min(window, std::max<std::size_t>(keys.size(), 1));
-    const auto most = state_->options.pbsn.max_texels;
-    if (state_->options.engine == Engine::Pbsn && window > most) {
-        throw InvalidArgument(std::string(function) + ": a window of " + std::to_string(window) +
-                              " keys does not fit into a texture of " + std::to_string(most) +
-                              " texels (max_texels, or the driver's limit); use smaller windows or Engine::Cpu");
-    }
+    if (state_->options.engine == Engine::Pbsn) check_pbsn_window(function, state_->options.pbsn, window);
     return state_->sort({Task::What::Windows, function, keys, {}, window});
 }
 

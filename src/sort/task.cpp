@@ -1,6 +1,7 @@
 #include "sort/task.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 namespace quadmill::detail::sort {
@@ -35,6 +36,31 @@ Work Task::work() const {
     const auto n = keys.size();
     if (what == What::Segments) return {n, std::max<std::size_t>(n / std::max<std::size_t>(ends.size(), 1), 1)};
     return {n, window, what == What::Top};
+}
+
+SortOptions checked_options(const char* function, const ContextInfo& info, SortOptions options) {
+    auto &max_texels = options.pbsn.max_texels, &max_run = options.pbsn.max_run;
+    if (max_texels < 1) throw InvalidArgument(std::string(function) + ": max_texels must be at least 1, not 0");
+    max_run = std::bit_floor(max_run == 0 ? paper_run : max_run);
+    const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
+    max_texels = std::bit_floor(std::min(max_texels, side * side));
+    if (auto& block = options.bitonic.block) block = std::bit_floor(*block);
+    const int steps = options.bitonic.steps_per_pass;
+    if (steps < 1 || steps > 3) {
+        throw InvalidArgument(std::string(function) + ": bitonic.steps_per_pass must be 1, 2 or 3, not " +
+                              std::to_string(steps));
+    }
+    return options;
+}
+
+void check_pbsn_window(const char* function, const PbsnOptions& options, std::size_t window) {
+    const auto most = options.channels == Channels::Windows ? options.max_texels : 4 * options.max_texels;
+    if (window <= most) return;
+    throw InvalidArgument(std::string(function) + ": a window of " + std::to_string(window) +
+                          " keys does not fit into a texture of " + std::to_string(options.max_texels) +
+                          " texels (max_texels, or the driver's limit)" +
+                          (options.channels == Channels::Windows ? ", one channel of it (Channels::Windows)" : "") +
+                          "; use smaller windows or Engine::Cpu");
 }
 
 bool can(Engine engine, Task::What what) {

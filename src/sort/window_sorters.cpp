@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "cpu/keys.hpp"
@@ -29,12 +30,42 @@ Task task_of(Keys keys, std::size_t window) {
 
 }  // namespace
 
-MergeWindowSorter::MergeWindowSorter(Context context, const SortOptions& options)
-    : context_(std::move(context)), options_(options), workers_(options.threads) {}
+LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options)
+    : context_(std::move(context)),
+      options_(checked_options("window_sorter", context_.info(), options)),
+      workers_(options.threads) {}
+
+void LaneWindowSorter::begin(Keys keys, std::size_t window) {
+    window = checked(keys, window);
+    if (under_way() == lanes) {
+        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(lanes) +
+                              " batches are under way, which is the most; finish() one first");
+    }
+    check(keys, window);
+    auto& device = *detail::Access::of(context_);
+    const gl::Scope scope(device, begin_name);
+    begin_in(begun_ % lanes, device, keys, window);
+    scope.check();
+    ++begun_;
+}
+
+void LaneWindowSorter::finish() {
+    const auto lane = finished_++ % lanes;  // free, also when this throws
+    const gl::Scope scope(*detail::Access::of(context_), "WindowSorter::finish");
+    const auto times = finish_in(lane);
+    times_.upload += times.upload;
+    times_.sort += times.sort;
+    times_.readback += times.readback;
+    scope.check();
+}
 
 std::optional<std::string> MergeWindowSorter::no_room(Keys keys, std::size_t window) const {
     return sort::no_room(context_, options_, gpu_ ? &gpu_->merge : nullptr, task_of(keys, checked(keys, window)),
                          lanes);
+}
+
+void MergeWindowSorter::check(Keys keys, std::size_t window) const {
+    if (const auto why = no_room(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
 }
 
 const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, std::size_t window) {
@@ -48,31 +79,143 @@ const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, st
     return segments_;
 }
 
-void MergeWindowSorter::begin(Keys keys, std::size_t window) {
-    window = checked(keys, window);
-    if (under_way() == lanes) {
-        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(lanes) +
-                              " batches are under way, which is the most; finish() one first");
-    }
-    if (const auto why = no_room(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
-    auto& device = *detail::Access::of(context_);
-    const gl::Scope scope(device, begin_name);
+void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
     if (!gpu_) gpu_.emplace(device, workers_).merge.plan().kernel = options_.merge.kernel;
-    gpu_->merge.begin(gpu_->lane.at(begun_ % lanes), keys, {keys}, Order::Ascending, segments(keys, window));
-    scope.check();
-    ++begun_;
+    gpu_->merge.begin(gpu_->lane.at(lane), keys, {keys}, Order::Ascending, segments(keys, window));
 }
 
-void MergeWindowSorter::finish() {
-    auto& lane = gpu_->lane.at(finished_++ % lanes);  // free, also when this throws
-    const gl::Scope scope(*detail::Access::of(context_), "WindowSorter::finish");
-    gpu_->merge.wait(lane);
-    const auto stats = gpu_->merge.finish(lane);
-    if (stats.n == 0) return;
-    times_.upload += lane.gpu_upload_ms();
-    times_.sort += stats.sort_ms;
-    times_.readback += stats.readback_ms;
-    scope.check();
+WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {
+    auto& of_batch = gpu_->lane.at(lane);
+    gpu_->merge.wait(of_batch);
+    const auto stats = gpu_->merge.finish(of_batch);
+    if (stats.n == 0) return {};
+    return {.upload = of_batch.gpu_upload_ms(), .sort = stats.sort_ms, .readback = stats.readback_ms};
+}
+
+PbsnWindowSorter::PbsnWindowSorter(Context context, const SortOptions& options)
+    : LaneWindowSorter(std::move(context), options) {}
+
+// A software renderer has its textures in the CPU's cache where they are small.
+std::size_t PbsnWindowSorter::batch_bytes() const {
+    return std::size_t{context_.info().software ? 4U : 16U} << 20U;
+}
+
+std::size_t PbsnWindowSorter::bytes() const {
+    std::size_t words = 0;
+    for (std::size_t i = 0; gpu_ && i < lanes; ++i) words += gpu_->batches.at(i).words.capacity();
+    return words * sizeof(std::uint32_t);
+}
+
+void PbsnWindowSorter::check(Keys /*keys*/, std::size_t window) const {
+    check_pbsn_window(begin_name, options_.pbsn, window);
+}
+
+void PbsnWindowSorter::begin_chunk(Batch& batch) {
+    const auto& chunk = batch.chunks[batch.begun++];
+    batch.halves ? batch.halves->begin(chunk, batch.lane) : batch.floats->begin(chunk, batch.lane);
+}
+
+void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
+    if (!gpu_) gpu_.emplace(device);
+    auto& batch = gpu_->batches.at(lane);
+    const auto channels = channels_for(options_.pbsn.channels);
+    batch.chunks = cut_windows(keys.size(), window, options_.pbsn.max_texels, channels);
+    batch.keys = keys;
+    batch.window = window;
+    batch.begun = 0;
+    batch.floats.reset();
+    batch.halves.reset();
+    batch.words.clear();
+    if (batch.chunks.empty()) return;
+    const Bench bench{device, gpu_->pbsn, workers_, scratch_, options_};
+    cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
+        if constexpr (std::is_same_v<Key, Half>) {
+            batch.halves.emplace(bench, values, Arrays{keys.type(), window, channels});
+        } else if constexpr (sizeof(Key) == sizeof(float)) {
+            const std::span floats(reinterpret_cast<float*>(values.data()), values.size());
+            batch.floats.emplace(bench, floats, Arrays{keys.type(), window, channels});
+        } else {
+            const cpu::TotalOrder<Key> order(Order::Ascending);
+            batch.words.resize(values.size());
+            constexpr std::size_t piece = std::size_t{1} << 16U;
+            workers_.for_each((values.size() + piece - 1) / piece, [&](std::size_t task) {
+                for (auto i = task * piece; i < std::min((task + 1) * piece, values.size()); ++i)
+                    batch.words[i] = static_cast<std::uint32_t>(order.encode(cpu::KeyBits<Key>::of(values[i])) >> 32U);
+            });
+            const std::span floats(reinterpret_cast<float*>(batch.words.data()), batch.words.size());
+            batch.floats.emplace(bench, floats, Arrays{KeyType::U32, window, channels});
+        }
+    });
+    begin_chunk(batch);
+}
+
+WindowSorter::Times PbsnWindowSorter::finish_in(std::size_t lane) {
+    auto& batch = gpu_->batches.at(lane);
+    for (std::size_t i = 0; i < batch.chunks.size(); ++i) {
+        if (batch.begun == i) begin_chunk(batch);
+        const auto& chunk = batch.chunks[i];
+        batch.halves ? batch.halves->finish(chunk, batch.lane) : batch.floats->finish(chunk, batch.lane);
+    }
+    if (batch.chunks.empty()) return {};
+    const auto& stats = batch.halves ? batch.halves->stats() : batch.floats->stats();
+    const cpu::Stopwatch time;
+    if (!batch.words.empty()) put_by_words(batch);
+    return {
+        .upload = stats.upload_ms, .sort = stats.sort_ms + stats.merge_ms + time.ms(), .readback = stats.readback_ms};
+}
+
+// Each key goes to the place of its upper word, in the order in which equal ones come; those are sorted by themselves.
+void PbsnWindowSorter::put_by_words(const Batch& batch) {
+    const auto window = batch.window, windows = (batch.words.size() + window - 1) / window;
+    cpu::visit(*batch.keys, [&]<class Key>(std::span<Key> keys) {
+        using Bits = typename cpu::KeyBits<Key>::Bits;
+        if constexpr (sizeof(Bits) == sizeof(std::uint64_t)) {
+            const cpu::TotalOrder<Key> order(Order::Ascending);
+            workers_.for_each(windows, [&](std::size_t index) {
+                const auto size = std::min(window, keys.size() - index * window);
+                const auto part = keys.subspan(index * window, size);
+                const auto words = std::span(batch.words).subspan(index * window, size);
+                std::vector<Bits> sorted(size);
+                std::vector<std::uint32_t> there(size);  // keys of the word that begins at a place
+                for (const auto key : part) {
+                    const auto bits = order.encode(cpu::KeyBits<Key>::of(key));
+                    const auto place = static_cast<std::size_t>(
+                        std::ranges::lower_bound(words, static_cast<std::uint32_t>(bits >> 32U)) - words.begin());
+                    sorted[place + there[place]++] = bits;
+                }
+                for (std::size_t i = 0; i < size; i += there[i]) {
+                    const auto run = std::span(sorted).subspan(i, there[i]);
+                    if (!std::ranges::is_sorted(run)) std::ranges::sort(run);
+                }
+                std::ranges::transform(sorted, part.begin(),
+                                       [&](Bits bits) { return cpu::KeyBits<Key>::value(order.decode(bits)); });
+            });
+        }
+    });
+}
+
+BitonicWindowSorter::BitonicWindowSorter(Context context, const SortOptions& options)
+    : LaneWindowSorter(std::move(context), options) {}
+
+BitonicJob BitonicWindowSorter::job(Keys keys, std::size_t window) const {
+    return BitonicSort::job(context_.info(), KeyForm{keys.type()}, keys.size(), window, options_, begin_name);
+}
+
+void BitonicWindowSorter::check(Keys keys, std::size_t window) const {
+    if (keys.size() > 0) static_cast<void>(job(keys, window));
+}
+
+void BitonicWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
+    empty_.at(lane) = keys.size() == 0;
+    if (empty_.at(lane)) return;
+    if (!gpu_) gpu_.emplace(device, workers_);
+    gpu_->bitonic.begin(gpu_->lane.at(lane), keys, {}, job(keys, window));
+}
+
+WindowSorter::Times BitonicWindowSorter::finish_in(std::size_t lane) {
+    if (empty_.at(lane)) return {};
+    const auto stats = gpu_->bitonic.finish(gpu_->lane.at(lane));
+    return {.upload = stats.upload_ms, .sort = stats.sort_ms, .readback = stats.readback_ms};
 }
 
 WindowSorter::Times SharedWindowSorter::times() const {
@@ -174,8 +317,10 @@ std::unique_ptr<WindowSorter> window_sorter(const Context& context, const SortOp
             return std::make_unique<MergeWindowSorter>(context, options);
         case Engine::Hybrid:
             return std::make_unique<HybridWindowSorter>(context, options);
-        default:
-            refuse("Engine::Pbsn and Engine::Bitonic sort one batch at a time; use Engine::Merge, Hybrid, Auto or Cpu");
+        case Engine::Pbsn:
+            return std::make_unique<PbsnWindowSorter>(context, options);
+        case Engine::Bitonic:
+            return std::make_unique<BitonicWindowSorter>(context, options);
     }
     return nullptr;
 }

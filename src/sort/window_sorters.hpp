@@ -8,37 +8,60 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cpu/window_sorter.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/window_sorter.hpp"
+#include "sort/bitonic/bitonic_sort.hpp"
 #include "sort/merge/merge_sort.hpp"
+#include "sort/pbsn/chunk_sort.hpp"
 #include "sort/task.hpp"
 
 namespace quadmill::detail::sort {
 
-// The merge engine, one batch in a lane: while the GPU sorts one, the CPU fills staging memory for the next.
-class MergeWindowSorter : public WindowSorter {
+// Batches in two lanes: while the GPU sorts one, the CPU empties the one before and fills the next.
+class LaneWindowSorter : public WindowSorter {
   public:
-    MergeWindowSorter(Context context, const SortOptions& options);
-
-    void begin(Keys keys, std::size_t window) override;
-    void finish() override;
+    void begin(Keys keys, std::size_t window) final;
+    void finish() final;
     [[nodiscard]] std::size_t depth() const override { return lanes; }
     [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{16} << 20U; }
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
         workers_.for_each(count, work);
     }
     [[nodiscard]] Times times() const override { return times_; }
-    [[nodiscard]] std::string name() const override { return "merge"; }
 
     [[nodiscard]] std::size_t under_way() const { return begun_ - finished_; }
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
+
+  protected:
+    static constexpr std::size_t lanes = 2;
+    LaneWindowSorter(Context context, const SortOptions& options);
+    // Throws InvalidArgument for what there is no room for, or the engine cannot sort.
+    virtual void check(Keys keys, std::size_t window) const = 0;
+    // In a session; the window is no longer than the keys, or 1.
+    virtual void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) = 0;
+    virtual Times finish_in(std::size_t lane) = 0;
+
+    Context context_;
+    SortOptions options_;
+    cpu::Workers workers_;
+
+  private:
+    std::size_t begun_ = 0, finished_ = 0;
+    Times times_;
+};
+
+class MergeWindowSorter : public LaneWindowSorter {
+  public:
+    MergeWindowSorter(Context context, const SortOptions& options) : LaneWindowSorter(std::move(context), options) {}
+    [[nodiscard]] std::string name() const override { return "merge"; }
     // Why there is no room for the batch, if so.
     [[nodiscard]] std::optional<std::string> no_room(Keys keys, std::size_t window) const;
 
   private:
-    static constexpr std::size_t lanes = 2;
     // Made on first use, within a session.
     struct OnGpu {
         OnGpu(gl::Device& device, cpu::Workers& workers)
@@ -46,17 +69,78 @@ class MergeWindowSorter : public WindowSorter {
         MergeSort merge;
         std::array<MergeLane, lanes> lane;
     };
+    void check(Keys keys, std::size_t window) const override;
+    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
+    Times finish_in(std::size_t lane) override;
     // The same object for the same shape as the last time, so that it needs no new table.
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
 
-    Context context_;
-    SortOptions options_;
-    cpu::Workers workers_;
     std::optional<OnGpu> gpu_;
     std::array<std::size_t, 3> shape_{};  // of segments_: keys, window, keys of a pair of blocks
     std::shared_ptr<const Segments> segments_;
-    std::size_t begun_ = 0, finished_ = 0;
-    Times times_;
+};
+
+// SIGMOD'05: four windows, or the quarters of one, in the channels of a texture, sorted by blending.
+class PbsnWindowSorter : public LaneWindowSorter {
+  public:
+    PbsnWindowSorter(Context context, const SortOptions& options);
+    [[nodiscard]] std::size_t batch_bytes() const override;
+    [[nodiscard]] std::size_t batch_windows() const override {
+        return channels_for(options_.pbsn.channels) == Channels::Split ? 1 : 4;
+    }
+    // The network's steps grow with the square of the logarithm, so windows are short.
+    [[nodiscard]] std::size_t window(double eps) const override { return cpu::window_of(eps, 16, 0x1p24); }
+    [[nodiscard]] std::size_t bytes() const override;
+    [[nodiscard]] std::string name() const override { return "pbsn"; }
+
+  private:
+    // A batch: its keys, or of those of 64 bits their upper words, in chunks of one texture each.
+    struct Batch {
+        explicit Batch(gl::Device& device) : lane(device) {}
+        Lane lane;
+        std::optional<Keys> keys;
+        std::size_t window = 0;
+        std::vector<Chunk> chunks;
+        std::vector<std::uint32_t> words;
+        std::optional<ChunkSort<float>> floats;
+        std::optional<ChunkSort<Half>> halves;
+        std::size_t begun = 0;  // chunks
+    };
+    struct OnGpu {
+        explicit OnGpu(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
+        Pbsn pbsn;
+        std::array<Batch, lanes> batches;
+    };
+    void check(Keys keys, std::size_t window) const override;
+    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
+    Times finish_in(std::size_t lane) override;
+    void begin_chunk(Batch& batch);
+    void put_by_words(const Batch& batch);
+
+    std::optional<OnGpu> gpu_;
+    Scratch scratch_;
+};
+
+// SIGMOD'06: GPUTeraSort's network.
+class BitonicWindowSorter : public LaneWindowSorter {
+  public:
+    BitonicWindowSorter(Context context, const SortOptions& options);
+    [[nodiscard]] std::string name() const override { return "bitonic"; }
+
+  private:
+    struct OnGpu {
+        OnGpu(gl::Device& device, cpu::Workers& workers)
+            : bitonic(device, workers), lane{BitonicLane(device), BitonicLane(device)} {}
+        BitonicSort bitonic;
+        std::array<BitonicLane, lanes> lane;
+    };
+    [[nodiscard]] BitonicJob job(Keys keys, std::size_t window) const;
+    void check(Keys keys, std::size_t window) const override;
+    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
+    Times finish_in(std::size_t lane) override;
+
+    std::optional<OnGpu> gpu_;
+    std::array<bool, lanes> empty_{};
 };
 
 // The merge engine with CPU threads beside it.

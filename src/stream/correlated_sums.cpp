@@ -83,7 +83,8 @@ std::optional<Key> key_at_most(const Limit& limit) {
     return low;
 }
 
-// Windows of pairs in order of x. Keys of at most 32 bits go with their place through the sorter, as keys of 64 bits.
+// Windows of pairs in order of x. The sorter sorts words of 64 bits: keys of 32 bits above their place; of longer ones
+// the lower half above the place, and then the upper half above the place that this led to.
 template <class T>
 class PairIntake {
   public:
@@ -92,7 +93,13 @@ class PairIntake {
     static constexpr bool packed = sizeof(T) <= 4;
 
     PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window)
-        : keys_(std::move(sorter), window), window_(window) {}
+        : keys_(std::move(sorter), window), window_(window) {
+        constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(Pair);
+        const auto& by = keys_.sorter();
+        batch_ = std::max({by.batch_bytes() / sizeof(std::uint64_t) / window_,
+                           std::min(by.batch_windows(), most / window_), std::size_t{1}}) *
+                 window_;
+    }
 
     void add(T x, double weight, const Take& take) {
         const auto key = KeyOf<T>::key(x);
@@ -112,14 +119,15 @@ class PairIntake {
         } else {
             rest_.push_back({key, weight});
             ++n_;
-            if (rest_.size() < window_) return;
-            auto full = std::exchange(rest_, {});
-            sort(full);
-            take(std::move(full));
+            if (rest_.size() >= batch_) take_whole(take);
         }
     }
     void settle(const Take& take) {
-        if constexpr (packed) keys_.settle([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+        if constexpr (packed) {
+            keys_.settle([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+        } else {
+            take_whole(take);
+        }
     }
     // Pairs that fill no window yet, as they came. Pre: settle() was called last.
     [[nodiscard]] std::vector<Pair> rest() const {
@@ -146,12 +154,50 @@ class PairIntake {
         take(std::move(pairs));
     }
 
+    // Where the sorter fails, the pairs stay.
+    void take_whole(const Take& take) {
+        const auto whole = rest_.size() / window_ * window_;
+        if (whole == 0) return;
+        const auto sorted = order_of(std::span(rest_).first(whole));
+        const auto pairs = std::exchange(rest_, {});
+        rest_.assign(pairs.begin() + static_cast<std::ptrdiff_t>(whole), pairs.end());
+        for (std::size_t first = 0; first < whole; first += window_) {
+            std::vector<Pair> window(window_);
+            for (std::size_t i = 0; i < window_; ++i) window[i] = pairs[first + sorted[first + i]];
+            take(std::move(window));
+        }
+    }
+    // Where in its window each pair of the sorted window was.
+    std::vector<std::uint32_t> order_of(std::span<const Pair> pairs) {
+        std::vector<std::uint32_t> order(pairs.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i % window_);
+        std::vector<std::uint64_t> words(pairs.size());
+        std::vector<std::uint32_t> next(pairs.size());
+        for (const unsigned shift : {0U, 32U}) {
+            const auto half = [&](std::size_t i) { return pairs[i].key >> shift << 32U; };
+            std::uint64_t differs = 0;
+            for (std::size_t i = 0; i < words.size(); ++i) {
+                const auto place = i % window_;
+                words[i] = half(i - place + order[i]);
+                differs |= words[i] ^ words[0];
+                words[i] |= place;
+            }
+            if (differs == 0) continue;  // all are in order by this half
+            keys_.sorter().begin(std::span(words), window_);
+            keys_.sorter().finish();
+            for (std::size_t i = 0; i < words.size(); ++i)
+                next[i] = order[i - i % window_ + static_cast<std::uint32_t>(words[i])];
+            order.swap(next);
+        }
+        return order;
+    }
+
     Intake<std::uint64_t> keys_;
-    std::size_t window_;
+    std::size_t window_, batch_ = 0;
     std::uint64_t n_ = 0;
     std::uint32_t place_ = 0;
     std::deque<double> weights_;  // of all windows that have not been taken
-    std::vector<Pair> rest_;      // of keys of 64 bits
+    std::vector<Pair> rest_;      // of keys of 64 bits: those of windows that have not been taken
 };
 
 // The sum of x, without rounding. Infinite ones are apart.
@@ -174,6 +220,7 @@ struct Total {
         rises = rises || other.rises;
         falls = falls || other.falls;
     }
+    // The sum over n.
     [[nodiscard]] Limit mean(std::uint64_t n) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         if (rises && falls) return {.infinite = std::numeric_limits<double>::quiet_NaN()};
@@ -209,7 +256,7 @@ struct CorrelatedSums<T>::State {
     void take(std::vector<CorrelatedSummary::Pair> sorted) {
         const detail::cpu::Stopwatch time;
         CorrelatedSummary summary(sorted, histogram.plan().max_error(1, sorted.size()));
-        sample_ms += time.ms();
+        times.sample += time.ms();
         histogram.add(std::move(summary));
         whole.reset();
     }
@@ -217,7 +264,10 @@ struct CorrelatedSums<T>::State {
     CorrelatedSummary sample_of_rest(double max_error) {
         auto rest = pairs.rest();
         PairIntake<T>::sort(rest);
-        return CorrelatedSummary(rest, max_error);
+        const detail::cpu::Stopwatch time;
+        CorrelatedSummary summary(rest, max_error);
+        times.sample += time.ms();
+        return summary;
     }
     void add(T x, double weight) {
         whether_or_not([&] { pairs.add(x, weight, [this](auto sorted) { take(std::move(sorted)); }); },
@@ -235,7 +285,10 @@ struct CorrelatedSums<T>::State {
         settle();
         if (!whole || whole->n() != n) {
             const auto error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, n - histogram.n());
-            whole = CorrelatedSummary::merged(histogram.all(), sample_of_rest(error));
+            const auto of_rest = sample_of_rest(error);
+            const detail::cpu::Stopwatch time;
+            whole = CorrelatedSummary::merged(histogram.all(), of_rest);
+            times.merge += time.ms();
         }
         return *whole;
     }
@@ -283,8 +336,8 @@ struct CorrelatedSums<T>::State {
     ExponentialHistogram<CorrelatedSummary> histogram;
     std::optional<CorrelatedSummary> whole;  // for answers
     std::uint64_t n = 0, nans = 0;
-    Total<T> total;  // of x
-    double sample_ms = 0;
+    Total<T> total;     // of x
+    StreamTimes times;  // but for the histogram's
 };
 
 template <class T>
@@ -351,6 +404,10 @@ Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggrega
             return exactly(limit_at<T>(summary.entries().back().key));
         case Aggregate::Kind::Average:
             return exactly(total.mean(summary.n()));
+        case Aggregate::Kind::Sum:
+            return exactly(total.mean(1));
+        case Aggregate::Kind::Count:
+            return exactly(limit_of(static_cast<double>(summary.n())));  // at most 2^52
         case Aggregate::Kind::Quantile:
             break;
     }
@@ -358,8 +415,41 @@ Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggrega
     return {limit_at<T>(at.lower), limit_at<T>(at.nearest), limit_at<T>(at.upper)};
 }
 
+// Whether a value of x's type is just that: the one of the greatest key that is at most it.
 template <class T>
-CorrelatedSum sum_up_to(const CorrelatedSummary& summary, const Estimate& at) {
+std::optional<T> exact_at(const std::optional<Key>& key, const Limit& limit) {
+    if (!key) return {};
+    const auto x = KeyOf<T>::value(*key);
+    if constexpr (detail::cpu::is_float<T>) {
+        if (!std::isfinite(number(x)) || limit.infinite != 0)
+            return number(x) == limit.infinite ? std::optional(x) : std::nullopt;
+    }
+    if (limit.infinite != 0) return {};
+    auto difference = limit.sum;
+    add_to(difference, x, -static_cast<double>(limit.divisor));
+    return difference.sign() == 0 ? std::optional(x) : std::nullopt;
+}
+
+// Bounds of a quantile are bounds of the threshold only where f rises all the way, or falls.
+template <class T>
+void check_monotonic(const CorrelatedSummary& summary, const std::function<double(double)>& f) {
+    std::optional<double> before;
+    double rose = 0, fell = 0;  // where it did
+    bool rises = false, falls = false;
+    for (const auto& entry : summary.entries()) {
+        const double x = number(KeyOf<T>::value(entry.key)), now = f(x);
+        if (before && now > *before) rises = true, rose = x;
+        if (before && now < *before) falls = true, fell = x;
+        if (rises && falls) {
+            throw InvalidArgument("CorrelatedSums::sum: f rises up to x = " + text_of(rose) + " and falls up to x = " +
+                                  text_of(fell) + "; of a quantile, f must rise or fall over all x");
+        }
+        before = now;
+    }
+}
+
+template <class T>
+CorrelatedSum<T> sum_up_to(const CorrelatedSummary& summary, const Estimate& at) {
     for (const auto* limit : {&at.lower, &at.estimate, &at.upper}) {
         if (std::isnan(limit->infinite)) throw InvalidArgument("CorrelatedSums::sum: f(AGG(x)) is not a number");
     }
@@ -370,14 +460,14 @@ CorrelatedSum sum_up_to(const CorrelatedSummary& summary, const Estimate& at) {
     const auto [lower, upper] = std::minmax({key_at_most<T>(at.lower), key, key_at_most<T>(at.upper)});
     const auto least = at_most(lower).first, most = at_most(upper).second;
     const auto [from, to] = at_most(key);
-    return {at.estimate.nearest(), CorrelatedSummary::mean_sum(from, to), summary.least_sum(least, most),
-            summary.greatest_sum(most, least)};
+    return {at.estimate.nearest(), exact_at<T>(key, at.estimate), CorrelatedSummary::mean_sum(from, to),
+            summary.least_sum(least, most), summary.greatest_sum(most, least)};
 }
 
 }  // namespace
 
 template <class T>
-CorrelatedSum CorrelatedSums<T>::sum(const Aggregate& aggregate, const Affine& f) const {
+CorrelatedSum<T> CorrelatedSums<T>::sum(const Aggregate& aggregate, const Affine& f) const {
     check_part("CorrelatedSums::sum", "phi", aggregate.phi);
     if (!std::isfinite(f.scale) || !std::isfinite(f.offset))
         throw InvalidArgument("CorrelatedSums::sum: scale and offset must be finite");
@@ -396,12 +486,13 @@ CorrelatedSum CorrelatedSums<T>::sum(const Aggregate& aggregate, const Affine& f
 }
 
 template <class T>
-CorrelatedSum CorrelatedSums<T>::sum(const Aggregate& aggregate, const std::function<double(double)>& f) const {
+CorrelatedSum<T> CorrelatedSums<T>::sum(const Aggregate& aggregate, const std::function<double(double)>& f) const {
     if (!f) return sum(aggregate);
     check_part("CorrelatedSums::sum", "phi", aggregate.phi);
     if (n() == 0) throw InvalidArgument("CorrelatedSums::sum: there are no pairs yet");
     const std::lock_guard lock(state_->mutex);
     const auto& summary = state_->settled();
+    if (aggregate.kind == Aggregate::Kind::Quantile) check_monotonic<T>(summary, f);
     const auto of = [&](const Limit& limit) { return limit_of(f(limit.nearest())); };
     const auto at = aggregate_of<T>(summary, aggregate, state_->total);
     return sum_up_to<T>(summary, {of(at.lower), of(at.estimate), of(at.upper)});
@@ -493,10 +584,9 @@ std::size_t CorrelatedSums<T>::bytes() const {
 template <class T>
 StreamTimes CorrelatedSums<T>::times() const {
     const std::lock_guard lock(state_->mutex);
-    auto times = times_of(state_->pairs.sorter());
-    times.sample = state_->sample_ms;
-    times.merge = state_->histogram.merge_ms();
-    times.compress = state_->histogram.compress_ms();
+    auto times = times_of(state_->pairs.sorter(), state_->times);
+    times.merge += state_->histogram.merge_ms();
+    times.compress += state_->histogram.compress_ms();
     return times;
 }
 

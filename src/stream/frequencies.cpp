@@ -8,9 +8,10 @@ namespace {
 
 // Of all, the values so far and those of the window: what may be missed is a part of these.
 template <class T>
-void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps) {
+void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps, StreamTimes& times) {
     const auto n = summary.n() + sorted.size();
-    summary.add(sorted, eps * static_cast<double>(n), [](Key key) { return key; });
+    summary.add(
+        sorted, eps * static_cast<double>(n), [](Key key) { return key; }, times);
 }
 
 }  // namespace
@@ -23,9 +24,7 @@ Frequencies<T>::State::State(const FrequencyOptions& wanted, std::unique_ptr<Win
 
 template <class T>
 void Frequencies<T>::State::take(const Window<T>& sorted) {
-    const detail::cpu::Stopwatch time;
-    count_window(summary, sorted, eps);
-    count_ms += time.ms();
+    count_window(summary, sorted, eps, times);
     with_rest.reset();
 }
 
@@ -45,7 +44,7 @@ const FrequencySummary& Frequencies<T>::State::settled() {
     if (rest.size() == 0) return summary;
     if (!with_rest || with_rest->n() != summary.n() + rest.size()) {
         with_rest = summary;
-        count_window(*with_rest, rest, eps);
+        count_window(*with_rest, rest, eps, times);
     }
     return *with_rest;
 }
@@ -182,9 +181,7 @@ std::size_t Frequencies<T>::bytes() const {
 template <class T>
 StreamTimes Frequencies<T>::times() const {
     const std::lock_guard lock(state_->mutex);
-    auto times = times_of(state_->intake.sorter());
-    times.sample = state_->count_ms;
-    return times;
+    return times_of(state_->intake.sorter(), state_->times);
 }
 
 QUADMILL_FOR_EACH_TYPE(Frequencies)

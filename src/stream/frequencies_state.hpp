@@ -32,7 +32,7 @@ struct Frequencies<T>::State {
     detail::stream::Intake<T> intake;
     detail::stream::FrequencySummary summary;
     std::optional<detail::stream::FrequencySummary> with_rest;  // for answers
-    double count_ms = 0;
+    StreamTimes times;                                          // of the summary
 };
 
 namespace detail::stream {

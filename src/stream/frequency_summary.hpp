@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/stopwatch.hpp"
+#include "quadmill/stream.hpp"
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
@@ -31,36 +33,31 @@ class FrequencySummary {
     template <class T>
     static FrequencySummary of(const Window<T>& sorted, double max_error) {
         FrequencySummary summary;
-        summary.add(sorted, max_error, [](Key key) { return key; });
+        StreamTimes none;
+        summary.add(
+            sorted, max_error, [](Key key) { return key; }, none);
         return summary;
     }
 
     // Counts the window's keys exactly where there is an entry, or where they occur so often that there must be one;
-    // drops what max_error, a count, allows. `prefix` makes keys of the window's keys and keeps their order.
+    // drops what max_error, a count, allows. `prefix` makes keys of the window's keys and keeps their order. Adds to the
+    // three operations of section 5.1 what each took. (In a window of 1 / eps values every key must have an entry, so the
+    // histogram is the paper's, of all keys.)
     // Units: reads some 2 log(m) keys for each entry and for each m keys of the window, m the growth of max_error().
     template <class T, class Prefix>
-    void add(const Window<T>& sorted, double max_error, Prefix prefix) {
-        const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
+    void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times) {
         const auto limit = std::max(absent_, less_than(max_error));
-        const auto before = absent_;
-        // A key that occurs `step` times is at one of the places step - 1, 2 step - 1, ...
-        const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, sorted.size())) + 1;
-        std::vector<Entry, Uncleared<Entry>> out;
-        out.reserve(entries_.size());
-        auto known = entries_.begin();
-        std::size_t sample = step - 1, from = 0;  // all keys before `from` are counted
-        while (known != entries_.end() || sample < sorted.size()) {
-            const bool is_known = known != entries_.end() && (sample >= sorted.size() || known->key <= at(sample));
-            Entry entry = is_known ? *known++ : Entry{at(sample), 0, before};
-            const auto first = gallop(from, sorted.size(), [&](std::size_t i) { return at(i) < entry.key; });
-            from = gallop(first, sorted.size(), [&](std::size_t i) { return at(i) <= entry.key; });
-            entry.count += from - first;
-            if (entry.count + entry.missed > limit) out.push_back(entry);
-            if (sample < from) sample += (from - sample + step - 1) / step * step;
-        }
-        entries_ = std::move(out);
-        absent_ = limit;
-        n_ += sorted.size();
+        const auto timed = [](double& ms, const auto& work) {
+            const cpu::Stopwatch time;
+            work();
+            ms += time.ms();
+        };
+        std::vector<Counted, Uncleared<Counted>> histogram;
+        timed(times.sample, [&] {
+            histogram = histogram_of(sorted.size(), limit, [&](std::size_t i) { return prefix(sorted[i]); });
+        });
+        timed(times.merge, [&] { insert(histogram, sorted.size()); });
+        timed(times.compress, [&] { drop_up_to(limit); });
     }
 
     static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b, FrequencySummary&& memory,
@@ -83,6 +80,34 @@ class FrequencySummary {
     static FrequencySummary read(Reader& from);
 
   private:
+    struct Counted {
+        Key key;
+        std::uint64_t count;
+    };
+    // Of n keys in order, at(i): how often those occur that are in them and have an entry, and those that may come to
+    // occur more often than `limit`.
+    template <class At>
+    [[nodiscard]] std::vector<Counted, Uncleared<Counted>> histogram_of(std::size_t n, std::uint64_t limit,
+                                                                        const At& at) const {
+        // A key that occurs `step` times is at one of the places step - 1, 2 step - 1, ...
+        const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, n)) + 1;
+        std::vector<Counted, Uncleared<Counted>> out;
+        out.reserve(entries_.size());
+        auto known = entries_.begin();
+        std::size_t sample = step - 1, from = 0;  // all keys before `from` are counted
+        while (known != entries_.end() || sample < n) {
+            const bool is_known = known != entries_.end() && (sample >= n || known->key <= at(sample));
+            const auto key = is_known ? (known++)->key : at(sample);
+            const auto first = gallop(from, n, [&](std::size_t i) { return at(i) < key; });
+            from = gallop(first, n, [&](std::size_t i) { return at(i) <= key; });
+            if (from > first) out.push_back({key, from - first});
+            if (sample < from) sample += (from - sample + step - 1) / step * step;
+        }
+        return out;
+    }
+    // Of n more values; what had no entry may have been missed before.
+    void insert(std::span<const Counted> histogram, std::uint64_t n);
+    void drop_up_to(std::uint64_t limit);
     // The greatest number below it: a value that occurs max_error times must have an entry. (A whole number but for
     // rounding is one.)
     static std::uint64_t less_than(double max_error);

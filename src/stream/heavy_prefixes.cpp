@@ -54,10 +54,11 @@ class Levels {
     explicit Levels(const HeavyPrefixOptions& options)
         : lengths_(options.lengths), eps_(each_eps(options)), counts_(lengths_.size()) {}
 
-    void add(const Window<T>& sorted) {
+    void add(const Window<T>& sorted, StreamTimes& times) {
         const auto error = max_error(n() + sorted.size());
         for (std::size_t i = 0; i < counts_.size(); ++i) {
-            counts_[i].add(sorted, error, [length = lengths_[i]](Key key) { return prefix<T>(key, length); });
+            counts_[i].add(
+                sorted, error, [length = lengths_[i]](Key key) { return prefix<T>(key, length); }, times);
         }
     }
     // The options are those of both from then on.
@@ -67,7 +68,7 @@ class Levels {
             counts_[i] = FrequencySummary::merged(counts_[i], other.counts_[i]);
         for (auto& count : counts_) count.prune(max_error(n()));
     }
-    [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support) const;
+    [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support, HeavyRule rule) const;
 
     [[nodiscard]] std::uint64_t n() const { return counts_.front().n(); }
     [[nodiscard]] std::size_t bytes() const {
@@ -110,7 +111,7 @@ struct Heavy {
 // From the longest prefixes on: what is under heavy ones is taken off, whatever it may be at the least; those that may
 // still be heavy are. Of each, all that is under it is taken off from then on.
 template <class T>
-std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support) const {
+std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support, HeavyRule rule) const {
     const auto least = least_count(support, n());
     std::vector<HeavyPrefix<T>> out;
     std::vector<Heavy> covered;  // ascends
@@ -129,7 +130,7 @@ std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support) const {
                 off.upper += at->count.upper;
             }
             const Bounds count{entry.count, entry.count + entry.missed};
-            if (count.upper < least + off.lower) {
+            if (count.upper < least + (rule == HeavyRule::Discounted ? off.lower : 0)) {
                 next.insert(next.end(), from, at);
                 continue;
             }
@@ -157,9 +158,7 @@ struct HeavyPrefixes<T>::State {
           levels(options) {}
 
     void take(const Window<T>& sorted) {
-        const detail::cpu::Stopwatch time;
-        levels.add(sorted);
-        count_ms += time.ms();
+        levels.add(sorted, times);
         with_rest.reset();
     }
     void settle() {
@@ -173,7 +172,7 @@ struct HeavyPrefixes<T>::State {
         if (rest.size() == 0) return levels;
         if (!with_rest || with_rest->n() != levels.n() + rest.size()) {
             with_rest = levels;
-            with_rest->add(rest);
+            with_rest->add(rest, times);
         }
         return *with_rest;
     }
@@ -190,7 +189,7 @@ struct HeavyPrefixes<T>::State {
     Intake<T> intake;
     Levels<T> levels;
     std::optional<Levels<T>> with_rest;  // for answers
-    double count_ms = 0;
+    StreamTimes times;                   // of the summary
 };
 
 template <class T>
@@ -219,10 +218,10 @@ const HeavyPrefixOptions& HeavyPrefixes<T>::options() const {
 }
 
 template <class T>
-std::vector<HeavyPrefix<T>> HeavyPrefixes<T>::heavy(double support) const {
+std::vector<HeavyPrefix<T>> HeavyPrefixes<T>::heavy(double support, HeavyRule rule) const {
     check_part("HeavyPrefixes::heavy", "support", support, options().support);
     const std::lock_guard lock(state_->mutex);
-    return state_->settled().heavy(support);
+    return state_->settled().heavy(support, rule);
 }
 
 template <class T>
@@ -303,9 +302,7 @@ std::size_t HeavyPrefixes<T>::bytes() const {
 template <class T>
 StreamTimes HeavyPrefixes<T>::times() const {
     const std::lock_guard lock(state_->mutex);
-    auto times = times_of(state_->intake.sorter());
-    times.sample = state_->count_ms;
-    return times;
+    return times_of(state_->intake.sorter(), state_->times);
 }
 
 template class HeavyPrefixes<std::uint32_t>;

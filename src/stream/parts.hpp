@@ -139,9 +139,13 @@ inline std::size_t read_window(Reader& from) {
     return static_cast<std::size_t>(window);
 }
 
-inline StreamTimes times_of(const WindowSorter& sorter) {
-    const auto times = sorter.times();
-    return {.upload = times.upload, .sort = times.sort, .readback = times.readback};
+// Of the sorter, and what the summary took.
+inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
+    const auto of_sorter = sorter.times();
+    times.upload = of_sorter.upload;
+    times.sort = of_sorter.sort;
+    times.readback = of_sorter.readback;
+    return times;
 }
 
 // Every type of values: instantiates the class for it.

@@ -22,7 +22,7 @@ template <class T>
 void Quantiles<T>::State::take(const Window<T>& sorted) {
     const detail::cpu::Stopwatch time;
     auto summary = QuantileSummary::of(sorted, histogram.plan().max_error(1, sorted.size()), intake.share());
-    sample_ms += time.ms();
+    times.sample += time.ms();
     histogram.add(std::move(summary), 1, intake.share());
     of_rest.reset();
 }
@@ -45,16 +45,20 @@ auto Quantiles<T>::State::ask(std::size_t ranks, Ask ask) {
     const std::lock_guard lock(mutex);
     const auto rest = settle_all();
     if (!of_rest || of_rest->n() != rest.size()) {
+        const detail::cpu::Stopwatch time;
         const double error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, rest.size());
         of_rest = QuantileSummary::of(rest, error, intake.share());
         of_rest->pack();
+        times.sample += time.ms();
     }
     auto list = histogram.parts();
     list.push_back(&*of_rest);
     const QuantileParts parts(list);
     constexpr std::size_t merging_pays = 1024;  // entries for each rank
     if (list.size() < 2 || ranks < parts.size() / merging_pays) return ask(parts);
+    const detail::cpu::Stopwatch time;
     const auto all = QuantileSummary::merged(histogram.all(intake.share()), *of_rest, {}, intake.share());
+    times.merge += time.ms();
     return ask(QuantileParts({&all}));
 }
 
@@ -224,10 +228,9 @@ std::size_t Quantiles<T>::bytes() const {
 template <class T>
 StreamTimes Quantiles<T>::times() const {
     const std::lock_guard lock(state_->mutex);
-    auto times = times_of(state_->intake.sorter());
-    times.sample = state_->sample_ms;
-    times.merge = state_->histogram.merge_ms();
-    times.compress = state_->histogram.compress_ms();
+    auto times = times_of(state_->intake.sorter(), state_->times);
+    times.merge += state_->histogram.merge_ms();
+    times.compress += state_->histogram.compress_ms();
     return times;
 }
 

@@ -36,7 +36,7 @@ struct Quantiles<T>::State {
     detail::stream::Intake<T> intake;
     Histogram histogram;
     std::optional<detail::stream::QuantileSummary> of_rest;  // for answers, made anew where values have come since
-    double sample_ms = 0;
+    StreamTimes times;                                       // but for the histogram's
 };
 
 namespace detail::stream {

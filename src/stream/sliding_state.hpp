@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "stream/level_sorts.hpp"
 #include "stream/parts.hpp"
 #include "stream/sliding_window.hpp"
 
@@ -116,9 +117,10 @@ class SlidingState {
         : name_(name),
           options_((check(name, options), options)),
           plan_(options),
-          intake_(std::move(sorter), static_cast<std::size_t>(plan_.block)),
+          intake_(with_least(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block)),
           last_(plan_.exact + plan_.exact / 8),
-          blocks_(plan_) {}
+          blocks_(plan_),
+          sorts_(plan_) {}
 
     void add(std::span<const T> values) {
         if (plan_.is_exact()) {
@@ -126,6 +128,7 @@ class SlidingState {
             intake_.note(values.size() - nans, nans);
             return;
         }
+        if (plan_.sorted) return add_to_levels(values);
         const auto taken = [this] { return static_cast<std::size_t>(intake_.n() + intake_.nans()); };
         whether_or_not([&] { intake_.add(values, taker()); },
                        [&, before = taken()] { last_.add(values.first(taken() - before)); });
@@ -157,36 +160,38 @@ class SlidingState {
     [[nodiscard]] const SlidingOptions& options() const { return options_; }
     [[nodiscard]] std::size_t summary_bytes() {
         const std::lock_guard lock(mutex_);
-        intake_.settle(taker());
-        return blocks_.bytes() + last_.bytes();
+        settle();
+        return blocks_.bytes() + last_.bytes() + sorts_.bytes();
     }
     [[nodiscard]] std::size_t bytes() {
         const std::lock_guard lock(mutex_);
-        return sizeof *this + blocks_.memory() + last_.bytes() + intake_.bytes() + sorted_.bytes() +
+        return sizeof *this + blocks_.memory() + last_.bytes() + sorts_.bytes() + intake_.bytes() + sorted_.bytes() +
                (answer_ ? answer_->summary.bytes() : 0);
     }
     [[nodiscard]] StreamTimes times() {
         const std::lock_guard lock(mutex_);
-        auto times = times_of(intake_.sorter());
-        times.sample = sample_ms_;
-        times.merge = blocks_.merge_ms();
-        times.compress = blocks_.compress_ms();
+        auto times = times_of(intake_.sorter(), times_);
+        times.merge += blocks_.merge_ms();
+        times.compress += blocks_.compress_ms();
         return times;
     }
 
     std::vector<std::byte> save(Kind kind) {
         const std::lock_guard lock(mutex_);
+        if (plan_.sorted) settle();
         const auto rest = intake_.settle_all(taker());
         Writer to({kind, type_of<T>()});
         to.f64(options_.eps);
         to.u64(options_.window);
-        to.u64(options_.widths == Widths::Variable);
+        to.u64((options_.widths == Widths::Variable ? variable : 0) |
+               (options_.raw == RawValues::Never ? never_raw : 0) |
+               (options_.blocks == SlidingBlocks::Sorted ? level_sorts : 0));
         to.u64(n());
         to.u64(nans());
         to.values(last_.last(plan_.exact));
         if (plan_.is_exact()) return to.take();
         blocks_.write(to);
-        write_sorted(to, rest);
+        plan_.sorted ? sorts_.write(to) : write_sorted(to, rest);
         return to.take();
     }
     // State is a SlidingState.
@@ -196,9 +201,14 @@ class SlidingState {
         auto from = open<T>(function, bytes, kind);
         SlidingOptions options{.eps = read_eps(from, least_eps)};
         options.window = from.u64();
-        const auto variable = from.u64();
-        from.require(options.window >= 1 && options.window <= most_window && variable <= 1, "the window");
-        options.widths = variable == 1 ? Widths::Variable : Widths::Fixed;
+        const auto forms = from.u64();
+        from.require(options.window >= 1 && options.window <= most_window &&
+                         forms <= (variable | never_raw | level_sorts) &&
+                         (forms & (variable | level_sorts)) != (variable | level_sorts),
+                     "the window");
+        if ((forms & variable) != 0) options.widths = Widths::Variable;
+        if ((forms & never_raw) != 0) options.raw = RawValues::Never;
+        if ((forms & level_sorts) != 0) options.blocks = SlidingBlocks::Sorted;
         options.most_bytes = std::numeric_limits<std::uint64_t>::max();  // it was taken when it was made
         const auto n = from.u64(), nans = from.u64();
         from.require(n <= most_values && nans <= most_values, "the number of values");
@@ -210,8 +220,13 @@ class SlidingState {
         std::vector<T> rest;
         if (!plan.is_exact()) {
             state->blocks_ = SlidingWindow<Summary>::read(from, plan);
-            rest = read_sorted<T>(from, plan.block - 1);
-            from.require(state->blocks_.n() + rest.size() == n, "the number of values");
+            if (plan.sorted) {
+                from.require(state->blocks_.n() <= n && n - state->blocks_.n() < plan.block, "the number of values");
+                state->sorts_.read(from, n);
+            } else {
+                rest = read_sorted<T>(from, plan.block - 1);
+                from.require(state->blocks_.n() + rest.size() == n, "the number of values");
+            }
         }
         from.end();
         state->intake_.note(n - rest.size(), nans);
@@ -222,6 +237,8 @@ class SlidingState {
   private:
     static constexpr double least_eps = 1e-6;
     static constexpr std::uint64_t most_window = std::uint64_t{1} << 40U;
+    // What of the options is saved, as bits of a number.
+    static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4;
 
     static void check(const std::string& name, const SlidingOptions& options) {
         check_eps(name, options.eps, least_eps);
@@ -229,6 +246,10 @@ class SlidingState {
             throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
                                   std::to_string(options.window));
         }
+        if (options.blocks == SlidingBlocks::Sorted && options.widths == Widths::Variable)
+            throw InvalidArgument(name +
+                                  ": levels that sort for themselves serve windows of fixed width; use "
+                                  "SlidingBlocks::Merged for variable ones");
         const double bytes = SlidingPlan(options).most_bytes(sizeof(T));
         if (bytes <= static_cast<double>(options.most_bytes)) return;
         throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
@@ -240,17 +261,65 @@ class SlidingState {
         return [this](const Window<T>& values) {
             const cpu::Stopwatch time;
             auto block = Summary::of(values, blocks_.chain().max_error(1, values.size()));
-            sample_ms_ += time.ms();
+            times_.sample += time.ms();
             blocks_.add(std::move(block));
         };
     }
+    static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter,
+                                                    const SlidingOptions& options) {
+        constexpr std::size_t worth_a_call = std::size_t{1} << 12U;
+        const auto usual = options.blocks == SlidingBlocks::Sorted ? worth_a_call : 0;
+        const auto least = options.sorter_least > 0 ? options.sorter_least : usual;
+        if (least == 0) return sorter;
+        return std::make_unique<LeastSorter>(std::move(sorter), least);
+    }
+    // A block of the lowest level at a time, so that no block depends on how values come. Where a sorter fails, what n()
+    // and nans() count was taken.
+    void add_to_levels(std::span<const T> values) {
+        settle();  // what a sorter that failed has left, before there is more of it
+        while (!values.empty()) {
+            const auto left = plan_.block - intake_.n() % plan_.block;
+            const auto part = values.first(static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), left)));
+            values = values.subspan(part.size());
+            std::vector<T> numbers;
+            std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
+                         [](T value) { return !KeyOf<T>::is_nan(value); });
+            sorts_.take(numbers);
+            intake_.note(numbers.size(), part.size() - numbers.size());
+            settle();
+        }
+    }
+    // All blocks that are complete are there then.
+    void settle() {
+        if (plan_.is_exact()) return;
+        if (plan_.sorted) return sorts_.summarize(intake_.sorter(), blocks_, times_);
+        intake_.settle(taker());
+    }
+    // What came after the last block.
+    Summary rest() {
+        if (plan_.sorted) {
+            settle();
+            return sorts_.rest(intake_.sorter(), times_);
+        }
+        const auto values = intake_.settle_all(taker());
+        const cpu::Stopwatch time;
+        auto rest = Summary::of(values, 0);
+        times_.sample += time.ms();
+        return rest;
+    }
     [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake_.n()) <= plan_.exact; }
     Window<T> sorted(std::uint64_t width) {
-        intake_.settle(taker());
-        return sorted_.of(last_, width, intake_.n(), [this](std::vector<T>& values) {
+        settle();
+        const cpu::Stopwatch time;
+        double sort_ms = 0;
+        const auto window = sorted_.of(last_, width, intake_.n(), [&](std::vector<T>& values) {
+            const cpu::Stopwatch sorting;
             intake_.sorter().begin(std::span(values), values.size());
             intake_.sorter().finish();
+            sort_ms += sorting.ms();
         });
+        times_.merge += time.ms() - sort_ms;
+        return window;
     }
     // Of the last `width` values, or all when there are fewer.
     const Covered<Summary>& covered(std::uint64_t width) {
@@ -258,10 +327,15 @@ class SlidingState {
         if (answer_ && answered_ == now) return *answer_;
         answer_.reset();
         if (is_kept(width)) {
-            answer_ = {Summary::of(sorted(width), 0)};
+            const auto values = sorted(width);
+            const cpu::Stopwatch time;
+            answer_ = {Summary::of(values, 0)};
+            times_.sample += time.ms();
         } else {
-            const auto rest = Summary::of(intake_.settle_all(taker()), 0);
-            answer_ = blocks_.last(std::min(width, intake_.n()), rest);
+            const auto last = rest();
+            const cpu::Stopwatch time;
+            answer_ = blocks_.last(std::min(width, intake_.n()), last);
+            times_.merge += time.ms();
         }
         answered_ = now;
         return *answer_;
@@ -274,10 +348,11 @@ class SlidingState {
     Intake<T> intake_;
     Last<T> last_;
     SlidingWindow<Summary> blocks_;
+    LevelSorts<T, Summary> sorts_;
     SortedLast<T> sorted_;  // for answers
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width of it
-    double sample_ms_ = 0;
+    StreamTimes times_;                                 // but for the blocks'
 };
 
 }  // namespace quadmill::detail::stream

@@ -25,7 +25,10 @@ namespace quadmill::detail::stream {
 // its new end is what the chain of merges has, and what fills no base block yet, which is exact.
 struct SlidingPlan {
     SlidingPlan(const SlidingOptions& options)
-        : eps(options.eps), window(options.window), fixed(options.widths == Widths::Fixed) {
+        : eps(options.eps),
+          window(options.window),
+          fixed(options.widths == Widths::Fixed),
+          sorted(options.blocks == SlidingBlocks::Sorted) {
         constexpr std::uint64_t least_block = 32;
         exact = static_cast<std::uint64_t>(std::ceil(4 * least_block / eps));
         levels = static_cast<int>(std::ceil(std::log2(4 / eps)));
@@ -34,10 +37,13 @@ struct SlidingPlan {
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
         // Blocks, and what is being merged to them, take as much memory as so many values.
         const double entries = 4 * (levels + 1.0) * (levels + 1.0) / eps;
-        if (static_cast<double>(window) <= entries || window <= exact) {
+        const bool never = options.raw == RawValues::Never;
+        if (!never && static_cast<double>(window) <= entries) {
             exact = window;
         } else if (fixed) {
-            exact = 0;
+            exact = never || window > exact ? 0 : window;
+        } else {
+            exact = std::min(exact, window);
         }
     }
     // The most memory that it may come to, in bytes: for values of so many bytes.
@@ -45,11 +51,23 @@ struct SlidingPlan {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
         if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values; an answer is made of as many
-        const double blocks = fixed ? 6 * all * all / eps : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
+        const double blocks = fixed ? std::min(6 * all * all / eps, (all + 2) * w)
+                                    : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
+        if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
         return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes;
     }
     // Whether the values themselves are all there is to keep.
     [[nodiscard]] bool is_exact() const { return exact == window; }
+    // eps_l of the paper: the part of its values that a block of level l, 2^l grains long, may be off. Times its length
+    // it is the same for all levels.
+    [[nodiscard]] double level_error(int l) const { return eps / (2 * (2 * levels + 2)) * std::ldexp(1, levels - l); }
+    // The error in values of a block that levels which sort for themselves complete at that place of the stream. (L and
+    // the grain are rounded, so that eps_l alone might be too much.)
+    [[nodiscard]] double block_error(int level, std::uint64_t end) const {
+        return std::min(level_error(level) * static_cast<double>(length(level)), max_error(static_cast<double>(end)));
+    }
+    // Values of a block.
+    [[nodiscard]] std::uint64_t length(int level) const { return block << static_cast<unsigned>(level); }
     // In values, of a block that only windows of that width and wider ones still use.
     [[nodiscard]] double max_error(double width) const {
         return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
@@ -74,7 +92,7 @@ struct SlidingPlan {
 
     double eps;
     std::uint64_t window;
-    bool fixed;
+    bool fixed, sorted;                  // the levels sort for themselves: there is no chain
     std::uint64_t block = 1, exact = 0;  // values of a base block; the last ones that are kept as they are
     int levels = 0, top = 0;             // L; the level of the longest block
     int lowest = 0;                      // the level of the shortest block that is kept
@@ -82,9 +100,10 @@ struct SlidingPlan {
   private:
     // Base blocks are no longer than it takes to sample them well: all values on their way are in memory.
     void split(std::uint64_t grain) {
+        block = grain;
+        if (sorted) return;
         const double enough = std::max(32 * (levels + 1) / eps, 0x1p14);
-        for (block = grain; static_cast<double>(block) > enough; block = grain >> static_cast<unsigned>(lowest))
-            ++lowest;
+        for (; static_cast<double>(block) > enough; block = grain >> static_cast<unsigned>(lowest)) ++lowest;
     }
 };
 
@@ -111,12 +130,17 @@ class SlidingWindow {
                        [this](const Summary& formed, std::size_t id) { store(static_cast<int>(id) - 1, formed); });
         chain_.drop(levels_.size());  // nothing longer is needed
         grow();
-        for (std::size_t l = 0; l < levels_.size(); ++l) {
-            auto& level = levels_[l];
-            for (const auto first = plan_.first_needed(static_cast<int>(l), blocks_);
-                 level.first < first && !level.blocks.empty(); ++level.first)
-                level.blocks.pop_front();
-        }
+        drop_old();
+    }
+    // Where levels sort for themselves: their blocks, longer ones before those that they end with, each as good as the
+    // windows need that are there when it is complete.
+    void add_formed(int level, Summary block) {
+        pack(block);
+        levels_[static_cast<std::size_t>(level)].blocks.push_back(std::move(block));
+        if (level > 0) return;
+        ++blocks_;
+        grow();
+        drop_old();
     }
 
     // The last `width` values, of which `rest` has those that came after the last block. Pre: rest < width.
@@ -192,7 +216,7 @@ class SlidingWindow {
         const auto in_chain = window.blocks_ % (std::uint64_t{1} << window.levels_.size());
         for (std::size_t l = 0; l < ErrorPlan::most_ids; ++l) {
             const auto* bucket = window.chain_.bucket(l + 1);
-            const bool is_there = l + 1 < window.levels_.size() && (in_chain >> l & 1U) != 0;
+            const bool is_there = !plan.sorted && l + 1 < window.levels_.size() && (in_chain >> l & 1U) != 0;
             from.require((bucket != nullptr) == is_there && (!is_there || bucket->n() == plan.block << l),
                          "the chain of blocks");
         }
@@ -214,6 +238,15 @@ class SlidingWindow {
     }
     [[nodiscard]] double most_error(std::size_t l, std::uint64_t age) const {
         return plan_.max_error(least_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age));
+    }
+
+    void drop_old() {
+        for (std::size_t l = 0; l < levels_.size(); ++l) {
+            auto& level = levels_[l];
+            for (const auto first = plan_.first_needed(static_cast<int>(l), blocks_);
+                 level.first < first && !level.blocks.empty(); ++level.first)
+                level.blocks.pop_front();
+        }
     }
 
     void store(int l, const Summary& block) {

@@ -186,6 +186,19 @@ class Sorting(Command):
         self.assertRegex(table, r"(?m)^limit: blend RGBA32F [0-9.]+ Gtexel/s$")
         self.assertIn("CPU", run("sort", "--engine", "cpu", "--profile", stdin=data).stderr.decode())
 
+    def test_cost_as_the_paper_counts_it(self):
+        # n keys: n log^2(n / 4) comparisons by blending, four at a time, and n keys merged.
+        n = 1 << 12
+        data = floats(random.Random(5).random() for _ in range(n))
+        for options, steps, moves in (([], 100, 1), (["--channel-merge", "two"], 100, 2),
+                                      (["--window", "64", "--channels", "windows"], 36, 0),
+                                      (["--window", "64", "--channels", "split"], 16, 1)):
+            table = run("sort", "--engine", "pbsn", "--no-early-stop", "--profile", *options, stdin=data).stderr.decode()
+            self.assertRegex(table, rf"(?m)^comparisons by blending +[0-9.e+]+, {steps} a key$")
+            self.assertRegex(table, rf"(?m)^keys merged on the CPU +[0-9.e+]+, {moves} a key$")
+            self.assertRegex(table, rf"(?m)^blend operations of four channels +[0-9.e+]+, {steps // 4} a key$")
+        self.assertNotIn("blending", run("sort", "--engine", "merge", "--profile", stdin=data).stderr.decode())
+
 
 class TypesAndIndex(Command):
     TYPES = {"f64": "d", "f32": "f", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}

@@ -123,10 +123,31 @@ class Quantiles(Stream):
     def test_engines_agree(self):
         values = [random.Random(2).random() for _ in range(20000)]
         expected = self.answer("quantiles", "--window", "2^12", stdin=floats(values))
-        for engine in ("auto", "merge", "hybrid"):
+        for engine in ("auto", "merge", "hybrid", "pbsn", "bitonic"):
             answer = self.answer("quantiles", "--window", "2^12", stdin=floats(values), engine=engine)
             self.assertEqual(answer["quantiles"], expected["quantiles"])
-            self.assertEqual(answer["engine"] in (engine, "cpu"), engine != "merge" or answer["engine"] == "merge")
+            self.assertIn(answer["engine"], ("cpu", "merge") if engine == "auto" else (engine,))
+
+    def test_the_papers_form(self):
+        chance = random.Random(3)
+        values = [chance.choice((chance.gauss(0, 100), math.nan, -0.0, 1e-40, 2.0)) for _ in range(6000)]
+        pairs = [chance.randrange(500) for _ in range(12000)]
+        for verb, stdin in ((["quantiles"], floats(values)), (["quantiles", "--type", "f16"], halves(values)),
+                            (["frequent", "--support", "0.1", "--eps", "0.01"], floats(values)),
+                            (["quantiles", "--type", "i64"], raw(pairs, "i64")),
+                            (["quantiles", "--sliding", "2000", "--eps", "0.1", "--no-raw"], floats(values)),
+                            (["hhh", "--support", "0.1", "--hierarchy", "8,23,32"], raw(pairs, "u32")),
+                            (["corrsum", "--agg", "quantile:0.3"], floats(pairs)),
+                            (["corrsum", "--agg", "avg", "--type", "f64"], raw(pairs, "f64"))):
+            window = [] if "--sliding" in verb else ["--window", "500"]
+            expected = self.answer(*verb, *window, stdin=stdin)
+            for form in ([], ["--channels", "split"], ["--channels", "windows", "--no-early-stop"],
+                         ["--channels", "split", "--channel-merge", "two"]):
+                answer = self.answer(*verb, *window, *form, stdin=stdin, engine="pbsn")
+                self.assertEqual(answer.pop("engine"), "pbsn")
+                for key in answer:
+                    if key not in ("bytes", "values_per_s"):
+                        self.assertEqual(answer[key], expected[key], (verb, form))
 
     def test_auto_without_a_driver_is_quiet(self):
         result = run("quantiles", "--json", stdin=floats([1]),
@@ -181,6 +202,32 @@ class Quantiles(Stream):
         table = run("quantiles", "--profile", stdin=floats(range(1000))).stderr.decode()
         for part in ("upload", "sort", "read back", "sample", "merge", "compress", "all"):
             self.assertRegex(table, rf"(?m)^{part} +[0-9.]+ +[0-9.]+$")
+        self.assertNotIn("blend", table)
+
+    def test_profile_of_blending(self):
+        # Four windows of 2^8 values in a texture: 8 stages of 8 steps, each blends every texel.
+        table = run("quantiles", "--profile", "--engine", "pbsn", "--no-early-stop", "--window", "256", "--channels",
+                    "windows", stdin=floats(range(1024))).stderr.decode()
+        self.assertRegex(table, r"(?m)^comparisons by blending +6.554e\+04, 64 a key$")
+        self.assertRegex(table, r"(?m)^blend operations of four channels +1.638e\+04, 16 a key$")
+        self.assertRegex(table, r"(?m)^time of one +[0-9.]+ ns$")
+        self.assertRegex(table, r"(?m)^clock cycles of one +([0-9.]+ of the whole chip, at [0-9.]+ GHz|the clock cannot)")
+
+    def test_sliding_sketches(self):
+        chance = random.Random(4)
+        values = [chance.random() for _ in range(20000)]
+        for form in ([], ["--sorted-levels"], ["--sorted-levels", "--sorter-least", "64"], ["--sorter-least", "2^20"]):
+            answer = self.answer("quantiles", "--sliding", "8000", "--eps", "0.02", "--no-raw", *form, "--type", "f64",
+                                 stdin=raw(values, "f64"))
+            self.check_quantiles(answer, values[-8000:], 0.02)
+            self.assertLess(min(q["rank_lower"] - q["rank_upper"] for q in answer["quantiles"]), 0, form)  # no raw values
+            codes = [int(v * 30) for v in values]
+            answer = self.answer("frequent", "--support", "0.03", "--eps", "0.01", "--sliding", "8000", "--no-raw", *form,
+                                 "--type", "u32", stdin=raw(codes, "u32"))
+            self.check_frequent(answer, collections.Counter(codes[-8000:]), 0.03, 0.01)
+        for option in (["--no-raw"], ["--sorted-levels"], ["--sorter-least", "5"]):
+            self.fails(2, "--sliding", "quantiles", *option)
+        self.fails(2, "--sorted-levels", "quantiles", "--sliding", "10", "--width", "5", "--sorted-levels")
 
 
 class Frequent(Stream):
@@ -288,6 +335,25 @@ class Hhh(Stream):
             self.fails(1, "line 1", "hhh", "--text", "--hierarchy", "ipv4-bits", "--support", "0.9", stdin=bad)
         self.fails(1, "not an integer", "hhh", "--text", "--hierarchy", "8,32", "--support", "0.9", stdin=text)
 
+    def test_all_prefixes(self):
+        values = self.addresses()
+        n, support, eps = len(values), 0.1, 0.02
+        saved = self.path("saved")
+        answer = self.answer("hhh", "--hierarchy", "ipv4-bytes", "--support", str(support), "--eps", str(eps),
+                             "--all-prefixes", "--save", saved, stdin=raw(values, "u32"))
+        self.assertEqual(answer["prefixes"], "all")
+        found = {self.parse(item["prefix"], "ipv4-bytes"): item["count"] for item in answer["items"]}
+        for length in self.LENGTHS["ipv4-bytes"]:
+            for value, count in collections.Counter(v >> (32 - length) << (32 - length) for v in values).items():
+                if count >= support * n:
+                    self.assertIn((value, length), found)
+                if (value, length) in found:
+                    self.assertGreaterEqual(count, (support - eps) * n)
+                    self.assertTrue(found[value, length]["lower"] <= count <= found[value, length]["upper"])
+        merged = json.loads(run("merge", saved, "--ipv4", "--all-prefixes", "--json").stdout)
+        self.assertEqual(merged["items"], answer["items"])
+        self.assertGreater(len(merged["items"]), len(json.loads(run("merge", saved, "--ipv4", "--json").stdout)["items"]))
+
     def test_64_bits(self):
         values = [0x0123456789abcdef] * 10 + [0x0123000000000000 + i for i in range(20)]
         answer = self.answer("hhh", "--type", "u64", "--hierarchy", "16,64", "--support", "0.3", "--eps", "0.01",
@@ -317,6 +383,10 @@ class Corrsum(Stream):
                                  (["max"], lambda x: x[-1]), (["avg"], lambda x: sum(x) / len(x)),
                                  (["avg", "--scale", "0.5"], lambda x: sum(x) / len(x) / 2),
                                  (["min", "--offset", "100"], lambda x: x[0] + 100),
+                                 (["count", "--scale", "0.02"], lambda x: len(x) * 0.02),
+                                 (["sum", "--scale", "0.00005"], lambda x: sum(x) * 0.00005),
+                                 (["quantile:0.5", "--f", "2*x - 300"], lambda x: 2 * x[math.ceil(len(x) / 2) - 1] - 300),
+                                 (["avg", "--f", "x < 5 ? 1 : sqrt(x)^2 / 2"], lambda x: sum(x) / len(x) / 2),
                                  (["max", "--scale", "-1", "--offset", "1200"], lambda x: 1200 - x[-1])):
             for stdin, options in ((raw(flat), []), (raw(flat, "f64"), ["--type", "f64"]),
                                    (lines(f"{x},{y}" for x, y in pairs), ["--text", "--type", "i32"])):
@@ -325,6 +395,29 @@ class Corrsum(Stream):
                 self.assertEqual(list(answer)[:5], ["n", "threshold", "sum", "lower", "upper"])
                 self.assertEqual(answer["n"], len(pairs))
                 self.check(answer, pairs, threshold, eps)
+
+    def test_formulas(self):
+        text = b"1,2\n2,-3\n3,4\n"
+        answer = self.answer("corrsum", "--agg", "max", "--g", "y*y + 1", "--text", stdin=text)
+        self.assertEqual((answer["sum"], answer["lower"], answer["upper"]), (32, 32, 32))
+        self.assertEqual(self.answer("corrsum", "--agg", "max", "--g", "abs(y)", "--f", "x - 1", "--text",
+                                     stdin=text)["sum"], 5)
+        for option, formula, words in (("--g", "y*", "no formula of y"), ("--g", "x", "no formula of y"),
+                                       ("--f", "x = 3", "must not assign"), ("--f", "x, 2*x", "more than one number"),
+                                       ("--f", "", "no formula of x")):
+            self.fails(2, words, "corrsum", "--agg", "max", option, formula)
+        self.fails(2, "--scale", "corrsum", "--agg", "max", "--f", "x", "--scale", "2")
+        self.fails(1, "must rise or fall", "corrsum", "--agg", "quantile:0.5", "--f", "(x - 2)^2", "--text", stdin=text)
+        self.fails(1, "is not a number", "corrsum", "--agg", "min", "--f", "sqrt(-x)", "--text", stdin=text)
+        self.fails(1, "g(y) must be finite", "corrsum", "--agg", "min", "--g", "1 / y", "--text", stdin=b"1,0\n")
+
+    def test_thresholds_of_64_bits_are_exact(self):
+        large = 1700000000000000001
+        for kind in ("min", "quantile:0"):
+            answer = self.answer("corrsum", "--agg", kind, "--type", "i64", stdin=raw([large, 1, large + 1, 2], "i64"))
+            self.assertEqual((answer["threshold"], answer["sum"]), (large, 1))
+        answer = self.answer("corrsum", "--agg", "avg", "--type", "i64", stdin=raw([1, 1, 2, 1], "i64"))
+        self.assertEqual((answer["threshold"], answer["sum"]), (1.5, 1))
 
     def test_columns_of_text(self):
         answer = self.answer("corrsum", "--agg", "max", "--text", stdin=b"1,2.5\n2 , 3\n3\t4\n 4   5 \n+5,nan\nnan 1")
@@ -806,7 +899,9 @@ class WrongCalls(Stream):
                 ("--window", ["quantiles", "--sliding", "10", "--window", "5"]),
                 ("at least 1e-6", ["quantiles", "--sliding", "10", "--eps", "1e-8"]),
                 ("none of f16, f32", ["quantiles", "--type", "f31"]),
-                ("none of auto, cpu, merge, hybrid", ["quantiles", "--engine", "pbsn"]),
+                ("none of auto, cpu, pbsn, merge, bitonic, hybrid", ["quantiles", "--engine", "sort"]),
+                ("none of auto, windows, split", ["quantiles", "--channels", "three"]),
+                ("none of four, two", ["quantiles", "--channel-merge", "three"]),
                 ("--threads", ["quantiles", "--threads", "-1"]),
                 ("No such file", ["quantiles", "--save", self.path("no/such")]),
                 ("is empty", ["quantiles", "--save", ""]),

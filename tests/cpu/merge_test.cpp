@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -34,6 +35,46 @@ TEST_CASE("Runs of any number, length and stride merge to the sorted whole") {
         std::vector<int> out(expected.size(), -7), scratch(expected.size(), -7);
         merge_runs<int>(runs, out, scratch, workers, std::less<>());
         REQUIRE(out == expected);
+        std::fill(out.begin(), out.end(), -7);
+        if (count <= 4) std::fill(scratch.begin(), scratch.end(), -7);
+        merge_runs<int>(runs, out, scratch, workers, std::less<>(), Ways::Four);
+        REQUIRE(out == expected);
+        // Four runs take one round.
+        if (count <= 4) REQUIRE(std::count(scratch.begin(), scratch.end(), -7) == std::ssize(scratch));
+    }
+}
+
+TEST_CASE("Four runs merge as two by two do: equal keys in the order of their runs") {
+    struct Key {
+        int value;
+        std::size_t run, place;
+        bool operator==(const Key&) const = default;
+    };
+    cpu::Workers workers(1);
+    std::mt19937 random(13);
+    for (int round = 0; round < 100; ++round) {
+        std::array<std::vector<Key>, 4> memory;
+        std::vector<Run<Key>> runs;
+        std::vector<Key> expected;
+        for (std::size_t r = 0; r < 4; ++r) {
+            memory.at(r).resize(round % 10 == 0 ? 40'000 : random() % 30);
+            for (auto& key : memory.at(r)) key.value = static_cast<int>(random() % 9);
+            std::sort(memory.at(r).begin(), memory.at(r).end(),
+                      [](const Key& a, const Key& b) { return a.value < b.value; });
+            for (std::size_t i = 0; i < memory.at(r).size(); ++i) {
+                memory.at(r)[i].run = r;
+                memory.at(r)[i].place = i;
+            }
+            expected.insert(expected.end(), memory.at(r).begin(), memory.at(r).end());
+            runs.push_back({memory.at(r).data(), memory.at(r).size(), 1});
+        }
+        const auto less = [](const Key& a, const Key& b) { return a.value < b.value; };
+        std::stable_sort(expected.begin(), expected.end(), less);
+        std::vector<Key> out(expected.size()), scratch(expected.size());
+        for (const auto ways : {Ways::Two, Ways::Four}) {
+            merge_runs<Key>(runs, out, scratch, workers, less, ways);
+            REQUIRE(out == expected);
+        }
     }
 }
 

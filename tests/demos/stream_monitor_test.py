@@ -71,7 +71,7 @@ class Record(demo.AnyDemo, Stream):
     def test_wrong_calls(self):
         self.refused("--eps", "--eps", "0.6")
         self.refused("--window", "--window", "0")
-        self.refused("--engine", "--engine", "pbsn")
+        self.refused("--engine", "--engine", "quicksort")
         self.refused("--text", "--text")
 
     def test_signals_end_a_recording(self):

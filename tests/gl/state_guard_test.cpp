@@ -143,7 +143,7 @@ class Calls {
                 }
             }
         }
-        for (const auto engine : {Engine::Merge, Engine::Hybrid})
+        for (const auto engine : {Engine::Merge, Engine::Hybrid, Engine::Pbsn, Engine::Bitonic})
             streams_.push_back({{}, window_sorter(context_, {.engine = engine, .threads = 3})});
     }
 

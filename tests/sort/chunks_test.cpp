@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace quadmill;                // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("Chunks cover the keys, fit their textures, and waste no more than a third") {
@@ -39,7 +40,7 @@ TEST_CASE("Chunks of windows hold whole windows") {
     for (const std::size_t window : {1UL, 2UL, 3UL, 100UL, 128UL, 1000UL}) {
         for (const std::size_t n : {0UL, 1UL, 99UL, 100UL, 101UL, 12'345UL}) {
             std::size_t next = 0;
-            const auto chunks = cut_windows(n, window, 1024);
+            const auto chunks = cut_windows(n, window, 1024, Channels::Windows);
             for (const auto& chunk : chunks) {
                 REQUIRE(chunk.begin == next);
                 next += chunk.size;
@@ -50,6 +51,23 @@ TEST_CASE("Chunks of windows hold whole windows") {
                 REQUIRE(chunk.shape.texels() <= 2 * 1024);
                 const auto block = std::size_t{1} << unsigned(chunk.k), width = std::size_t(chunk.shape.width);
                 if (block > width) REQUIRE(std::size_t(chunk.shape.height) % (block / width) == 0);
+            }
+            REQUIRE(next == n);
+        }
+    }
+}
+
+TEST_CASE("Split windows take a quarter of the elements in each channel") {
+    for (const std::size_t window : {1UL, 3UL, 4UL, 5UL, 4096UL}) {
+        for (const std::size_t n : {0UL, 1UL, 4096UL, 12'345UL}) {
+            std::size_t next = 0;
+            for (const auto& chunk : cut_windows(n, window, 1024, Channels::Split)) {
+                REQUIRE(chunk.begin == next);
+                next += chunk.size;
+                if (next < n) REQUIRE(chunk.size % window == 0);
+                REQUIRE((std::size_t{4} << unsigned(chunk.k)) >= window);
+                REQUIRE((((chunk.size + window - 1) / window) << unsigned(chunk.k)) <= chunk.shape.texels());
+                REQUIRE(chunk.shape.texels() <= 2 * 1024);
             }
             REQUIRE(next == n);
         }

@@ -62,7 +62,8 @@ TEST_CASE_TEMPLATE("Runs shorter than a texture are sorted in it side by side an
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t max_run : {1UL, 5UL, 64UL, 1024UL}) {
-            Sorter sorter(context, {.order = order, .engine = Engine::Pbsn, .pbsn = {.max_texels = 4096, .max_run = max_run}});
+            Sorter sorter(context,
+                          {.order = order, .engine = Engine::Pbsn, .pbsn = {.max_texels = 4096, .max_run = max_run}});
             for (const auto& distribution : distributions()) {
                 for (const std::size_t n : {1UL, 4UL, 255UL, 256UL, 257UL, 4096UL, 9'999UL, 20'000UL})
                     expect_sorted<Float>(sorter, distribution, n, n);
@@ -207,6 +208,27 @@ TEST_CASE("Precision and rounding mean the same for every engine") {
     }
 }
 
+TEST_CASE("The four channels are merged in one round of n keys, or in two; both sort alike") {
+    const auto context = Context::headless();
+    constexpr std::size_t n = 40'000;
+    for (const auto order : {Order::Ascending, Order::Descending}) {
+        for (const auto* distribution : {"uniform", "any bits", "few"}) {
+            auto expected = make<float>(distribution, n, 3);
+            const auto keys = expected;
+            reference_sort(expected.data(), expected.data() + n, order);
+            for (const auto merge : {ChannelMerge::FourWays, ChannelMerge::TwoWays}) {
+                Sorter sorter(context, {.order = order, .engine = Engine::Pbsn, .pbsn = {.channel_merge = merge}});
+                auto sorted = keys;
+                const auto stats = sorter.sort(sorted);
+                CHECK(bits_of(sorted) == bits_of(expected));
+                // 40,000 keys go to one texture, so there are four runs.
+                CHECK(stats.textures == 1);
+                CHECK(stats.merge_moves == (n - stats.set_aside) * (merge == ChannelMerge::FourWays ? 1 : 2));
+            }
+        }
+    }
+}
+
 TEST_CASE("A window longer than all keys is one window, whatever its size") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Auto, Engine::Cpu, Engine::Pbsn}) {
@@ -226,7 +248,11 @@ TEST_CASE("Bad arguments are refused before any work") {
     Sorter sorter(context, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 64}});
     std::vector<float> keys(100, 1.0F);
     CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 0), InvalidArgument);
-    CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 65), InvalidArgument);
+    sorter.sort_windows(std::span(keys), 65);  // a quarter in each channel
+    keys.resize(300);
+    CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 257), InvalidArgument);
+    Sorter whole(context, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 64, .channels = Channels::Windows}});
+    CHECK_THROWS_AS(whole.sort_windows(std::span(keys), 65), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(0, 0), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(12345, 12345), InvalidArgument);
     CHECK_THROWS_AS(sort_windows_on_cpu(std::span(keys), 0), InvalidArgument);

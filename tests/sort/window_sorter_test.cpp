@@ -60,6 +60,21 @@ class BySize : public detail::sort::AutoWindowSorter {
     [[nodiscard]] bool goes_to_gpu(Keys keys, std::size_t /*window*/) const override { return keys.size() % 2 == 0; }
 };
 
+// Every use of the channels and merge of theirs, in one texture and in several.
+std::vector<std::unique_ptr<WindowSorter>> forms_of_pbsn(const Context& context) {
+    std::vector<std::unique_ptr<WindowSorter>> sorters;
+    for (const auto channels : {Channels::Windows, Channels::Split}) {
+        for (const auto merge : {ChannelMerge::FourWays, ChannelMerge::TwoWays}) {
+            const PbsnOptions pbsn{.early_stop = merge == ChannelMerge::FourWays ? EarlyStop::Yes : EarlyStop::No,
+                                   .max_texels = merge == ChannelMerge::FourWays ? std::size_t{1} << 24U : 1024U,
+                                   .channels = channels,
+                                   .channel_merge = merge};
+            sorters.push_back(window_sorter(context, {.engine = Engine::Pbsn, .threads = 3, .pbsn = pbsn}));
+        }
+    }
+    return sorters;
+}
+
 std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
     std::vector<std::unique_ptr<WindowSorter>> sorters;
     sorters.push_back(cpu_window_sorter(1));
@@ -70,6 +85,8 @@ std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
     sorters.push_back(window_sorter(context));
     sorters.push_back(std::make_unique<detail::sort::AutoWindowSorter>(context, SortOptions{}));
     sorters.push_back(std::make_unique<BySize>(context, SortOptions{.threads = 2}));
+    sorters.push_back(window_sorter(context, {.engine = Engine::Bitonic, .threads = 2}));
+    sorters.push_back(window_sorter(context, {.engine = Engine::Pbsn, .threads = 2}));
     return sorters;
 }
 
@@ -127,10 +144,12 @@ TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, ba
     for (const auto& sorter : all_sorters(Context::headless())) {
         Pipeline pipeline(*sorter);
         std::uint64_t seed = 1;
+        const bool passes_are_many = sorter->name() == "pbsn";
         for (const std::string distribution : {"any bits", "specials", "denormals"}) {
             for (const std::size_t window : {1UL, 3UL, 64UL, 1000UL, 4096UL, whole}) {
+                if (passes_are_many && window > 64 && window < whole) continue;
                 for (const auto type : types) {
-                    for (const std::size_t n : {2500UL, 777UL}) {
+                    for (const std::size_t n : {passes_are_many ? 250UL : 2500UL, 777UL}) {
                         ++seed;
                         pipeline.begin({type, distribution, n + seed % 2, window, seed});
                     }
@@ -142,6 +161,66 @@ TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, ba
     }
 }
 
+TEST_CASE("PBSN sorts windows in every form: a window a channel or split over four, merged in one round or two") {
+    for (const auto& sorter : forms_of_pbsn(Context::headless())) {
+        Pipeline pipeline(*sorter);
+        std::uint64_t seed = 1;
+        for (const std::size_t window : {1UL, 2UL, 4UL, 5UL, 63UL, 64UL, 65UL, 1000UL}) {
+            for (const std::string distribution : {"any bits", "specials", "uniform"}) {
+                for (const auto type : {KeyType::F16, KeyType::F32, seed % 2 ? KeyType::U32 : KeyType::I64}) {
+                    ++seed;
+                    pipeline.begin({type, distribution, window * (1 + seed % 6) + seed % window, window, seed});
+                }
+            }
+        }
+        for (const std::size_t n : {0UL, 1UL, 8192UL, 64UL}) pipeline.begin({KeyType::F16, "few", n, 64, n});
+        pipeline.finish_all();
+        CHECK(sorter->times().sort > 0);
+    }
+}
+
+// Draws that blend, and the texels that they cover.
+class Blends final : public PassObserver {
+  public:
+    void before(const PassEvent& pass) override {
+        if (pass.write != PassEvent::Write::Blend) return;
+        texels += pass.texels;
+        ++draws;
+        format = pass.format;
+    }
+    std::uint64_t texels = 0, draws = 0;
+    std::string format;
+};
+
+TEST_CASE("Four windows take the passes of one, halves are blended as halves, split windows have smaller networks") {
+    auto context = Context::headless();
+    const auto blends = [&](KeyType type, std::size_t n, std::size_t window, Channels channels) {
+        const auto sorter = window_sorter(
+            context, {.engine = Engine::Pbsn, .pbsn = {.early_stop = EarlyStop::No, .channels = channels}});
+        Blends seen;
+        auto* before = context.observe(&seen);
+        Pipeline pipeline(*sorter);
+        pipeline.begin({type, "uniform", n, window, 1});
+        pipeline.finish_all();
+        context.observe(before);
+        return seen;
+    };
+    // k stages of k steps of two draws, which blend each texel once a step.
+    const auto one = blends(KeyType::F32, 1024, 1024, Channels::Windows);
+    CHECK(one.draws == 2 * 10 * 10);
+    CHECK(one.texels == 1024 * 100);
+    CHECK(one.format == "RGBA32F");
+    const auto four = blends(KeyType::F32, 4 * 1024, 1024, Channels::Windows);
+    CHECK(four.draws == one.draws);
+    CHECK(four.texels == one.texels);
+    // log(n / 4) in place of log n.
+    const auto split = blends(KeyType::F16, 4 * 1024, 1024, Channels::Split);
+    CHECK(split.draws == 2 * 8 * 8);
+    CHECK(split.texels == 1024 * 64);
+    CHECK(split.format == "RGBA16F");
+    CHECK(blends(KeyType::F32, 4 * 1024, 1024, Channels::Auto).draws == split.draws);
+}
+
 TEST_CASE("Batches may begin and finish in any order of the two") {
     for (const auto& sorter : all_sorters(Context::headless())) {
         Pipeline pipeline(*sorter);
@@ -150,7 +229,7 @@ TEST_CASE("Batches may begin and finish in any order of the two") {
             const auto bits = random();
             if (bits % 5 < 2 && !pipeline.empty()) pipeline.finish();
             // Mostly of one shape, as in a stream.
-            const bool odd = bits % 7 == 0;
+            const bool odd = bits % 7 == 0 && sorter->name() != "pbsn";
             pipeline.begin({odd ? types.at(bits % types.size()) : KeyType::F32, "any bits", odd ? bits % 9000 : 6000,
                             odd ? bits % 2000 + 1 : 100, bits});
         }
@@ -245,7 +324,7 @@ TEST_CASE("A sorter that is destroyed writes nothing any more") {
 
 TEST_CASE("A batch that cannot begin or finish is left as it was, and the others go on") {
     auto context = Context::headless();
-    for (const auto engine : {Engine::Merge, Engine::Hybrid}) {
+    for (const auto engine : {Engine::Merge, Engine::Hybrid, Engine::Pbsn, Engine::Bitonic}) {
         const auto sorter = window_sorter(context, {.engine = engine, .threads = 4});
         Batch first(KeyType::F32, "any bits", 5000, 100, 1), failed(KeyType::F64, "any bits", 5000, 64, 2),
             second(KeyType::F64, "any bits", 5000, 64, 3);
@@ -282,8 +361,8 @@ TEST_CASE("What a sorter of windows refuses") {
         CHECK_THROWS_WITH_AS(static_cast<void>(window_sorter(context, options)), doctest::Contains(advice.c_str()),
                              InvalidArgument);
     };
-    refused({.engine = Engine::Pbsn}, "use Engine::Merge");
-    refused({.engine = Engine::Bitonic}, "use Engine::Merge");
+    refused({.engine = Engine::Pbsn, .pbsn = {.max_texels = 0}}, "max_texels must be at least 1");
+    refused({.engine = Engine::Bitonic, .bitonic = {.steps_per_pass = 4}}, "steps_per_pass must be 1, 2 or 3");
     refused({.precision = Precision::Float16}, "use Precision::Native");
     refused({.engine = Engine::Cpu, .precision = Precision::Float32}, "use Precision::Native");
     refused({.order = Order::Descending}, "use Order::Ascending");
@@ -291,6 +370,8 @@ TEST_CASE("What a sorter of windows refuses") {
     CHECK(window_sorter(context, {.engine = Engine::Cpu})->name() == "cpu");
     CHECK(window_sorter(context, {.engine = Engine::Merge})->name() == "merge");
     CHECK(window_sorter(context, {.engine = Engine::Hybrid})->name() == "hybrid");
+    CHECK(window_sorter(context, {.engine = Engine::Pbsn})->name() == "pbsn");
+    CHECK(window_sorter(context, {.engine = Engine::Bitonic})->name() == "bitonic");
 
     Batch large(KeyType::F32, "any bits", 50'000, 1000, 1), small(KeyType::F32, "any bits", 500, 100, 1);
     for (const auto engine : {Engine::Merge, Engine::Hybrid}) {
@@ -302,9 +383,24 @@ TEST_CASE("What a sorter of windows refuses") {
         sorter->finish();
         CHECK(same(small.keys, small.sorted));
     }
-    const auto merge = window_sorter(context, {.engine = Engine::Merge});
-    merge->begin(view(small.keys), 100);
-    merge->begin(view(large.keys), 100);
-    Batch third(KeyType::F32, "any bits", 10, 3, 1);
-    CHECK_THROWS_WITH_AS(merge->begin(view(third.keys), 3), doctest::Contains("finish() one first"), InvalidArgument);
+    for (const auto engine : {Engine::Merge, Engine::Pbsn, Engine::Bitonic}) {
+        const auto sorter = window_sorter(context, {.engine = engine});
+        sorter->begin(view(small.keys), 100);
+        sorter->begin(view(large.keys), 100);
+        Batch third(KeyType::F32, "any bits", 10, 3, 1);
+        CHECK_THROWS_WITH_AS(sorter->begin(view(third.keys), 3), doctest::Contains("finish() one first"),
+                             InvalidArgument);
+        sorter->finish();
+        sorter->finish();
+    }
+    for (const auto channels : {Channels::Windows, Channels::Split}) {
+        const auto pbsn =
+            window_sorter(context, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 16, .channels = channels}});
+        const std::size_t most = channels == Channels::Split ? 64 : 16;
+        CHECK_THROWS_WITH_AS(pbsn->begin(view(small.keys), most + 1), doctest::Contains("16 texels"), InvalidArgument);
+        small = Batch(KeyType::F32, "any bits", 500, most, 1);
+        pbsn->begin(view(small.keys), most);
+        pbsn->finish();
+        CHECK(same(small.keys, small.sorted));
+    }
 }

@@ -62,8 +62,10 @@ std::vector<Saved> one_of_each() {
                        static_cast<void>(loaded.count(1));
                        static_cast<void>(loaded.save());
                    }});
-    for (const auto widths : {Widths::Fixed, Widths::Variable}) {
-        const SlidingOptions options{.eps = 0.2, .window = 2'000, .widths = widths};
+    for (const auto& options :
+         {SlidingOptions{.eps = 0.2, .window = 2'000},
+          SlidingOptions{.eps = 0.2, .window = 2'000, .widths = Widths::Variable},
+          SlidingOptions{.eps = 0.2, .window = 2'000, .raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}}) {
         SlidingQuantiles<float> sliding(options);
         sliding.add(floats);
         all.push_back({"sliding quantiles", sliding.save(), [](const Bytes& bytes) {
@@ -101,6 +103,7 @@ std::vector<Saved> one_of_each() {
                        auto other = HeavyPrefixes<std::uint32_t>::load(bytes);
                        loaded.merge(other);
                        static_cast<void>(loaded.heavy(1));
+                       static_cast<void>(loaded.heavy(0.5, HeavyRule::All));
                        static_cast<void>(loaded.heavy(loaded.options().support));
                        static_cast<void>(loaded.save());
                    }});
@@ -111,7 +114,7 @@ std::vector<Saved> one_of_each() {
                        auto other = CorrelatedSums<float>::load(bytes);
                        loaded.merge(other);
                        for (const auto kind : {Aggregate::Kind::Quantile, Aggregate::Kind::Min, Aggregate::Kind::Max,
-                                               Aggregate::Kind::Average})
+                                               Aggregate::Kind::Average, Aggregate::Kind::Sum, Aggregate::Kind::Count})
                            static_cast<void>(loaded.sum({kind, 0.3}));
                        static_cast<void>(loaded.save());
                    }});

@@ -86,21 +86,30 @@ TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") 
         run("Quantiles", Quantiles<double>(quantiles), Quantiles<double>(quantiles, failing()));
         const FrequencyOptions frequencies{.eps = 0.01, .window = 100};
         run("Frequencies", Frequencies<double>(frequencies), Frequencies<double>(frequencies, failing()));
-        for (const auto widths : {Widths::Fixed, Widths::Variable}) {
-            const SlidingOptions sliding{.eps = 0.2, .window = 5000, .widths = widths};
+        for (const auto& sliding : {SlidingOptions{.eps = 0.2, .window = 5000},
+                                    SlidingOptions{.eps = 0.2, .window = 5000, .widths = Widths::Variable},
+                                    SlidingOptions{.eps = 0.02,
+                                    .window = 5000,
+                                    .raw = RawValues::Never,
+                                    .blocks = SlidingBlocks::Sorted,
+                                    .sorter_least = 100}}) {
             run("SlidingQuantiles", SlidingQuantiles<double>(sliding), SlidingQuantiles<double>(sliding, failing()));
             run("SlidingFrequencies", SlidingFrequencies<double>(sliding),
                 SlidingFrequencies<double>(sliding, failing()));
         }
-        const CorrelatedSumOptions sums{.eps = 0.01, .window = 100};
-        CorrelatedSums<float> right(sums), wrong(sums, failing());
-        right.add(floats, values);
-        add_all(
-            wrong,
-            [&](std::size_t at, std::size_t n) {
-                wrong.add(std::span(floats).subspan(at, n), std::span(values).subspan(at, n));
-            },
-            values.size());
-        CHECK(saved(wrong) == right.save());
+        const auto sum = [&]<class T>(const std::vector<T>& x) {
+            const CorrelatedSumOptions sums{.eps = 0.01, .window = 100};
+            CorrelatedSums<T> right(sums), wrong(sums, failing());
+            right.add(x, values);
+            add_all(
+                wrong,
+                [&](std::size_t at, std::size_t n) {
+                    wrong.add(std::span(x).subspan(at, n), std::span(values).subspan(at, n));
+                },
+                values.size());
+            CHECK(saved(wrong) == right.save());
+        };
+        sum(floats);
+        sum(values);
     }
 }

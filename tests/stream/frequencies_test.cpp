@@ -1,6 +1,7 @@
 // Lossy counts of whole streams, heavy prefixes and correlated sums: bounds against exact counts and sums.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -216,6 +217,103 @@ TEST_CASE("Heavy prefixes: none is missed, bounds of counts and of discounted co
     }
 }
 
+TEST_CASE("All heavy prefixes: every one with enough values under it, and none with too few") {
+    std::mt19937 random(9);
+    std::vector<std::uint32_t> values;
+    for (int i = 0; i < 20'000; ++i) {
+        const auto kind = random() % 10;
+        values.push_back(kind < 4   ? 0x0a010203U
+                         : kind < 6 ? 0x0a010000U | (random() % 4096)
+                                    : static_cast<std::uint32_t>(random()));
+    }
+    const std::vector<int> lengths{0, 4, 8, 16, 24, 32};
+    constexpr double eps = 0.01;
+    const auto n = static_cast<double>(values.size());
+    HeavyPrefixes<std::uint32_t> summary({.eps = eps, .support = 0.05, .lengths = lengths, .window = 1500});
+    summary.add(values);
+    const auto whole = discounted(values, {0}, {});
+    REQUIRE(whole.begin()->second == values.size());
+    for (const double s : {0.05, 0.2, 0.45, 1.0}) {
+        std::map<Node, std::uint64_t> counts;
+        for (const auto v : values) {
+            for (const int length : lengths) ++counts[{length, top_bits(v, length)}];
+        }
+        const auto found = summary.heavy(s, HeavyRule::All);
+        std::vector<Node> nodes;
+        for (const auto& p : found) {
+            const Node node{p.length, p.value};
+            nodes.push_back(node);
+            CHECK(p.count.lower <= counts.at(node));
+            CHECK(p.count.upper >= counts.at(node));
+            CHECK(static_cast<double>(counts.at(node)) >= (s - eps) * n);
+        }
+        std::sort(nodes.begin(), nodes.end());
+        auto left = discounted(values, lengths, nodes);
+        for (const auto& p : found) {
+            CHECK(p.discounted.lower <= left[{p.length, p.value}]);
+            CHECK(p.discounted.upper >= left[{p.length, p.value}]);
+        }
+        for (const auto& [node, count] : counts) {
+            if (static_cast<double>(count) >= s * n) CHECK(std::binary_search(nodes.begin(), nodes.end(), node));
+        }
+        // Under 10.1.2.3 are the 4 tenths that make all of its shorter prefixes heavy, too.
+        if (s == 0.2) CHECK(found.size() > summary.heavy(s).size());
+    }
+}
+
+TEST_CASE("What each operation of a summary took is told, of streams shorter than a window, too") {
+    const auto values = stream("random", 30'000, 6);
+    const auto all = [](const StreamTimes& times) { return times.sample + times.merge + times.compress; };
+    const auto look = [&](const char* name, auto make, auto ask) {
+        CAPTURE(name);
+        for (const std::size_t window : {std::size_t{1000}, std::size_t{1} << 20U}) {
+            CAPTURE(window);
+            const auto begin = std::chrono::steady_clock::now();
+            auto summary = make(window);
+            ask(summary);
+            const double took =
+                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+            const auto times = summary.times();
+            CHECK(times.sample > 0);
+            if (window == 1000) CHECK(times.merge > 0);
+            if (window == 1000) CHECK(times.compress > 0);
+            CHECK(all(times) + times.sort <= took);
+        }
+    };
+    look(
+        "quantiles",
+        [&](std::size_t window) {
+            Quantiles<double> summary({.eps = 0.01, .window = window});
+            summary.add(values);
+            return summary;
+        },
+        [](const auto& summary) { static_cast<void>(summary.quantile(0.5)); });
+    look(
+        "frequencies",
+        [&](std::size_t window) {
+            Frequencies<double> summary({.eps = 0.001, .window = window});
+            summary.add(values);
+            return summary;
+        },
+        [](const auto& summary) { static_cast<void>(summary.frequent(0.5)); });
+    look(
+        "heavy prefixes",
+        [&](std::size_t window) {
+            HeavyPrefixes<std::uint32_t> summary({.eps = 0.05, .support = 0.2, .lengths = {8, 32}, .window = window});
+            for (const auto v : values) summary.add(static_cast<std::uint32_t>(v));
+            return summary;
+        },
+        [](const auto& summary) { static_cast<void>(summary.heavy(0.5)); });
+    look(
+        "correlated sums",
+        [&](std::size_t window) {
+            CorrelatedSums<double> summary({.eps = 0.01, .window = window});
+            summary.add(values, values);
+            return summary;
+        },
+        [](const auto& summary) { static_cast<void>(summary.sum({})); });
+}
+
 TEST_CASE("Heavy prefixes of 64-bit values, and what is refused") {
     HeavyPrefixes<std::uint64_t> wide({.eps = 0.01, .support = 0.1, .lengths = {0, 1, 63, 64}});
     for (std::uint64_t i = 0; i < 1000; ++i) wide.add(i % 2 == 0 ? ~std::uint64_t{0} : i << 40U);
@@ -299,6 +397,8 @@ TEST_CASE_TEMPLATE("Correlated sums: bounds hold, and the sum is that of a thres
                 check({Aggregate::Kind::Max}, sorted.back(), 0.9, 0);
                 check({Aggregate::Kind::Max}, sorted.back(), 1, -1e30);
                 check({Aggregate::Kind::Average}, sum_x / n, 1, 0);
+                check({Aggregate::Kind::Count}, n, 0.05, 0);
+                check({Aggregate::Kind::Sum}, sum_x, 0.5 / n, 0);
             }
         }
     }
@@ -337,6 +437,96 @@ TEST_CASE("Correlated sums: g, NaN, and what is refused") {
     CHECK_THROWS_AS(static_cast<void>(squares.sum({}, [](double) { return std::nan(""); })), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(CorrelatedSums<float>().sum({})), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(squares.sum({Aggregate::Kind::Quantile, 2})), InvalidArgument);
+}
+
+TEST_CASE("A threshold is told exactly where x can be just that, and f must rise or fall") {
+    CorrelatedSums<std::int64_t> sums;
+    const std::int64_t large = 1'700'000'000'000'000'001;
+    sums.add(std::vector<std::int64_t>{large, large + 2, large + 2}, std::vector{1.0, 10.0, 100.0});
+    CHECK(sums.sum({Aggregate::Kind::Min}).exact == large);
+    CHECK(sums.sum({Aggregate::Kind::Min}, Affine{1, 1}).exact == large + 1);
+    CHECK(sums.sum({Aggregate::Kind::Min}, Affine{1, 0.5}).exact == std::nullopt);
+    CHECK(sums.sum({Aggregate::Kind::Min}, Affine{1e9, 0}).exact == std::nullopt);  // no 64-bit integer
+    CHECK(sums.sum({Aggregate::Kind::Average}).exact == std::nullopt);              // a third is left over
+    CHECK(sums.sum({Aggregate::Kind::Count}).exact == 3);
+    CHECK(sums.sum({Aggregate::Kind::Count}, Affine{5e17, 0}).exact == 1'500'000'000'000'000'000);
+    CHECK(sums.sum({Aggregate::Kind::Sum}, Affine{0.5, 0}).exact == std::nullopt);
+    CHECK(sums.sum({Aggregate::Kind::Sum}).exact == 3 * large + 4);
+    CHECK(sums.sum({Aggregate::Kind::Sum}).sum == 111);
+    CorrelatedSums<std::uint64_t> wide;
+    wide.add(std::vector{~std::uint64_t{0}, ~std::uint64_t{0}}, std::vector{1.0, 2.0});
+    CHECK(wide.sum({Aggregate::Kind::Max}).exact == ~std::uint64_t{0});
+    CHECK(wide.sum({Aggregate::Kind::Sum}).exact == std::nullopt);
+    CorrelatedSums<float> floats;
+    floats.add(std::vector{-2.0F, -1.0F, 0.5F, 3.0F}, std::vector{1.0, 10.0, 100.0, 1000.0});
+    CHECK(floats.sum({Aggregate::Kind::Quantile, 0.5}).exact == -1.0F);
+    CHECK(floats.sum({Aggregate::Kind::Sum}).exact == 0.5F);
+    CHECK(floats.sum({Aggregate::Kind::Sum}, Affine{0.1, 0}).exact == std::nullopt);
+
+    const auto square = [](double v) { return v * v; };
+    CHECK_THROWS_WITH_AS(static_cast<void>(floats.sum({Aggregate::Kind::Quantile, 0.5}, square)),
+                         doctest::Contains("must rise or fall"), InvalidArgument);
+    CHECK(floats.sum({Aggregate::Kind::Min}, square).sum == 1111);  // AGG is known exactly
+    CHECK(floats.sum({Aggregate::Kind::Quantile, 0.25}, [](double v) { return -v; }).sum == 111);
+}
+
+TEST_CASE("x of 64 bits goes through the sorter, whatever halves of it are equal") {
+    class Counting final : public WindowSorter {
+      public:
+        explicit Counting(std::size_t& keys) : keys_(keys) {}
+        void begin(Keys keys, std::size_t window) override {
+            keys_ += keys.size();
+            sorter_->begin(keys, window);
+        }
+        void finish() override { sorter_->finish(); }
+        [[nodiscard]] std::size_t depth() const override { return 1; }
+        [[nodiscard]] std::size_t batch_bytes() const override { return 3 * 500 * 8; }
+        [[nodiscard]] Times times() const override { return {}; }
+        [[nodiscard]] std::string name() const override { return "counting"; }
+
+      private:
+        std::size_t& keys_;
+        std::unique_ptr<WindowSorter> sorter_ = cpu_window_sorter(1);
+    };
+    std::mt19937_64 random(18);
+    for (int kind = 0; kind < 5; ++kind) {
+        CAPTURE(kind);
+        std::vector<std::int64_t> x(5300);
+        std::vector<double> y(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const auto bits = random();
+            x[i] = static_cast<std::int64_t>(kind == 0   ? bits
+                                             : kind == 1 ? bits % 1000
+                                             : kind == 2 ? bits << 40U
+                                             : kind == 3 ? (bits % 7) << 32U | (bits >> 60U)
+                                                         : 5U);
+            y[i] = static_cast<double>(bits % 1000) - 300;
+        }
+        std::size_t sorted = 0;
+        const CorrelatedSumOptions options{.eps = 0.01, .window = 500};
+        CorrelatedSums<std::int64_t> sums(options, std::make_unique<Counting>(sorted));
+        for (std::size_t i = 0; i < x.size(); i += 700) {
+            const auto part = std::min<std::size_t>(700, x.size() - i);
+            sums.add(std::span(x).subspan(i, part), std::span(y).subspan(i, part));
+        }
+        // Windows as the exact order makes them.
+        std::int64_t total = 0;
+        for (const double weight : y) total += static_cast<std::int64_t>(weight);
+        CHECK(sums.sum({Aggregate::Kind::Max}).sum == static_cast<double>(total));
+        CHECK(sorted == 5000 * (kind == 0 || kind == 3 ? 2U : kind == 4 ? 0U : 1U));
+        auto exact = x;
+        std::sort(exact.begin(), exact.end());
+        const auto median = sums.sum({Aggregate::Kind::Quantile, 0.5});
+        REQUIRE(median.exact.has_value());
+        const auto at = std::lower_bound(exact.begin(), exact.end(), *median.exact) - exact.begin();
+        const auto end = std::upper_bound(exact.begin(), exact.end(), *median.exact) - exact.begin();
+        CHECK(at <= 2650 + 53);
+        CHECK(end >= 2650 - 53);
+        double want = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) want += x[i] <= exact[2649] ? y[i] : 0;
+        CHECK(median.lower <= want);
+        CHECK(median.upper >= want);
+    }
 }
 
 TEST_CASE("A window of one value makes lossy counting no slower, and changes no bound") {

@@ -1,6 +1,8 @@
 // Sliding windows: every answer against the exact window, while the stream goes on.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -9,6 +11,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/orders.hpp"
+#include "stream/sliding_window.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
@@ -160,15 +163,142 @@ TEST_CASE("A window of a long stream takes the memory of a window") {
           1.2 * static_cast<double>(early));
 }
 
+// Counts the values and the sets of values that come.
+class Counting final : public WindowSorter {
+  public:
+    explicit Counting(std::vector<std::size_t>& windows) : windows_(windows) {}
+    void begin(Keys keys, std::size_t window) override {
+        windows_.push_back(window);
+        sorter_->begin(keys, window);
+    }
+    void finish() override { sorter_->finish(); }
+    [[nodiscard]] std::size_t depth() const override { return 1; }
+    [[nodiscard]] std::size_t batch_bytes() const override { return 1; }
+    [[nodiscard]] Times times() const override { return {}; }
+    [[nodiscard]] std::string name() const override { return "counting"; }
+
+  private:
+    std::vector<std::size_t>& windows_;
+    std::unique_ptr<WindowSorter> sorter_ = cpu_window_sorter(1);
+};
+
+TEST_CASE("Sketches of windows that are never kept as they are keep eps, by a chain and by levels that sort") {
+    constexpr std::size_t n = 12'000;
+    for (const auto& order : orders) {
+        const auto values = stream(order, n, 33);
+        for (const double eps : {0.3, 1e-2, 4e-4}) {
+            for (const std::uint64_t window : {1U, 100U, 1'025U, 5'000U}) {
+                for (const auto blocks : {SlidingBlocks::Merged, SlidingBlocks::Sorted}) {
+                    CAPTURE(order);
+                    CAPTURE(eps);
+                    CAPTURE(window);
+                    const bool sorted = blocks == SlidingBlocks::Sorted;
+                    CAPTURE(sorted);
+                    const SlidingOptions options{.eps = eps,
+                                                 .window = window,
+                                                 .raw = RawValues::Never,
+                                                 .blocks = blocks,
+                                                 .sorter_least = window % 2 == 0 ? 50U : 0U};
+                    SlidingQuantiles<double> quantiles(options);
+                    SlidingFrequencies<double> frequencies(options);
+                    double rank = 0, count = 0;
+                    std::mt19937 random(1);
+                    for (std::size_t i = 0; i < n;) {
+                        const auto part = std::min<std::size_t>(1 + random() % 4000, n - i);
+                        quantiles.add(std::span(values).subspan(i, part));
+                        frequencies.add(std::span(values).subspan(i, part));
+                        i += part;
+                        const auto exact = window_of(values, i, window);
+                        rank = std::max(rank, worst_rank(quantiles, exact, window));
+                        count = std::max(count, worst_count(frequencies, exact, window));
+                    }
+                    CHECK(rank <= 1);
+                    CHECK(count <= 1);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("The errors of levels are those of the paper") {
+    using detail::stream::SlidingPlan;
+    const auto plan_of = [](double eps, std::uint64_t window, SlidingBlocks blocks = SlidingBlocks::Merged) {
+        return SlidingPlan({.eps = eps, .window = window, .raw = RawValues::Never, .blocks = blocks});
+    };
+    // L = log2(4 / eps), eps_l = eps / (2 (2 L + 2)) 2^(L - l), and the example of section 5.3: L is about 20, eps_0 about
+    // 0.05.
+    for (const std::uint64_t window : {1'000'000U, 10'000'000U}) {
+        const auto plan = plan_of(4e-6, window);
+        CHECK_FALSE(plan.is_exact());
+        CHECK(plan.levels == 20);
+        CHECK(plan.level_error(0) == doctest::Approx(0.05).epsilon(0.01));
+        for (int l = 0; l <= plan.levels; ++l)
+            CHECK(plan.level_error(l) == doctest::Approx(4e-6 / (2 * (2 * 20 + 2)) * std::pow(2.0, 20 - l)));
+        CHECK(SlidingPlan({.eps = 4e-6, .window = window}).is_exact());
+    }
+    // Where nothing is rounded, eps_0 = 1 / (L + 1), and each level may be off by as many values.
+    for (const int bits : {3, 8, 12}) {
+        const double eps = std::ldexp(4.0, -bits);
+        const auto window = std::uint64_t{1} << static_cast<unsigned>(bits + 7);
+        const auto plan = plan_of(eps, window, SlidingBlocks::Sorted);
+        CHECK(plan.levels == bits);
+        CHECK(plan.level_error(0) == doctest::Approx(1.0 / (bits + 1)));
+        CHECK(plan.length(0) == 128);
+        CHECK(plan.length(plan.top) == window);
+        for (int l = 0; l <= plan.top; ++l) {
+            CHECK(plan.level_error(l) * static_cast<double>(plan.length(l)) ==
+                  doctest::Approx(plan.max_error(static_cast<double>(window))));
+            CHECK(plan.block_error(l, window) == doctest::Approx(plan.max_error(static_cast<double>(window))));
+        }
+    }
+}
+
+TEST_CASE("Levels that sort for themselves sort each value once each, and the sorter has the upper ones") {
+    const auto values = stream("random", 1 << 16, 34);
+    const auto windows_by = [&](std::size_t least, SlidingBlocks blocks) {
+        std::vector<std::size_t> windows;
+        SlidingQuantiles<double> sliding({.eps = 1.0 / 64,  // L = 8
+                                          .window = 1 << 14,
+                                          .raw = RawValues::Never,
+                                          .blocks = blocks,
+                                          .sorter_least = least},
+                                         std::make_unique<Counting>(windows));
+        sliding.add(values);
+        static_cast<void>(sliding.summary_bytes());
+        std::sort(windows.begin(), windows.end());
+        return windows;
+    };
+    const auto all = windows_by(1, SlidingBlocks::Sorted);
+    CHECK(windows_by(0, SlidingBlocks::Sorted).empty());  // none has 2^12 values
+    std::size_t sum = 0;
+    for (const auto w : all) sum += w;
+    CHECK(sum == values.size() * 9);  // L + 1 levels: blocks of 64 to 2^14 values
+    CHECK(all.front() <= 9);          // 1 / eps_0 = L + 1
+    const auto upper = windows_by(300, SlidingBlocks::Sorted);
+    CHECK(!upper.empty());
+    CHECK(upper.size() < all.size());
+    CHECK(std::equal(upper.begin(), upper.end(), all.end() - static_cast<std::ptrdiff_t>(upper.size())));
+    CHECK(upper.front() >= 300);
+    CHECK(*(all.end() - static_cast<std::ptrdiff_t>(upper.size()) - 1) < 300);
+    CHECK(windows_by(1 << 20, SlidingBlocks::Sorted).empty());
+    CHECK(windows_by(1 << 20, SlidingBlocks::Merged).empty());
+    CHECK(!windows_by(0, SlidingBlocks::Merged).empty());
+}
+
 TEST_CASE("Sliding windows save and load to the same answers, and go on") {
     const auto values = stream("random", 30'000, 8);
-    for (const auto widths : {Widths::Fixed, Widths::Variable}) {
+    const std::array forms{SlidingOptions{}, SlidingOptions{.widths = Widths::Variable},
+                           SlidingOptions{.raw = RawValues::Never},
+                           SlidingOptions{.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}};
+    for (auto options : forms) {
         for (const std::uint64_t window : {50U, 20'000U}) {
             for (const std::size_t n : {0U, 1U, 49U, 12'345U, 30'000U}) {
                 CAPTURE(window);
                 CAPTURE(n);
-                SlidingQuantiles<double> quantiles({.eps = 0.05, .window = window, .widths = widths});
-                SlidingFrequencies<double> frequencies({.eps = 0.05, .window = window, .widths = widths});
+                options.eps = 0.05;
+                options.window = window;
+                SlidingQuantiles<double> quantiles(options);
+                SlidingFrequencies<double> frequencies(options);
                 quantiles.add(std::span(values).first(n));
                 frequencies.add(std::span(values).first(n));
                 quantiles.add(std::nan(""));
@@ -176,6 +306,9 @@ TEST_CASE("Sliding windows save and load to the same answers, and go on") {
                 auto q = SlidingQuantiles<double>::load(bytes);
                 auto f = SlidingFrequencies<double>::load(other);
                 CHECK(q.nans() == 1);
+                CHECK(q.options().raw == options.raw);
+                CHECK(q.options().blocks == options.blocks);
+                CHECK(q.options().widths == options.widths);
                 for (int i = 0; i < 3; ++i) {
                     CHECK(q.save() == quantiles.save());
                     CHECK(f.save() == frequencies.save());

@@ -183,13 +183,15 @@ TEST_CASE(
             FrequencySummary sum;
             std::vector<std::uint32_t> all;
             std::mt19937 random(7);
+            quadmill::StreamTimes times;
             for (int part = 0; part < 30; ++part) {
                 std::vector<std::uint32_t> values(size);
                 for (auto& v : values)
                     v = static_cast<std::uint32_t>(std::min<std::uint64_t>(random() % 50, random() % 50));
                 std::sort(values.begin(), values.end());
                 all.insert(all.end(), values.begin(), values.end());
-                sum.add(window(values), eps * static_cast<double>(all.size()), [](Key key) { return key; });
+                sum.add(
+                    window(values), eps * static_cast<double>(all.size()), [](Key key) { return key; }, times);
                 REQUIRE(sum.n() == all.size());
                 REQUIRE(static_cast<double>(sum.max_error()) <= eps * static_cast<double>(all.size()));
                 for (std::uint32_t v = 0; v < 52; ++v) {

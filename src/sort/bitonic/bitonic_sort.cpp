@@ -4,21 +4,22 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
-#include "cpu/stopwatch.hpp"
+#include "cpu/keys.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::sort {
 
-BitonicSort::BitonicSort(gl::Device& device, cpu::Workers& workers)
-    : device_(device),
-      workers_(workers),
-      passes_(device),
-      begin_(device, gl::Query::Kind::Timestamp),
+BitonicLane::BitonicLane(gl::Device& device)
+    : begin_(device, gl::Query::Kind::Timestamp),
       end_(device, gl::Query::Kind::Timestamp),
       read_end_(device, gl::Query::Kind::Timestamp) {}
+
+BitonicSort::BitonicSort(gl::Device& device, cpu::Workers& workers)
+    : device_(device), workers_(workers), passes_(device), lane_(device) {}
 
 BitonicJob BitonicSort::job(const ContextInfo& info, KeyForm form, std::size_t n, std::size_t window,
                             const SortOptions& options, const char* function) {
@@ -60,33 +61,47 @@ BitonicSurface& BitonicSort::surface(const BitonicJob& job) {
 }
 
 SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job) {
+    begin(lane_, keys, index, job);
+    return finish(lane_);
+}
+
+void BitonicSort::begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job) {
+    lane.job_.reset();
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
     auto& on = surface(job);
     const std::span all(static_cast<std::byte*>(keys.data()), keys.size() * job.form.key_bytes());
     const auto row_bytes =
         static_cast<std::size_t>(on.memory.texture.width()) * gl::info(on.memory.texture.format()).bytes;
-    uploader_.send(device_, on.memory.texture, workers_, [&](std::size_t row, std::size_t /*rows*/, auto staging) {
+    lane.uploader_.send(device_, on.memory.texture, workers_, [&](std::size_t row, std::size_t /*rows*/, auto staging) {
         const auto part = all.subspan(row * row_bytes);
         std::memcpy(staging.data(), part.data(), std::min(part.size(), staging.size()));
     });
     SortStats stats{.n = keys.size(), .engine = Engine::Bitonic, .textures = 1};
     stats.upload_ms = total.ms();
-    begin_.note_time();
+    lane.begin_.note_time();
     passes_.sort(on, job);
-    end_.note_time();
-    if (job.kind == BitonicJob::Kind::Sort) keys_back_.request(device_, on.memory.texture);
-    if (!index.empty()) index_back_.request(device_, on.index.texture);
-    read_end_.note_time();
+    lane.end_.note_time();
+    const bool keys_move = job.kind == BitonicJob::Kind::Sort;
+    if (keys_move) lane.keys_back_.request(device_, on.memory.texture);
+    if (!index.empty()) lane.index_back_.request(device_, on.index.texture);
+    lane.read_end_.note_time();
     gl::flush(device_);
     device_.check("Sorter");  // before a key is overwritten
-    if (job.kind == BitonicJob::Kind::Sort) keys_back_.copy_to(all, workers_);
-    if (!index.empty()) index_back_.copy_to(std::as_writable_bytes(index), workers_);
     stats.stages_run = stats.stages_max = job.shape.k;
     stats.steps = static_cast<std::uint64_t>(job.shape.k * (job.shape.k + 1) / 2);
-    stats.sort_ms = gl::ms_between(begin_, end_);
-    stats.readback_ms = gl::ms_between(end_, read_end_);
     stats.passes = device_.passes - passes_before;
+    lane.job_ = {keys, index, keys_move, stats, total};
+}
+
+SortStats BitonicSort::finish(BitonicLane& lane) {
+    auto [keys, index, keys_move, stats, total] = *std::exchange(lane.job_, std::nullopt);
+    const auto key_bytes = detail::cpu::visit(keys, [](auto of_type) { return sizeof of_type[0]; });
+    if (keys_move)
+        lane.keys_back_.copy_to(std::span(static_cast<std::byte*>(keys.data()), keys.size() * key_bytes), workers_);
+    if (!index.empty()) lane.index_back_.copy_to(std::as_writable_bytes(index), workers_);
+    stats.sort_ms = gl::ms_between(lane.begin_, lane.end_);
+    stats.readback_ms = gl::ms_between(lane.end_, lane.read_end_);
     stats.total_ms = total.ms();
     return stats;
 }

@@ -5,11 +5,32 @@
 #include <optional>
 #include <span>
 
+#include "cpu/stopwatch.hpp"
 #include "pass/transfer.hpp"
 #include "sort/bitonic/passes.hpp"
 #include "sort/host_argsort.hpp"
 
 namespace quadmill::detail::sort {
+
+// What one sort under way has to itself: memory for transfers, and times.
+class BitonicLane {
+  public:
+    explicit BitonicLane(gl::Device& device);
+
+  private:
+    friend class BitonicSort;
+    struct Job {
+        Keys keys;
+        std::span<std::uint32_t> index;
+        bool keys_move;  // else only the index comes back
+        SortStats stats;
+        cpu::Stopwatch total;
+    };
+    std::optional<Job> job_;
+    pass::Uploader uploader_;
+    pass::ReadBack keys_back_, index_back_;
+    gl::Query begin_, end_, read_end_;
+};
 
 // Keeps programs, textures and staging memory from call to call. Pre of every call but `job`: a session is open.
 class BitonicSort {
@@ -25,6 +46,12 @@ class BitonicSort {
     // stay.
     SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
 
+    // run() in two halves. The first one reads the keys and returns when all is under way; the second one waits for the
+    // GPU and writes. Others may come in between, each with a lane of its own. Pre: the lane is free; the memory stays
+    // where it is.
+    void begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
+    SortStats finish(BitonicLane& lane);
+
     // Of ArgsortTexture; as MergeSort::argsort().
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job, IndexWrite write);
 
@@ -35,10 +62,8 @@ class BitonicSort {
     cpu::Workers& workers_;
     BitonicPasses passes_;
     std::optional<BitonicSurface> surface_;
-    gl::Texture raw_;  // the keys of argsort()
-    pass::Uploader uploader_;
-    pass::ReadBack keys_back_, index_back_;
-    gl::Query begin_, end_, read_end_;
+    gl::Texture raw_;   // the keys of argsort()
+    BitonicLane lane_;  // of run()
 };
 
 }  // namespace quadmill::detail::sort

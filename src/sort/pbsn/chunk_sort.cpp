@@ -23,6 +23,10 @@ struct NumberLess {
     }
 };
 
+cpu::Ways ways(ChannelMerge merge) {
+    return merge == ChannelMerge::FourWays ? cpu::Ways::Four : cpu::Ways::Two;
+}
+
 template <class Float>
 std::vector<Float> sorted_values(std::vector<typename cpu::KeyBits<Float>::Bits>& bits, Order order) {
     cpu::sort_bits<Float>(bits, order);
@@ -57,10 +61,12 @@ void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
     lane.uploader.send(
         bench_.device, tex, bench_.workers, [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
             const auto first = first_row * width, count = rows * width;
-            if (window_ == 0) {
-                pack_in_turn(keys, chunk.k, first, count, memory.data(), bench_.options.order, aside);
+            if (arrays_.window == 0) {
+                pack_in_turn(keys, chunk.k, first, count, memory.data(), form_, aside);
+            } else if (arrays_.channels == Channels::Split) {
+                pack_split_windows(keys, arrays_.window, chunk.k, first, count, memory.data(), form_, aside);
             } else {
-                pack_windows(keys, window_, chunk.k, first, count, memory.data(), bench_.options.order, aside);
+                pack_windows(keys, arrays_.window, chunk.k, first, count, memory.data(), form_, aside);
             }
         });
     stats_.upload_ms += time.ms();
@@ -73,10 +79,12 @@ void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
     stats_.sort_ms += gl::ms_between(lane.sort_begin, lane.sort_end);
     stats_.readback_ms += gl::ms_between(lane.sort_end, lane.read_end);
     const cpu::Stopwatch merging;
-    if (window_ == 0) {
+    if (arrays_.window == 0) {
         merge_runs_of(chunk, sorted, aside);
     } else {
-        take_windows(chunk, sorted, aside);
+        // Arrays of equal numbers next to each other.
+        std::sort(aside.keys.begin(), aside.keys.end(), [](const Key& a, const Key& b) { return a.array < b.array; });
+        arrays_.channels == Channels::Split ? merge_windows(chunk, sorted, aside) : take_windows(chunk, sorted, aside);
     }
     stats_.set_aside += aside.keys.size();
     stats_.merge_ms += merging.ms();
@@ -96,8 +104,9 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
     }
     const auto size = chunk.size - aside.keys.size();
     const auto out = keys_.subspan(chunk.begin, size);
+    stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(bench_.options.pbsn.channel_merge)) * size;
     cpu::merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers,
-                    NumberLess<Float>{bench_.options.order == Order::Descending});
+                    NumberLess<Float>{form_.order == Order::Descending}, ways(bench_.options.pbsn.channel_merge));
     // Whatever happens before the end, the keys stay a permutation of what they were.
     std::transform(aside.keys.begin(), aside.keys.end(),
                    keys_.begin() + static_cast<std::ptrdiff_t>(chunk.begin + size),
@@ -107,72 +116,146 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
 
 template <class Float>
 void ChunkSort<Float>::merge_chunks() {
-    const NumberLess<Float> less{bench_.options.order == Order::Descending};
+    const NumberLess<Float> less{form_.order == Order::Descending};
     std::size_t size = 0;
     for (const auto& run : runs_) size += run.size;
-    cpu::merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less);
+    const auto by = ways(bench_.options.pbsn.channel_merge);
+    if (runs_.size() > 1) stats_.merge_moves += cpu::merge_rounds(runs_.size(), by) * size;
+    cpu::merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less, by);
+}
+
+template <class Float>
+std::vector<Float> ChunkSort<Float>::set_aside_of(const Aside& aside, std::size_t first, std::size_t end) const {
+    const auto before = [](const Key& key, std::size_t array) { return key.array < array; };
+    const auto from = std::lower_bound(aside.keys.begin(), aside.keys.end(), first, before);
+    const auto to = std::lower_bound(from, aside.keys.end(), end, before);
+    std::vector<typename cpu::KeyBits<Float>::Bits> bits;
+    for (auto key = from; key != to; ++key) bits.push_back(key->bits);
+    return sorted_values<Float>(bits, form_.order);
 }
 
 template <class Float>
 void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
-    const auto order = bench_.options.order;
-    const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(order)};
-    using Key = typename Aside::Key;
-    const auto by_window = [](const Key& a, const Key& b) { return a.array < b.array; };
-    std::stable_sort(aside.keys.begin(), aside.keys.end(), by_window);
-    const auto windows = (chunk.size + window_ - 1) / window_;
+    const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(form_.order)};
+    const auto window = arrays_.window, windows = (chunk.size + window - 1) / window;
     const auto take = [&](std::size_t index) {
-        const auto out = keys_.subspan(chunk.begin + index * window_, std::min(window_, chunk.size - index * window_));
-        const auto [first, last] = std::equal_range(aside.keys.begin(), aside.keys.end(), Key{index, 0}, by_window);
+        const auto out = keys_.subspan(chunk.begin + index * window, std::min(window, chunk.size - index * window));
         const auto block = (index / 4) << static_cast<unsigned>(chunk.k);
-        const auto size = out.size() - static_cast<std::size_t>(last - first);
-        std::vector<typename cpu::KeyBits<Float>::Bits> bits;
-        for (auto key = first; key != last; ++key) bits.push_back(key->bits);
-        const auto aside_values = sorted_values<Float>(bits, order);
+        const auto aside_values = set_aside_of(aside, index, index + 1);
+        const auto size = out.size() - aside_values.size();
         for (std::size_t i = 0; i < size; ++i) out[i] = sorted[pass::FourArray::position(block + i, index % 4)];
         merge_into<Float>(out, size, aside_values, less);
+        form_.coding.to_keys(out);
     };
     // Enough windows a task that taking one costs little beside its work.
-    const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window_, 1);
+    const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window, 1);
     bench_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
         for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index) take(index);
     });
 }
 
+// Of each window, the runs of the four channels. Threads share windows, or where these are long, the pieces of one.
 template <class Float>
-SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks) {
+void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
+    const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(form_.order)};
+    const NumberLess<Float> number_less{form_.order == Order::Descending};
+    const auto window = arrays_.window, windows = (chunk.size + window - 1) / window;
+    const auto by = ways(bench_.options.pbsn.channel_merge);
+    stats_.merge_moves += cpu::merge_rounds(4, by) * chunk.size;
+    const auto merge = [&](std::size_t index, std::span<Float> scratch, auto merge_all) {
+        const auto out = keys_.subspan(chunk.begin + index * window, std::min(window, chunk.size - index * window));
+        const auto* block = sorted + (index << static_cast<unsigned>(chunk.k)) * 4;
+        const auto aside_values = set_aside_of(aside, 4 * index, 4 * index + 4);
+        cpu::FourRuns<Float> runs;
+        for (std::size_t c = 0; c < 4; ++c) runs.at(c) = {block + c, (out.size() + 3 - c) / 4, 4};
+        const auto first = std::lower_bound(aside.keys.begin(), aside.keys.end(), 4 * index,
+                                            [](const Key& key, std::size_t array) { return key.array < array; });
+        for (std::size_t i = 0; i < aside_values.size(); ++i)  // padding has their place, which is last
+            --runs.at((first + static_cast<std::ptrdiff_t>(i))->array % 4).size;
+        const auto size = out.size() - aside_values.size();
+        merge_all(runs, out.first(size), scratch);
+        merge_into<Float>(out, size, aside_values, less);
+        form_.coding.to_keys(out);
+    };
+    constexpr std::size_t worth_sharing = std::size_t{1} << 18U;
+    if (window >= worth_sharing) {
+        const auto scratch = by == cpu::Ways::Two ? bench_.scratch.template of<Float>(window) : std::span<Float>();
+        for (std::size_t index = 0; index < windows; ++index) {
+            merge(index, scratch, [&](const auto& runs, std::span<Float> out, std::span<Float> between) {
+                cpu::merge_runs(std::vector(runs.begin(), runs.end()), out, between, bench_.workers, number_less, by);
+            });
+        }
+        return;
+    }
+    const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window, 1);
+    const auto alone = [&](const auto& runs, std::span<Float> out, std::span<Float> between) {
+        if (by == cpu::Ways::Four) return cpu::merge_four(runs, out.data(), number_less);
+        const auto half = runs[0].size + runs[1].size;
+        cpu::merge_two(runs[0], runs[1], between.data(), number_less);
+        cpu::merge_two(runs[2], runs[3], between.data() + half, number_less);
+        cpu::merge_two(cpu::Run<Float>{between.data(), half}, cpu::Run<Float>{between.data() + half, out.size() - half},
+                       out.data(), number_less);
+    };
+    bench_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
+        std::vector<Float> scratch(by == cpu::Ways::Two ? window : 0);
+        for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index)
+            merge(index, scratch, alone);
+    });
+}
+
+template <class Float>
+void ChunkSort<Float>::begin(const Chunk& chunk, Lane& lane) {
+    aside_[0].keys.clear();
+    upload(chunk, lane, aside_[0]);
+    issue(chunk, lane, Pbsn::Request::Look::Never, {});
+}
+
+template <class Float>
+void ChunkSort<Float>::finish(const Chunk& chunk, Lane& lane) {
+    collect(chunk, lane, aside_[0]);
+}
+
+// The passes, and the read-back behind them.
+template <class Float>
+void ChunkSort<Float>::issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look look,
+                             const std::function<void()>& meanwhile) {
+    lane.sort_begin.note_time();
+    bench_.pbsn.sort(*lane.current,
+                     {.k = chunk.k, .order = form_.order, .early_stop = bench_.options.pbsn.early_stop, .look = look},
+                     meanwhile);
+    lane.sort_end.note_time();
+    lane.readback.request(bench_.device, lane.current->now.texture);
+    lane.read_end.note_time();
+}
+
+template <class Float>
+SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes) {
     const cpu::Stopwatch total;
     const auto passes_before = bench_.device.passes;
     stats_ = {.n = keys_.size(), .engine = Engine::Pbsn, .textures = chunks.size()};
-    if (window_ == 0) static_cast<void>(bench_.scratch.template of<Float>(keys_.size()));  // before anything is changed
-    std::array<Aside, 2> aside;
-    const auto lane = [&](std::size_t i) -> Lane& { return bench_.lanes[i % 2]; };
+    // Before anything is changed.
+    if (arrays_.window == 0) static_cast<void>(bench_.scratch.template of<Float>(keys_.size()));
+    const auto lane = [&](std::size_t i) -> Lane& { return lanes.at(i % 2); };
     const auto send = [&](std::size_t i) {
-        aside[i % 2].keys.clear();
-        upload(chunks[i], lane(i), aside[i % 2]);
+        aside_[i % 2].keys.clear();
+        upload(chunks[i], lane(i), aside_[i % 2]);
     };
     if (!chunks.empty()) send(0);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
         auto& here = lane(i);
-        here.sort_begin.note_time();
-        bench_.pbsn.sort(*here.current,
-                         {.k = chunks[i].k, .order = bench_.options.order, .early_stop = bench_.options.pbsn.early_stop},
-                         [&] {
-                             if (i > 0) collect(chunks[i - 1], lane(i - 1), aside[(i - 1) % 2]);
-                             if (i + 1 < chunks.size()) send(i + 1);
-                         });
-        here.sort_end.note_time();
-        here.readback.request(bench_.device, here.current->now.texture);
-        here.read_end.note_time();
+        issue(chunks[i], here, Pbsn::Request::Look::EachStage, [&] {
+            if (i > 0) collect(chunks[i - 1], lane(i - 1), aside_[(i - 1) % 2]);
+            if (i + 1 < chunks.size()) send(i + 1);
+        });
         const int stages = bench_.pbsn.stages_run();
         stats_.stages_run = std::max(stats_.stages_run, stages);
         stats_.stages_max = std::max(stats_.stages_max, chunks[i].k);
         stats_.steps += static_cast<std::uint64_t>(stages) * static_cast<std::uint64_t>(chunks[i].k);
     }
-    if (!chunks.empty()) collect(chunks.back(), lane(chunks.size() - 1), aside[(chunks.size() - 1) % 2]);
+    if (!chunks.empty()) collect(chunks.back(), lane(chunks.size() - 1), aside_[(chunks.size() - 1) % 2]);
     const cpu::Stopwatch merging;
-    if (window_ == 0) {
-        const auto order = bench_.options.order;
+    if (arrays_.window == 0) {
+        const auto order = form_.order;
         const auto aside_values = sorted_values<Float>(set_aside_, order);
         merge_chunks();
         merge_into<Float>(keys_, keys_.size() - aside_values.size(), aside_values,

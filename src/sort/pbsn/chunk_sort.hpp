@@ -54,32 +54,51 @@ class Scratch {
 struct Bench {
     gl::Device& device;
     Pbsn& pbsn;
-    std::array<Lane, 2>& lanes;
     cpu::Workers& workers;
     Scratch& scratch;
     const SortOptions& options;
 };
 
+// What the keys are: all one array, or windows of that size.
+struct Arrays {
+    KeyType type;                           // integers of 32 bits lie in memory of floats
+    std::size_t window = 0;                 // 0: all are one
+    Channels channels = Channels::Windows;  // not Auto
+};
+
 template <class Float>
 class ChunkSort {
   public:
-    // `window` 0 sorts all keys as one.
-    ChunkSort(Bench bench, std::span<Float> keys, std::size_t window) : bench_(bench), keys_(keys), window_(window) {}
+    ChunkSort(Bench bench, std::span<Float> keys, const Arrays& arrays)
+        : bench_(bench), keys_(keys), arrays_(arrays), form_{bench.options.order, Coding<Float>(arrays.type)} {}
 
-    SortStats run(const std::vector<Chunk>& chunks);
+    SortStats run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes);
+
+    // Windows in two halves, a chunk at a time. The first one only reads the keys and returns when all is under way; the
+    // second one waits for the GPU and writes.
+    void begin(const Chunk& chunk, Lane& lane);
+    void finish(const Chunk& chunk, Lane& lane);
+    [[nodiscard]] const SortStats& stats() const { return stats_; }
 
   private:
     using Aside = SetAside<Float>;
+    using Key = typename Aside::Key;
 
     void upload(const Chunk& chunk, Lane& lane, Aside& aside);
+    void issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look look, const std::function<void()>& meanwhile);
     void collect(const Chunk& chunk, Lane& lane, Aside& aside);
     void merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside);
     void take_windows(const Chunk& chunk, const Float* sorted, Aside& aside);
+    void merge_windows(const Chunk& chunk, const Float* sorted, Aside& aside);
+    // The keys of arrays [first, end) that were set aside, in order. Pre: they ascend by array.
+    [[nodiscard]] std::vector<Float> set_aside_of(const Aside& aside, std::size_t first, std::size_t end) const;
     void merge_chunks();
 
     Bench bench_;
     std::span<Float> keys_;
-    std::size_t window_;
+    Arrays arrays_;
+    PackForm<Float> form_;
+    std::array<Aside, 2> aside_;  // of the chunks in the two lanes
     SortStats stats_;
     std::vector<cpu::Run<Float>> runs_;  // one a chunk, in keys_
     std::vector<typename cpu::KeyBits<Float>::Bits> set_aside_;

@@ -28,13 +28,14 @@ std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_ru
     return chunks;
 }
 
-std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels) {
-    const int k = pass::log2_ceil(window);
+std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels, Channels channels) {
+    const int k = pass::log2_ceil(in_a_channel(window, channels));
     const auto most_blocks = std::max<std::size_t>(max_texels >> static_cast<unsigned>(k), 1);
+    const std::size_t each = channels == Channels::Split ? 1 : 4;  // windows of a block
     std::vector<Chunk> chunks;
     for (std::size_t begin = 0; begin < n;) {
-        const auto size = std::min(n - begin, 4 * most_blocks * window);
-        const auto blocks = ((size + window - 1) / window + 3) / 4;
+        const auto size = std::min(n - begin, each * most_blocks * window);
+        const auto blocks = ((size + window - 1) / window + each - 1) / each;
         chunks.push_back({begin, size, pass::FourArray::of_blocks(k, blocks), k});
         begin += size;
     }

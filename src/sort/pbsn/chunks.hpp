@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pass/layout.hpp"
+#include "quadmill/sort.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -20,7 +21,18 @@ struct Chunk {
 // powers of two.
 [[nodiscard]] std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_run);
 
-// For windows of their own: as many whole windows as a texture holds. Pre: one window fits.
-[[nodiscard]] std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels);
+// Whether windows are split over the channels, or have one each: smaller networks were measured to save more than
+// merging costs.
+[[nodiscard]] inline Channels channels_for(Channels wanted) {
+    return wanted == Channels::Auto ? Channels::Split : wanted;
+}
+// Elements of a window in a channel.
+[[nodiscard]] inline std::size_t in_a_channel(std::size_t window, Channels channels) {
+    return channels == Channels::Split ? (window + 3) / 4 : window;
+}
+
+// For windows of their own: as many whole windows as a texture holds. Pre: one window fits; not Channels::Auto.
+[[nodiscard]] std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels,
+                                             Channels channels);
 
 }  // namespace quadmill::detail::sort

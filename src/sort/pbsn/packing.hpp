@@ -23,6 +23,30 @@ template <class Float>
     return static_cast<Bits>(Keys::exponent | (order == Order::Descending ? Keys::sign : Bits{0}));
 }
 
+// What keys are to PBSN, by their bits. Integers of 32 bits go as the floats of the same place in the order.
+template <class Float>
+class Coding {
+  public:
+    using Bits = typename cpu::KeyBits<Float>::Bits;
+    explicit Coding(KeyType type)
+        : is_integer_(type == KeyType::U32 || type == KeyType::I32),
+          flip_(type == KeyType::I32 ? cpu::KeyBits<Float>::sign : Bits{0}) {}
+    void to_floats(std::span<Bits> keys) const {
+        if (!is_integer_) return;
+        for (auto& bits : keys) bits = order_.decode(static_cast<Bits>(bits ^ flip_));
+    }
+    void to_keys(std::span<Float> floats) const {
+        if (!is_integer_) return;
+        using Keys = cpu::KeyBits<Float>;
+        for (auto& value : floats) value = Keys::value(static_cast<Bits>(order_.encode(Keys::of(value)) ^ flip_));
+    }
+
+  private:
+    bool is_integer_;
+    Bits flip_;
+    cpu::TotalOrder<Float> order_{Order::Ascending};
+};
+
 // Keys that were set aside, each with the array (run or window) that it is missing from.
 template <class Float>
 struct SetAside {
@@ -40,19 +64,27 @@ struct SetAside {
     std::mutex mutex;
 };
 
+// How keys become texels.
+template <class Float>
+struct PackForm {
+    Order order;
+    Coding<Float> coding;
+};
+
 // Copies `count` keys to every `stride`-th place of `to`; what cannot be blended goes to `aside`, key i as belonging to
 // `array_of(i)`.
 template <class Float, class ArrayOf>
-void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, Order order, ArrayOf array_of,
-               std::vector<typename SetAside<Float>::Key>& aside) {
+void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, const PackForm<Float>& form,
+               ArrayOf array_of, std::vector<typename SetAside<Float>::Key>& aside) {
     using Keys = cpu::KeyBits<Float>;
     using Bits = typename Keys::Bits;
     constexpr std::size_t chunk = 64;
-    const auto pad = padding<Float>(order);
+    const auto pad = padding<Float>(form.order);
     for (std::size_t begin = 0; begin < count; begin += chunk) {
         const auto size = std::min(chunk, count - begin);
         std::array<Bits, chunk> bits;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled next
         std::memcpy(bits.data(), from + begin, size * sizeof(Bits));
+        form.coding.to_floats(std::span(bits).first(size));
         bool all = true;
         for (std::size_t i = 0; i < size; ++i) all &= cpu::blendable<Float>(bits[i]);
         for (std::size_t i = 0; i < size && !all; ++i) {
@@ -78,23 +110,44 @@ void pack_padding(std::size_t count, std::byte* to, std::size_t stride, Order or
 // Fills texels [first, first + count) with keys one after the other: which run a key goes to does not matter when all
 // are merged in the end. Channel c of the block of texels [b 2^k, (b + 1) 2^k) is run 4 b + c.
 template <class Float>
-void pack_in_turn(std::span<const Float> keys, int k, std::size_t first, std::size_t count, std::byte* to, Order order,
-                  SetAside<Float>& aside) {
+void pack_in_turn(std::span<const Float> keys, int k, std::size_t first, std::size_t count, std::byte* to,
+                  const PackForm<Float>& form, SetAside<Float>& aside) {
     const auto begin = std::min(4 * first, keys.size()), end = std::min(4 * (first + count), keys.size());
     std::vector<typename SetAside<Float>::Key> mine;
     const auto run_of = [begin, k](std::size_t i) {
         const auto place = begin + i;
         return 4 * ((place / 4) >> static_cast<unsigned>(k)) + place % 4;
     };
-    pack_keys(keys.data() + begin, end - begin, to, 1, order, run_of, mine);
-    pack_padding<Float>(4 * count - (end - begin), to + (end - begin) * sizeof(Float), 1, order);
+    pack_keys(keys.data() + begin, end - begin, to, 1, form, run_of, mine);
+    pack_padding<Float>(4 * count - (end - begin), to + (end - begin) * sizeof(Float), 1, form.order);
+    aside.add(mine);
+}
+
+// Fills texels [first, first + count) with windows that are split over the channels: window b is block b, its key i in
+// channel i mod 4; what is set aside of channel c belongs to array 4 b + c.
+template <class Float>
+void pack_split_windows(std::span<const Float> keys, std::size_t window, int k, std::size_t first, std::size_t count,
+                        std::byte* to, const PackForm<Float>& form, SetAside<Float>& aside) {
+    const auto block_size = std::size_t{1} << static_cast<unsigned>(k);
+    std::vector<typename SetAside<Float>::Key> mine;
+    for (std::size_t texel = first; texel < first + count;) {
+        const auto block = texel / block_size, within = texel % block_size;
+        const auto size = std::min(block_size - within, first + count - texel);
+        const auto begin = std::min(block * window + std::min(4 * within, window), keys.size());
+        const auto end = std::min(block * window + std::min(4 * (within + size), window), keys.size());
+        auto* out = to + pass::FourArray::position(texel - first, 0) * sizeof(Float);
+        pack_keys(
+            keys.data() + begin, end - begin, out, 1, form, [block](std::size_t i) { return 4 * block + i % 4; }, mine);
+        pack_padding<Float>(4 * size - (end - begin), out + (end - begin) * sizeof(Float), 1, form.order);
+        texel += size;
+    }
     aside.add(mine);
 }
 
 // Fills texels [first, first + count) with windows: window 4 b + c is block b of channel c, each block 2^k texels.
 template <class Float>
 void pack_windows(std::span<const Float> keys, std::size_t window, int k, std::size_t first, std::size_t count,
-                  std::byte* to, Order order, SetAside<Float>& aside) {
+                  std::byte* to, const PackForm<Float>& form, SetAside<Float>& aside) {
     const auto block_size = std::size_t{1} << static_cast<unsigned>(k);
     std::vector<typename SetAside<Float>::Key> mine;
     for (std::size_t texel = first; texel < first + count;) {
@@ -106,8 +159,8 @@ void pack_windows(std::span<const Float> keys, std::size_t window, int k, std::s
             const auto end = std::min({index * window + std::min(within + size, window), keys.size()});
             auto* out = to + pass::FourArray::position(texel - first, c) * sizeof(Float);
             pack_keys(
-                keys.data() + begin, end - begin, out, 4, order, [index](std::size_t) { return index; }, mine);
-            pack_padding<Float>(size - (end - begin), out + 4 * (end - begin) * sizeof(Float), 4, order);
+                keys.data() + begin, end - begin, out, 4, form, [index](std::size_t) { return index; }, mine);
+            pack_padding<Float>(size - (end - begin), out + 4 * (end - begin) * sizeof(Float), 4, form.order);
         }
         texel += size;
     }

@@ -111,7 +111,9 @@ void Pbsn::sort(Surface& surface, const Request& request, const std::function<vo
     for (int stage = 1; stage <= request.k; ++stage) {
         // Waits for the count before the last stage that was issued, so the GPU has that stage to work on meanwhile.
         gl::end_condition(device_);
-        if (last_checked_ && stage >= 2 && surface.in_order[static_cast<std::size_t>(stage) - 2].result() == 0) break;
+        if (last_checked_ && request.look == Request::Look::EachStage && stage >= 2 &&
+            surface.in_order[static_cast<std::size_t>(stage) - 2].result() == 0)
+            break;
         const auto* only_if = last_checked_ ? &surface.in_order[static_cast<std::size_t>(stage) - 1] : nullptr;
         issue_stage(surface, plan, request, stage, only_if);
         last_issued_ = stage;

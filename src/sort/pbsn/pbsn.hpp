@@ -30,6 +30,9 @@ class Pbsn {
         int k;  // windows of 2^k elements
         Order order;
         EarlyStop early_stop;
+        // Whether the CPU looks at the counts and stops issuing, for which it waits one stage behind; else the GPU alone
+        // skips stages.
+        enum class Look { EachStage, Never } look = Look::EachStage;
     };
 
     // Issues the passes that sort every window of `surface.now`; the result is there, too. With EarlyStop::Yes an

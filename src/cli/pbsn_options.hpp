@@ -1,0 +1,12 @@
+// Options of Engine::Pbsn, as far as verbs on files and on streams have the same.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "quadmill/sort.hpp"
+
+namespace quadmill::cli {
+
+void add_pbsn_options(CLI::App& verb, PbsnOptions& options);
+
+}  // namespace quadmill::cli
