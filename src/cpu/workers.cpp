@@ -1,32 +1,68 @@
 #include "cpu/workers.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
+#include <list>
+#include <mutex>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 namespace quadmill::detail::cpu {
 
-struct Workers::Job {
-    const Work* work;
+namespace {
+
+struct Job {
+    const Workers::Work* work;
     std::size_t count;
     std::size_t released;  // items that may begin
+    unsigned most_helpers;
     std::size_t claimed = 0, running = 0;
-    std::vector<char> done;
-    std::exception_ptr error;
+    unsigned helpers = 0;  // threads of the pool that are at it
+    std::vector<char> done{};
+    std::exception_ptr error{};
+    std::condition_variable changed{};  // an item is done
 
     [[nodiscard]] bool has_work() const { return !error && claimed < released; }
+    [[nodiscard]] bool wants_help() const { return has_work() && helpers < most_helpers; }
 };
 
-Workers::Workers(unsigned threads) {
-    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-    try {
-        for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this] { loop(); });
-    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-        // The machine has no more threads to give; those that there are will do.
-    }
+}  // namespace
+
+// Each thread helps the first job that has work for it. Who calls works for its own job alone and waits only for items
+// of it that others have begun, so that jobs within jobs come to an end.
+class ThreadPool {
+  public:
+    // That of the process; made when there is none.
+    static std::shared_ptr<ThreadPool> shared();
+    ~ThreadPool();
+
+    // So many threads, or as many as the machine gives; returns how many there are.
+    unsigned grow_to(unsigned threads);
+    void run(Job& job, const Workers::Work& first, const Workers::Work& then);
+
+  private:
+    void loop();
+    static bool take_one(Job& job, std::unique_lock<std::mutex>& lock);
+
+    std::mutex mutex_;
+    std::condition_variable work_;
+    std::list<Job*> jobs_;
+    bool stop_ = false;
+    std::vector<std::thread> threads_;
+};
+
+std::shared_ptr<ThreadPool> ThreadPool::shared() {
+    static std::mutex mutex;
+    static std::weak_ptr<ThreadPool> pool;
+    const std::lock_guard lock(mutex);
+    auto there = pool.lock();
+    if (!there) pool = there = std::make_shared<ThreadPool>();
+    return there;
 }
 
-Workers::~Workers() {
+ThreadPool::~ThreadPool() {
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;
@@ -35,41 +71,60 @@ Workers::~Workers() {
     for (auto& thread : threads_) thread.join();
 }
 
-void Workers::loop() {
+unsigned ThreadPool::grow_to(unsigned threads) {
+    const std::lock_guard lock(mutex_);
+    try {
+        while (threads_.size() < threads) threads_.emplace_back([this] { loop(); });
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+        // The machine has no more threads to give; those that there are will do.
+    }
+    return static_cast<unsigned>(threads_.size());
+}
+
+void ThreadPool::loop() {
     std::unique_lock lock(mutex_);
     while (true) {
-        work_.wait(lock, [this] { return stop_ || (job_ && job_->has_work()); });
+        auto job = jobs_.end();
+        work_.wait(lock, [&] {
+            job = std::ranges::find_if(jobs_, [](const Job* some) { return some->wants_help(); });
+            return stop_ || job != jobs_.end();
+        });
         if (stop_) return;
-        take_one(lock);
+        auto& helped = **job;
+        ++helped.helpers;
+        while (take_one(helped, lock)) {
+        }
+        --helped.helpers;
+        helped.changed.notify_all();
     }
 }
 
-bool Workers::take_one(std::unique_lock<std::mutex>& lock) {
-    auto* job = job_;
-    if (!job || !job->has_work()) return false;
-    const auto index = job->claimed++;
-    ++job->running;
+// Runs an item without the lock, if there is one.
+bool ThreadPool::take_one(Job& job, std::unique_lock<std::mutex>& lock) {
+    if (!job.has_work()) return false;
+    const auto index = job.claimed++;
+    ++job.running;
     lock.unlock();
     std::exception_ptr error;
     try {
-        (*job->work)(index);
+        (*job.work)(index);
     } catch (...) {
         error = std::current_exception();
     }
     lock.lock();
-    --job->running;
-    job->done[index] = 1;
-    if (error && !job->error) job->error = error;
-    done_.notify_all();
+    --job.running;
+    job.done[index] = 1;
+    if (error && !job.error) job.error = error;
+    job.changed.notify_all();
     return true;
 }
 
-void Workers::run(Job& job, const Work& first, const Work& then) {
+void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& then) {
     job.done.resize(job.count);
     std::unique_lock lock(mutex_);
-    job_ = &job;
-    work_.notify_all();
-    const auto on_this_thread = [&](const Work& work, std::size_t i) {
+    const auto place = jobs_.insert(jobs_.end(), &job);
+    if (job.has_work()) work_.notify_all();
+    const auto on_this_thread = [&](const Workers::Work& work, std::size_t i) {
         if (!work || job.error) return;
         lock.unlock();
         std::exception_ptr error;
@@ -89,29 +144,34 @@ void Workers::run(Job& job, const Work& first, const Work& then) {
             continue;
         }
         while (!job.done[i] && !job.error) {
-            if (!take_one(lock)) done_.wait(lock);
+            if (!take_one(job, lock)) job.changed.wait(lock);
         }
         on_this_thread(then, i);
     }
-    while (job.running > 0 || job.has_work()) {
-        if (!take_one(lock)) done_.wait(lock);
+    while (job.running > 0 || job.helpers > 0 || job.has_work()) {
+        if (!take_one(job, lock)) job.changed.wait(lock);
     }
-    job_ = nullptr;
+    jobs_.erase(place);
     if (job.error) std::rethrow_exception(job.error);
 }
 
-void Workers::for_each(std::size_t count, const Work& work) {
+Workers::Workers(unsigned threads) : pool_(ThreadPool::shared()) {
+    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    threads_ = std::min(threads, pool_->grow_to(threads - 1) + 1);
+}
+
+void Workers::for_each(std::size_t count, const Work& work) const {
     then_in_order(count, work, {});
 }
 
-void Workers::then_in_order(std::size_t count, const Work& work, const Work& then) {
-    Job job{.work = &work, .count = count, .released = count, .done = {}, .error = {}};
-    run(job, {}, then);
+void Workers::then_in_order(std::size_t count, const Work& work, const Work& then) const {
+    Job job{.work = &work, .count = count, .released = count, .most_helpers = threads_ - 1};
+    pool_->run(job, {}, then);
 }
 
-void Workers::after_in_order(std::size_t count, const Work& first, const Work& work) {
-    Job job{.work = &work, .count = count, .released = 0, .done = {}, .error = {}};
-    run(job, first, {});
+void Workers::after_in_order(std::size_t count, const Work& first, const Work& work) const {
+    Job job{.work = &work, .count = count, .released = 0, .most_helpers = threads_ - 1};
+    pool_->run(job, first, {});
 }
 
 }  // namespace quadmill::detail::cpu

@@ -1,47 +1,37 @@
 // Threads for the CPU's share of the work: filling staging memory, copying out of it, merging.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <memory>
 
 namespace quadmill::detail::cpu {
 
-// A few threads that wait for work; the calling thread works too. One caller at a time. An exception of the work stops
-// what has not begun and is thrown again to the caller.
+class ThreadPool;
+
+// A share of the threads that all of the process's Workers have together, which end with the last of these; the calling
+// thread works too. Work may itself use Workers, and several threads may call the same one. An exception of the work
+// stops what has not begun and is thrown again to the caller.
 class Workers {
   public:
     using Work = std::function<void(std::size_t index)>;
 
-    // `threads` counts the caller; 0 takes as many as the machine has. Goes on with fewer when there are no more.
+    // At most `threads` work at once for a call, the caller among them; 0 takes as many as the machine has. Goes on with
+    // fewer when there are no more.
     explicit Workers(unsigned threads = 0);
-    Workers(const Workers&) = delete;
-    Workers& operator=(const Workers&) = delete;
-    ~Workers();
 
-    [[nodiscard]] unsigned threads() const noexcept { return static_cast<unsigned>(threads_.size()) + 1; }
+    [[nodiscard]] unsigned threads() const noexcept { return threads_; }
 
     // Runs work(0) .. work(count - 1), in any order and at the same time.
-    void for_each(std::size_t count, const Work& work);
+    void for_each(std::size_t count, const Work& work) const;
     // The same, and calls `then(i)` on this thread, in order of i, once work(i) is done.
-    void then_in_order(std::size_t count, const Work& work, const Work& then);
+    void then_in_order(std::size_t count, const Work& work, const Work& then) const;
     // Calls `first(i)` on this thread in order of i; work(i) may begin once first(i) is done.
-    void after_in_order(std::size_t count, const Work& first, const Work& work);
+    void after_in_order(std::size_t count, const Work& first, const Work& work) const;
 
   private:
-    struct Job;
-    void loop();
-    bool take_one(std::unique_lock<std::mutex>& lock);
-    void run(Job& job, const Work& first, const Work& then);
-
-    std::mutex mutex_;
-    std::condition_variable work_, done_;
-    Job* job_ = nullptr;
-    bool stop_ = false;
-    std::vector<std::thread> threads_;
+    std::shared_ptr<ThreadPool> pool_;
+    unsigned threads_;
 };
 
 }  // namespace quadmill::detail::cpu

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
@@ -48,4 +49,46 @@ TEST_CASE("An exception in a worker reaches the caller, and the workers go on li
     std::atomic<int> sum = 0;
     workers.for_each(10, [&](std::size_t i) { sum += static_cast<int>(i); });
     CHECK(sum == 45);
+}
+
+TEST_CASE("Workers share the process's threads: calls within calls and from many threads end, each within its number") {
+    const Workers outer(4), inner(3), alone(1);
+    std::atomic<int> sum = 0, most = 0, now = 0;
+    outer.for_each(20, [&](std::size_t i) {
+        inner.for_each(20, [&](std::size_t j) {
+            sum += static_cast<int>(i * 20 + j);
+            alone.for_each(3, [&](std::size_t) { ++sum; });
+        });
+    });
+    CHECK(sum == 399 * 400 / 2 + 3 * 400);
+    inner.for_each(200, [&](std::size_t) {
+        const int working = ++now;
+        int seen = most;
+        while (seen < working && !most.compare_exchange_weak(seen, working)) {
+        }
+        --now;
+    });
+    CHECK(most <= 3);
+    sum = 0;
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; ++caller) {
+        callers.emplace_back([&] {
+            for (int round = 0; round < 50; ++round)
+                outer.then_in_order(
+                    10, [&](std::size_t) { ++sum; }, [&](std::size_t) { ++sum; });
+        });
+    }
+    for (auto& caller : callers) caller.join();
+    CHECK(sum == 4 * 50 * 20);
+}
+
+TEST_CASE("An exception within a call within a call reaches the outer caller") {
+    const Workers workers(3);
+    CHECK_THROWS_WITH(workers.for_each(10,
+                                       [&](std::size_t i) {
+                                           workers.for_each(10, [&](std::size_t j) {
+                                               if (i == 3 && j == 7) throw std::runtime_error("within");
+                                           });
+                                       }),
+                      "within");
 }
