@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gl/device.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "query/gpu/matcher.hpp"
@@ -37,13 +38,13 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     }
 
     [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted,
-                              std::size_t linear_columns = 0) {
-        const auto which = engines.choose(*table, wanted, linear_columns, tuning);
+                              const Work& work) {
+        const auto which = engines.choose(*table, wanted, work, tuning);
         if (which == QueryEngine::Cpu) table = in_memory(context, table, wanted);
         auto columns = engines.get(which).open(table, wanted);
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
-    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where);
+    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, Work work);
     [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
     [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables,
                                   const TakeRows& take);
@@ -60,6 +61,12 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     std::optional<Matcher> matcher;
 };
 
+struct PendingCount::State {
+    std::shared_ptr<QueryProcessor::State> processor;
+    std::unique_ptr<Counting> counting;
+    QueryEngine engine;
+};
+
 struct Selection::State {
     std::shared_ptr<QueryProcessor::State> processor;
     Opened opened;
@@ -67,7 +74,7 @@ struct Selection::State {
 };
 
 // Opens those columns that the condition names.
-Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where) {
+Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where, Work work) {
     detail::query::check(function, detail::Access::of(where), table.columns());
     const Schema schema(table.columns());
     std::vector<std::size_t> columns;
@@ -75,7 +82,8 @@ Opened QueryProcessor::State::open(const char* function, const Table& table, con
         columns.push_back(schema.find(function, name).column);
     std::sort(columns.begin(), columns.end());
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    return open(detail::Access::of(table), columns, most_linear_columns(detail::Access::of(where)));
+    work.add(detail::Access::of(where), *detail::Access::of(table));
+    return open(detail::Access::of(table), columns, work);
 }
 
 JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
@@ -107,17 +115,12 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
                                        const TakeRows& take) {
     const detail::cpu::Stopwatch time;
     auto engine = QueryEngine::Cpu;
-    std::size_t linear_columns = 0;
-    for (const auto& node : detail::Access::of(plan).nodes) {
-        if (node.kind == PlanNode::Kind::Rows)
-            linear_columns = std::max(linear_columns, most_linear_columns(detail::Access::of(*node.predicate)));
-    }
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
         const auto columns = needed_columns(detail::Access::of(plan), i, *tables.at(i));
-        // One engine for both tables of a join: the GPU's when either is large.
-        if (const auto which = engines.choose(*tables.at(i), columns, linear_columns, tuning);
-            which != QueryEngine::Cpu)
-            engine = which;
+        // One engine for both tables of a join: the GPU's when either is large, and room is for either.
+        const auto which = engines.choose(*tables.at(i), columns, work_of(detail::Access::of(plan), i, *tables.at(i)),
+                                          tuning);
+        if (engine != QueryEngine::Bitmap && which != QueryEngine::Cpu) engine = which;
     }
     const RunTools tools{
         .engine = engines.get(engine),
@@ -176,24 +179,36 @@ QueryResult QueryProcessor::run(const Query& query, const Table& table) {
 std::uint64_t QueryProcessor::count(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::count";
     return state_->within(function, [&] {
-        const auto opened = state_->open(function, table, where);
+        const auto opened = state_->open(function, table, where, {.counts = 1});
         return count_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
+    });
+}
+
+PendingCount QueryProcessor::count_async(const Table& table, const Predicate& where) {
+    constexpr const char* function = "QueryProcessor::count_async";
+    return state_->within(function, [&] {
+        const auto opened = state_->open(function, table, where, {.counts = 1});
+        auto counting = count_later(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
+        if (opened.engine != QueryEngine::Cpu) gl::flush(*detail::Access::of(*state_->context));
+        return detail::Access::make<PendingCount>(std::make_unique<PendingCount::State>(
+            PendingCount::State{.processor = state_, .counting = std::move(counting), .engine = opened.engine}));
     });
 }
 
 Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::select";
     return state_->within(function, [&] {
-        auto opened = state_->open(function, table, where);
+        auto opened = state_->open(function, table, where, {.copies = 1});
         auto bits = select_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
         return detail::Access::make<Selection>(std::make_unique<Selection::State>(
             Selection::State{.processor = state_, .opened = std::move(opened), .bits = std::move(bits)}));
     });
 }
 
-// Bits of one engine for another; those of one engine and as many rows go together.
+// Bits of one engine for another; those of both engines of the GPU are textures alike.
 static BitsPtr bits_for(const Opened& opened, const Selection::State& selection) {
-    if (opened.engine == selection.opened.engine) return selection.bits;
+    const auto on_gpu = [](QueryEngine engine) { return engine != QueryEngine::Cpu; };
+    if (on_gpu(opened.engine) == on_gpu(selection.opened.engine)) return selection.bits;
     return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
 }
 
@@ -206,8 +221,10 @@ Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, 
         const auto& schema = detail::Access::of(plan).schema;
         const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? Place{} : schema.find(function, what.column);
-        const auto opened =
-            state_->open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column});
+        Work work;
+        if (!rows) work.add(what.kind, *detail::Access::of(table), place.column);
+        const auto opened = state_->open(detail::Access::of(table),
+                                         rows ? std::vector<std::size_t>{} : std::vector{place.column}, work);
         const auto bits = of ? bits_for(opened, detail::Access::of(*of)) : opened.columns->leaf(Always{true});
         EngineMeasures measures(*opened.table, *opened.columns, bits);
         return answer({what, place}, Tables{{opened.table, nullptr}}, measures);
@@ -251,6 +268,25 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
                                    take(pairs);
                                    return Next::More;
                                });
+}
+
+// ---- PendingCount
+
+PendingCount::PendingCount(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PendingCount::PendingCount(PendingCount&&) noexcept = default;
+PendingCount& PendingCount::operator=(PendingCount&&) noexcept = default;
+PendingCount::~PendingCount() = default;
+
+bool PendingCount::ready() const {
+    return state_->processor->within("PendingCount::ready", [&] { return state_->counting->ready(); });
+}
+
+std::uint64_t PendingCount::get() const {
+    return state_->processor->within("PendingCount::get", [&] { return state_->counting->result(); });
+}
+
+QueryEngine PendingCount::engine() const noexcept {
+    return state_->engine;
 }
 
 // ---- Selection

@@ -27,6 +27,10 @@ void BitmapColumns::add(const TableData& table, const RowPart& part, std::span<c
     }
 }
 
+void BitmapColumns::send_again(std::span<const std::size_t> columns) {
+    for (const auto i : columns) tables_.send_again(pool_, *column(i));
+}
+
 std::shared_ptr<GpuBits> BitmapColumns::make_bits() {
     auto target = pool_.bits->take([](const pass::Target& /*any*/) { return true; });
     if (!target) target.emplace(device_, gl::Format::R32ui, pool_.shape.words, pool_.shape.height);

@@ -56,9 +56,9 @@ bool is_everything(const PlanNode& node) {
 }
 
 // Of rows that are only counted.
-class Counted : public Measures {
+class OnlyCounted : public Measures {
   public:
-    explicit Counted(std::uint64_t rows) : rows_(rows) {}
+    explicit OnlyCounted(std::uint64_t rows) : rows_(rows) {}
     [[nodiscard]] std::uint64_t rows() override { return rows_; }
     [[nodiscard]] std::uint64_t count(const Place& /*place*/) override { return rows_; }
     [[nodiscard]] Sum sum(const Place& /*place*/) override { return {}; }
@@ -354,7 +354,7 @@ void Run::on_pairs() {
         return only_count || (plain_ && !room()) ? Next::Enough : Next::More;
     });
     if (only_count) {
-        Counted counted(result_.matched);
+        OnlyCounted counted(result_.matched);
         group_out({}, counted);
     } else if (!plain_) {
         groups_out(dealt);
@@ -395,6 +395,21 @@ std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_
     }
     sort_unique(columns);
     return columns;
+}
+
+Work work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data) {
+    Work work;
+    for (const auto& node : plan.nodes) {
+        if (node.kind == NodeKind::Rows && node.table == table) work.add(detail::Access::of(*node.predicate), data);
+        if (node.kind != NodeKind::Aggregate || plan.schema.joined()) continue;
+        const auto& [kind, name, phi, k] = node.aggregate;
+        if (name.empty()) {
+            ++work.counts;
+        } else {
+            work.add(kind, data, column_in(data, plan.schema[plan.schema.find(function, name)]));
+        }
+    }
+    return work;
 }
 
 QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,

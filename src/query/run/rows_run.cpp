@@ -39,6 +39,13 @@ std::uint64_t count_at_once(Columns& columns, const Bound& condition) {
     return columns.count(*select_at_once(columns, condition));
 }
 
+std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition) {
+    if (const auto normal = clauses(condition, most_leaves)) {
+        if (auto counting = columns.count_conjunction_later(*normal)) return counting;
+    }
+    return columns.count_later(*select_at_once(columns, condition));
+}
+
 // ---- RowsRun
 
 RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log)

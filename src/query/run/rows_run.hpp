@@ -39,6 +39,7 @@ class Log {
 // The same, all at once where the engine does better so.
 [[nodiscard]] BitsPtr select_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::uint64_t count_at_once(Columns& columns, const Bound& condition);
+[[nodiscard]] std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition);
 
 // Bits of rows stay with the engine; those that no further node needs go.
 class RowsRun {
