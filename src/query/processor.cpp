@@ -46,9 +46,20 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     }
     [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, Work work);
     [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
+    [[nodiscard]] TextureJoinTools texture_join_tools(QueryEngine engine);
+    [[nodiscard]] bool loops_on_gpu() const {
+        const bool on_software = !context || context->info().software;
+        return options.engine == QueryEngine::Auto ? !on_software : options.engine != QueryEngine::Cpu;
+    }
+    [[nodiscard]] Matcher& matching() {
+        if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
+        return *matcher;
+    }
     [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables,
                                   const TakeRows& take);
     void check(const char* function, const Table& table, const Selection* selection) const;
+    // A selection's rows on the GPU.
+    [[nodiscard]] BitsPtr gpu_bits(QueryEngine engine, const Table& table, const Selection& rows);
     std::uint64_t join(const Table& left, const Table& right, const Join& on,
                        const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows,
                        const Selection* right_rows);
@@ -96,18 +107,27 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
         }
     };
     const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take) {
-        if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
-        (*matcher)(ranges, keys, take);
+        return matching()(ranges, keys, take);
     };
     const bool on_software = !context || context->info().software;
-    const bool loops_on_gpu = options.engine == QueryEngine::Auto ? !on_software : options.engine != QueryEngine::Cpu;
     auto with = tuning;
     with.engine_groups = engine == QueryEngine::Cpu ? 0 : gpu_engine_groups;
     with.gpu_comparisons_a_row = on_software ? 0 : gpu_comparisons_a_row;
     return {.function = function,
             .sort_with_index = sort_with_index,
-            .match = loops_on_gpu ? MatchAll(match) : nullptr,
+            .match = loops_on_gpu() ? MatchAll(match) : nullptr,
             .tuning = with};
+}
+
+TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
+    TextureJoinTools tools{.engine = engines.get(engine), .has_room = {}, .execution = options.execution};
+    if (engine == QueryEngine::Cpu || !loops_on_gpu()) return tools;
+    tools.has_room = [this, engine](const TableData& table, std::size_t column) {
+        return engines.has_room(engine, table, std::array{column});
+    };
+    tools.match = [this](const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
+                         const TakeMatches& take) { return matching()(left, right, as, places, take); };
+    return tools;
 }
 
 QueryResult QueryProcessor::State::run(const QueryPlan& plan,
@@ -126,7 +146,9 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
         .engine = engines.get(engine),
         .cpu = engines.cpu(),
         .join = join_tools("QueryProcessor::run", engine),
+        .texture_join = texture_join_tools(engine),
         .statistics = options.statistics,
+        .execution = options.execution,
         .in_memory = [this](const auto& table,
                             std::span<const std::size_t> columns) { return in_memory(context, table, columns); },
         .take = take};
@@ -145,6 +167,12 @@ void QueryProcessor::State::check(const char* function, const Table& table, cons
         throw InvalidArgument(std::string(function) + ": the selection is of " +
                               std::to_string(state.opened.table->rows) + " rows, the table has " +
                               std::to_string(table.rows()));
+}
+
+BitsPtr QueryProcessor::State::gpu_bits(QueryEngine engine, const Table& table, const Selection& rows) {
+    const auto& state = detail::Access::of(rows);
+    if (state.opened.engine != QueryEngine::Cpu) return state.bits;
+    return engines.get(engine).open(detail::Access::of(table), {})->bits_of(state.opened.columns->words(*state.bits));
 }
 
 // ---- QueryProcessor
@@ -248,26 +276,34 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
     const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
                          right.columns());
     const auto& schema = detail::Access::of(plan).schema;
-    struct Side {
-        std::shared_ptr<const TableData> table;
-        std::size_t column;
-        std::optional<std::vector<std::uint32_t>> words{};
+    const auto a = schema.find_in(0, function, on.left).column, b = schema.find_in(1, function, on.right).column;
+    const std::function<Next(std::span<const RowPair>)> take_more = [&](std::span<const RowPair> pairs) {
+        take(pairs);
+        return Next::More;
     };
-    const auto side_of = [&](std::size_t i, const Table& table, const std::string& name, const Selection* rows) {
-        Side side{.table = {}, .column = schema.find_in(i, function, name).column};
-        side.table = in_memory(context, detail::Access::of(table), std::array{side.column});
-        if (rows) side.words = detail::Access::of(*rows).opened.columns->words(*detail::Access::of(*rows).bits);
-        return side;
+    const auto tools = join_tools(function, QueryEngine::Cpu);
+    if (loops_on_gpu()) {
+        const auto engine = options.engine == QueryEngine::Depth ? QueryEngine::Depth : QueryEngine::Bitmap;
+        const auto side_of = [&](const Table& table, std::size_t column, const Selection* rows) {
+            return SelectedSide{detail::Access::of(table), column, rows ? gpu_bits(engine, table, *rows) : nullptr};
+        };
+        const auto found = join_textures(side_of(left, a, left_rows), side_of(right, b, right_rows), on, tools,
+                                         texture_join_tools(engine), take_more);
+        if (found) return *found;
+    }
+    const auto table_of = [&](const Table& table, std::size_t column) {
+        return in_memory(context, detail::Access::of(table), std::array{column});
     };
-    const auto a = side_of(0, left, on.left, left_rows), b = side_of(1, right, on.right, right_rows);
-    const auto as_input = [](const Side& side) {
-        return JoinSide{*side.table, side.column, side.words ? &*side.words : nullptr};
+    const auto words_of = [](const Selection* rows) -> std::optional<std::vector<std::uint32_t>> {
+        if (!rows) return {};
+        const auto& state = detail::Access::of(*rows);
+        return state.opened.columns->words(*state.bits);
     };
-    return detail::query::join(as_input(a), as_input(b), on.band, on.method, join_tools(function, QueryEngine::Cpu),
-                               [&](std::span<const RowPair> pairs) {
-                                   take(pairs);
-                                   return Next::More;
-                               });
+    const auto left_table = table_of(left, a), right_table = table_of(right, b);
+    const auto left_words = words_of(left_rows), right_words = words_of(right_rows);
+    return detail::query::join({*left_table, a, left_words ? &*left_words : nullptr},
+                               {*right_table, b, right_words ? &*right_words : nullptr}, on.band, on.method, tools,
+                               take_more);
 }
 
 // ---- PendingCount

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -30,17 +29,15 @@ Found by_loops(const std::vector<KeyRange>& ranges, const std::vector<Key>& keys
     return found;
 }
 
-void append(Found& found, std::span<const Match> matches) {
-    for (const auto& [range, word, bits] : matches) {
-        CHECK(bits != 0);
-        for (auto rest = bits; rest != 0; rest &= rest - 1)
-            found.emplace_back(range, std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(rest)));
-    }
+Next append(Found& found, std::span<const Match> matches) {
+    for (const auto& [range, key] : matches) found.emplace_back(range, key);
+    return Next::More;
 }
 
 Found by(Matcher& matcher, const std::vector<KeyRange>& ranges, const std::vector<Key>& keys) {
     Found found;
-    matcher(ranges, keys, [&](std::span<const Match> matches) { append(found, matches); });
+    const auto n = matcher(ranges, keys, [&](std::span<const Match> matches) { return append(found, matches); });
+    CHECK(n == found.size());
     return found;
 }
 
@@ -151,7 +148,7 @@ TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
     scope.check();
 }
 
-TEST_CASE("more words than are read back at once, by a matcher that is used while it gives them") {
+TEST_CASE("more pairs than are read back at once, by a matcher that is used while it gives them") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     Matcher matcher(*detail::Access::of(context), 2);
@@ -162,12 +159,12 @@ TEST_CASE("more words than are read back at once, by a matcher that is used whil
     int calls = 0;
     matcher(ranges, keys, [&](std::span<const Match> matches) {
         ++calls;
-        append(found, matches);
         CHECK(by(matcher, {{9, 9}, {7, 7}}, keys) == Found{{0, 2}, {1, 0}});
+        return append(found, matches);
     });
     CHECK(calls > 2);
     CHECK((found == by_loops(ranges, keys)));
-    CHECK_THROWS_AS(matcher(ranges, keys, [](auto /*matches*/) { throw std::runtime_error("the caller's"); }),
+    CHECK_THROWS_AS(matcher(ranges, keys, [](auto /*matches*/) -> Next { throw std::runtime_error("the caller's"); }),
                     std::runtime_error);
     CHECK(by(matcher, {{9, 9}}, keys) == Found{{0, 2}});
     scope.check();

@@ -28,7 +28,10 @@ void BitmapColumns::add(const TableData& table, const RowPart& part, std::span<c
 }
 
 void BitmapColumns::send_again(std::span<const std::size_t> columns) {
-    for (const auto i : columns) tables_.send_again(pool_, *column(i));
+    for (const auto i : columns) {
+        auto& of = *column(i);
+        if (!std::exchange(of.unread, false)) tables_.send(pool_, of);
+    }
 }
 
 std::shared_ptr<GpuBits> BitmapColumns::make_bits() {

@@ -177,12 +177,12 @@ std::shared_ptr<GpuColumn> GpuTables::column(Pool& pool, const RowPart& part,
     const auto width = pool.shape.words * texels_a_word(data->type);
     auto spare = pool.keys->take([&](const gl::Texture& texture) { return texture.width() == width; });
     made->keys = spare ? std::move(*spare) : gl::Texture(device_, gl::Format::Rgba32ui, width, pool.shape.height);
-    send_again(pool, *made);
+    send(pool, *made);
     columns_[key] = {.data = data, .column = made, .used = clock_};
     return made;
 }
 
-void GpuTables::send_again(const Pool& pool, GpuColumn& column) {
+void GpuTables::send(const Pool& pool, GpuColumn& column) {
     const auto data = column.data.lock();
     if (std::holds_alternative<HostTextures>(data->values)) {
         copy_from_host(*data, column.part, pool.shape, column);

@@ -91,6 +91,7 @@ struct GpuColumn {
     ColumnType type = ColumnType::F32;
     std::uint64_t least = 0, most = 0;
     BitsPtr valid;  // the rows that have a value
+    bool unread = true;  // since its last upload
     std::weak_ptr<const ColumnData> data{};
     RowPart part{};
     // As the depth engine has it, once it was asked for.
@@ -121,8 +122,8 @@ class GpuTables {
                                                 const OpenPart& open_part);
     [[nodiscard]] std::shared_ptr<GpuColumn> column(Pool& pool, const RowPart& part,
                                                     const std::shared_ptr<const ColumnData>& data);
-    // Uploads a column that is there once more.
-    void send_again(const Pool& pool, GpuColumn& column);
+    // Uploads a column.
+    void send(const Pool& pool, GpuColumn& column);
 
     // As Engine has them, for parts of at most so many rows.
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns,

@@ -146,7 +146,7 @@ class Columns {
         return nullptr;
     }
 
-    // Uploads these columns once more, where they were uploaded.
+    // Uploads these columns once more, where they were uploaded, unless this is the first time that they are asked for.
     virtual void send_again(std::span<const std::size_t> /*columns*/) {}
     // Where columns and bits are textures of one part: what has them.
     [[nodiscard]] virtual BitmapColumns* textures() { return nullptr; }

@@ -25,13 +25,14 @@ class Engines {
     [[nodiscard]] QueryEngine choose(const TableData& table, std::span<const std::size_t> columns,
                                      const Work& work, const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);
+    // Makes room, if it must.
+    [[nodiscard]] bool has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns);
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 
   private:
     [[nodiscard]] DepthEngine& depth();
     [[nodiscard]] bool make_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
                                  std::size_t limit);
-    [[nodiscard]] bool has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns);
 
     std::optional<Context> context_;
     QueryOptions options_;

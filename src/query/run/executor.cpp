@@ -195,7 +195,14 @@ class Run {
     void plain(RowsRun& run);
 
     void on_pairs();
-    [[nodiscard]] std::optional<std::vector<std::uint32_t>> words(std::size_t node, std::size_t table);
+    struct Selected {
+        std::shared_ptr<Columns> columns{};  // null for all rows
+        BitsPtr rows{};
+        [[nodiscard]] std::optional<std::vector<std::uint32_t>> words() const {
+            return rows ? std::optional(columns->words(*rows)) : std::nullopt;
+        }
+    };
+    [[nodiscard]] Selected selected(std::size_t node, std::size_t table);
     [[nodiscard]] std::optional<PairFilter> filter() const;
     void take_pairs(const std::function<Next(std::span<const RowPair>)>& take);
     void join(std::size_t node, const std::function<Next(std::span<const RowPair>)>& take);
@@ -223,7 +230,7 @@ void Run::on_rows() {
     const auto columns = open(0);
     // The engine knows the table by this pointer; the one in tables_ may become another.
     const auto table = tables_.data[0];
-    RowsRun run(nodes_, *table, *columns, log_);
+    RowsRun run(nodes_, *table, *columns, log_, tools_.execution);
     if (group_) {
         groups(run);
     } else if (plain_) {
@@ -294,12 +301,13 @@ void Run::plain(RowsRun& run) {
 
 // ---- A join
 
-// The rows of a table that a node selects; nothing for all of them.
-std::optional<std::vector<std::uint32_t>> Run::words(std::size_t node, std::size_t table) {
+// The rows of a table that a node selects.
+Run::Selected Run::selected(std::size_t node, std::size_t table) {
     if (nodes_[node].kind == NodeKind::Rows && is_everything(nodes_[node])) return {};
-    const auto columns = open(table);
-    RowsRun run(nodes_, *tables_.data.at(table), *columns, log_);
-    return columns->words(*run.bits(node));
+    auto columns = open(table);
+    RowsRun run(nodes_, *tables_.data.at(table), *columns, log_, tools_.execution);
+    auto rows = run.bits(node);
+    return {std::move(columns), std::move(rows)};
 }
 
 std::optional<PairFilter> Run::filter() const {
@@ -314,16 +322,26 @@ std::optional<PairFilter> Run::filter() const {
 
 void Run::join(std::size_t node, const std::function<Next(std::span<const RowPair>)>& take) {
     const auto& n = nodes_[node];
-    const auto left = words(n.inputs[0], 0), right = words(n.inputs[1], 1);
+    const auto left = selected(n.inputs[0], 0), right = selected(n.inputs[1], 1);
     const auto& on = *n.join;
-    const auto side = [&](std::size_t table, const std::string& name, const auto& rows) {
+    const auto column = [&](std::size_t table, const std::string& name) {
         const auto known = plan_.schema.find_in(table, function, name);
-        const auto& data = *tables_.data.at(table);
-        return JoinSide{data, column_in(data, plan_.schema[known]), rows ? &*rows : nullptr};
+        return column_in(*tables_.data.at(table), plan_.schema[known]);
     };
+    const auto a = column(0, on.left), b = column(1, on.right);
     const cpu::Stopwatch time;
-    const auto pairs =
-        query::join(side(0, on.left, left), side(1, on.right, right), on.band, on.method, tools_.join, take);
+    auto found = std::optional<std::uint64_t>();
+    if (&tools_.engine != &tools_.cpu) {
+        found = join_textures({tables_.data[0], a, left.rows}, {tables_.data[1], b, right.rows}, on, tools_.join,
+                              tools_.texture_join, take);
+    }
+    if (!found) {
+        const auto left_words = left.words(), right_words = right.words();
+        found = query::join({*tables_.data[0], a, left_words ? &*left_words : nullptr},
+                            {*tables_.data[1], b, right_words ? &*right_words : nullptr}, on.band, on.method,
+                            tools_.join, take);
+    }
+    const auto pairs = *found;
     log_.add(node, pairs, time.ms());
     if (nodes_[source_].kind == NodeKind::Join) result_.matched = pairs;
 }

@@ -11,6 +11,7 @@
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"
 #include "query/run/measures.hpp"
+#include "query/run/texture_join.hpp"
 #include "query/run/work.hpp"
 
 namespace quadmill::detail::query {
@@ -19,7 +20,9 @@ struct RunTools {
     Engine& engine;  // for the rows of the tables
     Engine& cpu;     // for chunks of pairs
     JoinTools join;
+    TextureJoinTools texture_join;
     Statistics statistics = Statistics::Off;
+    Execution execution = Execution::Pipelined;
     // The table with those columns in memory that are textures of the host.
     std::function<std::shared_ptr<const TableData>(const std::shared_ptr<const TableData>& table,
                                                    std::span<const std::size_t> columns)>
