@@ -290,9 +290,9 @@ enum class QueryEngine {
 enum class SumPrecision {
     Exact,   ///< as Predicate says
     Float32  ///< as SIGMOD'04 has it: values, factors, the constant and each step are rounded to float32. Of n terms, a
-             ///< row's answer is that of real numbers where both sides differ by more than (n + 4) 2^-24 times the sum of
-             ///< the absolute values of terms and constant, and all of these are 0 or from 2^-100 to 2^100. A sum of
-             ///< integers that may be beyond 2^53 stays exact
+    ///< row's answer is that of real numbers where both sides differ by more than (n + 4) 2^-24 times the sum of
+    ///< the absolute values of terms and constant, and all of these are 0 or from 2^-100 to 2^100. A sum of
+    ///< integers that may be beyond 2^53 stays exact
 };
 
 /// How a plan's nodes follow each other.

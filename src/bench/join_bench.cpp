@@ -115,8 +115,7 @@ std::uint64_t answer(QueryProcessor& processor, const JoinCase& which, JoinBy by
                                         [&](std::span<const std::vector<Value>> rows) { pairs += rows.size(); }));
         return pairs;
     }
-    static_cast<void>(processor.join(tables.left, tables.right,
-                                     {.left = "k", .right = "k", .method = method_of(by)},
+    static_cast<void>(processor.join(tables.left, tables.right, {.left = "k", .right = "k", .method = method_of(by)},
                                      [&](std::span<const RowPair> some) { pairs += some.size(); }));
     return pairs;
 }
@@ -150,8 +149,7 @@ JoinBench::JoinBench(std::optional<Context> context, std::string why_no_context,
 
 std::string JoinBench::unfit(const JoinContender& contender, const JoinCase& which) const {
     if (on_gpu(contender.by) && !context_) return why_no_context_;
-    if (contender.by == JoinBy::OneOperation && which.figure != JoinFigure::Graph)
-        return "there is one operation only";
+    if (contender.by == JoinBy::OneOperation && which.figure != JoinFigure::Graph) return "there is one operation only";
     if (contender.is_rival() && which.figure == JoinFigure::Greater) return "there is no join";
     return {};
 }

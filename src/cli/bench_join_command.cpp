@@ -19,10 +19,8 @@ namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 
-const Words<JoinFigure> figure_words{{"5", JoinFigure::Greater},
-                                     {"6", JoinFigure::Matching},
-                                     {"7", JoinFigure::Multiple},
-                                     {"9", JoinFigure::Graph}};
+const Words<JoinFigure> figure_words{
+    {"5", JoinFigure::Greater}, {"6", JoinFigure::Matching}, {"7", JoinFigure::Multiple}, {"9", JoinFigure::Graph}};
 const Words<QueryEngine> gpu_engine_words{{"bitmap", QueryEngine::Bitmap}, {"depth", QueryEngine::Depth}};
 
 struct BenchJoin : BenchRun {
@@ -176,7 +174,8 @@ void add_bench_join_command(CLI::App& bench, const std::string& command_line) {
     verb->add_option("--plot", work->plot_file, "Draw the times of figures 5 to 7 as SVG")->type_name("FILE.svg");
     verb->footer(
         "ours: nested loops on the GPU; selections stay there, and pairs come back. one-op: each operation by itself,\n"
-        "its columns uploaded and its rows read back. cpu: nested loops on a thread. Figure 5: 15,000 to 165,000 values\n"
+        "its columns uploaded and its rows read back. cpu: nested loops on a thread. Figure 5: 15,000 to 165,000 "
+        "values\n"
         "against a constant. 6 and 7: joins of 9,000 values, of which 0 to 100 % match, or with 1 to 20 pairs an\n"
         "element. 9: the graph of figure 8, 15,000 values of which 7,679 are masked out by the first comparison and\n"
         "13,068 go on after OR to a join of 6,790 pairs.\n"

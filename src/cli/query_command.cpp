@@ -140,8 +140,9 @@ void QueryCommand::open_processor() {
         session_.emplace(*context_);
         if (profile) profiler_.emplace(*context_);
     }
-    if (!processor_) processor_.emplace(QueryOptions{
-            .threads = options.threads, .statistics = options.statistics, .execution = options.execution});
+    if (!processor_)
+        processor_.emplace(
+            QueryOptions{.threads = options.threads, .statistics = options.statistics, .execution = options.execution});
 }
 
 QueryPlan QueryCommand::plan(const std::vector<Table>& tables, const SqlTypes& known) const {

@@ -138,8 +138,8 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
         const auto columns = needed_columns(detail::Access::of(plan), i, *tables.at(i));
         // One engine for both tables of a join: the GPU's when either is large, and room is for either.
-        const auto which = engines.choose(*tables.at(i), columns, work_of(detail::Access::of(plan), i, *tables.at(i)),
-                                          tuning);
+        const auto which =
+            engines.choose(*tables.at(i), columns, work_of(detail::Access::of(plan), i, *tables.at(i)), tuning);
         if (engine != QueryEngine::Bitmap && which != QueryEngine::Cpu) engine = which;
     }
     const RunTools tools{

@@ -155,7 +155,8 @@ class Watcher : public PassObserver {
             const auto is_there = [&](std::size_t row) {
                 if (!cells.has_value(row)) return step.depth[row] == planes.null_code;
                 const auto key = cells.key(row);
-                return step.depth[row] == (planes.runs.empty() ? planes.code(key, plane) : planes.codes(key, key)->first);
+                return step.depth[row] ==
+                       (planes.runs.empty() ? planes.code(key, plane) : planes.codes(key, key)->first);
             };
             std::size_t row = 0;
             while (row < data.rows && is_there(row)) ++row;

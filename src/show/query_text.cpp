@@ -80,7 +80,8 @@ std::string count_words(const QueryStep& step, bool last) {
 std::string load_text(const WatchedQuery& query, const QueryStep& step) {
     const auto* content = step.content ? &*step.content : nullptr;
     if (step.name == "difference to depth")
-        return "The difference of two columns' values goes to the depth buffer, as a code below, at or above that of 0: "
+        return "The difference of two columns' values goes to the depth buffer, as a code below, at or above that of "
+               "0: "
                "a op b is (a - b) op 0. It is that of their ranks among all values, so it is exact.";
     const auto shift = content ? content->planes.shift(content->plane) : 0;
     const auto part = content && !content->whole()

@@ -125,7 +125,8 @@ TEST_CASE("two columns compare by the depth of their difference, floats too") {
     std::vector<bool> valid(rows);
     const std::vector<float> special{0.0F, -0.0F, infinity, -infinity, nan, 1e-45F, -1e-45F, 3.4e38F};
     for (std::size_t i = 0; i < rows; ++i) {
-        f[i] = i % 5 == 0 ? special[random() % special.size()] : std::ldexp(1.0F, static_cast<int>(random() % 200) - 100);
+        f[i] =
+            i % 5 == 0 ? special[random() % special.size()] : std::ldexp(1.0F, static_cast<int>(random() % 200) - 100);
         g[i] = i % 3 == 0 ? f[i] : i % 3 == 1 ? std::nextafter(f[i], infinity) : -f[i];
         d[i] = i % 4 == 0 ? double{f[i]} : static_cast<double>(random() % 1000) - 500;
         l[i] = static_cast<std::int64_t>(random() % 1000) - 500;
@@ -175,7 +176,7 @@ TEST_CASE("columns of floats take one plane where their keys, less the gaps, do"
     table.add("halves", halves).add("real", real).add("both", both).add("few", few).add("far", far);
     table.add("nulls", few, valid).add("wide", wide);
     const auto& data = *detail::Access::of(table);
-    const std::map<std::string, int> planes{{"halves", 1}, {"real", 1}, {"both", 1}, {"few", 1},
+    const std::map<std::string, int> planes{{"halves", 1}, {"real", 1},  {"both", 1}, {"few", 1},
                                             {"far", 1},    {"nulls", 1}, {"wide", 1}};
     for (const auto& column : data.columns) {
         INFO(column->name);
@@ -190,12 +191,14 @@ TEST_CASE("columns of floats take one plane where their keys, less the gaps, do"
         CHECK(passes.all() <= 3);
         CHECK(passes.count["to depth"] == 0);
     }
-    const std::vector<double> ends{-1e300, -300, -299.5, -0.1, 0, 1e-30, 0.25, 0.5, 17, 99.9999, 100, 999.5, 1000, 1e300};
+    const std::vector<double> ends{-1e300, -300, -299.5,  -0.1, 0,     1e-30, 0.25,
+                                   0.5,    17,   99.9999, 100,  999.5, 1000,  1e300};
     for (const auto& column : data.columns) {
         const auto name = quadmill::column(column->name);
         INFO(column->name);
         for (const auto low : ends) {
-            for (const auto op : all_comparisons) CHECK(count_of(depth, table, name.compare(op, low)) == count_of(cpu, table, name.compare(op, low)));
+            for (const auto op : all_comparisons)
+                CHECK(count_of(depth, table, name.compare(op, low)) == count_of(cpu, table, name.compare(op, low)));
             for (const auto high : ends) {
                 const auto where = name.between(low, high);
                 CHECK(count_of(depth, table, where) == count_of(cpu, table, where));
@@ -302,8 +305,8 @@ TEST_CASE("semi-linear conditions by fragments that are discarded: exact, or in 
     const auto more = Predicate::linear({{1, "x"}, {1, "y"}}, Comparison::Greater, 16777216);
     CHECK(exact.count(large, more) == 1);
     CHECK(rough.count(large, more) == 0);
-    CHECK_THROWS_WITH_AS(QueryProcessor(context, {.sums = SumPrecision::Float32}), doctest::Contains("engine must be Depth"),
-                         InvalidArgument);
+    CHECK_THROWS_WITH_AS(QueryProcessor(context, {.sums = SumPrecision::Float32}),
+                         doctest::Contains("engine must be Depth"), InvalidArgument);
 }
 
 TEST_CASE("counts under way: several at once, answered in any order, by every engine") {

@@ -267,7 +267,7 @@ std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, JoinMethod me
                                                        : JoinWay::LoopsOnCpu;
     const auto found = way == JoinWay::LoopsOnGpu   ? nested_loops_on_gpu(left, right, near, tools.match, chunk)
                        : way == JoinWay::LoopsOnCpu ? nested_loops(left, right, near, chunk)
-                                                : sort_merge(std::move(left), std::move(right), near, tools, chunk);
+                                                    : sort_merge(std::move(left), std::move(right), near, tools, chunk);
     chunk.flush();
     return found;
 }

@@ -61,8 +61,8 @@ void BitList::draw(const BitWords& words, std::uint64_t first, std::size_t n, co
         samplers += " uniform highp usampler2D " + name + ";";
         descend += " node = down(" + name + ", node, rest);";
     }
-    const auto& program = programs_.get("query/bits_list.frag", shaders::query_bits_list_frag,
-                                        words.glsl + samplers + descend + "\n");
+    const auto& program =
+        programs_.get("query/bits_list.frag", shaders::query_bits_list_frag, words.glsl + samplers + descend + "\n");
     auto uniforms = words.uniforms;
     uniforms.set({{"first", static_cast<unsigned>(first)}, {"count", static_cast<unsigned>(n)}});
     gl::Pass pass{.name = "list bits",

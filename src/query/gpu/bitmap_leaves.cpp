@@ -10,7 +10,6 @@
 #include "quadmill_shaders.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 
-
 namespace quadmill::detail::query {
 
 namespace {
@@ -85,9 +84,8 @@ gl::Texture BitmapColumns::send_list(gl::Format format, std::span<const std::byt
 
 BitsPtr BitmapColumns::pair(const Pair& leaf) {
     const auto &a = *column(leaf.a), &b = *column(leaf.b);
-    const auto& program =
-        programs_.get("query/pair.frag", shaders::query_pair_frag,
-                      pair_prelude(leaf.as, a.type, b.type, pool_.shape.words));
+    const auto& program = programs_.get("query/pair.frag", shaders::query_pair_frag,
+                                        pair_prelude(leaf.as, a.type, b.type, pool_.shape.words));
     const auto valid = all_valid(std::array{leaf.a, leaf.b});
     auto bits = make_bits();
     // The program may have no use for some.
@@ -99,9 +97,9 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
 BitsPtr BitmapColumns::formula(const Formula& leaf) {
     const auto made = formula_program(leaf, FormulaRows::Words, SumPrecision::Exact,
                                       [this](std::size_t i) { return column(i)->type; });
-    const auto& program = programs_.get(
-        "query/formula.frag", shaders::query_formula_frag,
-        keys_prelude(ColumnType::F64, pool_.shape.words) + shaders::query_values_glsl + made.prelude);
+    const auto& program =
+        programs_.get("query/formula.frag", shaders::query_formula_frag,
+                      keys_prelude(ColumnType::F64, pool_.shape.words) + shaders::query_values_glsl + made.prelude);
     auto bits = make_bits();
     const auto valid = all_valid(made.columns);
     gl::Pass pass{.name = "formula",

@@ -358,8 +358,8 @@ void DepthColumns::pair(const Pair& pair, int level, bool count) {
 }
 
 void DepthColumns::formula(const Formula& formula, int level, bool count) {
-    const auto made = formula_program(formula, FormulaRows::Pixels, engine_.sums_,
-                                      [this](std::size_t i) { return column(i).type; });
+    const auto made =
+        formula_program(formula, FormulaRows::Pixels, engine_.sums_, [this](std::size_t i) { return column(i).type; });
     const auto& program =
         programs_.get("query/at_formula.frag", {shaders::query_at_depth_vert, shaders::query_at_formula_frag},
                       keys_prelude(ColumnType::F64, bitmap_.shape().words) + shaders::query_values_glsl +
@@ -552,9 +552,8 @@ void DepthColumns::load_found(std::size_t i, int plane, int known, std::uint32_t
     const auto& of = bitmap_.column(i);
     const auto vertex =
         std::string(shaders::query_shifted_glsl) + shaders::query_found_bits_glsl + shaders::query_found_prefix_vert;
-    const auto& program =
-        programs_.get("query/found_plane.frag", {vertex.c_str(), shaders::query_found_plane_frag},
-                      prelude(of->type, planes));
+    const auto& program = programs_.get("query/found_plane.frag", {vertex.c_str(), shaders::query_found_plane_frag},
+                                        prelude(of->type, planes));
     forget_depth();
     gl::Pass pass{.name = "plane to depth",
                   .program = &program,

@@ -90,7 +90,7 @@ struct GpuColumn {
     gl::Texture keys;
     ColumnType type = ColumnType::F32;
     std::uint64_t least = 0, most = 0;
-    BitsPtr valid;  // the rows that have a value
+    BitsPtr valid;       // the rows that have a value
     bool unread = true;  // since its last upload
     std::weak_ptr<const ColumnData> data{};
     RowPart part{};

@@ -130,8 +130,8 @@ glm::uvec2 words_of(double value) {
 glm::uvec2 float_words_of(double value) {
     constexpr auto infinity = std::numeric_limits<float>::infinity();
     const bool large = std::abs(value) > std::numeric_limits<float>::max();
-    const auto nearest = large ? std::copysign(infinity, static_cast<float>(std::copysign(1.0, value)))
-                               : static_cast<float>(value);
+    const auto nearest =
+        large ? std::copysign(infinity, static_cast<float>(std::copysign(1.0, value))) : static_cast<float>(value);
     return {std::bit_cast<std::uint32_t>(nearest), 0};
 }
 
@@ -166,9 +166,8 @@ FormulaProgram formula_program(const Formula& leaf, FormulaRows rows, SumPrecisi
     const auto numbers = leaf.as == Formula::As::Integers     ? Numbers::Integers
                          : precision == SumPrecision::Float32 ? Numbers::Floats
                                                               : Numbers::Doubles;
-    FormulaProgram made{.columns = columns,
-                        .prelude = {},
-                        .uniforms = {{"wanted", relations_of(leaf.op, leaf.negate)}}};
+    FormulaProgram made{
+        .columns = columns, .prelude = {}, .uniforms = {{"wanted", relations_of(leaf.op, leaf.negate)}}};
     FormulaCode code(numbers);
     std::size_t constants = 0;
     for (const auto& step : leaf.steps) {

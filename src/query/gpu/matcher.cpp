@@ -17,9 +17,8 @@ namespace {
 
 constexpr std::size_t usual_line = 512;  // of a line of matches
 constexpr std::size_t least_line = 32;
-constexpr std::size_t group = 4;  // left rows that a texel of matches has words of
-// Lines of pairs that are read back at once, where there are few and where there are many.
-constexpr int few_lines = 8, most_lines = 512;
+constexpr std::size_t group = 4;                          // left rows that a texel of matches has words of
+constexpr std::size_t least_lines = 8, most_lines = 512;  // of pairs that are read back at once
 
 std::size_t up(std::size_t a, std::size_t b) {
     return (a + b - 1) / b;
@@ -81,8 +80,8 @@ class MatchRun {
     // The keys of a part, in the layout of keys.glsl; and left rows [first, first + count).
     virtual void make_keys(std::size_t part, std::size_t first, std::size_t count) = 0;
     virtual void make_ranges(std::size_t first, std::size_t count) = 0;
-    // What pairs of places in order are; the target itself, or another one of its size.
-    virtual const pass::Target& rows_of(const pass::Target& pairs) { return pairs; }
+    // What pairs of places in order are; those of kept_.pairs[i] themselves, or of another target.
+    virtual const pass::Target& rows_of(std::size_t i) { return kept_.pairs.at(i); }
     void fit_keys(std::size_t part, std::size_t count);
     // As match.frag takes them.
     void fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
@@ -120,10 +119,8 @@ MatchRun::MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, st
       take_(take) {
     const auto lines = tiling_.lines * tiling_.groups;
     fit(device_, kept_.matches, gl::Format::Rgba32ui, static_cast<int>(tiling_.words), height_for(lines, device_));
-    fit(device_, kept_.few_pairs, gl::Format::Rg32ui, list_width, few_lines);
     fit(device_, kept_.ranges, gl::Format::Rgba32ui, group, height_for(tiling_.groups, device_));
-    quads_ =
-        gl::QuadList(device_, {gl::rectangle(0, 0, static_cast<int>(tiling_.words), static_cast<int>(lines))});
+    quads_ = gl::QuadList(device_, {gl::rectangle(0, 0, static_cast<int>(tiling_.words), static_cast<int>(lines))});
 }
 
 void MatchRun::fit_keys(std::size_t part, std::size_t count) {
@@ -169,13 +166,12 @@ void MatchRun::list_pairs(std::size_t first, std::size_t count, std::size_t part
     const auto all = kept_.bits->count(words);
     found_ += all;
     for (std::uint64_t from = 0; from < all && !enough_;) {
-        const bool few = all - from <= static_cast<std::uint64_t>(list_width) * few_lines;
-        auto& target = few ? kept_.few_pairs : kept_.pairs;
-        fit(device_, target, gl::Format::Rg32ui, list_width, few ? few_lines : most_lines);
-        const auto n = static_cast<std::size_t>(
-            std::min<std::uint64_t>(all - from, product(list_width, few ? few_lines : most_lines)));
-        kept_.bits->draw(words, from, n, target);
-        kept_.back.request(device_, rows_of(target).texture);
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(all - from, list_width * most_lines));
+        const auto lines = std::max(std::bit_ceil(up(n, list_width)), least_lines);
+        const auto i = static_cast<std::size_t>(std::countr_zero(lines / least_lines));
+        fit(device_, kept_.pairs.at(i), gl::Format::Rg32ui, list_width, static_cast<int>(lines));
+        kept_.bits->draw(words, from, n, kept_.pairs.at(i));
+        kept_.back.request(device_, rows_of(i).texture);
         pairs_.resize(n);
         std::memcpy(pairs_.data(), kept_.back.wait().data(), n * sizeof(Match));
         enough_ = take_(pairs_) == Next::Enough;
@@ -304,8 +300,7 @@ class MatchOfTextures final : public MatchRun {
     }
 
     void make_keys(std::size_t part, std::size_t first, std::size_t count) override {
-        const auto& program =
-            programs_.get("query/join_keys.frag", shaders::query_join_keys_frag, prelude(1));
+        const auto& program = programs_.get("query/join_keys.frag", shaders::query_join_keys_frag, prelude(1));
         fill_keys("join keys", program, 1, kept_.keys[part], up(count, tiling_.words * Shape::rows_a_word),
                   {{"first", static_cast<int>(first)},
                    {"count", static_cast<int>(count)},
@@ -313,15 +308,15 @@ class MatchOfTextures final : public MatchRun {
     }
 
     void make_ranges(std::size_t first, std::size_t count) override {
-        const auto& program =
-            programs_.get("query/join_ranges.frag", shaders::query_join_ranges_frag, prelude(0));
+        const auto& program = programs_.get("query/join_ranges.frag", shaders::query_join_ranges_frag, prelude(0));
         fill_keys("join ranges", program, 0, kept_.ranges, up(count, group),
                   {{"first", static_cast<int>(first)}, {"count", static_cast<int>(count)}});
     }
 
-    const pass::Target& rows_of(const pass::Target& pairs) override {
+    const pass::Target& rows_of(std::size_t i) override {
+        const auto& pairs = kept_.pairs.at(i);
         if (!sides_[0]->rows && !sides_[1]->rows) return pairs;
-        auto& rows = &pairs == &kept_.few_pairs ? kept_.few_rows : kept_.rows;
+        auto& rows = kept_.rows.at(i);
         fit(device_, rows, gl::Format::Rg32ui, pairs.texture.width(), pairs.texture.height());
         const auto& program = programs_.get("query/pair_rows.frag", shaders::query_pair_rows_frag,
                                             std::string(sides_[0]->rows ? "#define LISTED_LEFT\n" : "") +

@@ -38,9 +38,10 @@ class Matcher {
 
     // What calls may take over from those before.
     struct Kept {
-        Kept(gl::Device& device, pass::Programs& programs)
-            : bits(std::make_unique<BitList>(device, programs)) {}
-        pass::Target matches, few_pairs, pairs, few_rows, rows, ranges;
+        Kept(gl::Device& device, pass::Programs& programs) : bits(std::make_unique<BitList>(device, programs)) {}
+        pass::Target matches, ranges;
+        // Pairs that are read back at once, and their rows, by the number of lines: 8, 16, .. 512.
+        std::array<pass::Target, 7> pairs, rows;
         std::array<pass::Target, 2> lists;  // of the rows of either side
         std::vector<pass::Target> keys;
         std::unique_ptr<BitList> bits;

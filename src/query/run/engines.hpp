@@ -22,8 +22,8 @@ class Engines {
 
     // For a table, the columns of it that will be asked for, and what will be; never Auto.
     // Throws InvalidArgument where the engine that was asked for has no room.
-    [[nodiscard]] QueryEngine choose(const TableData& table, std::span<const std::size_t> columns,
-                                     const Work& work, const Tuning& tuning);
+    [[nodiscard]] QueryEngine choose(const TableData& table, std::span<const std::size_t> columns, const Work& work,
+                                     const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);
     // Makes room, if it must.
     [[nodiscard]] bool has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns);

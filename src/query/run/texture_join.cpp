@@ -58,7 +58,7 @@ struct Opened {
         if (!textures) return;
         if (tools.execution == Execution::OneOperation) columns->send_again(std::array{side.column});
         const auto& valid = textures->column(side.column)->valid;
-        rows = !side.rows                ? valid
+        rows = !side.rows                 ? valid
                : valid == textures->all() ? side.rows
                                           : textures->combine(BoolOp::And, *side.rows, *valid);
         count = static_cast<std::size_t>(textures->count(*rows));
