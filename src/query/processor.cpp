@@ -120,7 +120,7 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
 }
 
 TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
-    TextureJoinTools tools{.engine = engines.get(engine), .has_room = {}, .execution = options.execution};
+    TextureJoinTools tools{.engine = &engines.get(engine), .has_room = {}, .execution = options.execution};
     if (engine == QueryEngine::Cpu || !loops_on_gpu()) return tools;
     tools.has_room = [this, engine](const TableData& table, std::size_t column) {
         return engines.has_room(engine, table, std::array{column});

@@ -20,7 +20,7 @@ struct RunTools {
     Engine& engine;  // for the rows of the tables
     Engine& cpu;     // for chunks of pairs
     JoinTools join;
-    TextureJoinTools texture_join;
+    TextureJoinTools texture_join{};
     Statistics statistics = Statistics::Off;
     Execution execution = Execution::Pipelined;
     // The table with those columns in memory that are textures of the host.

@@ -53,7 +53,7 @@ struct Opened {
     std::size_t count = 0;
 
     Opened(const SelectedSide& side, const TextureJoinTools& tools)
-        : columns(tools.engine.open(side.table, std::array{side.column})) {
+        : columns(tools.engine->open(side.table, std::array{side.column})) {
         auto* textures = columns->textures();
         if (!textures) return;
         if (tools.execution == Execution::OneOperation) columns->send_again(std::array{side.column});
@@ -82,7 +82,7 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     const auto as = comparison_of(a, b);
     if (!as) return {};
     // NULLs, of which nothing is known yet, may be among them.
-    const auto most_l = rows_of(left, textures.engine), most_r = rows_of(right, textures.engine);
+    const auto most_l = rows_of(left, *textures.engine), most_r = rows_of(right, *textures.engine);
     if (most_l == 0 || most_r == 0) return 0;
     if (on.method != JoinMethod::NestedLoops && quickest(most_l, most_r, tools) != JoinWay::LoopsOnGpu) return {};
     if (!textures.has_room(*left.table, left.column) || !textures.has_room(*right.table, right.column)) return {};

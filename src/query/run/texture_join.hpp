@@ -29,9 +29,9 @@ struct SelectedSide {
 };
 
 struct TextureJoinTools {
-    Engine& engine;
+    Engine* engine = nullptr;
     // Whether the engine has room for that column.
-    std::function<bool(const TableData& table, std::size_t column)> has_room;
+    std::function<bool(const TableData& table, std::size_t column)> has_room{};
     MatchTextures match{};  // null: there are no loops on the GPU
     Execution execution = Execution::Pipelined;
 };
