@@ -177,10 +177,10 @@ JoinCaseResult JoinBench::run(const JoinCase& which) {
     std::vector<std::vector<double>> times(contenders_.size());
     for (std::size_t i = 0; i < contenders_.size(); ++i)
         found.results.push_back({.contender = &contenders_[i], .refusal = unfit(contenders_[i], which)});
-    for (int repetition = 0; repetition <= repeat_; ++repetition) {  // the first is not counted
+    for (int repetition = 0; repetition <= repeat_; ++repetition) {  // the first is not counted, and for the GPU alone
         for (std::size_t i = 0; i < contenders_.size(); ++i) {
             auto& result = found.results[i];
-            if (!result.ran()) continue;
+            if (!result.ran() || (repetition == 0 && !on_gpu(contenders_[i].by))) continue;
             const auto ms = time(i, which);
             result.verified = result.verified && ms;
             if (repetition > 0) times[i].push_back(ms.value_or(0));
