@@ -353,7 +353,7 @@ TEST_CASE("columns of every type join on the GPU as on the CPU, selected or not,
     CHECK(pairs > 10000);
 }
 
-TEST_CASE("a plan's operations one by one give what they give together, and upload each time") {
+TEST_CASE("a plan's operations one by one give what they give together") {
     auto context = context_of_test();
     std::mt19937_64 random(22);
     std::vector<float> c(5000), e(5000), b(5000), other(3000);

@@ -14,6 +14,9 @@ namespace quadmill::detail::query {
 
 namespace {
 
+// What a texture of list_width holds on every device.
+constexpr std::size_t most_listed = std::size_t{list_width} << 14U;
+
 bool is_float(ColumnType type) {
     return type == ColumnType::F32 || type == ColumnType::F64;
 }
@@ -89,6 +92,7 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     const Opened l(left, textures), r(right, textures);
     if (!l.columns->textures() || !r.columns->textures()) return {};
     if (l.count == 0 || r.count == 0) return 0;
+    if (l.count > most_listed || r.count > most_listed || left.table->dictionary->size() > most_listed) return {};
     gl::Texture places;
     if (a.type == ColumnType::Text && left.table->dictionary != right.table->dictionary) {
         const auto list = places_in(*left.table->dictionary, *right.table->dictionary);
