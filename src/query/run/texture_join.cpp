@@ -17,14 +17,14 @@ namespace {
 // What a texture of list_width holds on every device.
 constexpr std::size_t most_listed = std::size_t{list_width} << 14U;
 
-bool is_float(ColumnType type) {
+bool holds_floats(ColumnType type) {
     return type == ColumnType::F32 || type == ColumnType::F64;
 }
 
 // As what the columns compare; nothing where that would round.
 std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) {
     if (a.type == b.type) return Pair::As::Keys;
-    if (!is_float(a.type) && !is_float(b.type)) return Pair::As::Integers;
+    if (!holds_floats(a.type) && !holds_floats(b.type)) return Pair::As::Integers;
     for (const auto* column : {&a, &b}) {
         if (column->type != ColumnType::I64) continue;
         if (KeyOf<std::int64_t>::value(column->least) < -exact_doubles ||
@@ -50,12 +50,12 @@ std::uint64_t rows_of(const SelectedSide& side, Engine& engine) {
 }
 
 // A side whose column is on the GPU.
-struct Opened {
+struct JoinedSide {
     std::shared_ptr<Columns> columns;
     BitsPtr rows;
     std::size_t count = 0;
 
-    Opened(const SelectedSide& side, const TextureJoinTools& tools)
+    JoinedSide(const SelectedSide& side, const TextureJoinTools& tools)
         : columns(tools.engine->open(side.table, std::array{side.column})) {
         auto* textures = columns->textures();
         if (!textures) return;
@@ -89,7 +89,7 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     if (most_l == 0 || most_r == 0) return 0;
     if (on.method != JoinMethod::NestedLoops && quickest(most_l, most_r, tools) != JoinWay::LoopsOnGpu) return {};
     if (!textures.has_room(*left.table, left.column) || !textures.has_room(*right.table, right.column)) return {};
-    const Opened l(left, textures), r(right, textures);
+    const JoinedSide l(left, textures), r(right, textures);
     if (!l.columns->textures() || !r.columns->textures()) return {};
     if (l.count == 0 || r.count == 0) return 0;
     if (l.count > most_listed || r.count > most_listed || left.table->dictionary->size() > most_listed) return {};
