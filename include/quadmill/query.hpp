@@ -212,7 +212,8 @@ struct Output {
 /// How a join finds its pairs.
 enum class JoinMethod {
     Auto,         ///< nested loops for few rows, else sort-merge
-    NestedLoops,  ///< every row against every row; by passes where the engine is one of the GPU
+    NestedLoops,  ///< every row against every row; by passes where the engine is one of the GPU: of columns that are
+                  ///< equal, selections then stay there, and the list of pairs is made there, some left rows at a time
     SortMerge     ///< both columns sorted (in the processor's context, when it has one), then merged
 };
 
@@ -278,10 +279,27 @@ enum class Statistics {
 
 /// What ran: predicates by the graphics pipeline or by the CPU.
 enum class QueryEngine {
-    Auto,   ///< what was measured fastest for the rows and the device
+    Auto,   ///< what was measured fastest for the question, the rows and the device; a QueryResult says which it was
     Cpu,    ///< loops on CPU threads
-    Depth,  ///< columns in the depth buffer, predicates by depth and stencil tests, counts by occlusion queries
+    Depth,  ///< columns in the depth buffer, predicates by depth and stencil tests, counts by occlusion queries, the
+            ///< k-th value, MIN and MAX by a count for each bit
     Bitmap  ///< fragment programs that write 32 rows' bits at once, counts by reduction
+};
+
+/// How QueryEngine::Depth computes sums of columns; the other engines have Exact only.
+enum class SumPrecision {
+    Exact,   ///< as Predicate says
+    Float32  ///< as SIGMOD'04 has it: values, factors, the constant and each step are rounded to float32. Of n terms, a
+    ///< row's answer is that of real numbers where both sides differ by more than (n + 4) 2^-24 times the sum of
+    ///< the absolute values of terms and constant, and all of these are 0 or from 2^-100 to 2^100. A sum of
+    ///< integers that may be beyond 2^53 stays exact
+};
+
+/// How a plan's nodes follow each other.
+enum class Execution {
+    Pipelined,    ///< selections stay where they were found; a column is uploaded once
+    OneOperation  ///< each node by itself, as MDS'09 compares with: its columns and selections are uploaded for it, and
+                  ///< what it selects is read back. For measurements
 };
 
 struct QueryOptions {
@@ -289,6 +307,8 @@ struct QueryOptions {
     unsigned threads = 0;        ///< of the CPU; 0: all
     std::size_t gpu_memory = 0;  ///< at most so many bytes for columns; 0: all that the driver says is free
     Statistics statistics = Statistics::Off;
+    SumPrecision sums = SumPrecision::Exact;
+    Execution execution = Execution::Pipelined;
 };
 
 /// What a node of a plan did in a run. Where an engine does a whole condition at once, its last node stands for all.
@@ -365,6 +385,26 @@ class QUADMILL_API QueryPlan {
 
 class QUADMILL_API Selection;
 
+/// A COUNT under way on the GPU. Keeps its processor's context in use.
+class QUADMILL_API PendingCount {
+  public:
+    PendingCount(PendingCount&&) noexcept;
+    PendingCount& operator=(PendingCount&&) noexcept;
+    ~PendingCount();
+    /// Whether get() returns at once.
+    [[nodiscard]] bool ready() const;
+    /// Waits for the GPU; the same each time.
+    [[nodiscard]] std::uint64_t get() const;
+    [[nodiscard]] QueryEngine engine() const noexcept;
+
+    struct State;
+
+  private:
+    friend detail::Access;
+    explicit PendingCount(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
 /// Runs queries in one context, or on the CPU alone; keeps its programs, and the columns of the tables that it has seen
 /// in textures for as long as the tables live.
 ///
@@ -401,6 +441,14 @@ class QUADMILL_API QueryProcessor {
     [[nodiscard]] QueryResult run(const Query& query, const Table& table);
 
     [[nodiscard]] std::uint64_t count(const Table& table, const Predicate& where);
+    /// The same, without waiting for the GPU: any number may be under way, and answer in any order. On the CPU the count is
+    /// there when this returns.
+    ///
+    ///     const auto low = processor.count_async(table, column("a") < 2);
+    ///     const auto high = processor.count_async(table, column("a") >= 2);
+    ///     // ... the CPU does other things ...
+    ///     const auto all = low.get() + high.get();
+    [[nodiscard]] PendingCount count_async(const Table& table, const Predicate& where);
     /// Stays on the GPU.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// Of all rows, or of those selected.
@@ -414,7 +462,7 @@ class QUADMILL_API QueryProcessor {
     /// there were.
     /// Pre: `take` may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
     /// Cost: at most 40 bytes of memory for each row that is joined, whatever the number of pairs; nested loops on the
-    /// GPU also some 20 MB there, and at most 16 bytes for each right row.
+    /// GPU also some 50 MB there, and at most 40 bytes for each row of either side.
     ///
     ///     processor.join(orders, people, {.left = "person", .right = "id"}, [&](std::span<const RowPair> pairs) {
     ///         for (const auto& pair : pairs) print(pair.left, pair.right);

@@ -1,17 +1,36 @@
 // A row a pixel: 32 pixels of a line meet a word. Code c is the depth whose bits are c + 0x00800000: so the order of codes
-// is that of depths, which are normal floats up to 1, and nothing rounds them. After keys.glsl, shifted.glsl.
+// is that of depths, which are normal floats up to 1, and nothing rounds them. After keys.glsl, shifted.glsl, selection.glsl.
 float depth_of(uint code) { return uintBitsToFloat(code + 0x00800000u); }
 
 KEY key_at(highp usampler2D keys, ivec2 pixel) {
     return key_of(texel_of(keys, ivec2(pixel.x >> 5, pixel.y), pixel.x % 32 / ROWS), pixel.x % ROWS);
 }
 
-bool is_set(highp usampler2D selection, ivec2 pixel) {
-    return (texelFetch(selection, ivec2(pixel.x >> 5, pixel.y), 0).x >> (pixel.x & 31) & 1u) != 0u;
-}
-
 uvec2 wide(uint key) { return uvec2(key, 0u); }
 uvec2 wide(uvec2 key) { return key; }
 
-// Bits [shift, shift + 32) of key - base, those of `mask`.
-uint digit_of(KEY key, KEY base, int shift, uint mask) { return shifted_low(wide(minus(key, base)), shift) & mask; }
+// key - base. With RUNS: what the key has where the gaps between runs of keys are left out; texture2 has the runs, the
+// first key (low, high) and its code, 1024 a line.
+#ifdef RUNS
+uniform highp usampler2D texture2;
+uniform int runs;
+
+uvec4 run_at(int i) { return texelFetch(texture2, ivec2(i & 1023, i >> 10), 0); }
+
+uvec2 offset_of(KEY key, KEY base) {
+    int first = 0;
+    int size = runs;
+    while (size > 1) {
+        int half_size = size >> 1;
+        if (!less(wide(key), run_at(first + half_size).xy)) first += half_size;
+        size -= half_size;
+    }
+    uvec4 run = run_at(first);
+    return uvec2(run.z + (wide(key).x - run.x), 0u);
+}
+#else
+uvec2 offset_of(KEY key, KEY base) { return wide(minus(key, base)); }
+#endif
+
+// Bits [shift, shift + 32) of that, those of `mask`.
+uint digit_of(KEY key, KEY base, int shift, uint mask) { return shifted_low(offset_of(key, base), shift) & mask; }

@@ -1,72 +1,7 @@
-// Compares two sums of columns, computed as they are written, over 32 rows: in doubles, or with AS_INTEGERS in integers
-// of 128 bits, low words first. SAMPLERS: the columns' textures, from texture1 on; FETCH: keys of four rows of each; KEYS
-// and ARGUMENTS: of a row; COMPUTE: a variable a step, then the relation. `wanted` as in pair.frag. After keys.glsl,
-// values.glsl.
+// The rows of 32 whose sums compare as wanted. FETCH: keys of four rows of each column; ARGUMENTS: of one row. After
+// keys.glsl, values.glsl, formula.glsl.
 uniform highp usampler2D texture0;  // rows that have all values
-uniform uint wanted;
-#ifdef AS_INTEGERS
-uniform uvec4 constants[CONSTANTS];
-#else
-uniform uvec2 constants[CONSTANTS];  // bits of doubles: NVIDIA keeps arrays of doubles as floats
-#endif
-SAMPLERS
 out uint bits;
-
-#ifdef AS_INTEGERS
-uvec4 widened(uint low, uint high) {
-    uint sign = (high & 0x80000000u) != 0u ? 0xffffffffu : 0u;
-    return uvec4(low, high, sign, sign);
-}
-uvec4 to_integer(uint key, int type) {
-    if (type == U32) return uvec4(key, 0u, 0u, 0u);
-    uint value = key ^ 0x80000000u;
-    return widened(value, (value & 0x80000000u) != 0u ? 0xffffffffu : 0u);
-}
-uvec4 to_integer(uvec2 key, int type) { return widened(key.x, key.y ^ 0x80000000u); }
-
-uvec4 add(uvec4 a, uvec4 b) {
-    uvec4 sum;
-    uint carry = 0u;
-    for (int i = 0; i < 4; ++i) {
-        uint both = a[i] + b[i];
-        sum[i] = both + carry;
-        carry = (both < a[i] ? 1u : 0u) + (sum[i] < both ? 1u : 0u);
-    }
-    return sum;
-}
-uvec4 negative(uvec4 a) { return add(~a, uvec4(1u, 0u, 0u, 0u)); }
-uvec4 subtract(uvec4 a, uvec4 b) { return add(a, negative(b)); }
-
-// The low 128 bits, which are the same with signs as without.
-uvec4 multiply(uvec4 a, uvec4 b) {
-    uvec4 result = uvec4(0u);
-    for (int i = 0; i < 4; ++i) {
-        uint carry = 0u;
-        for (int j = 0; j < 4 - i; ++j) {
-            uint high;
-            uint low;
-            umulExtended(a[i], b[j], high, low);
-            low += result[i + j];
-            high += low < result[i + j] ? 1u : 0u;
-            result[i + j] = low + carry;
-            carry = high + (result[i + j] < low ? 1u : 0u);
-        }
-    }
-    return result;
-}
-
-uint relation(uvec4 a, uvec4 b) {
-    a.w ^= 0x80000000u;
-    b.w ^= 0x80000000u;
-    bool high = a.zw == b.zw;
-    return a == b ? 2u : (high ? less(a.xy, b.xy) : less(a.zw, b.zw)) ? 1u : 4u;
-}
-#else
-uint relation(double a, double b) { return a < b ? 1u : a > b ? 4u : a == b ? 2u : 8u; }
-#endif
-
-// Each variable is precise, so that no driver fuses a product and a sum.
-uint compared(KEYS) { COMPUTE }
 
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);

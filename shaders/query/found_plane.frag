@@ -1,7 +1,7 @@
-// Copies a plane of a column to the depth buffer for the search of the k-th smallest of the selected rows: where all
-// bits above the plane are those that are found, its own; below all that will be drawn where they are less; and
-// `null_code`, above, where they are more or the row is not selected. So tests of a plane count as if they saw whole
-// keys. After keys.glsl, depth.glsl.
+// Copies a plane of a column to the depth buffer for the search of the k-th largest of the selected rows: where all bits
+// above the plane are those that are found, its own; `null_code`, above all that will be drawn, where they are more; and
+// 0, below, where they are less or the row is not selected. So tests of a plane count as if they saw whole keys. After
+// keys.glsl, depth.glsl.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // selection
 uniform KEY base;
@@ -13,8 +13,8 @@ flat in uvec2 prefix;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    uvec2 value = wide(minus(key_at(texture0, pixel), base));
+    uvec2 value = offset_of(key_at(texture0, pixel), base);
     uvec2 top = shifted(value, above);
     uint code = top == prefix ? shifted_low(value, shift) & mask : less(top, prefix) ? 0u : null_code;
-    gl_FragDepth = depth_of(is_set(texture1, pixel) ? code : null_code);
+    gl_FragDepth = depth_of(is_set(texture1, pixel) ? code : 0u);
 }

@@ -32,6 +32,18 @@ void four_keys(highp usampler2D keys, int wide, ivec2 word, int group, out uvec2
     }
 }
 
+// The key of the row that is pixel (row of the line, line).
+uvec2 key_of_row(highp usampler2D keys, int wide, ivec2 pixel) {
+    ivec2 word = ivec2(pixel.x >> 5, pixel.y);
+    int row = pixel.x & 31;
+    if (wide == 1) {
+        uvec4 two = texel_of(keys, word, row >> 1);
+        return (row & 1) == 0 ? two.xy : two.zw;
+    }
+    uvec4 four = texel_of(keys, word, row >> 2);
+    return uvec2((row & 3) == 0 ? four.x : (row & 3) == 1 ? four.y : (row & 3) == 2 ? four.z : four.w, 0u);
+}
+
 bool less(uint a, uint b) { return a < b; }
 bool less(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
 

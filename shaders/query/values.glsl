@@ -35,3 +35,11 @@ double to_double(uvec2 key, int type) {
     }
     return packDouble2x32(float_bits(key));
 }
+
+// Rounded to the nearest float; an F32, which it is, may lose a denormal.
+float to_float(uint key, int type) {
+    if (type == I32) return float(int(key ^ 0x80000000u));
+    if (type == U32) return float(key);
+    return uintBitsToFloat(float_bits(key));
+}
+float to_float(uvec2 key, int type) { return float(to_double(key, type)); }

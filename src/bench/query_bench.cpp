@@ -53,7 +53,7 @@ std::size_t bytes_of(const query::ColumnData& column) {
 }
 
 constexpr std::array all_columns{std::size_t{column_a}, std::size_t{column_b}, std::size_t{column_c},
-                                 std::size_t{column_d}};
+                                 std::size_t{column_d}, std::size_t{column_e}};
 
 }  // namespace
 
@@ -79,6 +79,7 @@ class ByEngine : public Runner {
 
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override {
         if (which.ask == Ask::Kth) return columns_->kth(which.column, which.k, *all_);
+        if (which.ask == Ask::Least) return columns_->extremes(which.column, *all_).first;
         if (which.ask == Ask::Sum) return columns_->sum(which.column, *all_).low;
         if (const auto rows = columns_->count_conjunction(which.where)) return *rows;
         query::BitsPtr all;
@@ -132,7 +133,7 @@ class ByNthElement final : public Runner {
   public:
     explicit ByNthElement(std::shared_ptr<const TableData> table) : table_(std::move(table)) {}
     [[nodiscard]] std::string unfit(const QueryCase& which) const override {
-        return which.ask == Ask::Kth ? "" : "finds ranks only";
+        return which.ask == Ask::Kth || which.ask == Ask::Least ? "" : "finds ranks only";
     }
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override { return nth_element(*table_, which); }
 
@@ -287,9 +288,9 @@ void QueryBench::warm_up(const QueryCase& which, std::uint64_t right, std::size_
 
 QueryCaseResult QueryBench::measure(const QueryCase& which, const TableData& table) {
     const auto count = contenders_.size();
-    const auto right = which.ask == Ask::Copy  ? 0
-                       : which.ask == Ask::Kth ? nth_element(table, which)
-                                               : plain_.answer(table, which);
+    const auto right = which.ask == Ask::Copy                             ? 0
+                       : which.ask == Ask::Kth || which.ask == Ask::Least ? nth_element(table, which)
+                                                                          : plain_.answer(table, which);
     QueryCaseResult found{which, table.rows, {}};
     for (std::size_t i = 0; i < count; ++i) {
         found.results.push_back({.contender = &contenders_[i]});

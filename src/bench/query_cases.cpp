@@ -21,12 +21,13 @@ using Clauses = query::Columns::Clauses;
 using Ask = QueryCase::Ask;
 
 constexpr int bits_of_a = 24, bits_of_c = 40;
-constexpr std::array<const char*, 4> names{"a", "b", "c", "d"};
+constexpr std::array<const char*, 5> names{"a", "b", "c", "d", "e"};
 
 // The key below which about that part of a column's values lies.
 Key key_at(std::size_t column, double part) {
     switch (column) {
         case column_b:
+        case column_e:
             return KeyOf<float>::key(static_cast<float>(part));
         case column_c:
             return KeyOf<std::int64_t>::key(std::llround(std::ldexp(part, bits_of_c)));
@@ -38,6 +39,7 @@ Key key_at(std::size_t column, double part) {
 Key largest(std::size_t column) {
     switch (column) {
         case column_b:
+        case column_e:
             return KeyOf<float>::key(std::numeric_limits<float>::infinity());
         case column_c:
             return KeyOf<std::int64_t>::most;
@@ -114,11 +116,14 @@ class CaseList {
              .name = "a <= x, copied to depth each time",
              .where = {{at_most(column_a, 0.6)}},
              .depth = QueryCase::Depth::Forgotten});
-        for (const auto column : {column_a, column_c})
+        for (const auto column : {column_a, column_c, column_e})
             add({.kind = QueryKind::Range,
                  .name = std::string("x <= ") + names.at(column) + " <= y",
                  .where = {{Range{column, key_at(column, 0.2), key_at(column, 0.8)}}},
                  .goal_passes = goal});
+        add({.kind = QueryKind::Pair,
+             .name = "b <= e",
+             .where = {{query::Pair{column_b, column_e, Comparison::LessOrEqual}}}});
     }
     void conjunctions() {
         const auto cnf = [&](const std::string& of, Clauses where) {
@@ -137,6 +142,11 @@ class CaseList {
         add({.kind = QueryKind::In, .name = "a in 8 values", .where = {{eight_values()}}});
         add({.kind = QueryKind::Nulls, .name = "d is null", .where = {{query::IsNull{column_d}}}});
         add({.kind = QueryKind::Sum, .name = "sum of a", .ask = Ask::Sum, .column = column_a});
+        for (const auto column : {column_a, column_e})
+            add({.kind = QueryKind::Extreme,
+                 .name = std::string("least of ") + names.at(column),
+                 .ask = Ask::Least,
+                 .column = column});
     }
     void ranks() {
         constexpr double goal = 34;
@@ -164,7 +174,7 @@ class CaseList {
 Table query_table(std::size_t rows, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<std::int32_t> a(rows), d(rows);
-    std::vector<float> b(rows);
+    std::vector<float> b(rows), e(rows);
     std::vector<std::int64_t> c(rows);
     std::vector<bool> valid(rows);
     for (auto& value : a) value = static_cast<std::int32_t>(random() >> (64 - bits_of_a));
@@ -176,8 +186,11 @@ Table query_table(std::size_t rows, std::uint64_t seed) {
         d[i] = static_cast<std::int32_t>(bits >> (64 - bits_of_a));
         valid[i] = bits % 8 != 0;
     }
+    for (auto& value : e) value = static_cast<float>(random() >> 52U) * 0x1p-12F;
+    e.front() = 0;
     Table table;
     table.add("a", std::move(a)).add("b", std::move(b)).add("c", std::move(c)).add("d", std::move(d), std::move(valid));
+    table.add("e", std::move(e));
     return table;
 }
 

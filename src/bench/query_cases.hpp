@@ -12,13 +12,14 @@
 
 namespace quadmill::detail::bench {
 
-enum class QueryKind { Copy, Predicate, Range, Cnf, Linear, In, Nulls, Sum, Median, Kth };
+enum class QueryKind { Copy, Predicate, Range, Pair, Cnf, Linear, In, Nulls, Sum, Extreme, Median, Kth };
 
 // Columns of every bench's table, by their places:
 //   a: I32 of 24 random bits;  b: F32, uniform in (0, 1): the keys of both fit into one plane of depths
 //   c: I64 of 40 random bits: two planes
 //   d: as a, an eighth of it NULL
-enum QueryColumn : std::size_t { column_a, column_b, column_c, column_d };
+//   e: F32, 12 random bits in [0, 1): one plane without the gap between 0 and the others, else two
+enum QueryColumn : std::size_t { column_a, column_b, column_c, column_d, column_e };
 [[nodiscard]] Table query_table(std::size_t rows, std::uint64_t seed);
 
 struct QueryCase {
@@ -27,6 +28,7 @@ struct QueryCase {
     enum class Ask {
         Count,  // the rows that satisfy `where`
         Kth,    // the key of rank k, from 0, of all of `column`
+        Least,  // that of rank 0, as MIN
         Sum,    // of all of `column`, which holds integers; the low 64 bits
         Copy    // nothing: `column` to the depth buffer
     } ask = Ask::Count;

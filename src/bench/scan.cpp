@@ -85,6 +85,9 @@ Test test_of(const TableData& table, const Leaf& leaf) {
         }
         return test;
     }
+    // Floats: the sign of their difference in doubles is exact.
+    if (const auto* pair = std::get_if<query::Pair>(&leaf))
+        return test_of(table, query::Linear{{1, -1}, {pair->a, pair->b}, pair->op, 0});
     const auto& column = *table.columns[std::get<query::IsNull>(leaf).column];
     return {.op = Test::Op::Null, .valid = column.valid.empty() ? nullptr : column.valid.data()};
 }
@@ -301,6 +304,7 @@ std::uint64_t Scan::answer(const query::TableData& table, const QueryCase& which
     const auto& column = *table.columns[which.column];
     switch (which.ask) {
         case QueryCase::Ask::Kth:
+        case QueryCase::Ask::Least:
             return query::visit_type(column.type, [&]<class T>(const T* /*type*/) {
                 return kth(workers_, column, std::span(std::get<std::vector<T>>(column.values)), which.k);
             });

@@ -65,6 +65,10 @@ void add(const TableData& table, const Leaf& leaf, Statement& to) {
     if (const auto* range = std::get_if<query::Range>(&leaf)) return add(table, *range, to);
     if (const auto* member = std::get_if<query::Member>(&leaf)) return add(table, *member, to);
     if (const auto* linear = std::get_if<query::Linear>(&leaf)) return add(table, *linear, to);
+    if (const auto* pair = std::get_if<query::Pair>(&leaf)) {
+        to.sql += table.columns[pair->a]->name + " <= " + table.columns[pair->b]->name;
+        return;
+    }
     to.sql += table.columns[std::get<query::IsNull>(leaf).column]->name + " IS NULL";
 }
 
@@ -79,7 +83,7 @@ Statement ranked(const TableData& table, const QueryCase& which) {
 }
 
 Statement statement(const TableData& table, const QueryCase& which) {
-    if (which.ask == QueryCase::Ask::Kth) return ranked(table, which);
+    if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Least) return ranked(table, which);
     if (which.ask == QueryCase::Ask::Sum) return {"SELECT sum(" + table.columns[which.column]->name + ") FROM t", {}};
     Statement out{"SELECT count(*) FROM t WHERE ", {}};
     for (std::size_t i = 0; i < which.where.size(); ++i) {
@@ -139,7 +143,8 @@ class Sqlite final : public SqliteTable {
     }
     [[nodiscard]] std::uint64_t result(sqlite3_stmt* prepared, const QueryCase& which) const {
         const auto whole = sqlite3_column_int64(prepared, 0);
-        if (which.ask != QueryCase::Ask::Kth) return static_cast<std::uint64_t>(whole);
+        if (which.ask != QueryCase::Ask::Kth && which.ask != QueryCase::Ask::Least)
+            return static_cast<std::uint64_t>(whole);
         return query::visit_type(table_->columns[which.column]->type, [&]<class T>(const T* /*type*/) -> std::uint64_t {
             if constexpr (std::is_floating_point_v<T>)
                 return query::KeyOf<T>::key(static_cast<T>(sqlite3_column_double(prepared, 0)));

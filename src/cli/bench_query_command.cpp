@@ -9,9 +9,9 @@
 #include "bench/query_bench.hpp"
 #include "bench/sqlite_rival.hpp"
 #include "cli/bench_report.hpp"
-#include "input/checks.hpp"
 #include "cli/commands.hpp"
 #include "files/files.hpp"
+#include "input/checks.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 
@@ -28,11 +28,12 @@ const Words<QueryBy> rival_names{{"scan", QueryBy::Scan},
                                  {"scan, all threads", QueryBy::ScanAllThreads},
                                  {"std::nth_element", QueryBy::NthElement},
                                  {"sqlite", QueryBy::Sqlite}};
-const Words<QueryKind> kind_words{{"copy", QueryKind::Copy},     {"predicate", QueryKind::Predicate},
-                                  {"range", QueryKind::Range},   {"cnf", QueryKind::Cnf},
-                                  {"linear", QueryKind::Linear}, {"in", QueryKind::In},
-                                  {"nulls", QueryKind::Nulls},   {"sum", QueryKind::Sum},
-                                  {"median", QueryKind::Median}, {"kth", QueryKind::Kth}};
+const Words<QueryKind> kind_words{{"copy", QueryKind::Copy},       {"predicate", QueryKind::Predicate},
+                                  {"range", QueryKind::Range},     {"pair", QueryKind::Pair},
+                                  {"extreme", QueryKind::Extreme}, {"cnf", QueryKind::Cnf},
+                                  {"linear", QueryKind::Linear},   {"in", QueryKind::In},
+                                  {"nulls", QueryKind::Nulls},     {"sum", QueryKind::Sum},
+                                  {"median", QueryKind::Median},   {"kth", QueryKind::Kth}};
 
 struct BenchQuery : BenchRun {
     std::vector<std::size_t> n{std::size_t{1} << 20U, std::size_t{1} << 22U};
@@ -246,7 +247,7 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
     verb->add_option("--plot", work->plot_file, "Draw rows a second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
         "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, as a\n"
-        "with NULLs. kth: the 1000th largest.\n"
+        "with NULLs; e, floats in [0, 1), 0 among them. pair: b <= e. extreme: MIN. kth: the 1000th largest.\n"
         "Examples:\n"
         "  quadmill bench query --rivals --n 2^20,2^22 --plot queries.svg\n"
         "  quadmill bench query --queries predicate,cnf --engines depth,cpu --json");

@@ -51,6 +51,7 @@ struct QueryCommand {
     std::string delimiter = ",";
     int device = -1;
     QueryOptions options;
+    JoinMethod join = JoinMethod::Auto;
 
     void run();
 
@@ -93,6 +94,8 @@ void QueryCommand::parse() {
         throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
     if (explain != Explain::No && format == Format::JsonLine)
         throw CLI::ValidationError("--explain", "prints no JSON; it does not go with --json");
+    if (options.sums == SumPrecision::Float32 && options.engine != QueryEngine::Depth)
+        throw CLI::ValidationError("--sums", "float32 goes with --engine depth only; other engines have exact sums");
     if (explain != Explain::No && batch > 0) throw CLI::ValidationError("--explain", "does not go with --batch");
 }
 
@@ -137,12 +140,15 @@ void QueryCommand::open_processor() {
         session_.emplace(*context_);
         if (profile) profiler_.emplace(*context_);
     }
-    if (!processor_) processor_.emplace(QueryOptions{.threads = options.threads, .statistics = options.statistics});
+    if (!processor_)
+        processor_.emplace(
+            QueryOptions{.threads = options.threads, .statistics = options.statistics, .execution = options.execution});
 }
 
 QueryPlan QueryCommand::plan(const std::vector<Table>& tables, const SqlTypes& known) const {
     return checked([&] {
-        const auto query = typed(query_, known);
+        auto query = typed(query_, known);
+        if (query.join) query.join->method = join;
         return tables.size() == 1 ? QueryPlan(query, tables[0].columns())
                                   : QueryPlan(query, tables[0].columns(), tables[1].columns());
     });
@@ -248,6 +254,20 @@ void add_options(CLI::App& verb, QueryCommand& command) {
             "write 32 rows' bits at once; auto: cpu, which is quickest where columns are read once")
         ->transform(one_of(query_engine_words))
         ->default_str("auto");
+    verb.add_option("--join", command.join,
+                    "loops: every row of one table against every row of the other, by passes with an engine of the "
+                    "GPU; merge: both columns sorted; auto: the quicker one for so many rows")
+        ->transform(one_of(join_words))
+        ->default_str("auto");
+    verb.add_option("--sums", command.options.sums,
+                    "exact; or with --engine depth float32: as SIGMOD'04 has semi-linear queries, rounded at each step")
+        ->transform(one_of(sum_words))
+        ->default_str("exact");
+    verb.add_option("--execution", command.options.execution,
+                    "pipelined: what is selected stays on the GPU for the next node of the plan; one-op: each node by "
+                    "itself, its columns uploaded and its rows read back, as MDS'09 compares with")
+        ->transform(one_of(execution_words))
+        ->default_str("pipelined");
     verb.add_option("--threads", command.options.threads, "CPU threads that read and compute (default: all)")
         ->check(CLI::Range(0U, 1024U))
         ->type_name("N");

@@ -35,6 +35,10 @@ inline const Words<QueryEngine> query_engine_words{{"auto", QueryEngine::Auto},
                                                    {"cpu", QueryEngine::Cpu},
                                                    {"depth", QueryEngine::Depth},
                                                    {"bitmap", QueryEngine::Bitmap}};
+inline const Words<JoinMethod> join_words{
+    {"auto", JoinMethod::Auto}, {"loops", JoinMethod::NestedLoops}, {"merge", JoinMethod::SortMerge}};
+inline const Words<SumPrecision> sum_words{{"exact", SumPrecision::Exact}, {"float32", SumPrecision::Float32}};
+inline const Words<Execution> execution_words{{"pipelined", Execution::Pipelined}, {"one-op", Execution::OneOperation}};
 inline const Words<SketchKind> sketch_kind_words{{"thread", SketchKind::Thread}, {"warp", SketchKind::Warp},
                                                  {"half", SketchKind::Half},     {"quarter", SketchKind::Quarter},
                                                  {"msws", SketchKind::Msws},     {"sf", SketchKind::Sf}};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gl/device.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "query/gpu/matcher.hpp"
@@ -37,17 +38,28 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     }
 
     [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted,
-                              std::size_t linear_columns = 0) {
-        const auto which = engines.choose(*table, wanted, linear_columns, tuning);
+                              const Work& work) {
+        const auto which = engines.choose(*table, wanted, work, tuning);
         if (which == QueryEngine::Cpu) table = in_memory(context, table, wanted);
         auto columns = engines.get(which).open(table, wanted);
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
-    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where);
+    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, Work work);
     [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
+    [[nodiscard]] TextureJoinTools texture_join_tools(QueryEngine engine);
+    [[nodiscard]] bool loops_on_gpu() const {
+        const bool on_software = !context || context->info().software;
+        return options.engine == QueryEngine::Auto ? !on_software : options.engine != QueryEngine::Cpu;
+    }
+    [[nodiscard]] Matcher& matching() {
+        if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
+        return *matcher;
+    }
     [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables,
                                   const TakeRows& take);
     void check(const char* function, const Table& table, const Selection* selection) const;
+    // A selection's rows on the GPU.
+    [[nodiscard]] BitsPtr gpu_bits(QueryEngine engine, const Table& table, const Selection& rows);
     std::uint64_t join(const Table& left, const Table& right, const Join& on,
                        const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows,
                        const Selection* right_rows);
@@ -60,6 +72,12 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     std::optional<Matcher> matcher;
 };
 
+struct PendingCount::State {
+    std::shared_ptr<QueryProcessor::State> processor;
+    std::unique_ptr<Counting> counting;
+    QueryEngine engine;
+};
+
 struct Selection::State {
     std::shared_ptr<QueryProcessor::State> processor;
     Opened opened;
@@ -67,7 +85,7 @@ struct Selection::State {
 };
 
 // Opens those columns that the condition names.
-Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where) {
+Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where, Work work) {
     detail::query::check(function, detail::Access::of(where), table.columns());
     const Schema schema(table.columns());
     std::vector<std::size_t> columns;
@@ -75,7 +93,8 @@ Opened QueryProcessor::State::open(const char* function, const Table& table, con
         columns.push_back(schema.find(function, name).column);
     std::sort(columns.begin(), columns.end());
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    return open(detail::Access::of(table), columns, most_linear_columns(detail::Access::of(where)));
+    work.add(detail::Access::of(where), *detail::Access::of(table));
+    return open(detail::Access::of(table), columns, work);
 }
 
 JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
@@ -88,18 +107,27 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
         }
     };
     const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take) {
-        if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
-        (*matcher)(ranges, keys, take);
+        return matching()(ranges, keys, take);
     };
     const bool on_software = !context || context->info().software;
-    const bool loops_on_gpu = options.engine == QueryEngine::Auto ? !on_software : options.engine != QueryEngine::Cpu;
     auto with = tuning;
     with.engine_groups = engine == QueryEngine::Cpu ? 0 : gpu_engine_groups;
     with.gpu_comparisons_a_row = on_software ? 0 : gpu_comparisons_a_row;
     return {.function = function,
             .sort_with_index = sort_with_index,
-            .match = loops_on_gpu ? MatchAll(match) : nullptr,
+            .match = loops_on_gpu() ? MatchAll(match) : nullptr,
             .tuning = with};
+}
+
+TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
+    TextureJoinTools tools{.engine = &engines.get(engine), .has_room = {}, .execution = options.execution};
+    if (engine == QueryEngine::Cpu || !loops_on_gpu()) return tools;
+    tools.has_room = [this, engine](const TableData& table, std::size_t column) {
+        return engines.has_room(engine, table, std::array{column});
+    };
+    tools.match = [this](const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
+                         const TakeMatches& take) { return matching()(left, right, as, places, take); };
+    return tools;
 }
 
 QueryResult QueryProcessor::State::run(const QueryPlan& plan,
@@ -107,23 +135,20 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
                                        const TakeRows& take) {
     const detail::cpu::Stopwatch time;
     auto engine = QueryEngine::Cpu;
-    std::size_t linear_columns = 0;
-    for (const auto& node : detail::Access::of(plan).nodes) {
-        if (node.kind == PlanNode::Kind::Rows)
-            linear_columns = std::max(linear_columns, most_linear_columns(detail::Access::of(*node.predicate)));
-    }
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
         const auto columns = needed_columns(detail::Access::of(plan), i, *tables.at(i));
-        // One engine for both tables of a join: the GPU's when either is large.
-        if (const auto which = engines.choose(*tables.at(i), columns, linear_columns, tuning);
-            which != QueryEngine::Cpu)
-            engine = which;
+        // One engine for both tables of a join: the GPU's when either is large, and room is for either.
+        const auto which =
+            engines.choose(*tables.at(i), columns, work_of(detail::Access::of(plan), i, *tables.at(i)), tuning);
+        if (engine != QueryEngine::Bitmap && which != QueryEngine::Cpu) engine = which;
     }
     const RunTools tools{
         .engine = engines.get(engine),
         .cpu = engines.cpu(),
         .join = join_tools("QueryProcessor::run", engine),
+        .texture_join = texture_join_tools(engine),
         .statistics = options.statistics,
+        .execution = options.execution,
         .in_memory = [this](const auto& table,
                             std::span<const std::size_t> columns) { return in_memory(context, table, columns); },
         .take = take};
@@ -142,6 +167,12 @@ void QueryProcessor::State::check(const char* function, const Table& table, cons
         throw InvalidArgument(std::string(function) + ": the selection is of " +
                               std::to_string(state.opened.table->rows) + " rows, the table has " +
                               std::to_string(table.rows()));
+}
+
+BitsPtr QueryProcessor::State::gpu_bits(QueryEngine engine, const Table& table, const Selection& rows) {
+    const auto& state = detail::Access::of(rows);
+    if (state.opened.engine != QueryEngine::Cpu) return state.bits;
+    return engines.get(engine).open(detail::Access::of(table), {})->bits_of(state.opened.columns->words(*state.bits));
 }
 
 // ---- QueryProcessor
@@ -176,24 +207,36 @@ QueryResult QueryProcessor::run(const Query& query, const Table& table) {
 std::uint64_t QueryProcessor::count(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::count";
     return state_->within(function, [&] {
-        const auto opened = state_->open(function, table, where);
+        const auto opened = state_->open(function, table, where, {.counts = 1});
         return count_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
+    });
+}
+
+PendingCount QueryProcessor::count_async(const Table& table, const Predicate& where) {
+    constexpr const char* function = "QueryProcessor::count_async";
+    return state_->within(function, [&] {
+        const auto opened = state_->open(function, table, where, {.counts = 1});
+        auto counting = count_later(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
+        if (opened.engine != QueryEngine::Cpu) gl::flush(*detail::Access::of(*state_->context));
+        return detail::Access::make<PendingCount>(std::make_unique<PendingCount::State>(
+            PendingCount::State{.processor = state_, .counting = std::move(counting), .engine = opened.engine}));
     });
 }
 
 Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::select";
     return state_->within(function, [&] {
-        auto opened = state_->open(function, table, where);
+        auto opened = state_->open(function, table, where, {.copies = 1});
         auto bits = select_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
         return detail::Access::make<Selection>(std::make_unique<Selection::State>(
             Selection::State{.processor = state_, .opened = std::move(opened), .bits = std::move(bits)}));
     });
 }
 
-// Bits of one engine for another; those of one engine and as many rows go together.
+// Bits of one engine for another; those of both engines of the GPU are textures alike.
 static BitsPtr bits_for(const Opened& opened, const Selection::State& selection) {
-    if (opened.engine == selection.opened.engine) return selection.bits;
+    const auto on_gpu = [](QueryEngine engine) { return engine != QueryEngine::Cpu; };
+    if (on_gpu(opened.engine) == on_gpu(selection.opened.engine)) return selection.bits;
     return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
 }
 
@@ -206,8 +249,10 @@ Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, 
         const auto& schema = detail::Access::of(plan).schema;
         const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? Place{} : schema.find(function, what.column);
-        const auto opened =
-            state_->open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column});
+        Work work;
+        if (!rows) work.add(what.kind, *detail::Access::of(table), place.column);
+        const auto opened = state_->open(detail::Access::of(table),
+                                         rows ? std::vector<std::size_t>{} : std::vector{place.column}, work);
         const auto bits = of ? bits_for(opened, detail::Access::of(*of)) : opened.columns->leaf(Always{true});
         EngineMeasures measures(*opened.table, *opened.columns, bits);
         return answer({what, place}, Tables{{opened.table, nullptr}}, measures);
@@ -231,26 +276,53 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
     const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
                          right.columns());
     const auto& schema = detail::Access::of(plan).schema;
-    struct Side {
-        std::shared_ptr<const TableData> table;
-        std::size_t column;
-        std::optional<std::vector<std::uint32_t>> words{};
+    const auto a = schema.find_in(0, function, on.left).column, b = schema.find_in(1, function, on.right).column;
+    const std::function<Next(std::span<const RowPair>)> take_more = [&](std::span<const RowPair> pairs) {
+        take(pairs);
+        return Next::More;
     };
-    const auto side_of = [&](std::size_t i, const Table& table, const std::string& name, const Selection* rows) {
-        Side side{.table = {}, .column = schema.find_in(i, function, name).column};
-        side.table = in_memory(context, detail::Access::of(table), std::array{side.column});
-        if (rows) side.words = detail::Access::of(*rows).opened.columns->words(*detail::Access::of(*rows).bits);
-        return side;
+    const auto tools = join_tools(function, QueryEngine::Cpu);
+    if (loops_on_gpu()) {
+        const auto engine = options.engine == QueryEngine::Depth ? QueryEngine::Depth : QueryEngine::Bitmap;
+        const auto side_of = [&](const Table& table, std::size_t column, const Selection* rows) {
+            return SelectedSide{detail::Access::of(table), column, rows ? gpu_bits(engine, table, *rows) : nullptr};
+        };
+        const auto found = join_textures(side_of(left, a, left_rows), side_of(right, b, right_rows), on, tools,
+                                         texture_join_tools(engine), take_more);
+        if (found) return *found;
+    }
+    const auto table_of = [&](const Table& table, std::size_t column) {
+        return in_memory(context, detail::Access::of(table), std::array{column});
     };
-    const auto a = side_of(0, left, on.left, left_rows), b = side_of(1, right, on.right, right_rows);
-    const auto as_input = [](const Side& side) {
-        return JoinSide{*side.table, side.column, side.words ? &*side.words : nullptr};
+    const auto words_of = [](const Selection* rows) -> std::optional<std::vector<std::uint32_t>> {
+        if (!rows) return {};
+        const auto& state = detail::Access::of(*rows);
+        return state.opened.columns->words(*state.bits);
     };
-    return detail::query::join(as_input(a), as_input(b), on.band, on.method, join_tools(function, QueryEngine::Cpu),
-                               [&](std::span<const RowPair> pairs) {
-                                   take(pairs);
-                                   return Next::More;
-                               });
+    const auto left_table = table_of(left, a), right_table = table_of(right, b);
+    const auto left_words = words_of(left_rows), right_words = words_of(right_rows);
+    return detail::query::join({*left_table, a, left_words ? &*left_words : nullptr},
+                               {*right_table, b, right_words ? &*right_words : nullptr}, on.band, on.method, tools,
+                               take_more);
+}
+
+// ---- PendingCount
+
+PendingCount::PendingCount(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PendingCount::PendingCount(PendingCount&&) noexcept = default;
+PendingCount& PendingCount::operator=(PendingCount&&) noexcept = default;
+PendingCount::~PendingCount() = default;
+
+bool PendingCount::ready() const {
+    return state_->processor->within("PendingCount::ready", [&] { return state_->counting->ready(); });
+}
+
+std::uint64_t PendingCount::get() const {
+    return state_->processor->within("PendingCount::get", [&] { return state_->counting->result(); });
+}
+
+QueryEngine PendingCount::engine() const noexcept {
+    return state_->engine;
 }
 
 // ---- Selection

@@ -127,7 +127,7 @@ bool uses_stencil(const WatchedQuery& query) {
 }
 
 Color depth_color(const QueryStep& step, std::size_t row) {
-    const auto codes = step.content ? std::max(step.content->codes, 2U) - 1 : ~std::uint32_t{0};
+    const auto codes = step.content ? std::max(step.content->codes(), 2U) - 1 : ~std::uint32_t{0};
     return heat(static_cast<float>(static_cast<double>(step.depth[row]) / codes));
 }
 

@@ -144,20 +144,23 @@ class Watcher : public PassObserver {
 
     // Which column it is, is what its depths say.
     [[nodiscard]] std::optional<DepthContent> content_of(const gl::Pass& pass, const QueryStep& step) const {
-        const auto base = word(pass, "base");
+        if (pass.name != "to depth") return {};  // a difference of two
         const auto shift = static_cast<int>(word(pass, "shift"));
-        const auto mask = static_cast<std::uint32_t>(word(pass, "mask"));
-        const auto null_code = static_cast<std::uint32_t>(word(pass, "null_code"));
         const auto& data = *detail::Access::of(query_.table);
         for (std::size_t i = 0; i < data.columns.size(); ++i) {
             const query::Cells cells(data, i);
+            const auto planes = query::DepthPlanes::of(*data.columns[i], 0, data.rows);
+            const int plane = planes.planes - 1 - (planes.bits > 0 ? shift / planes.bits : 0);
+            if (plane < 0) continue;
             const auto is_there = [&](std::size_t row) {
-                const auto code = static_cast<std::uint32_t>((cells.key(row) - base) >> shift) & mask;
-                return step.depth[row] == (cells.has_value(row) ? code : null_code);
+                if (!cells.has_value(row)) return step.depth[row] == planes.null_code;
+                const auto key = cells.key(row);
+                return step.depth[row] ==
+                       (planes.runs.empty() ? planes.code(key, plane) : planes.codes(key, key)->first);
             };
             std::size_t row = 0;
             while (row < data.rows && is_there(row)) ++row;
-            if (row == data.rows) return DepthContent{i, base, shift, mask, null_code};
+            if (row == data.rows) return DepthContent{i, planes, plane};
         }
         return {};
     }
@@ -203,8 +206,8 @@ class Watcher : public PassObserver {
 }  // namespace
 
 std::optional<Value> value_at(const WatchedQuery& query, const DepthContent& content, std::uint32_t code) {
-    if (!content.whole() || code >= content.codes) return {};
-    return query::value_of(*detail::Access::of(query.table), content.column, content.base + code);
+    if (!content.whole() || code >= content.codes()) return {};
+    return query::value_of(*detail::Access::of(query.table), content.column, content.planes.key(code));
 }
 
 QueryWatcher::QueryWatcher(Context context, Table table) : context_(std::move(context)), table_(std::move(table)) {

@@ -13,17 +13,17 @@
 #include "gl/pass.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/query.hpp"
+#include "query/gpu/depth_codes.hpp"
 
 namespace quadmill::detail::show {
 
-// The content of the depth buffer: bits of a column's keys.
+// The content of the depth buffer: a plane of a column's keys.
 struct DepthContent {
-    std::size_t column = 0;   // of the table
-    std::uint64_t base = 0;   // its smallest key
-    int shift = 0;            // of the bits that are there
-    std::uint32_t mask = 0;   // and how many of them: all ones for whole keys
-    std::uint32_t codes = 1;  // there are less than so many, NULLs apart
-    [[nodiscard]] bool whole() const { return mask == ~std::uint32_t{0}; }
+    std::size_t column = 0;  // of the table
+    query::DepthPlanes planes{};
+    int plane = 0;
+    [[nodiscard]] bool whole() const { return planes.planes == 1; }
+    [[nodiscard]] std::uint32_t codes() const { return planes.null_code; }  // there are so many, NULLs apart
 };
 
 struct QueryStep {

@@ -27,6 +27,7 @@ std::string column_name(const WatchedQuery& query, const QueryStep& step) {
 
 // The value that a quad's depth stands for, or what part of it.
 std::string depth_of(const WatchedQuery& query, const QueryStep& step, std::uint32_t code) {
+    if (step.name == "against 0") return "a difference of 0";
     const auto name = column_name(query, step);
     if (const auto value = step.content ? value_at(query, *step.content, code) : std::nullopt)
         return fmt::format("{} = {}", name, words_of(*value));
@@ -78,9 +79,14 @@ std::string count_words(const QueryStep& step, bool last) {
 
 std::string load_text(const WatchedQuery& query, const QueryStep& step) {
     const auto* content = step.content ? &*step.content : nullptr;
-    const auto part = content && !content->whole() ? fmt::format("bits {} to {} of ", content->shift,
-                                                                 content->shift + std::popcount(content->mask) - 1)
-                                                   : std::string();
+    if (step.name == "difference to depth")
+        return "The difference of two columns' values goes to the depth buffer, as a code below, at or above that of "
+               "0: "
+               "a op b is (a - b) op 0. It is that of their ranks among all values, so it is exact.";
+    const auto shift = content ? content->planes.shift(content->plane) : 0;
+    const auto part = content && !content->whole()
+                          ? fmt::format("bits {} to {} of ", shift, shift + content->planes.bits - 1)
+                          : std::string();
     return fmt::format(
         "Column {} goes to the depth buffer: {}each value's rank among all that its type has, less the smallest "
         "value's, becomes the bits of a depth. Their order is the order of the values, and nothing is rounded.",
@@ -96,11 +102,8 @@ std::string test_text(const WatchedQuery& query, std::size_t at) {
     } else if (step.drawn) {
         text += fmt::format(" at the depth of {}; a fragment passes where the depth stored is {} it",
                             depth_of(query, step, *step.drawn), stored_words(step.depth_test->pass_if));
-    } else if (step.depth_test) {
-        text += fmt::format(
-            ", each fragment at the depth of its row's value of another column; it passes where the "
-            "depth stored is {} that",
-            stored_words(step.depth_test->pass_if));
+    } else if (step.name == "sum") {
+        text += "; each fragment computes its row's sum, and is discarded where the condition does not hold";
     } else {
         text += ", without a test of depth";
     }

@@ -21,7 +21,7 @@ namespace {
 
 const std::vector all_kinds{QueryKind::Copy,   QueryKind::Predicate, QueryKind::Range, QueryKind::Cnf,
                             QueryKind::Linear, QueryKind::In,        QueryKind::Nulls, QueryKind::Sum,
-                            QueryKind::Median, QueryKind::Kth};
+                            QueryKind::Median, QueryKind::Kth,       QueryKind::Pair,  QueryKind::Extreme};
 
 query::Key key_at(const query::ColumnData& column, std::size_t row) {
     return query::visit_type(column.type, [&]<class T>(const T* /*type*/) -> query::Key {
@@ -53,6 +53,8 @@ bool holds(const query::TableData& table, const query::Leaf& leaf, std::size_t r
         }
         return sum <= linear->constant;
     }
+    if (const auto* pair = std::get_if<query::Pair>(&leaf))
+        return number_at(*table.columns[pair->a], row) <= number_at(*table.columns[pair->b], row);
     return !query::has_value(*table.columns[std::get<query::IsNull>(leaf).column], row);
 }
 
@@ -68,7 +70,7 @@ std::uint64_t by_definition(const query::TableData& table, const QueryCase& whic
         });
     }
     std::ranges::sort(keys);
-    if (which.ask == QueryCase::Ask::Kth) return keys[which.k];
+    if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Least) return keys[which.k];
     return which.ask == QueryCase::Ask::Sum ? sum : count;
 }
 
@@ -83,6 +85,8 @@ TEST_CASE("the table has columns for one plane of depths and for two, and NULLs"
     CHECK(planes(column_a) == 1);
     CHECK(planes(column_b) == 1);
     CHECK(planes(column_c) == 2);
+    CHECK(planes(column_e) == 2);
+    CHECK(query::DepthPlanes::of(*table->columns[column_e], 0, rows).planes == 1);
     std::size_t nulls = 0;
     for (std::size_t row = 0; row < rows; ++row) nulls += query::has_value(*table->columns[column_d], row) ? 0U : 1U;
     CHECK(nulls == doctest::Approx(rows / 8.0).epsilon(0.05));
@@ -136,7 +140,7 @@ TEST_CASE("times are in order, refusals have reasons, and kinds that are not ask
     const auto loads = bench.run(1001, {QueryKind::Copy, QueryKind::Range, QueryKind::Median},
                                  [&](const QueryCaseResult& found) { all.push_back(found); });
     CHECK(loads.empty());
-    REQUIRE(all.size() == 3 + 2 + 3);
+    REQUIRE(all.size() == 3 + 3 + 3);
     for (const auto& found : all) {
         CAPTURE(found.which.name);
         REQUIRE(found.results.size() == 5);

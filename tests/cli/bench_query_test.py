@@ -37,7 +37,8 @@ class BenchQuery(Command):
         limit, = report["limits"]
         self.assertEqual((limit["name"], limit["unit"]), ("depth test and occlusion count", "Gpixel/s"))
         self.assertEqual({case["query"] for case in report["cases"]},
-                         {"copy", "predicate", "range", "cnf", "linear", "in", "nulls", "sum", "median", "kth"})
+                         {"copy", "predicate", "range", "cnf", "linear", "in", "nulls", "sum", "median", "kth", "pair",
+                          "extreme"})
         self.assertEqual([case["n"] for case in report["cases"]], sorted(case["n"] for case in report["cases"]))
         for case in report["cases"]:
             by_name = {one["name"]: one for one in case["contenders"]}
@@ -58,7 +59,7 @@ class BenchQuery(Command):
             self.check_depth(case, by_name["depth"], limit)
             for_all = case["query"] != "copy"
             self.assertEqual(by_name["bitmap"]["ran"] and by_name["cpu"]["ran"] and by_name["scan"]["ran"], for_all)
-            self.assertEqual(by_name["std::nth_element"]["ran"], case["query"] in ("median", "kth"))
+            self.assertEqual(by_name["std::nth_element"]["ran"], case["query"] in ("median", "kth", "extreme"))
             if "sqlite" in by_name:
                 self.assertEqual(by_name["sqlite"]["ran"], for_all and case["n"] <= 1000)
         loads = [(load["name"], load["n"], load["columns"]) for load in report["loads"]]
@@ -80,8 +81,8 @@ class BenchQuery(Command):
         plot = self.path("plot.svg")
         report = self.bench("--n", "2^10,3000", "--repeat", "1", "--queries", "range,median", "--rivals", "--plot", plot)
         panels = xml.etree.ElementTree.parse(plot).findall("{*}g")
-        self.assertEqual(len(panels), 5)
-        for panel, case in zip(panels, report["cases"][:5]):
+        self.assertEqual(len(panels), 6)
+        for panel, case in zip(panels, report["cases"][:6]):
             names = [series.find("{*}title").text for series in panel.findall("{*}g[@class='series']")]
             self.assertEqual(names, [one["name"] for one in case["contenders"] if one["ran"]])
         self.fails(1, "No such file", "bench", "query", "--n", "10", "--plot", self.path("no/such.svg"))

@@ -152,6 +152,15 @@ class Answers(Query):
         query = "SELECT data.t, y.t, k FROM data JOIN y ON data.a = y.k WHERE d = 1"
         expected = self.database.execute(query + " ORDER BY data.rowid, y.rowid").fetchall()
         self.same(self.rows(query.replace("FROM data JOIN y", "FROM data.csv JOIN 'y.csv' AS y")), expected)
+        for method in ("loops", "merge", "auto"):
+            for engine in ("cpu", "depth", "bitmap"):
+                for execution in ("pipelined", "one-op"):
+                    self.same(self.rows(query.replace("FROM data JOIN y", "FROM data.csv JOIN 'y.csv' AS y"),
+                                        "--join", method, "--engine", engine, "--execution", execution), expected)
+        passes = [run("query", "SELECT COUNT(*) FROM data.csv JOIN y.csv ON data.a = y.k", "--join", method, "--engine",
+                      "bitmap", "--profile", cwd=self.folder).stderr for method in ("loops", "merge")]
+        self.assertIn(b"match", passes[0])
+        self.assertNotIn(b"match", passes[1])
         self.assertEqual(self.answer("SELECT * FROM data.csv JOIN y.csv ON data.a = y.k LIMIT 1")["columns"],
                          ["a", "b", "c", "d", "data.t", "k", "y.t"])
 
@@ -271,6 +280,14 @@ class Refusals(Query):
         self.refuses(2, "--delimiter", "SELECT a FROM x.csv", "--delimiter", "::")
         self.refuses(2, "--delimiter", "SELECT a FROM x.csv", "--delimiter", '"')
         self.refuses(2, "--engine", "SELECT a FROM x.csv", "--engine", "gpu")
+        self.refuses(2, "--join", "SELECT a FROM x.csv", "--join", "hash")
+        self.refuses(2, "--execution", "SELECT a FROM x.csv", "--execution", "two-op")
+        self.refuses(2, "--sums", "SELECT a FROM x.csv", "--sums", "float16")
+        self.refuses(2, "--engine depth only", "SELECT a FROM x.csv", "--sums", "float32")
+        self.path("large.csv", b"a,b\n16777216,0\n16777217,0\n")
+        for sums, count in (("exact", 1), ("float32", 0)):  # which rounds 2^24 + 1
+            self.assertEqual(self.rows("SELECT COUNT(*) FROM large.csv WHERE a + b > 16777216", "--engine", "depth",
+                                       "--sums", sums), [[count]])
         self.refuses(2, "--batch", "SELECT a FROM -", "--batch", "0")
 
     def test_sum_beyond_64_bits(self):

@@ -31,7 +31,9 @@ LACKING = {
     "bitCount": "counts of bits",
 }
 EXPECTED = {
+    "query_at_formula.frag": "doubles",
     "query_count_bits.frag": "counts of bits",
+    "query_difference.frag": "doubles",
     "query_formula.frag": "doubles",
     "query_found_plane.frag": "a buffer texture",
     "query_at_next_bit.vert": "a buffer texture",

@@ -26,6 +26,17 @@ TEST_CASE("query.hpp: a processor") {
     CHECK(n == 2);
 }
 
+TEST_CASE("query.hpp: counts under way") {
+    Table table;
+    table.add("a", std::vector<std::int32_t>{3, 1, 2});
+    QueryProcessor processor(Context::headless());
+    const auto low = processor.count_async(table, column("a") < 2);
+    const auto high = processor.count_async(table, column("a") >= 2);
+    // ... the CPU does other things ...
+    const auto all = low.get() + high.get();
+    CHECK(all == 3);
+}
+
 TEST_CASE("query.hpp: a plan, and its result by column") {
     Table table;
     table.add("a", std::vector<std::int32_t>{3, 1, 2}).add("price", std::vector<double>{1.5, 2.5, 3.5});

@@ -21,6 +21,7 @@
 #include "gl/texels.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/query.hpp"
 #include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
 #include "quadmill/window_sorter.hpp"
@@ -518,6 +519,57 @@ TEST_CASE("no call changes the host's state, and none of that state changes a re
         REQUIRE(error_names(take_errors(host.gl)) == "");
     }
     std::printf("state guard: %d rounds from seed %llu\n", rounds, static_cast<unsigned long long>(first_seed));
+}
+
+TEST_CASE("queries, counts under way and joins leave a poisoned host's state alone, and are right in it") {
+    Host host;
+    const auto adopted = Host::adopt();
+    std::vector<float> a(3000), b(3000), k(700);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        a[i] = static_cast<float>(i % 97) / 2;
+        b[i] = static_cast<float>(i % 61);
+    }
+    for (std::size_t i = 0; i < k.size(); ++i) k[i] = static_cast<float>(i % 50) / 2;
+    Table left, right;
+    left.add("a", a).add("b", b);
+    right.add("k", k);
+    const auto linear = Predicate::linear({{2, "a"}, {-1, "b"}}, Comparison::Greater, 3);
+    QueryProcessor cpu;
+    std::uint64_t pairs = 0;
+    const auto count_pairs = [&](std::span<const RowPair> some) { pairs += some.size(); };
+    const Join on{.left = "a", .right = "k", .method = JoinMethod::NestedLoops};
+    const auto expected_pairs = cpu.join(left, right, on, count_pairs);
+    for (const auto engine : {QueryEngine::Depth, QueryEngine::Bitmap}) {
+        for (std::uint64_t seed = first_seed; seed < first_seed + 4; ++seed) {
+            CAPTURE(seed);
+            QueryProcessor processor(adopted, {.engine = engine});
+            QueryProcessor one(adopted, {.engine = engine, .execution = Execution::OneOperation});
+            Poison poison(host.gl, seed);
+            const auto before = Snapshot::take(host.gl);
+            const auto unchanged = [&] { return difference(before, Snapshot::take(host.gl)); };
+            const auto compared = column("a") < column("b");
+            const auto some = processor.count_async(left, compared), more = processor.count_async(left, linear);
+            REQUIRE(unchanged() == "");
+            CHECK(more.get() == cpu.count(left, linear));
+            CHECK(some.get() == cpu.count(left, compared));
+            REQUIRE(unchanged() == "");
+            CHECK(processor.aggregate(left, {.kind = QueryAggregate::Kind::Max, .column = "a"}) == Value(48.0));
+            REQUIRE(unchanged() == "");
+            for (auto* by : {&processor, &one}) {
+                pairs = 0;
+                CHECK(by->join(left, right, on, count_pairs) == expected_pairs);
+                CHECK(pairs == expected_pairs);
+                REQUIRE(unchanged() == "");
+                const QueryPlan plan(
+                    {.outputs = {{QueryAggregate{}, "n"}}, .where = compared || column("a") > 40, .join = on},
+                    left.columns(), right.columns());
+                CHECK(by->run(plan, left, right).rows == cpu.run(plan, left, right).rows);
+                REQUIRE(unchanged() == "");
+            }
+            poison.clear();
+            REQUIRE(error_names(take_errors(host.gl)) == "");
+        }
+    }
 }
 
 TEST_CASE("destroying objects changes no state") {

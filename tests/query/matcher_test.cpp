@@ -4,13 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <bit>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "gl/device.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 
 using namespace quadmill;                 // NOLINT(google-build-using-namespace)
@@ -30,17 +33,15 @@ Found by_loops(const std::vector<KeyRange>& ranges, const std::vector<Key>& keys
     return found;
 }
 
-void append(Found& found, std::span<const Match> matches) {
-    for (const auto& [range, word, bits] : matches) {
-        CHECK(bits != 0);
-        for (auto rest = bits; rest != 0; rest &= rest - 1)
-            found.emplace_back(range, std::size_t{word} * 32 + static_cast<std::size_t>(std::countr_zero(rest)));
-    }
+Next append(Found& found, std::span<const Match> matches) {
+    for (const auto& [range, key] : matches) found.emplace_back(range, key);
+    return Next::More;
 }
 
 Found by(Matcher& matcher, const std::vector<KeyRange>& ranges, const std::vector<Key>& keys) {
     Found found;
-    matcher(ranges, keys, [&](std::span<const Match> matches) { append(found, matches); });
+    const auto n = matcher(ranges, keys, [&](std::span<const Match> matches) { return append(found, matches); });
+    CHECK(n == found.size());
     return found;
 }
 
@@ -107,6 +108,12 @@ class CountMatchPasses : public PassObserver {
     int count = 0;
 };
 
+class CountJoins : public PassObserver {
+  public:
+    void before(const PassEvent& pass) override { keys += pass.name == "join keys" ? 1 : 0; }
+    int keys = 0;
+};
+
 }  // namespace
 
 TEST_CASE("matches of every size, key width and cut are those of plain loops") {
@@ -151,7 +158,7 @@ TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
     scope.check();
 }
 
-TEST_CASE("more words than are read back at once, by a matcher that is used while it gives them") {
+TEST_CASE("more pairs than are read back at once, by a matcher that is used while it gives them") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     Matcher matcher(*detail::Access::of(context), 2);
@@ -162,12 +169,12 @@ TEST_CASE("more words than are read back at once, by a matcher that is used whil
     int calls = 0;
     matcher(ranges, keys, [&](std::span<const Match> matches) {
         ++calls;
-        append(found, matches);
         CHECK(by(matcher, {{9, 9}, {7, 7}}, keys) == Found{{0, 2}, {1, 0}});
+        return append(found, matches);
     });
     CHECK(calls > 2);
     CHECK((found == by_loops(ranges, keys)));
-    CHECK_THROWS_AS(matcher(ranges, keys, [](auto /*matches*/) { throw std::runtime_error("the caller's"); }),
+    CHECK_THROWS_AS(matcher(ranges, keys, [](auto /*matches*/) -> Next { throw std::runtime_error("the caller's"); }),
                     std::runtime_error);
     CHECK(by(matcher, {{9, 9}}, keys) == Found{{0, 2}});
     scope.check();
@@ -273,6 +280,111 @@ TEST_CASE("the use case of MDS'09: 15,000 floats, 7,679 masked out, 13,068 after
                           .join = Join{.left = "k", .right = "k", .method = JoinMethod::NestedLoops}},
                          left.columns(), right.columns());
     CHECK(processor.run(plan, left, right).rows == std::vector<std::vector<Value>>{{std::int64_t{pairs}}});
+}
+
+TEST_CASE("columns of every type join on the GPU as on the CPU, selected or not, and nothing but pairs comes back") {
+    auto context = context_of_test();
+    std::mt19937_64 random(21);
+    constexpr std::size_t left_rows = 1300, right_rows = 777;
+    constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const auto table_of = [&](std::size_t rows) {
+        const std::vector<float> special{0.0F, -0.0F, infinity, -infinity, nan, 2.5F};
+        std::vector<float> f(rows);
+        std::vector<double> d(rows);
+        std::vector<std::int32_t> i(rows);
+        std::vector<std::uint32_t> u(rows);
+        std::vector<std::int64_t> l(rows);
+        std::vector<std::string> t(rows);
+        std::vector<bool> valid(rows);
+        for (std::size_t row = 0; row < rows; ++row) {
+            const auto small = static_cast<std::int32_t>(random() % 300) - 20;
+            f[row] = random() % 9 == 0 ? special[random() % special.size()] : static_cast<float>(small);
+            d[row] = random() % 9 == 0 ? double{special[random() % special.size()]} : small;
+            i[row] = random() % 50 == 0 ? -1 : small;
+            u[row] = random() % 50 == 0 ? ~std::uint32_t{0} : static_cast<std::uint32_t>(small + 20);
+            l[row] = random() % 50 == 0 ? std::int64_t{small} << 40U : small;
+            t[row] = "word " + std::to_string(random() % (rows / 2));
+            valid[row] = random() % 5 > 0;
+        }
+        Table table;
+        table.add("f", f).add("d", d).add("i", i).add("u", u).add("l", l).add("t", t).add("n", i, valid);
+        return table;
+    };
+    const auto left = table_of(left_rows), right = table_of(right_rows);
+    QueryProcessor cpu;
+    const auto joined = [&](QueryProcessor& processor, const Join& on, bool some) {
+        std::vector<RowPair> all;
+        std::optional<Selection> l, r;
+        if (some) {
+            l.emplace(processor.select(left, column("i") > 100 || column("u") < 50));
+            r.emplace(processor.select(right, column("i") < 200));
+        }
+        const auto n = processor.join(
+            left, right, on, [&](std::span<const RowPair> pairs) { all.insert(all.end(), pairs.begin(), pairs.end()); },
+            l ? &*l : nullptr, r ? &*r : nullptr);
+        CHECK(n == all.size());
+        return all;
+    };
+    std::size_t pairs = 0;
+    for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth}) {
+        QueryProcessor processor(context, {.engine = engine});
+        for (const auto* columns :
+             {"ff", "dd", "ii", "uu", "ll", "tt", "nn", "fd", "if", "ui", "iu", "lu", "dl", "nf"}) {
+            const Join on{.left = {columns[0]}, .right = {columns[1]}, .method = JoinMethod::NestedLoops};
+            for (const bool some : {false, true}) {
+                INFO(columns << (some ? ", selected" : ""));
+                const auto expected = joined(cpu, on, some);
+                pairs += expected.size();
+                CountJoins passes;
+                context.observe(&passes);
+                const auto found = joined(processor, on, some);
+                context.observe(nullptr);
+                CHECK((found == expected));
+                CHECK(passes.keys == 1);  // made on the GPU
+            }
+        }
+        // Beyond what doubles hold, the CPU decides.
+        Table large;
+        large.add("k", std::vector<std::int64_t>{(std::int64_t{1} << 53U) + 1, 5});
+        CHECK_THROWS_WITH_AS(processor.join(large, left, {.left = "k", .right = "d", .method = JoinMethod::NestedLoops},
+                                            [](auto /*pairs*/) {}),
+                             doctest::Contains("beyond 2^53"), InvalidArgument);
+    }
+    CHECK(pairs > 10000);
+}
+
+TEST_CASE("a plan's operations one by one give what they give together") {
+    auto context = context_of_test();
+    std::mt19937_64 random(22);
+    std::vector<float> c(5000), e(5000), b(5000), other(3000);
+    for (std::size_t i = 0; i < c.size(); ++i) {
+        c[i] = static_cast<float>(random() % 100);
+        e[i] = static_cast<float>(random() % 100);
+        b[i] = static_cast<float>(random() % 4000);
+    }
+    for (auto& x : other) x = static_cast<float>(random() % 4000);
+    Table left, right;
+    left.add("c", c).add("e", e).add("b", b);
+    right.add("b", other);
+    const Query query{.outputs = {{std::string("c"), "c"}, {std::string("right.b"), "b"}},
+                      .where = (column("c") > 50 || column("e") > 60) && column("e") != 7,
+                      .join = Join{.left = "b", .right = "b", .method = JoinMethod::NestedLoops}};
+    const QueryPlan plan(query, left.columns(), right.columns());
+    const Query aggregates{
+        .outputs = {{QueryAggregate{}, "n"}, {QueryAggregate{.kind = QueryAggregate::Kind::Max, .column = "e"}, "m"}},
+        .where = column("c") > 50 || column("e").between(3, 5)};
+    QueryProcessor cpu;
+    const auto expected = cpu.run(plan, left, right).rows;
+    CHECK(expected.size() > 1000);
+    for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Cpu}) {
+        QueryProcessor pipelined(context, {.engine = engine});
+        QueryProcessor one(context, {.engine = engine, .execution = Execution::OneOperation});
+        for (int run = 0; run < 2; ++run) {
+            CHECK((pipelined.run(plan, left, right).rows == expected));
+            CHECK((one.run(plan, left, right).rows == expected));
+            CHECK(one.run(aggregates, left).rows == cpu.run(aggregates, left).rows);
+        }
+    }
 }
 
 TEST_CASE("an observer that throws in the middle of a join leaves the processor usable") {

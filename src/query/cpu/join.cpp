@@ -1,7 +1,6 @@
 #include "query/cpu/join.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -126,32 +125,9 @@ class Near {
     std::uint64_t whole_;
 };
 
-// Pairs on their way to `take`, a chunk at a time.
-class Chunk {
-  public:
-    Chunk(std::size_t size, const std::function<Next(std::span<const RowPair>)>& take) : size_(size), take_(take) {
-        pairs_.reserve(size);
-    }
-    [[nodiscard]] bool enough() const { return enough_; }
-    void add(std::uint32_t left, std::uint32_t right) {
-        pairs_.push_back({left, right});
-        if (pairs_.size() == size_) flush();
-    }
-    void flush() {
-        if (!pairs_.empty() && !enough_) enough_ = take_(pairs_) == Next::Enough;
-        pairs_.clear();
-    }
-
-  private:
-    std::size_t size_;
-    const std::function<Next(std::span<const RowPair>)>& take_;
-    std::vector<RowPair> pairs_;
-    bool enough_ = false;
-};
-
 // Algorithm 2 of MDS'09.
 template <class T>
-std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near& near, Chunk& chunk) {
+std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near& near, PairChunk& chunk) {
     std::uint64_t found = 0;
     for (std::size_t i = 0; i < left.keys.size(); ++i) {
         const auto key = left.keys[i];
@@ -221,18 +197,15 @@ Loops loops(const Side<double>& left, const Side<double>& right, const Near& nea
 
 template <class T>
 std::uint64_t nested_loops_on_gpu(const Side<T>& left, const Side<T>& right, const Near& near, const MatchAll& match,
-                                  Chunk& chunk) {
+                                  PairChunk& chunk) {
     const auto made = loops(left, right, near);
-    std::uint64_t found = 0;
-    match(made.ranges, made.keys, [&](std::span<const Match> matches) {
-        for (const auto& [range, word, bits] : matches) {
-            found += static_cast<std::uint64_t>(std::popcount(bits));
-            const auto first = std::size_t{word} * 32;
-            for (auto rest = bits; rest != 0 && !chunk.enough(); rest &= rest - 1)
-                chunk.add(made.rows[range], right.rows[first + static_cast<std::size_t>(std::countr_zero(rest))]);
+    return match(made.ranges, made.keys, [&](std::span<const Match> matches) {
+        for (const auto& [range, key] : matches) {
+            if (chunk.enough()) return Next::Enough;
+            chunk.add(made.rows[range], right.rows[key]);
         }
+        return chunk.enough() ? Next::Enough : Next::More;
     });
-    return found;
 }
 
 // Partners of a left row: [begin, end) in the right side's order.
@@ -259,7 +232,7 @@ std::vector<Window> windows(std::vector<T> left, const std::vector<T>& right, co
 }
 
 template <class T>
-std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const JoinTools& tools, Chunk& chunk) {
+std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const JoinTools& tools, PairChunk& chunk) {
     std::vector<std::uint32_t> order(right.keys.size());
     tools.sort_with_index(std::span(right.keys), order);
     const auto all = windows(std::move(left.keys), right.keys, near, tools);
@@ -283,34 +256,31 @@ std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const Jo
     return found;
 }
 
-// For JoinMethod::Auto.
-enum class Way { LoopsOnCpu, LoopsOnGpu, SortMerge };
-
-Way quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools) {
-    const auto& tuning = tools.tuning;
-    if (left <= tuning.nested_comparisons / right) return Way::LoopsOnCpu;
-    const bool on_gpu = tools.match && left + right >= tuning.gpu_join_rows && right <= tuning.gpu_join_keys &&
-                        left * right / (left + right) < tuning.gpu_comparisons_a_row;
-    return on_gpu ? Way::LoopsOnGpu : Way::SortMerge;
-}
-
 template <class T>
 std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, JoinMethod method, const JoinTools& tools,
                     const std::function<Next(std::span<const RowPair>)>& take) {
     if (left.keys.empty() || right.keys.empty()) return 0;
-    Chunk chunk(tools.tuning.chunk, take);
+    PairChunk chunk(tools.tuning.chunk, take);
     const auto way = method == JoinMethod::Auto        ? quickest(left.keys.size(), right.keys.size(), tools)
-                     : method == JoinMethod::SortMerge ? Way::SortMerge
-                     : tools.match                     ? Way::LoopsOnGpu
-                                                       : Way::LoopsOnCpu;
-    const auto found = way == Way::LoopsOnGpu   ? nested_loops_on_gpu(left, right, near, tools.match, chunk)
-                       : way == Way::LoopsOnCpu ? nested_loops(left, right, near, chunk)
-                                                : sort_merge(std::move(left), std::move(right), near, tools, chunk);
+                     : method == JoinMethod::SortMerge ? JoinWay::SortMerge
+                     : tools.match                     ? JoinWay::LoopsOnGpu
+                                                       : JoinWay::LoopsOnCpu;
+    const auto found = way == JoinWay::LoopsOnGpu   ? nested_loops_on_gpu(left, right, near, tools.match, chunk)
+                       : way == JoinWay::LoopsOnCpu ? nested_loops(left, right, near, chunk)
+                                                    : sort_merge(std::move(left), std::move(right), near, tools, chunk);
     chunk.flush();
     return found;
 }
 
 }  // namespace
+
+JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools) {
+    const auto& tuning = tools.tuning;
+    if (left <= tuning.nested_comparisons / right) return JoinWay::LoopsOnCpu;
+    const bool on_gpu = tools.match && left + right >= tuning.gpu_join_rows && right <= tuning.gpu_join_keys &&
+                        left * right / (left + right) < tuning.gpu_comparisons_a_row;
+    return on_gpu ? JoinWay::LoopsOnGpu : JoinWay::SortMerge;
+}
 
 std::uint64_t join(const JoinSide& left, const JoinSide& right, double band, JoinMethod method, const JoinTools& tools,
                    const std::function<Next(std::span<const RowPair>)>& take) {

@@ -24,14 +24,15 @@ struct JoinSide {
 
 enum class Next { More, Enough };
 
-// Of the keys, those in a range: key 32 word + i for each bit i that is set. One is.
+// The numbers of a left row, or of the range that it looks for, and of a right one, or of its key.
 struct Match {
-    std::uint32_t range, word, bits;
+    std::uint32_t left, right;
 };
-using TakeMatches = std::function<void(std::span<const Match>)>;
-// Nested loops on the GPU, a range being what a row of the left side looks for: gives all matches to `take`, by range, then by word.
+using TakeMatches = std::function<Next(std::span<const Match>)>;
+// Nested loops on the GPU: gives the ranges and the keys in them to `take`, by range, then by key. Returns how many there
+// are.
 using MatchAll =
-    std::function<void(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take)>;
+    std::function<std::uint64_t(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take)>;
 
 struct JoinTools {
     const char* function;  // that messages begin with
@@ -39,6 +40,33 @@ struct JoinTools {
     MatchAll match{};  // null: nested loops are the CPU's
     Tuning tuning{};
 };
+
+// Pairs on their way to `take`, a chunk at a time.
+class PairChunk {
+  public:
+    PairChunk(std::size_t size, const std::function<Next(std::span<const RowPair>)>& take) : size_(size), take_(take) {
+        pairs_.reserve(size);
+    }
+    [[nodiscard]] bool enough() const { return enough_; }
+    void add(std::uint32_t left, std::uint32_t right) {
+        pairs_.push_back({left, right});
+        if (pairs_.size() == size_) flush();
+    }
+    void flush() {
+        if (!pairs_.empty() && !enough_) enough_ = take_(pairs_) == Next::Enough;
+        pairs_.clear();
+    }
+
+  private:
+    std::size_t size_;
+    const std::function<Next(std::span<const RowPair>)>& take_;
+    std::vector<RowPair> pairs_;
+    bool enough_ = false;
+};
+
+// For JoinMethod::Auto, and so many rows that can have a partner; one on each side at least.
+enum class JoinWay { LoopsOnCpu, LoopsOnGpu, SortMerge };
+[[nodiscard]] JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools);
 
 // Gives the pairs to `take`, by left row, then by right row, at most tuning.chunk at a time. Returns how many there
 // are, also when `take` has had enough. Pre: both columns are of text or both of numbers, and in memory.

@@ -36,12 +36,44 @@ BitmapColumns::Texel BitmapColumns::read(const gl::Texture& texel) {
     return words;
 }
 
-std::uint64_t BitmapColumns::count(const Bits& rows) {
+const gl::Texture& BitmapColumns::fold_count(const Bits& rows) {
     const auto& fold = partials(words_a_count);
     const auto& program =
         programs_.get("query/count_bits.frag", shaders::query_count_bits_frag, define("WORDS", pool_.shape.words));
     pass::fill(device_, "count", program, fold.source(), {&texture(rows)});
-    return read(fold(device_, programs_, pass::FoldRule("COUNTS")))[0];
+    return fold(device_, programs_, pass::FoldRule("COUNTS"));
+}
+
+std::uint64_t BitmapColumns::count(const Bits& rows) {
+    auto& known = dynamic_cast<const GpuBits&>(rows).count;
+    if (!known) known = read(fold_count(rows))[0];
+    return *known;
+}
+
+namespace {
+
+class CountingTexel final : public Counting {
+  public:
+    CountingTexel(gl::Device& device, const gl::Texture& texel) : there_(device, gl::Query::Kind::Timestamp) {
+        back_.request(device, texel);
+        there_.note_time();
+    }
+    [[nodiscard]] bool ready() const override { return there_.ready(); }
+    [[nodiscard]] std::uint64_t result() override {
+        std::uint32_t count = 0;
+        std::memcpy(&count, back_.wait().data(), sizeof count);
+        return count;
+    }
+
+  private:
+    pass::ReadBack back_;
+    gl::Query there_;
+};
+
+}  // namespace
+
+std::unique_ptr<Counting> BitmapColumns::count_later(const Bits& rows) {
+    return std::make_unique<CountingTexel>(device_, fold_count(rows));
 }
 
 BitmapColumns::Texel BitmapColumns::aggregate(const char* name, const GpuColumn& of, const Bits& rows,

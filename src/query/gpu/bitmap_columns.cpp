@@ -27,6 +27,13 @@ void BitmapColumns::add(const TableData& table, const RowPart& part, std::span<c
     }
 }
 
+void BitmapColumns::send_again(std::span<const std::size_t> columns) {
+    for (const auto i : columns) {
+        auto& of = *column(i);
+        if (!std::exchange(of.unread, false)) tables_.send(pool_, of);
+    }
+}
+
 std::shared_ptr<GpuBits> BitmapColumns::make_bits() {
     auto target = pool_.bits->take([](const pass::Target& /*any*/) { return true; });
     if (!target) target.emplace(device_, gl::Format::R32ui, pool_.shape.words, pool_.shape.height);

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "query/gpu/gpu_tables.hpp"
+#include "query/gpu/leaf_programs.hpp"
 
 namespace quadmill::detail::query {
-
-inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
 
 class BitmapColumns final : public Columns {
   public:
@@ -35,6 +34,10 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override;
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
 
+    [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
+    void send_again(std::span<const std::size_t> columns) override;
+    [[nodiscard]] BitmapColumns* textures() override { return this; }
+
     // For an engine that has this one do a part of its work.
     [[nodiscard]] const std::shared_ptr<GpuColumn>& column(std::size_t i) const;
     [[nodiscard]] std::shared_ptr<GpuBits> make_bits();
@@ -43,6 +46,8 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr all_valid(std::span<const std::size_t> columns);
     [[nodiscard]] const BitsPtr& all() const { return pool_.all; }
     [[nodiscard]] const Shape& shape() const { return pool_.shape; }
+    // A list as leaf.frag has it: 1024 entries a line.
+    [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
 
   private:
     using Texel = std::array<std::uint32_t, 4>;
@@ -52,7 +57,6 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate);
-    [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
     // By leaf.frag of that kind.
     [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                   const gl::Texture* list, gl::Uniforms uniforms);
@@ -64,6 +68,7 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] const pass::Fold& partials(int words_a_fragment);
     [[nodiscard]] Texel aggregate(const char* name, const GpuColumn& of, const Bits& rows, const pass::FoldRule& rule);
     [[nodiscard]] Texel read(const gl::Texture& texel);
+    [[nodiscard]] const gl::Texture& fold_count(const Bits& rows);
 
     GpuTables& tables_;
     gl::Device& device_;

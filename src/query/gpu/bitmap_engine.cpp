@@ -7,8 +7,10 @@
 
 namespace quadmill::detail::query {
 
-BitmapEngine::BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows)
-    : tables_(device, threads), most_rows_(std::min(most_rows, tables_.most_rows(texels_a_word(ColumnType::F64)))) {}
+BitmapEngine::BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t most_rows)
+    : shared_(std::move(tables)),
+      tables_(*shared_),
+      most_rows_(std::min(most_rows, tables_.most_rows(texels_a_word(ColumnType::F64)))) {}
 
 std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableData>& table,
                                             std::span<const std::size_t> columns) {

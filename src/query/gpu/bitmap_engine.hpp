@@ -12,7 +12,10 @@ namespace quadmill::detail::query {
 class BitmapEngine final : public Engine {
   public:
     // Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
-    BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0});
+    BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
+        : BitmapEngine(std::make_shared<GpuTables>(device, threads), most_rows) {}
+    // With columns that another engine has there, too.
+    explicit BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override {
@@ -25,7 +28,8 @@ class BitmapEngine final : public Engine {
     [[nodiscard]] std::size_t held() const override { return tables_.held(); }
 
   private:
-    GpuTables tables_;
+    std::shared_ptr<GpuTables> shared_;
+    GpuTables& tables_;
     std::size_t most_rows_;
 };
 

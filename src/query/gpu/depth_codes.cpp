@@ -1,28 +1,167 @@
 #include "query/gpu/depth_codes.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+
+#include "query/table/key.hpp"
 
 namespace quadmill::detail::query {
 
 namespace {
 
 constexpr int most_plane_bits = 29;
+constexpr std::uint32_t most_codes = depth_codes - 1;  // one is for NULL
+
+// Of keys of 32 bits: the least and the largest in each of so many equal ranges.
+constexpr int bits_of_buckets = 16;
+// Of keys of 64 bits, where equal ranges are too wide: so many distinct ones.
+constexpr std::size_t most_distinct = std::size_t{1} << 16U;
+
+template <class Take>
+void each_key(const ColumnData& column, std::size_t first, std::size_t rows, const Take& take) {
+    std::visit(
+        [&]<class V>(const V& values) {
+            if constexpr (!std::is_same_v<V, HostTextures>) {
+                using T = typename V::value_type;
+                for (std::size_t row = first; row < first + rows; ++row) {
+                    if (has_value(column, row) && !take(Key{KeyOf<T>::key(values[row])})) return;
+                }
+            }
+        },
+        column.values);
+}
+
+std::vector<KeyRun> buckets(const ColumnData& column, std::size_t first, std::size_t rows) {
+    const auto width = static_cast<int>(std::bit_width(column.most - column.least));
+    const auto shift = static_cast<unsigned>(std::max(width - bits_of_buckets, 0));
+    std::vector<KeyRun> all(((column.most - column.least) >> shift) + 1, KeyRun{~Key{0}, 0});
+    each_key(column, first, rows, [&](Key key) {
+        auto& [least, most] = all[(key - column.least) >> shift];
+        least = std::min(least, key);
+        most = std::max(most, key);
+        return true;
+    });
+    std::erase_if(all, [](const KeyRun& run) { return run.first > run.last; });
+    return all;
+}
+
+// An open hash table, as it is asked once a row.
+class Distinct {
+  public:
+    // False when there are too many.
+    bool add(Key key) {
+        const auto last = slots_.size() - 1;
+        auto slot = static_cast<std::size_t>(key * 0x9e3779b97f4a7c15U >> 45U) & last;
+        for (; used_[slot]; slot = (slot + 1) & last) {
+            if (slots_[slot] == key) return true;
+        }
+        used_[slot] = true;
+        slots_[slot] = key;
+        keys_.push_back(key);
+        return keys_.size() <= most_distinct;
+    }
+    [[nodiscard]] std::optional<std::vector<KeyRun>> runs() && {
+        if (keys_.size() > most_distinct) return {};
+        std::ranges::sort(keys_);
+        std::vector<KeyRun> all;
+        for (const auto key : keys_) all.push_back({key, key});
+        return all;
+    }
+
+  private:
+    std::vector<Key> slots_ = std::vector<Key>(4 * most_distinct), keys_{};
+    std::vector<char> used_ = std::vector<char>(4 * most_distinct);
+};
+
+// Nothing when there are more than are worth looking for.
+std::optional<std::vector<KeyRun>> runs_of(const ColumnData& column, std::size_t first, std::size_t rows) {
+    if (std::holds_alternative<HostTextures>(column.values)) return {};  // what they hold may change
+    if (key_bits(column.type) == 32) return buckets(column, first, rows);
+    Distinct distinct;
+    each_key(column, first, rows, [&](Key key) { return distinct.add(key); });
+    return std::move(distinct).runs();
+}
 
 }  // namespace
 
+DepthPlanes DepthPlanes::of(const ColumnData& column, std::size_t first, std::size_t rows) {
+    auto plain = of(column.least, column.most);
+    if (plain.planes == 1) return plain;
+    const auto runs = runs_of(column, first, rows);
+    const auto one = runs ? of_runs(*runs) : std::nullopt;
+    return one ? *one : plain;
+}
+
 DepthPlanes DepthPlanes::of(Key least, Key most) {
-    const auto range = most > least ? most - least : Key{0};
-    const auto width = static_cast<int>(std::bit_width(range));
-    if (range + 1 < depth_codes && range < depth_codes)
-        return {.base = least,
+    const auto width = static_cast<int>(std::bit_width(most - least));
+    const auto differ = static_cast<int>(std::bit_width(most ^ least));
+    auto base = least;
+    if (differ == width && width < 64) base = least >> static_cast<unsigned>(width) << static_cast<unsigned>(width);
+    if (most - base >= most_codes) base = least;
+    const auto range = most - base;
+    if (range < most_codes)
+        return {.base = base,
                 .width = width,
                 .planes = 1,
                 .bits = width,
                 .null_code = static_cast<std::uint32_t>(range) + 1};
     const int planes = std::max((width + most_plane_bits - 1) / most_plane_bits, 2);
     const int bits = (width + planes - 1) / planes;
-    return {.base = least, .width = width, .planes = planes, .bits = bits, .null_code = 1U << bits};
+    return {.base = base, .width = width, .planes = planes, .bits = bits, .null_code = 1U << bits};
+}
+
+std::optional<DepthPlanes> DepthPlanes::of_runs(const std::vector<KeyRun>& runs) {
+    if (runs.empty()) return {};
+    const auto gap = [&](std::size_t i) { return runs[i].first - runs[i - 1].last - 1; };  // before run i
+    std::vector<std::size_t> widest(runs.size() - 1);
+    std::iota(widest.begin(), widest.end(), std::size_t{1});
+    std::ranges::sort(widest, [&](std::size_t a, std::size_t b) { return gap(a) > gap(b); });
+    auto span = runs.back().last - runs.front().first;  // one less than there are codes
+    std::vector<bool> left_out(runs.size());
+    for (std::size_t i = 0; i < widest.size() && span >= most_codes; ++i) {
+        left_out[widest[i]] = true;
+        span -= gap(widest[i]);
+    }
+    if (span >= most_codes) return {};
+    DepthPlanes made{.width = static_cast<int>(std::bit_width(span)),
+                     .planes = 1,
+                     .bits = static_cast<int>(std::bit_width(span)),
+                     .null_code = static_cast<std::uint32_t>(span) + 1};
+    std::uint32_t code = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (i > 0 && !left_out[i]) {
+            code += static_cast<std::uint32_t>(runs[i].last - made.runs.back().keys.last);
+            made.runs.back().keys.last = runs[i].last;
+            continue;
+        }
+        made.runs.push_back({runs[i], code});
+        code += static_cast<std::uint32_t>(runs[i].last - runs[i].first) + 1;
+    }
+    made.base = runs.front().first;
+    return made;
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> DepthPlanes::codes(Key low, Key high) const {
+    if (runs.empty()) {
+        const auto most = base + (null_code - 1);
+        if (high < base || low > most) return {};
+        return std::pair{code(std::max(low, base), 0), code(std::min(high, most), 0)};
+    }
+    const auto from = std::ranges::lower_bound(runs, low, {}, [](const CodedRun& run) { return run.keys.last; });
+    const auto after = std::ranges::upper_bound(runs, high, {}, [](const CodedRun& run) { return run.keys.first; });
+    if (from >= after) return {};
+    const auto code_in = [](const CodedRun& run, Key key) {
+        return run.code + static_cast<std::uint32_t>(std::clamp(key, run.keys.first, run.keys.last) - run.keys.first);
+    };
+    return std::pair{code_in(*from, low), code_in(*(after - 1), high)};
+}
+
+Key DepthPlanes::key(Key code) const {
+    if (runs.empty()) return base + code;
+    const auto after = std::ranges::upper_bound(runs, code, {}, [](const CodedRun& run) { return Key{run.code}; });
+    return (after - 1)->keys.first + (code - (after - 1)->code);
 }
 
 }  // namespace quadmill::detail::query

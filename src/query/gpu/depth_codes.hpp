@@ -1,11 +1,15 @@
 // How the depth engine holds keys as depths and what it counts in the stencil.
 //
-// Depths hold keys exactly: key - least, if that fits into the normal floats up to 1, and else in planes of 29 bits,
-// compared one after the other.
+// Depths hold keys exactly: key - base, if that fits into the normal floats up to 1. Else the gaps between a column's
+// keys are left out, if the keys then fit: floats have a wide gap between 0 and the values next to it, and of few
+// distinct values little is left but their ranks. Else keys go in planes of 29 bits, compared one after the other.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "query/plan/engine.hpp"
 
@@ -23,20 +27,44 @@ inline constexpr std::uint32_t first_depth = 0x00800000U, depth_codes = 0x3f8000
     return std::bit_cast<std::uint32_t>(depth) - first_depth;
 }
 
-// A column's keys as codes of depths: so many planes, the highest bits first, of key - base.
+// All keys of a column are in such runs, which ascend and do not touch.
+struct KeyRun {
+    Key first, last;
+};
+// The code of a run's first key.
+struct CodedRun {
+    KeyRun keys;
+    std::uint32_t code;
+};
+
+// A column's keys as codes of depths: so many planes, the highest bits first, of key - base; or one plane of runs.
 struct DepthPlanes {
     Key base = 0;
-    int width = 0;                // bits of the largest key - base
+    int width = 0;                // bits of the largest code, or of the largest key - base
     int planes = 1, bits = 0;     // of each plane
     std::uint32_t null_code = 0;  // greater than all others, in the first plane
+    std::vector<CodedRun> runs{};
 
+    // The base is a number of which the keys lack the low bits where that takes no more bits: the codes of 1 to 13 are
+    // 1 to 13.
     static DepthPlanes of(Key least, Key most);
+    // In one plane, with the widest gaps between runs left out, as few as will do; nothing when all would not do.
+    static std::optional<DepthPlanes> of_runs(const std::vector<KeyRun>& runs);
+
+    // Of some rows of a column: with runs where these make one plane of several.
+    static DepthPlanes of(const ColumnData& column, std::size_t first, std::size_t rows);
+
     [[nodiscard]] int shift(int plane) const { return bits * (planes - 1 - plane); }
     [[nodiscard]] int plane_of_bit(int bit) const { return planes - 1 - (bits > 0 ? bit / bits : 0); }
     [[nodiscard]] std::uint32_t mask() const { return planes == 1 ? ~std::uint32_t{0} : (1U << bits) - 1; }
+    // Of a plane of no runs.
     [[nodiscard]] std::uint32_t code(Key key, int plane) const {
         return static_cast<std::uint32_t>((key - base) >> shift(plane)) & mask();
     }
+    // Of one plane: the codes of the column's keys from low to high; nothing when there are none. Pre: low <= high.
+    [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> codes(Key low, Key high) const;
+    // What has this code, in all planes together.
+    [[nodiscard]] Key key(Key code) const;
 };
 
 }  // namespace quadmill::detail::query

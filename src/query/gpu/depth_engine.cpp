@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "gl/device.hpp"
@@ -19,6 +20,9 @@ using gl::StencilTest;
 
 constexpr int first_level = 1;
 constexpr std::size_t most_clauses = 60;
+
+// The code of a difference of 0, and how far others are from it at most.
+constexpr std::uint32_t zero_code = 1U << 29U, reach = zero_code - (1U << 25U);
 
 // What is stored must be `op` the code drawn.
 constexpr Compare at_least = Compare::LessOrEqual, at_most = Compare::GreaterOrEqual, more = Compare::Less,
@@ -39,6 +43,12 @@ StencilTest flagged(int level, std::uint8_t flags, std::uint8_t compared, Stenci
             .on_pass = on_pass,
             .compared = compared,
             .written = written};
+}
+
+// For rows at `level`; none for level 0.
+std::optional<StencilTest> next_level(int level) {
+    if (level == 0) return {};
+    return at_level(level, StencilOp::Increment);
 }
 
 StencilTest clear_flags(std::uint8_t flags) {
@@ -82,8 +92,10 @@ DepthSurface::DepthSurface(gl::Device& device, const Shape& shape)
       target(device, gl::Framebuffer::NoColor{}, texture),
       rows(device, quads_over(shape)) {}
 
-DepthEngine::DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows)
-    : tables_(device, threads),
+DepthEngine::DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t most_rows)
+    : shared_(std::move(tables)),
+      tables_(*shared_),
+      sums_(sums),
       most_rows_(std::min(most_rows, tables_.most_rows(static_cast<int>(Shape::rows_a_word)))) {}
 
 std::size_t DepthEngine::surface_bytes(std::size_t rows) {
@@ -119,6 +131,10 @@ std::size_t DepthEngine::held() const {
     return bytes;
 }
 
+void DepthEngine::drop_surfaces() {
+    std::erase_if(surfaces_, [](const auto& entry) { return entry.second.surface.use_count() == 1; });
+}
+
 bool DepthEngine::make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t limit) {
     if (held() + bytes(table, columns) <= limit) return true;
     const auto part = std::min(table.rows, most_rows_);
@@ -147,20 +163,28 @@ bool DepthColumns::has_nulls(std::size_t i) const {
     return column(i).valid != bitmap_.all();
 }
 
-std::string DepthColumns::prelude(ColumnType type) const {
-    return keys_prelude(type, bitmap_.shape().words) + shaders::query_shifted_glsl + shaders::query_depth_glsl;
+std::string DepthColumns::prelude(ColumnType type, const DepthPlanes& planes) const {
+    return keys_prelude(type, bitmap_.shape().words) + (planes.runs.empty() ? "" : "#define RUNS\n") +
+           shaders::query_shifted_glsl + shaders::query_selection_glsl + shaders::query_depth_glsl;
 }
 
-DepthPlanes DepthColumns::planes_of(std::size_t i) const {
-    return DepthPlanes::of(column(i).least, column(i).most);
+const GpuColumn::Depths& DepthColumns::depths_of(std::size_t i) {
+    auto& of = *bitmap_.column(i);
+    if (of.depths) return *of.depths;
+    const auto data = of.data.lock();
+    GpuColumn::Depths made{.planes = DepthPlanes::of(*data, of.part.first, of.part.rows), .runs = {}};
+    if (!made.planes.runs.empty()) {
+        std::vector<std::array<std::uint32_t, 4>> list;
+        for (const auto& [keys, code] : made.planes.runs) list.push_back({low(keys.first), high(keys.first), code, 0});
+        made.runs = bitmap_.send_list(gl::Format::Rgba32ui, std::as_bytes(std::span(list)));
+    }
+    return of.depths.emplace(std::move(made));
 }
 
-std::optional<DepthPlanes> DepthColumns::planes_of(const Pair& pair) const {
-    const auto &a = column(pair.a), &b = column(pair.b);
-    if (pair.as != Pair::As::Keys || std::max(a.most, b.most) > most_number(a.type)) return {};
-    const auto planes = DepthPlanes::of(std::min(a.least, b.least), std::max(a.most, b.most));
-    if (planes.planes > 1) return {};
-    return planes;
+void DepthColumns::add_runs(gl::Pass& pass, const GpuColumn::Depths& depths) {
+    if (depths.planes.runs.empty()) return;
+    pass.inputs[2] = &depths.runs;
+    pass.uniforms.set("runs", static_cast<int>(depths.planes.runs.size()));
 }
 
 void DepthColumns::start(std::uint8_t level) {
@@ -181,11 +205,32 @@ void DepthColumns::issue(gl::Pass pass, bool count) {
     draw(device_, pass);
 }
 
-std::uint64_t DepthColumns::counted() {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < queries_used_; ++i) sum += engine_.queries_[i].result();
-    queries_used_ = 0;
-    return sum;
+namespace {
+
+class CountingSamples final : public Counting {
+  public:
+    explicit CountingSamples(std::vector<gl::Query> queries) : queries_(std::move(queries)) {}
+    [[nodiscard]] bool ready() const override {
+        return std::ranges::all_of(queries_, [](const gl::Query& query) { return query.ready(); });
+    }
+    [[nodiscard]] std::uint64_t result() override {
+        std::uint64_t sum = 0;
+        for (const auto& query : queries_) sum += query.result();
+        return sum;
+    }
+
+  private:
+    std::vector<gl::Query> queries_;
+};
+
+}  // namespace
+
+std::unique_ptr<Counting> DepthColumns::take_queries() {
+    auto& all = engine_.queries_;
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::exchange(queries_used_, 0));
+    std::vector<gl::Query> taken(std::make_move_iterator(all.begin()), std::make_move_iterator(end));
+    all.erase(all.begin(), end);
+    return std::make_unique<CountingSamples>(std::move(taken));
 }
 
 void DepthColumns::test(const char* name, const Test& test, bool count) {
@@ -200,43 +245,47 @@ void DepthColumns::test(const char* name, const Test& test, bool count) {
     issue(std::move(pass), count);
 }
 
-void DepthColumns::load(std::size_t i, const DepthPlanes& planes, int plane) {
+void DepthColumns::load(std::size_t i, int plane) {
     const auto& known = bitmap_.column(i);
-    if (surface_->column.lock() == known && surface_->base == planes.base && surface_->plane == plane) return;
-    const auto& program = programs_.get(
-        "query/to_depth.frag", {shaders::query_at_depth_vert, shaders::query_to_depth_frag}, prelude(known->type));
+    if (surface_->column.lock() == known && surface_->plane == plane) return;
+    const auto& depths = depths_of(i);
+    const auto& planes = depths.planes;
+    const auto& program =
+        programs_.get("query/to_depth.frag", {shaders::query_at_depth_vert, shaders::query_to_depth_frag},
+                      prelude(known->type, planes));
     surface_->column.reset();  // should the pass fail
-    issue({.name = "to depth",
-           .program = &program,
-           .inputs = {&known->keys, &texture(*known->valid)},
-           .uniforms = {key_uniform("base", known->type, planes.base),
-                        {"shift", planes.shift(plane)},
-                        {"mask", planes.mask()},
-                        {"null_code", planes.null_code}},
-           .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}},
-          false);
+    gl::Pass pass{.name = "to depth",
+                  .program = &program,
+                  .inputs = {&known->keys, &texture(*known->valid)},
+                  .uniforms = {key_uniform("base", known->type, planes.base),
+                               {"shift", planes.shift(plane)},
+                               {"mask", planes.mask()},
+                               {"null_code", planes.null_code}},
+                  .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}};
+    add_runs(pass, depths);
+    issue(std::move(pass), false);
     surface_->column = known;
-    surface_->base = planes.base;
     surface_->plane = plane;
 }
 
 void DepthColumns::copy_to_depth(std::size_t i) {
     forget_depth();
-    const auto planes = planes_of(i);
-    for (int plane = 0; plane < planes.planes; ++plane) load(i, planes, plane);
+    for (int plane = 0; plane < planes_of(i).planes; ++plane) load(i, plane);
 }
 
 void DepthColumns::range(const Range& asked, int level, bool count) {
     const auto& of = column(asked.column);
     const Range range{asked.column, std::max(asked.low, of.least), std::min(asked.high, of.most)};
     if (range.low > range.high) return;
-    const auto planes = planes_of(range.column);
+    const auto& planes = planes_of(range.column);
     if (planes.planes > 1) return range_in_planes(range, planes, level, count);
     const bool from_below = range.low > of.least, from_above = range.high < of.most || has_nulls(range.column);
-    const auto stencil = level > 0 ? std::optional(at_level(level, StencilOp::Increment)) : std::nullopt;
+    const auto stencil = next_level(level);
     if (!from_below && !from_above) return test("all", {.stencil = stencil}, count);
-    load(range.column, planes, 0);
-    const auto low = planes.code(range.low, 0), high = planes.code(range.high, 0);
+    const auto codes = planes.codes(range.low, range.high);
+    if (!codes) return;
+    load(range.column, 0);
+    const auto [low, high] = *codes;
     if (!from_above) return test("at least", {low, at_least, stencil}, count);
     if (!from_below) return test("at most", {high, at_most, stencil}, count);
     if (device_.features.depth_bounds)
@@ -251,7 +300,7 @@ void DepthColumns::compare_planes(std::size_t i, const DepthPlanes& planes, Key 
                                   int level) {
     constexpr std::uint8_t all = 0xff;
     for (int plane = 0; plane < planes.planes; ++plane) {
-        load(i, planes, plane);
+        load(i, plane);
         const auto code = planes.code(key, plane);
         test("decide", {code, wins, flagged(level, undecided, all, StencilOp::Invert, decided)});
         test("drop", {code, loses, flagged(level, undecided, all, StencilOp::Zero, undecided)});
@@ -270,29 +319,63 @@ void DepthColumns::range_in_planes(const Range& range, const DepthPlanes& planes
     test("clear", {.stencil = clear_flags(undecided)});
 }
 
-void DepthColumns::pair(const Pair& pair, const DepthPlanes& planes, int level, bool count) {
-    const auto& b = column(pair.b);
+void DepthColumns::pair(const Pair& pair, int level, bool count) {
+    const auto &a = column(pair.a), &b = column(pair.b);
     const auto valid = bitmap_.all_valid(std::array{pair.a, pair.b});
-    load(pair.a, planes, 0);
-    const auto& program = programs_.get("query/at_column.frag",
-                                        {shaders::query_at_depth_vert, shaders::query_at_column_frag}, prelude(b.type));
-    issue({.name = "meet column",
+    const auto& program =
+        programs_.get("query/difference.frag", {shaders::query_at_depth_vert, shaders::query_difference_frag},
+                      pair_prelude(pair.as, a.type, b.type, bitmap_.shape().words) + shaders::query_shifted_glsl +
+                          shaders::query_selection_glsl + shaders::query_depth_glsl);
+    const auto pass_if = stored_op_drawn(pair.op, pair.negate);
+    // A depth that passes the test, and one that fails it.
+    const auto code_that = [pass_if](bool passes) -> std::uint32_t {
+        constexpr std::uint32_t below = zero_code - reach, above = zero_code + reach;
+        switch (pass_if) {
+            case fewer:
+            case at_most:
+                return passes ? below : above;
+            case Compare::Equal:
+                return passes ? zero_code : below;
+            case Compare::NotEqual:
+                return passes ? below : zero_code;
+            default:
+                return passes ? above : below;
+        }
+    };
+    const bool nan_passes = (relations_of(pair.op, pair.negate) & 8U) != 0;
+    forget_depth();
+    issue({.name = "difference to depth",
            .program = &program,
-           .inputs = {&b.keys, &texture(*valid)},
-           .uniforms = {key_uniform("base", b.type, planes.base)},
-           .depth = gl::DepthTest{.pass_if = stored_op_drawn(pair.op, pair.negate)},
-           .stencil = at_level(level, StencilOp::Increment)},
-          count);
+           .inputs = {&a.keys, &b.keys, &texture(*valid)},
+           .uniforms = {most_number_uniform(pair.as, a.type),
+                        {"zero", zero_code},
+                        {"reach", reach},
+                        {"null_code", code_that(false)},
+                        {"nan_code", code_that(nan_passes)}},
+           .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}},
+          false);
+    test("against 0", {zero_code, pass_if, next_level(level)}, count);
 }
 
-void DepthColumns::selected(const Bits& bits, int level, bool count) {
+void DepthColumns::formula(const Formula& formula, int level, bool count) {
+    const auto made =
+        formula_program(formula, FormulaRows::Pixels, engine_.sums_, [this](std::size_t i) { return column(i).type; });
     const auto& program =
-        programs_.get("query/at_selected.frag", {shaders::query_at_depth_vert, shaders::query_at_selected_frag});
-    issue({.name = "selected",
-           .program = &program,
-           .inputs = {&texture(bits)},
-           .stencil = at_level(level, StencilOp::Increment)},
-          count);
+        programs_.get("query/at_formula.frag", {shaders::query_at_depth_vert, shaders::query_at_formula_frag},
+                      keys_prelude(ColumnType::F64, bitmap_.shape().words) + shaders::query_values_glsl +
+                          shaders::query_selection_glsl + made.prelude);
+    const auto valid = bitmap_.all_valid(made.columns);
+    gl::Pass pass{.name = "sum", .program = &program, .uniforms = made.uniforms, .stencil = next_level(level)};
+    pass.inputs[0] = &texture(*valid);
+    for (std::size_t i = 0; i < made.columns.size(); ++i) pass.inputs.at(i + 1) = &column(made.columns[i]).keys;
+    issue(std::move(pass), count);
+}
+
+void DepthColumns::selected(const Bits& bits, const std::optional<StencilTest>& stencil, bool count) {
+    const auto& program =
+        programs_.get("query/at_selected.frag", {shaders::query_at_depth_vert, shaders::query_at_selected_frag},
+                      shaders::query_selection_glsl);
+    issue({.name = "selected", .program = &program, .inputs = {&texture(bits)}, .stencil = stencil}, count);
 }
 
 void DepthColumns::literal(const Leaf& leaf, int level, bool count) {
@@ -303,13 +386,13 @@ void DepthColumns::literal(const Leaf& leaf, int level, bool count) {
         if (asked->high < ~Key{0}) range({asked->column, asked->high + 1, ~Key{0}}, level, count);
         return;
     }
-    if (const auto* both = std::get_if<Pair>(&leaf)) {
-        if (const auto planes = planes_of(*both)) return pair(*both, *planes, level, count);
-    }
-    selected(*bitmap_.leaf(leaf), level, count);
+    if (const auto* both = std::get_if<Pair>(&leaf)) return pair(*both, level, count);
+    if (const auto* sum = std::get_if<Linear>(&leaf)) return formula(formula_of(*sum), level, count);
+    if (const auto* sums = std::get_if<Formula>(&leaf)) return formula(*sums, level, count);
+    selected(*bitmap_.leaf(leaf), next_level(level), count);
 }
 
-bool DepthColumns::one_test(const Range& range) const {
+bool DepthColumns::one_test(const Range& range) {
     if (planes_of(range.column).planes > 1) return false;
     if (device_.features.depth_bounds) return true;
     const auto& of = column(range.column);
@@ -317,10 +400,10 @@ bool DepthColumns::one_test(const Range& range) const {
 }
 
 // Whether depth alone says which rows they are.
-bool DepthColumns::one_test(std::span<const std::vector<Leaf>> clauses) const {
+bool DepthColumns::one_test(std::span<const std::vector<Leaf>> clauses) {
     if (clauses.size() != 1 || clauses[0].size() != 1) return false;
     const auto* range = std::get_if<Range>(&clauses[0][0]);
-    if (!range) return false;
+    if (!range) return std::holds_alternative<Pair>(clauses[0][0]);
     if (!range->negate) return one_test(*range);
     return (range->low == 0 || one_test({range->column, 0, range->low - 1})) &&
            (range->high == ~Key{0} || one_test({range->column, range->high + 1, ~Key{0}}));
@@ -331,11 +414,11 @@ bool DepthColumns::start_with(const std::vector<Leaf>& clause) {
     if (!range || range->negate || planes_of(range->column).planes > 1) return false;
     const auto& of = column(range->column);
     const bool from_below = range->low > of.least, from_above = range->high < of.most || has_nulls(range->column);
-    if (from_below == from_above || range->low > of.most || range->high < of.least) return false;
-    const auto planes = planes_of(range->column);
-    load(range->column, planes, 0);
+    const auto codes = planes_of(range->column).codes(range->low, range->high);
+    if (from_below == from_above || !codes) return false;
+    load(range->column, 0);
     queries_used_ = 0;
-    test("first clause", {.code = planes.code(from_below ? range->low : std::min(range->high, of.most), 0),
+    test("first clause", {.code = from_below ? codes->first : codes->second,
                           .depth = from_below ? at_least : at_most,
                           .stencil = StencilTest{.pass_if = Compare::Always,
                                                  .reference = first_level + 1,
@@ -378,29 +461,62 @@ BitsPtr DepthColumns::conjunction(const Clauses& clauses) {
     return all ? all : bitmap_.all();
 }
 
-std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clauses) {
-    if (clauses.empty()) return bitmap_.shape().rows;
-    if (clauses.size() > most_clauses) return count(*conjunction(clauses));
+void DepthColumns::issue_count(const Clauses& clauses) {
+    queries_used_ = 0;
     if (one_test(clauses)) {
-        queries_used_ = 0;
         literal(clauses[0][0], 0, true);
     } else {
         run(clauses, true);
     }
-    return counted();
+}
+
+std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clauses) {
+    if (clauses.empty()) return bitmap_.shape().rows;
+    if (clauses.size() > most_clauses) return count(*conjunction(clauses));
+    issue_count(clauses);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < queries_used_; ++i) sum += engine_.queries_[i].result();
+    queries_used_ = 0;
+    return sum;
+}
+
+std::unique_ptr<Counting> DepthColumns::count_conjunction_later(const Clauses& clauses) {
+    if (clauses.empty()) return std::make_unique<Counted>(bitmap_.shape().rows);
+    if (clauses.size() > most_clauses) return count_later(*conjunction(clauses));
+    issue_count(clauses);
+    return take_queries();
+}
+
+std::unique_ptr<Counting> DepthColumns::count_later(const Bits& rows) {
+    queries_used_ = 0;
+    selected(rows, std::nullopt, true);
+    return take_queries();
+}
+
+void DepthColumns::send_again(std::span<const std::size_t> columns) {
+    bitmap_.send_again(columns);
+    forget_depth();
 }
 
 BitsPtr DepthColumns::leaf(const Leaf& leaf) {
-    const auto* both = std::get_if<Pair>(&leaf);
-    if (!std::holds_alternative<Range>(leaf) && !(both && planes_of(*both))) return bitmap_.leaf(leaf);
-    return conjunction({{leaf}});
+    const bool by_tests = std::holds_alternative<Range>(leaf) || std::holds_alternative<Pair>(leaf) ||
+                          std::holds_alternative<Linear>(leaf) || std::holds_alternative<Formula>(leaf);
+    return by_tests ? conjunction({{leaf}}) : bitmap_.leaf(leaf);
 }
 
-// 'Query Processing on GPUs', k-th largest, bit by bit from the top; here the k-th smallest, which needs no count of the
-// rows beforehand: a bit is set when at most k values are smaller than the one with it.
 Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
-    const auto planes = planes_of(i);
-    if (planes.width == 0) return planes.base;
+    return kth_largest(i, count(rows) - k, rows);
+}
+
+std::pair<Key, Key> DepthColumns::extremes(std::size_t i, const Bits& rows) {
+    return {kth_largest(i, count(rows), rows), kth_largest(i, 1, rows)};
+}
+
+// 'Query Processing on GPUs', bit by bit from the top: a bit is set when at least k values are no less than the one with
+// it.
+Key DepthColumns::kth_largest(std::size_t i, std::uint64_t k, const Bits& rows) {
+    const auto& planes = planes_of(i);
+    if (planes.width == 0) return planes.key(0);
     const auto found = std::string(shaders::query_shifted_glsl) + shaders::query_found_bits_glsl;
     const auto vertex = found + shaders::query_at_next_bit_vert;
     const auto& program = programs_.get("query/at_next_bit.vert", {vertex.c_str(), shaders::query_nothing_frag});
@@ -409,7 +525,7 @@ Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     queries_used_ = 0;
     for (int known = 0, plane = -1; known < planes.width; ++known) {
         const int next = planes.plane_of_bit(planes.width - 1 - known);
-        if (std::exchange(plane, next) != next) load_found(i, planes, plane, known, static_cast<unsigned>(k), rows);
+        if (std::exchange(plane, next) != next) load_found(i, plane, known, static_cast<unsigned>(k), rows);
         issue({.name = "next bit",
                .program = &program,
                .counts = &engine_.counts_,
@@ -418,49 +534,51 @@ Key DepthColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
                             {"shift", planes.shift(plane)},
                             {"mask", planes.mask()},
                             {"k", static_cast<unsigned>(k)}},
-               .depth = gl::DepthTest{.pass_if = fewer}},
+               .depth = gl::DepthTest{.pass_if = at_least}},
               true);
         engine_.counts_.note(static_cast<std::size_t>(known), engine_.queries_[queries_used_ - 1]);
     }
     queries_used_ = 0;
     const auto counts = engine_.counts_.read();
     Key value = 0;
-    for (std::size_t bit = 0; bit < width; ++bit) value = value << 1U | Key{counts[bit] <= k ? 1U : 0U};
-    return planes.base + value;
+    for (std::size_t bit = 0; bit < width; ++bit) value = value << 1U | Key{counts[bit] >= k ? 1U : 0U};
+    return planes.key(value);
 }
 
-void DepthColumns::load_found(std::size_t i, const DepthPlanes& planes, int plane, int known, std::uint32_t k,
-                              const Bits& rows) {
-    if (planes.planes == 1 && &rows == bitmap_.all().get()) return load(i, planes, 0);
+void DepthColumns::load_found(std::size_t i, int plane, int known, std::uint32_t k, const Bits& rows) {
+    const auto& depths = depths_of(i);
+    const auto& planes = depths.planes;
+    if (planes.planes == 1 && &rows == bitmap_.all().get()) return load(i, 0);
     const auto& of = bitmap_.column(i);
     const auto vertex =
         std::string(shaders::query_shifted_glsl) + shaders::query_found_bits_glsl + shaders::query_found_prefix_vert;
-    const auto& program =
-        programs_.get("query/found_plane.frag", {vertex.c_str(), shaders::query_found_plane_frag}, prelude(of->type));
+    const auto& program = programs_.get("query/found_plane.frag", {vertex.c_str(), shaders::query_found_plane_frag},
+                                        prelude(of->type, planes));
     forget_depth();
-    issue({.name = "plane to depth",
-           .program = &program,
-           .inputs = {&of->keys, &texture(rows)},
-           .counts = &engine_.counts_,
-           .uniforms = {{"bits", planes.width},
-                        {"known", known},
-                        {"k", k},
-                        key_uniform("base", of->type, planes.base),
-                        {"shift", planes.shift(plane)},
-                        {"above", planes.shift(plane) + planes.bits},
-                        {"mask", planes.mask()},
-                        {"null_code", planes.null_code}},
-           .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}},
-          false);
+    gl::Pass pass{.name = "plane to depth",
+                  .program = &program,
+                  .inputs = {&of->keys, &texture(rows)},
+                  .counts = &engine_.counts_,
+                  .uniforms = {{"bits", planes.width},
+                               {"known", known},
+                               {"k", k},
+                               key_uniform("base", of->type, planes.base),
+                               {"shift", planes.shift(plane)},
+                               {"above", planes.shift(plane) + planes.bits},
+                               {"mask", planes.mask()},
+                               {"null_code", planes.null_code}},
+                  .depth = gl::DepthTest{.pass_if = Compare::Always, .write = gl::DepthWrite::On}};
+    add_runs(pass, depths);
+    issue(std::move(pass), false);
 }
 
 Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     const auto& of = column(i);
     if (of.type == ColumnType::F32 || of.type == ColumnType::F64) return bitmap_.sum(i, rows);
     const auto& program = programs_.get("query/at_bit.frag", {shaders::query_at_depth_vert, shaders::query_at_bit_frag},
-                                        prelude(of.type));
+                                        prelude(of.type, {}));
     start(first_level - 1);
-    selected(rows, first_level - 1, true);  // how many there are
+    selected(rows, at_level(first_level - 1, StencilOp::Increment), true);  // how many there are
     const int bits = of.most > of.least ? static_cast<int>(std::bit_width(of.most - of.least)) : 0;
     for (int bit = 0; bit < bits; ++bit) {
         issue({.name = "bit",

@@ -22,14 +22,20 @@ struct DepthSurface {
     gl::Framebuffer target;
     gl::QuadList rows;  // the pixels of all rows, and no others
     std::weak_ptr<const GpuColumn> column{};
-    Key base = 0;
     int plane = -1;
 };
 
 class DepthEngine final : public Engine {
   public:
     // A pixel a row. Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
-    DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0});
+    DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
+        : DepthEngine(std::make_shared<GpuTables>(device, threads), SumPrecision::Exact, most_rows) {}
+    // With columns that another engine has there, too.
+    DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t most_rows = ~std::size_t{0});
+    [[nodiscard]] std::size_t most_rows() const { return most_rows_; }
+    // Of the surfaces; and lets go of those that are not in use.
+    [[nodiscard]] std::size_t surfaces_held() const { return held() - tables_.held(); }
+    void drop_surfaces();
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
@@ -48,7 +54,9 @@ class DepthEngine final : public Engine {
     [[nodiscard]] std::shared_ptr<DepthSurface> surface(const std::shared_ptr<Pool>& pool);
     [[nodiscard]] static std::size_t surface_bytes(std::size_t rows);
 
-    GpuTables tables_;
+    std::shared_ptr<GpuTables> shared_;
+    GpuTables& tables_;
+    SumPrecision sums_;
     std::size_t most_rows_;
     std::map<std::size_t, Kept> surfaces_;  // by rows
     std::vector<gl::Query> queries_;
@@ -69,14 +77,18 @@ class DepthColumns final : public Columns {
         return bitmap_.combine(op, a, b);
     }
     [[nodiscard]] std::uint64_t count(const Bits& rows) override { return bitmap_.count(rows); }
-    [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override {
-        return bitmap_.extremes(column, rows);
-    }
+    // The slides' MIN and MAX: the n-th largest and the first.
+    [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override;
     [[nodiscard]] std::vector<std::uint64_t> rows(const Bits& rows) override { return bitmap_.rows(rows); }
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override { return bitmap_.bits_of(words); }
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override { return bitmap_.words(rows); }
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
+    // By the occlusion queries themselves.
+    [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
+    [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
+    void send_again(std::span<const std::size_t> columns) override;
+    [[nodiscard]] BitmapColumns* textures() override { return &bitmap_; }
 
     // For measurements: all planes of a column, one after the other, as if nothing was there before.
     void copy_to_depth(std::size_t column);
@@ -85,11 +97,10 @@ class DepthColumns final : public Columns {
 
   private:
     [[nodiscard]] bool has_nulls(std::size_t column) const;
-    [[nodiscard]] DepthPlanes planes_of(std::size_t column) const;
-    // For which a test of depths says it: what the depths of both columns are then, and the test.
-    [[nodiscard]] std::optional<DepthPlanes> planes_of(const Pair& pair) const;
+    [[nodiscard]] const GpuColumn::Depths& depths_of(std::size_t column);
+    [[nodiscard]] const DepthPlanes& planes_of(std::size_t column) { return depths_of(column).planes; }
     // What goes before programs with depth.glsl.
-    [[nodiscard]] std::string prelude(ColumnType type) const;
+    [[nodiscard]] std::string prelude(ColumnType type, const DepthPlanes& planes) const;
     // Leaves the level of the last clause, where all hold, in the stencil; the queries count its rows if asked.
     void run(std::span<const std::vector<Leaf>> clauses, bool count);
     // Sets the stencil of all rows by a first clause of one test of depths, without clearing it; false for others. What
@@ -102,16 +113,21 @@ class DepthColumns final : public Columns {
     // Of the rows that are undecided, those that lose, in any plane, are none any more.
     void compare_planes(std::size_t column, const DepthPlanes& planes, Key key, gl::Compare wins, gl::Compare loses,
                         int level);
-    void pair(const Pair& pair, const DepthPlanes& planes, int level, bool count);
-    void selected(const Bits& bits, int level, bool count);
-    [[nodiscard]] bool one_test(std::span<const std::vector<Leaf>> clauses) const;
-    [[nodiscard]] bool one_test(const Range& range) const;
+    // a op b is (a - b) op 0: copies the difference to the depth buffer.
+    void pair(const Pair& pair, int level, bool count);
+    // The fragment's sum is compared, and the fragment discarded where the condition does not hold.
+    void formula(const Formula& formula, int level, bool count);
+    void selected(const Bits& bits, const std::optional<gl::StencilTest>& stencil, bool count);
+    [[nodiscard]] bool one_test(std::span<const std::vector<Leaf>> clauses);
+    [[nodiscard]] bool one_test(const Range& range);
     [[nodiscard]] BitsPtr bits_at(int level);
 
-    void load(std::size_t column, const DepthPlanes& planes, int plane);
-    // For the search of the k-th smallest of the selected rows, with what is found of it in the planes before.
-    void load_found(std::size_t column, const DepthPlanes& planes, int plane, int known, std::uint32_t k,
-                    const Bits& rows);
+    void load(std::size_t column, int plane);
+    // For the search of the k-th largest of the selected rows, with what is found of it in the planes before.
+    void load_found(std::size_t column, int plane, int known, std::uint32_t k, const Bits& rows);
+    [[nodiscard]] Key kth_largest(std::size_t column, std::uint64_t k, const Bits& rows);
+    // The runs of planes that have some, as depth.glsl reads them.
+    static void add_runs(gl::Pass& pass, const GpuColumn::Depths& depths);
     void start(std::uint8_t level);
     struct Test {
         std::uint32_t code = 0;
@@ -121,7 +137,10 @@ class DepthColumns final : public Columns {
     };
     void test(const char* name, const Test& test, bool count = false);
     void issue(gl::Pass pass, bool count);
-    [[nodiscard]] std::uint64_t counted();
+    // Draws what counts the rows for which all clauses hold, of which there are most_clauses at most.
+    void issue_count(const Clauses& clauses);
+    // The queries that count, from now on the caller's.
+    [[nodiscard]] std::unique_ptr<Counting> take_queries();
 
     [[nodiscard]] const GpuColumn& column(std::size_t i) const { return *bitmap_.column(i); }
     [[nodiscard]] static const gl::Texture& texture(const Bits& bits) { return BitmapColumns::texture(bits); }

@@ -170,18 +170,25 @@ std::shared_ptr<GpuColumn> GpuTables::column(Pool& pool, const RowPart& part,
     }
     auto made = std::make_shared<GpuColumn>(pool.keys);
     made->type = data->type;
+    made->data = data;
+    made->part = part;
     made->least = data->least;
     made->most = std::min(data->most, wide(data->type) ? ~Key{0} : Key{0xffffffffU});
     const auto width = pool.shape.words * texels_a_word(data->type);
     auto spare = pool.keys->take([&](const gl::Texture& texture) { return texture.width() == width; });
     made->keys = spare ? std::move(*spare) : gl::Texture(device_, gl::Format::Rgba32ui, width, pool.shape.height);
-    if (host) {
-        copy_from_host(*data, part, pool.shape, *made);
-    } else {
-        upload(*data, part, pool.shape, *made);
-    }
+    send(pool, *made);
     columns_[key] = {.data = data, .column = made, .used = clock_};
     return made;
+}
+
+void GpuTables::send(const Pool& pool, GpuColumn& column) {
+    const auto data = column.data.lock();
+    if (std::holds_alternative<HostTextures>(data->values)) {
+        copy_from_host(*data, column.part, pool.shape, column);
+    } else {
+        upload(*data, column.part, pool.shape, column);
+    }
 }
 
 std::shared_ptr<Columns> GpuTables::open(const TableData& table, std::size_t most_rows, const OpenPart& open_part) {

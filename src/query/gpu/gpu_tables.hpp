@@ -16,6 +16,7 @@
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
+#include "query/gpu/depth_codes.hpp"
 #include "query/gpu/key_textures.hpp"
 
 namespace quadmill::detail::query {
@@ -51,6 +52,7 @@ class GpuBits final : public Bits {
         : target_(std::move(target)), home_(std::move(home)) {}
     ~GpuBits() override { home_->give(std::move(target_)); }
     [[nodiscard]] const pass::Target& target() const { return target_; }
+    mutable std::optional<std::uint64_t> count{};  // of its rows, when it is known
 
   private:
     pass::Target target_;
@@ -88,7 +90,16 @@ struct GpuColumn {
     gl::Texture keys;
     ColumnType type = ColumnType::F32;
     std::uint64_t least = 0, most = 0;
-    BitsPtr valid;  // the rows that have a value
+    BitsPtr valid;       // the rows that have a value
+    bool unread = true;  // since its last upload
+    std::weak_ptr<const ColumnData> data{};
+    RowPart part{};
+    // As the depth engine has it, once it was asked for.
+    struct Depths {
+        DepthPlanes planes;
+        gl::Texture runs;  // of planes with runs
+    };
+    std::optional<Depths> depths{};
 };
 
 class GpuTables {
@@ -111,6 +122,8 @@ class GpuTables {
                                                 const OpenPart& open_part);
     [[nodiscard]] std::shared_ptr<GpuColumn> column(Pool& pool, const RowPart& part,
                                                     const std::shared_ptr<const ColumnData>& data);
+    // Uploads a column.
+    void send(const Pool& pool, GpuColumn& column);
 
     // As Engine has them, for parts of at most so many rows.
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns,

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "gl/device.hpp"
@@ -15,10 +16,9 @@ namespace quadmill::detail::query {
 namespace {
 
 constexpr std::size_t usual_line = 512;  // of a line of matches
-constexpr std::size_t block = 32;        // words that one bit each tells of
-constexpr std::size_t group = 4;         // left rows that a texel of matches has words of
-constexpr int list_width = 256, list_height = 128;
-constexpr std::size_t list_size = std::size_t{list_width} * list_height;  // of words read back at once
+constexpr std::size_t least_line = 32;
+constexpr std::size_t group = 4;                          // left rows that a texel of matches has words of
+constexpr std::size_t least_lines = 8, most_lines = 512;  // of pairs that are read back at once
 
 std::size_t up(std::size_t a, std::size_t b) {
     return (a + b - 1) / b;
@@ -50,7 +50,7 @@ struct Tiling {
 
     Tiling(std::size_t ranges, std::size_t keys, std::size_t texels, std::size_t max_size) {
         const auto all_words = up(keys, Shape::rows_a_word);
-        words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, block))});
+        words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, least_line))});
         lines = std::min(up(all_words, words), texels / words);
         parts = up(keys, part_keys());
         const auto wanted = up(ranges, group);
@@ -66,124 +66,72 @@ int height_for(std::size_t lines, const gl::Device& device) {
     return std::min(static_cast<int>(std::bit_ceil(lines)), device.info.max_texture_size);
 }
 
-void fit(gl::Device& device, gl::Texture& texture, gl::Format format, std::size_t width, int height) {
-    if (texture && texture.format() == format && texture.width() == static_cast<int>(width) &&
-        texture.height() == height)
-        return;
-    texture = {};
-    texture = gl::Texture(device, format, static_cast<int>(width), height);
-}
-
-void fit(gl::Device& device, pass::Target& target, gl::Format format, std::size_t width, int height) {
-    if (target.texture.width() == static_cast<int>(width) && target.texture.height() == height) return;
-    target = {};
-    target = pass::Target(device, format, static_cast<int>(width), height);
-}
-
 }  // namespace
 
 // One call.
 class MatchRun {
   public:
-    MatchRun(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
+    MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, std::size_t keys, bool wide,
              const TakeMatches& take);
-    void operator()();
+    virtual ~MatchRun() = default;
+    std::uint64_t operator()();
 
-  private:
-    void send_keys();
-    template <class Word>
-    void send_part(std::size_t part, std::span<const Word> keys);
-    void send_ranges(std::size_t first, std::size_t count);
-    void draw_matches(std::size_t part);
-    void collect(std::size_t first, std::size_t count, std::size_t part);
-    void add(const Match& match, std::size_t place);  // its bits are read later
-    void flush();
+  protected:
+    // The keys of a part, in the layout of keys.glsl; and left rows [first, first + count).
+    virtual void make_keys(std::size_t part, std::size_t first, std::size_t count) = 0;
+    virtual void make_ranges(std::size_t first, std::size_t count) = 0;
+    // What pairs of places in order are; those of kept_.pairs[i] themselves, or of another target.
+    virtual const pass::Target& rows_of(std::size_t i) { return kept_.pairs.at(i); }
+    void fit_keys(std::size_t part, std::size_t count);
+    // As match.frag takes them.
     void fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
-              std::size_t quad, std::array<const gl::Texture*, 2> inputs, gl::Uniforms uniforms);
+              std::size_t quad, std::array<const gl::Texture*, 3> inputs, gl::Uniforms uniforms);
 
     gl::Device& device_;
     cpu::Workers& workers_;
     pass::Programs& programs_;
     Matcher::Kept& kept_;
-    std::span<const KeyRange> ranges_;
-    std::span<const Key> keys_;
-    const TakeMatches& take_;
-    Code code_;
+    bool wide_;
     Tiling tiling_;
-    gl::QuadList quads_;  // over what is used of matches, and of blocks
-    std::vector<Match> found_;
-    std::vector<std::uint32_t> places_;  // of them, in the texture of matches
+
+  private:
+    void draw_matches(std::size_t part);
+    void list_pairs(std::size_t first, std::size_t count, std::size_t part);
+
+    std::size_t ranges_, keys_;
+    const TakeMatches& take_;
+    gl::QuadList quads_;  // over what is used of matches
+    std::uint64_t found_ = 0;
+    bool enough_ = false;
+    std::vector<Match> pairs_;
 };
 
-MatchRun::MatchRun(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
+MatchRun::MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, std::size_t keys, bool wide,
                    const TakeMatches& take)
     : device_(matcher.device_),
       workers_(matcher.workers_),
       programs_(matcher.programs_),
       kept_(kept),
+      wide_(wide),
+      tiling_(ranges, keys, matcher.texels_, static_cast<std::size_t>(device_.info.max_texture_size)),
       ranges_(ranges),
       keys_(keys),
-      take_(take),
-      code_(Code::of(keys)),
-      tiling_(ranges.size(), keys.size(), matcher.texels_, static_cast<std::size_t>(device_.info.max_texture_size)) {
+      take_(take) {
     const auto lines = tiling_.lines * tiling_.groups;
-    const auto height = height_for(lines, device_);
-    fit(device_, kept_.matches, gl::Format::Rgba32ui, tiling_.words, height);
-    fit(device_, kept_.blocks, gl::Format::Rgba32ui, tiling_.words / block, height);
-    fit(device_, kept_.words, gl::Format::R32ui, list_width, list_height);
-    fit(device_, kept_.places, gl::Format::R32ui, list_width, list_height);
+    fit(device_, kept_.matches, gl::Format::Rgba32ui, static_cast<int>(tiling_.words), height_for(lines, device_));
     fit(device_, kept_.ranges, gl::Format::Rgba32ui, group, height_for(tiling_.groups, device_));
-    quads_ =
-        gl::QuadList(device_, {gl::rectangle(0, 0, static_cast<int>(tiling_.words), static_cast<int>(lines)),
-                               gl::rectangle(0, 0, static_cast<int>(tiling_.words / block), static_cast<int>(lines))});
-    found_.reserve(list_size);
-    places_.reserve(list_size);
+    quads_ = gl::QuadList(device_, {gl::rectangle(0, 0, static_cast<int>(tiling_.words), static_cast<int>(lines))});
 }
 
-template <class Word>
-void MatchRun::send_part(std::size_t part, std::span<const Word> keys) {
-    const auto texels = Shape::rows_a_word * sizeof(Word) / 16;
-    const auto lines = std::min(up(keys.size(), tiling_.words * Shape::rows_a_word), tiling_.lines);
-    auto& texture = kept_.keys[part];
-    fit(device_, texture, gl::Format::Rgba32ui, tiling_.words * texels, height_for(lines, device_));
-    const Shape shape{static_cast<int>(tiling_.words), static_cast<int>(lines), keys.size()};
-    send_lines(device_, texture, lines, kept_.uploaders, workers_,
-               [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
-                   write_keys(keys, shape, line, memory);
-               });
-}
-
-void MatchRun::send_keys() {
-    kept_.keys.resize(tiling_.parts);
-    for (std::size_t part = 0; part < tiling_.parts; ++part) {
-        const auto first = part * tiling_.part_keys();
-        const auto keys = keys_.subspan(first, std::min(tiling_.part_keys(), keys_.size() - first));
-        if (code_.wide) {
-            send_part(part, keys);
-        } else {
-            std::vector<std::uint32_t> narrow(keys.size());
-            std::transform(keys.begin(), keys.end(), narrow.begin(),
-                           [&](Key key) { return static_cast<std::uint32_t>(key - code_.least); });
-            send_part(part, std::span<const std::uint32_t>(narrow));
-        }
-    }
-}
-
-void MatchRun::send_ranges(std::size_t first, std::size_t count) {
-    using Texel = std::array<Key, 2>;
-    kept_.uploaders[0].send(device_, kept_.ranges, up(count, group), workers_,
-                            [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
-                                const auto in_memory = memory.size() / sizeof(Texel);
-                                for (std::size_t i = 0; i < in_memory; ++i) {
-                                    const auto row = line * group + i;
-                                    const auto texel = row < count ? code_.range(ranges_[first + row]) : Texel{};
-                                    std::memcpy(memory.data() + i * sizeof texel, texel.data(), sizeof texel);
-                                }
-                            });
+void MatchRun::fit_keys(std::size_t part, std::size_t count) {
+    const auto texels = Shape::rows_a_word * (wide_ ? sizeof(Key) : sizeof(std::uint32_t)) / 16;
+    const auto lines = std::min(up(count, tiling_.words * Shape::rows_a_word), tiling_.lines);
+    fit(device_, kept_.keys[part], gl::Format::Rgba32ui, static_cast<int>(tiling_.words * texels),
+        height_for(lines, device_));
 }
 
 void MatchRun::fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
-                    std::size_t quad, std::array<const gl::Texture*, 2> inputs, gl::Uniforms uniforms) {
+                    std::size_t quad, std::array<const gl::Texture*, 3> inputs, gl::Uniforms uniforms) {
     gl::Pass pass{.name = name,
                   .program = &program,
                   .uniforms = std::move(uniforms),
@@ -198,84 +146,217 @@ void MatchRun::fill(const char* name, const gl::Program& program, const pass::Ta
 void MatchRun::draw_matches(std::size_t part) {
     const auto& match = programs_.get("query/match.frag", shaders::query_match_frag,
                                       std::string("uniform int words;\n#define WORDS words\n") +
-                                          (code_.wide ? "#define WIDE\n" : "") + shaders::query_keys_glsl);
-    const auto count = std::min(tiling_.part_keys(), keys_.size() - part * tiling_.part_keys());
-    fill("match", match, kept_.matches, quads_, 0, {&kept_.keys[part], &kept_.ranges},
+                                          (wide_ ? "#define WIDE\n" : "") + shaders::query_keys_glsl);
+    const auto count = std::min(tiling_.part_keys(), keys_ - part * tiling_.part_keys());
+    fill("match", match, kept_.matches, quads_, 0, {&kept_.keys[part].texture, &kept_.ranges.texture},
          {{"words", static_cast<int>(tiling_.words)},
           {"lines", static_cast<int>(tiling_.lines)},
           {"count", static_cast<int>(count)}});
-    fill("match blocks", programs_.get("query/match_blocks.frag", shaders::query_match_blocks_frag), kept_.blocks,
-         quads_, 1, {&kept_.matches.texture}, {});
 }
 
-void MatchRun::flush() {
-    if (found_.empty()) return;
-    kept_.uploaders[1].send(
-        device_, kept_.places, workers_, [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
-            const auto from = std::span(places_).subspan(std::min(line * list_width, places_.size()));
-            const auto bytes = std::min(from.size_bytes(), memory.size());
-            std::memcpy(memory.data(), from.data(), bytes);
-            std::memset(memory.data() + bytes, 0, memory.size() - bytes);
-        });
-    const auto& program = programs_.get("query/match_words.frag", shaders::query_match_words_frag);
-    fill("match words", program, kept_.words, kept_.words.whole, 0, {&kept_.matches.texture, &kept_.places},
-         {{"width", static_cast<int>(tiling_.words)}});
-    kept_.words_back.request(device_, kept_.words.texture);
-    const auto words = kept_.words_back.wait();
-    for (std::size_t i = 0; i < found_.size(); ++i)
-        std::memcpy(&found_[i].bits, words.data() + i * sizeof(std::uint32_t), sizeof(std::uint32_t));
-    take_(found_);
-    found_.clear();
-    places_.clear();
-}
-
-void MatchRun::add(const Match& match, std::size_t place) {
-    found_.push_back(match);
-    places_.push_back(static_cast<std::uint32_t>(place));
-    if (found_.size() == list_size) flush();
-}
-
-// The matches of ranges [first, first + count) with a part of the keys.
-void MatchRun::collect(std::size_t first, std::size_t count, std::size_t part) {
-    kept_.blocks_back.request(device_, kept_.blocks.texture);
-    const auto blocks = kept_.blocks_back.wait();
-    const auto words = tiling_.words * tiling_.lines, first_word = part * words;
-    for (std::size_t row = 0; row < count; ++row) {
-        const auto texels = row / group * words;
-        for (std::size_t word = 0; word < words; word += block) {
-            std::uint32_t bits = 0;
-            const auto at = (texels + word) / block * group + row % group;
-            std::memcpy(&bits, blocks.data() + at * sizeof bits, sizeof bits);
-            for (; bits != 0; bits &= bits - 1) {
-                const auto found = word + static_cast<std::size_t>(std::countr_zero(bits));
-                add({static_cast<std::uint32_t>(first + row), static_cast<std::uint32_t>(first_word + found), 0},
-                    (texels + found) * group + row % group);
-            }
-        }
+// The pairs of ranges [first, first + count) with a part of the keys.
+void MatchRun::list_pairs(std::size_t first, std::size_t count, std::size_t part) {
+    const BitWords words{.glsl = shaders::query_matched_words_glsl,
+                         .texture = &kept_.matches.texture,
+                         .uniforms = {{"width", static_cast<int>(tiling_.words)},
+                                      {"lines", static_cast<int>(tiling_.lines)},
+                                      {"first_left", static_cast<int>(first)},
+                                      {"first_right", static_cast<int>(part * tiling_.part_keys())}},
+                         .words = count * tiling_.words * tiling_.lines};
+    const auto all = kept_.bits->count(words);
+    found_ += all;
+    for (std::uint64_t from = 0; from < all && !enough_;) {
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(all - from, list_width * most_lines));
+        const auto lines = std::max(std::bit_ceil(up(n, list_width)), least_lines);
+        const auto i = static_cast<std::size_t>(std::countr_zero(lines / least_lines));
+        fit(device_, kept_.pairs.at(i), gl::Format::Rg32ui, list_width, static_cast<int>(lines));
+        kept_.bits->draw(words, from, n, kept_.pairs.at(i));
+        kept_.back.request(device_, rows_of(i).texture);
+        pairs_.resize(n);
+        std::memcpy(pairs_.data(), kept_.back.wait().data(), n * sizeof(Match));
+        enough_ = take_(pairs_) == Next::Enough;
+        from += n;
     }
-    flush();
 }
 
-void MatchRun::operator()() {
-    send_keys();
-    for (std::size_t first = 0; first < ranges_.size(); first += tiling_.rows) {
-        const auto count = std::min(tiling_.rows, ranges_.size() - first);
-        send_ranges(first, count);
+std::uint64_t MatchRun::operator()() {
+    if (kept_.keys.size() < tiling_.parts) kept_.keys.resize(tiling_.parts);
+    for (std::size_t part = 0; part < tiling_.parts; ++part) {
+        const auto first = part * tiling_.part_keys(), count = std::min(tiling_.part_keys(), keys_ - first);
+        fit_keys(part, count);
+        make_keys(part, first, count);
+    }
+    for (std::size_t first = 0; first < ranges_; first += tiling_.rows) {
+        const auto count = std::min(tiling_.rows, ranges_ - first);
+        make_ranges(first, count);
         for (std::size_t part = 0; part < tiling_.parts; ++part) {
             draw_matches(part);
-            collect(first, count, part);
+            list_pairs(first, count, part);
         }
     }
+    return found_;
 }
+
+namespace {
+
+// Ranges and keys that come from the CPU.
+class MatchOfMemory final : public MatchRun {
+  public:
+    MatchOfMemory(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
+                  const TakeMatches& take)
+        : MatchOfMemory(matcher, kept, ranges, keys, Code::of(keys), take) {}
+
+  private:
+    MatchOfMemory(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
+                  const Code& code, const TakeMatches& take)
+        : MatchRun(matcher, kept, ranges.size(), keys.size(), code.wide, take),
+          ranges_(ranges),
+          keys_(keys),
+          code_(code) {}
+
+    void make_keys(std::size_t part, std::size_t first, std::size_t count) override {
+        const auto keys = keys_.subspan(first, count);
+        if (code_.wide) return send_part(part, keys);
+        std::vector<std::uint32_t> narrow(keys.size());
+        std::transform(keys.begin(), keys.end(), narrow.begin(),
+                       [&](Key key) { return static_cast<std::uint32_t>(key - code_.least); });
+        send_part(part, std::span<const std::uint32_t>(narrow));
+    }
+
+    template <class Word>
+    void send_part(std::size_t part, std::span<const Word> keys) {
+        const auto lines = std::min(up(keys.size(), tiling_.words * Shape::rows_a_word), tiling_.lines);
+        const Shape shape{static_cast<int>(tiling_.words), static_cast<int>(lines), keys.size()};
+        send_lines(device_, kept_.keys[part].texture, lines, kept_.uploaders, workers_,
+                   [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
+                       write_keys(keys, shape, line, memory);
+                   });
+    }
+
+    void make_ranges(std::size_t first, std::size_t count) override {
+        using Texel = std::array<Key, 2>;
+        kept_.uploaders[0].send(device_, kept_.ranges.texture, up(count, group), workers_,
+                                [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
+                                    const auto in_memory = memory.size() / sizeof(Texel);
+                                    for (std::size_t i = 0; i < in_memory; ++i) {
+                                        const auto row = line * group + i;
+                                        const auto texel = row < count ? code_.range(ranges_[first + row]) : Texel{};
+                                        std::memcpy(memory.data() + i * sizeof texel, texel.data(), sizeof texel);
+                                    }
+                                });
+    }
+
+    std::span<const KeyRange> ranges_;
+    std::span<const Key> keys_;
+    Code code_;
+};
+
+bool narrow_keys(const TextureSide& side, Pair::As as) {
+    return as == Pair::As::Keys && !wide(side.column.type);
+}
+
+// Columns that are there as textures.
+class MatchOfTextures final : public MatchRun {
+  public:
+    MatchOfTextures(Matcher& matcher, Matcher::Kept& kept, const TextureSide& left, const TextureSide& right,
+                    Pair::As as, const gl::Texture* places, const TakeMatches& take)
+        : MatchRun(matcher, kept, left.count, right.count, !narrow_keys(right, as), take),
+          sides_{&left, &right},
+          as_(as),
+          places_(places) {
+        for (std::size_t i = 0; i < sides_.size(); ++i) list_rows(*sides_.at(i), kept_.lists.at(i));
+    }
+
+  private:
+    // The numbers of the rows selected, which stay on the GPU.
+    void list_rows(const TextureSide& side, pass::Target& list) {
+        if (!side.rows) return;
+        const BitWords words{.glsl = shaders::query_selected_words_glsl,
+                             .texture = side.rows,
+                             .uniforms = {{"width", side.shape.words}},
+                             .words = side.shape.words_in_use()};
+        static_cast<void>(kept_.bits->count(words));
+        fit(device_, list, gl::Format::R32ui, list_width, height_for(up(side.count, list_width), device_));
+        kept_.bits->draw(words, 0, side.count, list);
+    }
+
+    [[nodiscard]] std::string prelude(std::size_t side) const {
+        const auto type = sides_.at(side)->column.type;
+        return std::string(sides_.at(side)->rows ? "#define LISTED\n" : "") +
+               (side == 0 && places_ ? "#define TRANSLATED\n" : "") + (wide_ ? "" : "#define NARROW\n") +
+               pair_prelude(as_, type, type, 1) + shaders::query_join_key_glsl;
+    }
+    void fill_keys(const char* name, const gl::Program& program, std::size_t side, const pass::Target& target,
+                   std::size_t lines, gl::Uniforms uniforms) {
+        const auto& from = *sides_.at(side);
+        const auto none = side == 0 ? 0xffffffffU : 0xfffffffeU;
+        uniforms.set({{"words", from.shape.words},
+                      {"none", glm::uvec2(none, wide_ ? 0xffffffffU : 0U)},
+                      most_number_uniform(as_, from.column.type)});
+        const gl::QuadList quads(device_, {gl::rectangle(0, 0, target.texture.width(), static_cast<int>(lines))});
+        fill(name, program, target, quads, 0,
+             {&from.column.keys, from.rows ? &kept_.lists.at(side).texture : nullptr, side == 0 ? places_ : nullptr},
+             std::move(uniforms));
+    }
+
+    void make_keys(std::size_t part, std::size_t first, std::size_t count) override {
+        const auto& program = programs_.get("query/join_keys.frag", shaders::query_join_keys_frag, prelude(1));
+        fill_keys("join keys", program, 1, kept_.keys[part], up(count, tiling_.words * Shape::rows_a_word),
+                  {{"first", static_cast<int>(first)},
+                   {"count", static_cast<int>(count)},
+                   {"line", static_cast<int>(tiling_.words)}});
+    }
+
+    void make_ranges(std::size_t first, std::size_t count) override {
+        const auto& program = programs_.get("query/join_ranges.frag", shaders::query_join_ranges_frag, prelude(0));
+        fill_keys("join ranges", program, 0, kept_.ranges, up(count, group),
+                  {{"first", static_cast<int>(first)}, {"count", static_cast<int>(count)}});
+    }
+
+    const pass::Target& rows_of(std::size_t i) override {
+        const auto& pairs = kept_.pairs.at(i);
+        if (!sides_[0]->rows && !sides_[1]->rows) return pairs;
+        auto& rows = kept_.rows.at(i);
+        fit(device_, rows, gl::Format::Rg32ui, pairs.texture.width(), pairs.texture.height());
+        const auto& program = programs_.get("query/pair_rows.frag", shaders::query_pair_rows_frag,
+                                            std::string(sides_[0]->rows ? "#define LISTED_LEFT\n" : "") +
+                                                (sides_[1]->rows ? "#define LISTED_RIGHT\n" : ""));
+        pass::fill(device_, "rows of pairs", program, rows,
+                   {&pairs.texture, sides_[0]->rows ? &kept_.lists[0].texture : nullptr,
+                    sides_[1]->rows ? &kept_.lists[1].texture : nullptr});
+        return rows;
+    }
+
+    std::array<const TextureSide*, 2> sides_;
+    Pair::As as_;
+    const gl::Texture* places_;
+};
+
+}  // namespace
 
 Matcher::Matcher(gl::Device& device, unsigned threads, std::size_t texels)
     : device_(device), workers_(threads), programs_(device), texels_(texels) {}
 
-void Matcher::operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take) {
-    if (ranges.empty() || keys.empty()) return;
-    auto kept = std::exchange(kept_, {});
-    MatchRun(*this, kept, ranges, keys, take)();
+std::unique_ptr<Matcher::Kept> Matcher::take_kept() {
+    return kept_ ? std::move(kept_) : std::make_unique<Kept>(device_, programs_);
+}
+
+std::uint64_t Matcher::operator()(std::span<const KeyRange> ranges, std::span<const Key> keys,
+                                  const TakeMatches& take) {
+    if (ranges.empty() || keys.empty()) return 0;
+    auto kept = take_kept();
+    const auto found = MatchOfMemory(*this, *kept, ranges, keys, take)();
     kept_ = std::move(kept);
+    return found;
+}
+
+std::uint64_t Matcher::operator()(const TextureSide& left, const TextureSide& right, Pair::As as,
+                                  const gl::Texture* places, const TakeMatches& take) {
+    if (left.count == 0 || right.count == 0) return 0;
+    auto kept = take_kept();
+    const auto found = MatchOfTextures(*this, *kept, left, right, as, places, take)();
+    kept_ = std::move(kept);
+    return found;
 }
 
 }  // namespace quadmill::detail::query

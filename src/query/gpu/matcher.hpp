@@ -1,44 +1,63 @@
 // Nested loops on the GPU, a textbook's n x m comparisons: a fragment reads 32 keys of the right side and the ranges of
-// four rows of the left, and writes a word of matches for each of these. Of the words, which are 0 is read back as bits;
-// then only those that are not.
+// four rows of the left, and writes a word of matches for each of these. Of the words of some left rows against all
+// keys, a block, the GPU makes a list of pairs, which is read back.
 // Source: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2, Algorithm 2, as it must have been meant: a fragment where
-// the paper has a thread of a block, ranges where it has equality, rows that are selected alone on either side, and a
-// list of words, not of pairs, that fragments need not append to.
+// the paper has a thread of a block, ranges where it has equality, and rows that are selected alone on either side.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "pass/transfer.hpp"
 #include "query/cpu/join.hpp"
-#include "query/gpu/gpu_tables.hpp"
+#include "query/gpu/bit_list.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 
 namespace quadmill::detail::query {
+
+// Rows of a column that is there as a texture, and the number of them.
+struct TextureSide {
+    const GpuColumn& column;
+    const Shape& shape;
+    const gl::Texture* rows;  // a selection without NULLs; null: all rows
+    std::size_t count;
+};
 
 class Matcher {
   public:
     // Tests ask for few texels of matches at once. Pre: `texels` is a power of two from 32 on.
     Matcher(gl::Device& device, unsigned threads, std::size_t texels = std::size_t{1} << 20U);
     // As MatchAll says. `take` may use the same matcher. Pre: a session is open.
-    void operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take);
+    std::uint64_t operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take);
+    // Rows with equal keys, by left row, then by right row: nothing but the pairs leaves the GPU. The columns compare
+    // `as` a Pair's; `places`: of the left side's texts in the right side's dictionary, 1024 a line, or null.
+    std::uint64_t operator()(const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
+                             const TakeMatches& take);
+
+    // What calls may take over from those before.
+    struct Kept {
+        Kept(gl::Device& device, pass::Programs& programs) : bits(std::make_unique<BitList>(device, programs)) {}
+        pass::Target matches, ranges;
+        // Pairs that are read back at once, and their rows, by the number of lines: 8, 16, .. 512.
+        std::array<pass::Target, 7> pairs, rows;
+        std::array<pass::Target, 2> lists;  // of the rows of either side
+        std::vector<pass::Target> keys;
+        std::unique_ptr<BitList> bits;
+        std::array<pass::Uploader, 2> uploaders;
+        pass::ReadBack back;
+    };
 
   private:
     friend class MatchRun;
-    // What calls may take over from those before.
-    struct Kept {
-        pass::Target matches, blocks, words;
-        gl::Texture ranges, places;
-        std::vector<gl::Texture> keys;
-        std::array<pass::Uploader, 2> uploaders;
-        pass::ReadBack blocks_back, words_back;
-    };
+    [[nodiscard]] std::unique_ptr<Kept> take_kept();
 
     gl::Device& device_;
     cpu::Workers workers_;
     pass::Programs programs_;
     std::size_t texels_;
-    Kept kept_;
+    std::unique_ptr<Kept> kept_;
 };
 
 }  // namespace quadmill::detail::query

@@ -76,6 +76,46 @@ std::uint64_t PartedColumns::count(const Bits& rows) {
     return sum;
 }
 
+namespace {
+
+class CountingParts final : public Counting {
+  public:
+    void add(std::unique_ptr<Counting> part) { parts_.push_back(std::move(part)); }
+    [[nodiscard]] bool ready() const override {
+        return std::ranges::all_of(parts_, [](const auto& part) { return part->ready(); });
+    }
+    [[nodiscard]] std::uint64_t result() override {
+        std::uint64_t sum = 0;
+        for (const auto& part : parts_) sum += part->result();
+        return sum;
+    }
+
+  private:
+    std::vector<std::unique_ptr<Counting>> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Counting> PartedColumns::count_later(const Bits& rows) {
+    auto all = std::make_unique<CountingParts>();
+    for (std::size_t i = 0; i < parts_.size(); ++i) all->add(parts_[i].columns->count_later(parted(rows)[i]));
+    return all;
+}
+
+std::unique_ptr<Counting> PartedColumns::count_conjunction_later(const Clauses& clauses) {
+    auto all = std::make_unique<CountingParts>();
+    for (const auto& part : parts_) {
+        auto one = part.columns->count_conjunction_later(clauses);
+        if (!one) return nullptr;
+        all->add(std::move(one));
+    }
+    return all;
+}
+
+void PartedColumns::send_again(std::span<const std::size_t> columns) {
+    for (const auto& part : parts_) part.columns->send_again(columns);
+}
+
 std::vector<PartedColumns::Used> PartedColumns::used(const Bits& rows) {
     std::vector<Used> all;
     for (std::size_t i = 0; i < parts_.size(); ++i) {

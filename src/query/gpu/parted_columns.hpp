@@ -30,6 +30,9 @@ class PartedColumns final : public Columns {
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
+    [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
+    [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
+    void send_again(std::span<const std::size_t> columns) override;
 
   private:
     // Bits that `make(columns, i)` returns for part i; nullptr when it does.

@@ -90,6 +90,26 @@ class Bits {
 };
 using BitsPtr = std::shared_ptr<const Bits>;
 
+// A count under way.
+class Counting {
+  public:
+    virtual ~Counting() = default;
+    // Whether result() would not wait.
+    [[nodiscard]] virtual bool ready() const = 0;
+    [[nodiscard]] virtual std::uint64_t result() = 0;
+};
+class Counted final : public Counting {
+  public:
+    explicit Counted(std::uint64_t rows) : rows_(rows) {}
+    [[nodiscard]] bool ready() const override { return true; }
+    [[nodiscard]] std::uint64_t result() override { return rows_; }
+
+  private:
+    std::uint64_t rows_;
+};
+
+class BitmapColumns;
+
 // A table that an engine has at hand.
 class Columns {
   public:
@@ -117,6 +137,19 @@ class Columns {
     using Clauses = std::vector<std::vector<Leaf>>;
     [[nodiscard]] virtual BitsPtr conjunction(const Clauses& /*clauses*/) { return nullptr; }
     [[nodiscard]] virtual std::optional<std::uint64_t> count_conjunction(const Clauses& /*clauses*/) { return {}; }
+
+    // The same counts, without waiting for the GPU.
+    [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Bits& rows) {
+        return std::make_unique<Counted>(count(rows));
+    }
+    [[nodiscard]] virtual std::unique_ptr<Counting> count_conjunction_later(const Clauses& /*clauses*/) {
+        return nullptr;
+    }
+
+    // Uploads these columns once more, where they were uploaded, unless this is the first time that they are asked for.
+    virtual void send_again(std::span<const std::size_t> /*columns*/) {}
+    // Where columns and bits are textures of one part: what has them.
+    [[nodiscard]] virtual BitmapColumns* textures() { return nullptr; }
 };
 
 class Engine {

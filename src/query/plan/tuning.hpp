@@ -6,7 +6,36 @@
 
 namespace quadmill::detail::query {
 
+// What a question costs an engine of the GPU: nanoseconds a row, and microseconds whatever the rows.
+struct EngineCosts {
+    double question_us;     // until the answer is on the CPU
+    double test_ns;         // a comparison of a column
+    double copy_ns;         // of a plane to the depth buffer
+    double leaf_ns;         // another condition
+    double count_ns;        // of what is selected
+    double bit_ns, bit_us;  // of a k-th value
+    double fold_ns;         // a sum, MIN or MAX; of the depth engine, a bit of a sum
+};
+
 struct Tuning {
+    // QueryEngine::Auto takes the cheaper one. Of an H100, 2^26 rows (docs/measurements.md): there it is never Depth.
+    // What a question of few rows costs was not measured apart, and counts the same.
+    EngineCosts depth{.question_us = 100,
+                      .test_ns = 0.073,
+                      .copy_ns = 0.101,
+                      .leaf_ns = 0.122,
+                      .count_ns = 0,
+                      .bit_ns = 0.0714,
+                      .bit_us = 5,
+                      .fold_ns = 0.079};
+    EngineCosts bitmap{.question_us = 100,
+                       .test_ns = 0.0113,
+                       .copy_ns = 0,
+                       .leaf_ns = 0.037,
+                       .count_ns = 0.0027,
+                       .bit_ns = 0.0118,
+                       .bit_us = 21,
+                       .fold_ns = 0.03};
     // QueryEngine::Auto: tables of fewer rows are the CPU's. With columns loaded, on an H100 and 16 cores beside it, a
     // predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and 0.6
     // against 1.0. Loading a column costs what several queries on the CPU do.

@@ -9,17 +9,11 @@
 #include "quadmill/error.hpp"
 #include "query/cpu/cpu_engine.hpp"
 #include "query/gpu/bitmap_engine.hpp"
-#include "query/gpu/depth_engine.hpp"
 #include "query/table/key.hpp"
 
 namespace quadmill::detail::query {
 
 namespace {
-
-std::unique_ptr<Engine> make_on_gpu(QueryEngine which, gl::Device& device, unsigned threads) {
-    if (which == QueryEngine::Depth) return std::make_unique<DepthEngine>(device, threads);
-    return std::make_unique<BitmapEngine>(device, threads);
-}
 
 bool is_texture(const TableData& table, std::size_t column) {
     return std::holds_alternative<HostTextures>(table.columns[column]->values);
@@ -30,6 +24,8 @@ bool is_texture(const TableData& table, std::size_t column) {
 Engines::Engines(std::optional<Context> context, const QueryOptions& options)
     : context_(std::move(context)), options_(options) {
     const auto which = options.engine;
+    if (options.sums == SumPrecision::Float32 && which != QueryEngine::Depth)
+        throw InvalidArgument("QueryProcessor: SumPrecision::Float32 is QueryEngine::Depth's; engine must be Depth");
     if (which == QueryEngine::Auto || which == QueryEngine::Cpu) return;
     if (!context_) throw InvalidArgument("QueryProcessor: without a context, engine must be Auto or Cpu");
     const gl::Scope scope(*detail::Access::of(*context_), "QueryProcessor");
@@ -38,24 +34,42 @@ Engines::Engines(std::optional<Context> context, const QueryOptions& options)
 }
 
 Engine& Engines::get(QueryEngine which) {
-    auto& engine = which == QueryEngine::Depth ? depth_ : which == QueryEngine::Bitmap ? bitmap_ : cpu_;
-    if (!engine) {
-        engine = which == QueryEngine::Cpu ? std::make_unique<CpuEngine>(options_.threads)
-                                           : make_on_gpu(which, *detail::Access::of(*context_), options_.threads);
+    if (which == QueryEngine::Cpu) {
+        if (!cpu_) cpu_ = std::make_unique<CpuEngine>(options_.threads);
+        return *cpu_;
     }
-    return *engine;
+    if (!tables_) tables_ = std::make_shared<GpuTables>(*detail::Access::of(*context_), options_.threads);
+    if (which == QueryEngine::Depth) return depth();
+    if (!bitmap_) bitmap_ = std::make_unique<BitmapEngine>(tables_);
+    return *bitmap_;
+}
+
+DepthEngine& Engines::depth() {
+    if (!depth_) depth_ = std::make_unique<DepthEngine>(tables_, options_.sums);
+    return *depth_;
+}
+
+// The surfaces of the depth engine count in all that is held.
+bool Engines::make_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
+                        std::size_t limit) {
+    auto& engine = get(which);
+    if (which == QueryEngine::Depth || !depth_) return engine.make_room(table, columns, limit);
+    if (depth_->surfaces_held() + engine.held() + engine.bytes(table, columns) > limit) depth_->drop_surfaces();
+    const auto surfaces = depth_->surfaces_held();
+    return surfaces <= limit && engine.make_room(table, columns, limit - surfaces);
 }
 
 bool Engines::has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns) {
     auto& engine = get(which);
-    if (options_.gpu_memory > 0) return engine.make_room(table, columns, options_.gpu_memory);
+    if (options_.gpu_memory > 0) return make_room(which, table, columns, options_.gpu_memory);
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
     if (engine.bytes(table, columns) < worth_asking) return true;
     const auto free = gl::free_bytes(*detail::Access::of(*context_));
-    return !free || engine.make_room(table, columns, engine.held() + *free);
+    const auto held = depth_ ? depth_->held() : engine.held();
+    return !free || make_room(which, table, columns, held + *free);
 }
 
-QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t> columns, std::size_t linear_columns,
+QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t> columns, const Work& work,
                             const Tuning& tuning) {
     const auto asked = options_.engine;
     if (asked == QueryEngine::Cpu) return asked;
@@ -70,9 +84,13 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
     if (!context_) return QueryEngine::Cpu;
     const bool textures = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_texture(table, c); });
     const bool large = table.rows >= tuning.gpu_rows && !context_->info().software;
-    const auto which = QueryEngine::Bitmap;
-    const bool gpu = (textures || large) && linear_columns <= most_linear_columns_on_gpu;
-    return gpu && has_room(which, table, columns) ? which : QueryEngine::Cpu;
+    if (!(textures || large) || work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
+    static_cast<void>(get(QueryEngine::Bitmap));
+    // Of larger tables the engines have other parts, and columns that are there could not be shared.
+    const bool by_depth =
+        depth_ms(work, table.rows, tuning) < bitmap_ms(work, table.rows, tuning) && table.rows <= depth().most_rows();
+    if (by_depth && has_room(QueryEngine::Depth, table, columns)) return QueryEngine::Depth;
+    return has_room(QueryEngine::Bitmap, table, columns) ? QueryEngine::Bitmap : QueryEngine::Cpu;
 }
 
 namespace {

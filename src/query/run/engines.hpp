@@ -7,8 +7,10 @@
 #include <span>
 
 #include "quadmill/context.hpp"
+#include "query/gpu/depth_engine.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/tuning.hpp"
+#include "query/run/work.hpp"
 
 namespace quadmill::detail::query {
 
@@ -18,20 +20,25 @@ class Engines {
     // Throws InvalidArgument for an engine of the GPU without a context.
     Engines(std::optional<Context> context, const QueryOptions& options);
 
-    // For a table, the columns of it that will be asked for, and how many of them a linear condition has at most; never
-    // Auto.
+    // For a table, the columns of it that will be asked for, and what will be; never Auto.
     // Throws InvalidArgument where the engine that was asked for has no room.
-    [[nodiscard]] QueryEngine choose(const TableData& table, std::span<const std::size_t> columns,
-                                     std::size_t linear_columns, const Tuning& tuning);
+    [[nodiscard]] QueryEngine choose(const TableData& table, std::span<const std::size_t> columns, const Work& work,
+                                     const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);
+    // Makes room, if it must.
+    [[nodiscard]] bool has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns);
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 
   private:
-    [[nodiscard]] bool has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns);
+    [[nodiscard]] DepthEngine& depth();
+    [[nodiscard]] bool make_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
+                                 std::size_t limit);
 
     std::optional<Context> context_;
     QueryOptions options_;
-    std::unique_ptr<Engine> cpu_, depth_, bitmap_;
+    std::shared_ptr<GpuTables> tables_;  // of both engines of the GPU, so that Auto may take either
+    std::unique_ptr<Engine> cpu_, bitmap_;
+    std::unique_ptr<DepthEngine> depth_;
 };
 
 // The table with those columns in memory that are textures of the host, read in the context. The same table where none

@@ -56,9 +56,9 @@ bool is_everything(const PlanNode& node) {
 }
 
 // Of rows that are only counted.
-class Counted : public Measures {
+class OnlyCounted : public Measures {
   public:
-    explicit Counted(std::uint64_t rows) : rows_(rows) {}
+    explicit OnlyCounted(std::uint64_t rows) : rows_(rows) {}
     [[nodiscard]] std::uint64_t rows() override { return rows_; }
     [[nodiscard]] std::uint64_t count(const Place& /*place*/) override { return rows_; }
     [[nodiscard]] Sum sum(const Place& /*place*/) override { return {}; }
@@ -195,7 +195,14 @@ class Run {
     void plain(RowsRun& run);
 
     void on_pairs();
-    [[nodiscard]] std::optional<std::vector<std::uint32_t>> words(std::size_t node, std::size_t table);
+    struct Selected {
+        std::shared_ptr<Columns> columns{};  // null for all rows
+        BitsPtr rows{};
+        [[nodiscard]] std::optional<std::vector<std::uint32_t>> words() const {
+            return rows ? std::optional(columns->words(*rows)) : std::nullopt;
+        }
+    };
+    [[nodiscard]] Selected selected(std::size_t node, std::size_t table);
     [[nodiscard]] std::optional<PairFilter> filter() const;
     void take_pairs(const std::function<Next(std::span<const RowPair>)>& take);
     void join(std::size_t node, const std::function<Next(std::span<const RowPair>)>& take);
@@ -223,7 +230,7 @@ void Run::on_rows() {
     const auto columns = open(0);
     // The engine knows the table by this pointer; the one in tables_ may become another.
     const auto table = tables_.data[0];
-    RowsRun run(nodes_, *table, *columns, log_);
+    RowsRun run(nodes_, *table, *columns, log_, tools_.execution);
     if (group_) {
         groups(run);
     } else if (plain_) {
@@ -294,12 +301,13 @@ void Run::plain(RowsRun& run) {
 
 // ---- A join
 
-// The rows of a table that a node selects; nothing for all of them.
-std::optional<std::vector<std::uint32_t>> Run::words(std::size_t node, std::size_t table) {
+// The rows of a table that a node selects.
+Run::Selected Run::selected(std::size_t node, std::size_t table) {
     if (nodes_[node].kind == NodeKind::Rows && is_everything(nodes_[node])) return {};
-    const auto columns = open(table);
-    RowsRun run(nodes_, *tables_.data.at(table), *columns, log_);
-    return columns->words(*run.bits(node));
+    auto columns = open(table);
+    RowsRun run(nodes_, *tables_.data.at(table), *columns, log_, tools_.execution);
+    auto rows = run.bits(node);
+    return {std::move(columns), std::move(rows)};
 }
 
 std::optional<PairFilter> Run::filter() const {
@@ -314,16 +322,26 @@ std::optional<PairFilter> Run::filter() const {
 
 void Run::join(std::size_t node, const std::function<Next(std::span<const RowPair>)>& take) {
     const auto& n = nodes_[node];
-    const auto left = words(n.inputs[0], 0), right = words(n.inputs[1], 1);
+    const auto left = selected(n.inputs[0], 0), right = selected(n.inputs[1], 1);
     const auto& on = *n.join;
-    const auto side = [&](std::size_t table, const std::string& name, const auto& rows) {
+    const auto column = [&](std::size_t table, const std::string& name) {
         const auto known = plan_.schema.find_in(table, function, name);
-        const auto& data = *tables_.data.at(table);
-        return JoinSide{data, column_in(data, plan_.schema[known]), rows ? &*rows : nullptr};
+        return column_in(*tables_.data.at(table), plan_.schema[known]);
     };
+    const auto a = column(0, on.left), b = column(1, on.right);
     const cpu::Stopwatch time;
-    const auto pairs =
-        query::join(side(0, on.left, left), side(1, on.right, right), on.band, on.method, tools_.join, take);
+    auto found = std::optional<std::uint64_t>();
+    if (&tools_.engine != &tools_.cpu) {
+        found = join_textures({tables_.data[0], a, left.rows}, {tables_.data[1], b, right.rows}, on, tools_.join,
+                              tools_.texture_join, take);
+    }
+    if (!found) {
+        const auto left_words = left.words(), right_words = right.words();
+        found = query::join({*tables_.data[0], a, left_words ? &*left_words : nullptr},
+                            {*tables_.data[1], b, right_words ? &*right_words : nullptr}, on.band, on.method,
+                            tools_.join, take);
+    }
+    const auto pairs = *found;
     log_.add(node, pairs, time.ms());
     if (nodes_[source_].kind == NodeKind::Join) result_.matched = pairs;
 }
@@ -354,7 +372,7 @@ void Run::on_pairs() {
         return only_count || (plain_ && !room()) ? Next::Enough : Next::More;
     });
     if (only_count) {
-        Counted counted(result_.matched);
+        OnlyCounted counted(result_.matched);
         group_out({}, counted);
     } else if (!plain_) {
         groups_out(dealt);
@@ -395,6 +413,21 @@ std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_
     }
     sort_unique(columns);
     return columns;
+}
+
+Work work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data) {
+    Work work;
+    for (const auto& node : plan.nodes) {
+        if (node.kind == NodeKind::Rows && node.table == table) work.add(detail::Access::of(*node.predicate), data);
+        if (node.kind != NodeKind::Aggregate || plan.schema.joined()) continue;
+        const auto& [kind, name, phi, k] = node.aggregate;
+        if (name.empty()) {
+            ++work.counts;
+        } else {
+            work.add(kind, data, column_in(data, plan.schema[plan.schema.find(function, name)]));
+        }
+    }
+    return work;
 }
 
 QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,

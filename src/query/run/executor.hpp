@@ -11,6 +11,8 @@
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"
 #include "query/run/measures.hpp"
+#include "query/run/texture_join.hpp"
+#include "query/run/work.hpp"
 
 namespace quadmill::detail::query {
 
@@ -18,7 +20,9 @@ struct RunTools {
     Engine& engine;  // for the rows of the tables
     Engine& cpu;     // for chunks of pairs
     JoinTools join;
+    TextureJoinTools texture_join{};
     Statistics statistics = Statistics::Off;
+    Execution execution = Execution::Pipelined;
     // The table with those columns in memory that are textures of the host.
     std::function<std::shared_ptr<const TableData>(const std::shared_ptr<const TableData>& table,
                                                    std::span<const std::size_t> columns)>
@@ -32,6 +36,9 @@ struct RunTools {
 // Throws InvalidArgument where the table lacks one, or it is of another type.
 [[nodiscard]] std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_t table,
                                                       const TableData& data);
+
+// What those conditions and aggregates ask.
+[[nodiscard]] Work work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data);
 
 // Pre: the plan has a join if and only if there are two tables.
 [[nodiscard]] QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,

@@ -39,10 +39,18 @@ std::uint64_t count_at_once(Columns& columns, const Bound& condition) {
     return columns.count(*select_at_once(columns, condition));
 }
 
+std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition) {
+    if (const auto normal = clauses(condition, most_leaves)) {
+        if (auto counting = columns.count_conjunction_later(*normal)) return counting;
+    }
+    return columns.count_later(*select_at_once(columns, condition));
+}
+
 // ---- RowsRun
 
-RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log)
-    : nodes_(nodes), table_(table), columns_(columns), log_(log), states_(nodes.size()) {
+RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log,
+                 Execution execution)
+    : nodes_(nodes), table_(table), columns_(columns), log_(log), execution_(execution), states_(nodes.size()) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         for (const auto input : nodes[i].inputs) {
             states_[input].users.push_back(i);
@@ -75,7 +83,7 @@ std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& room) {
 }
 
 std::optional<Columns::Clauses> RowsRun::at_once(std::size_t node) {
-    if (!stands_alone(node)) return {};
+    if (execution_ == Execution::OneOperation || !stands_alone(node)) return {};
     auto room = most_leaves;
     const auto condition = whole(node, room);
     return condition ? clauses(*condition, most_leaves) : std::nullopt;
@@ -109,11 +117,31 @@ BitsPtr RowsRun::make(std::size_t node) {
     return all;
 }
 
+void RowsRun::send_columns(std::size_t node) {
+    if (nodes_[node].kind != NodeKind::Rows) return;
+    std::vector<std::size_t> columns;
+    for (const auto& name : columns_of(detail::Access::of(*nodes_[node].predicate)))
+        columns.push_back(table_.places.at(name));
+    std::ranges::sort(columns);
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    columns_.send_again(columns);
+}
+
+BitsPtr RowsRun::returned(const BitsPtr& rows) {
+    const auto words = columns_.words(*rows);
+    return columns_.bits_of(words);
+}
+
 BitsPtr RowsRun::bits(std::size_t node) {
     auto& state = states_[node];
     if (state.bits) return state.bits;
     const cpu::Stopwatch time;
-    state.bits = make(node);
+    if (execution_ == Execution::OneOperation) {
+        send_columns(node);
+        state.bits = returned(make(node));
+    } else {
+        state.bits = make(node);
+    }
     if (log_.wanted()) {
         const bool counted = state.count.has_value();
         state.count = columns_.count(*state.bits);

@@ -39,11 +39,13 @@ class Log {
 // The same, all at once where the engine does better so.
 [[nodiscard]] BitsPtr select_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::uint64_t count_at_once(Columns& columns, const Bound& condition);
+[[nodiscard]] std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition);
 
 // Bits of rows stay with the engine; those that no further node needs go.
 class RowsRun {
   public:
-    RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log);
+    RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log,
+            Execution execution = Execution::Pipelined);
 
     // Of nodes of kind Rows, And and Or.
     [[nodiscard]] BitsPtr bits(std::size_t node);
@@ -69,11 +71,16 @@ class RowsRun {
     [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
     [[nodiscard]] bool stands_alone(std::size_t node) const;
     [[nodiscard]] BitsPtr make(std::size_t node);
+    // For Execution::OneOperation: uploads what the node reads of the table; and reads its rows back, to be uploaded for
+    // what comes next.
+    void send_columns(std::size_t node);
+    [[nodiscard]] BitsPtr returned(const BitsPtr& rows);
 
     const std::vector<PlanNode>& nodes_;
     const TableData& table_;
     Columns& columns_;
     Log& log_;
+    Execution execution_;
     std::vector<State> states_;
 };
 

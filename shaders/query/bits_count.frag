@@ -1,0 +1,13 @@
+// The lowest level of a pyramid of counts (Ziegler, Tevs, Theobalt, Seidel, 2006): a texel has the bits set in four times
+// 8 words. After a source of words: uint word_at(int w).
+uniform int words;
+out uvec4 counts;
+
+void main() {
+    ivec2 at = ivec2(gl_FragCoord.xy);
+    int first = 32 * (at.y * 1024 + at.x);
+    counts = uvec4(0u);
+    for (int i = 0; i < 32; ++i) {
+        if (first + i < words) counts[i >> 3] += uint(bitCount(word_at(first + i)));
+    }
+}

@@ -1,0 +1,48 @@
+// Texel i: the place of set bit first + i, found from the top of a pyramid of counts down. SAMPLERS: the levels; DESCEND:
+// a call of `down` for each. After a source of words, which also says what is written: uvec2 found(int word, int bit).
+SAMPLERS
+uniform uint first;
+uniform uint count;  // of the list
+out uvec2 place;
+
+uvec4 texel_at(highp usampler2D level, int i) { return texelFetch(level, ivec2(i & 1023, i >> 10), 0); }
+
+// From a count of the level above, which is the sum of four texels, to one of this level. `rest`: the bits before.
+int down(highp usampler2D level, int above, inout uint rest) {
+    int texel = 4 * above;
+    uvec4 counts = texel_at(level, texel);
+    for (int i = 0; i < 3; ++i) {
+        uint sum = counts.x + counts.y + counts.z + counts.w;
+        if (rest < sum) break;
+        rest -= sum;
+        ++texel;
+        counts = texel_at(level, texel);
+    }
+    int channel = 0;
+    for (; channel < 3; ++channel) {
+        if (rest < counts[channel]) break;
+        rest -= counts[channel];
+    }
+    return 4 * texel + channel;
+}
+
+void main() {
+    ivec2 at = ivec2(gl_FragCoord.xy);
+    uint i = uint(at.y * 1024 + at.x);
+    place = uvec2(0u);
+    if (i >= count) return;
+    uint rest = first + i;
+    int node = 0;
+    DESCEND
+    int word = 8 * node;
+    uint bits = word_at(word);
+    for (int w = 0; w < 7; ++w) {
+        uint set = uint(bitCount(bits));
+        if (rest < set) break;
+        rest -= set;
+        ++word;
+        bits = word_at(word);
+    }
+    for (; rest > 0u; --rest) bits &= bits - 1u;
+    place = found(word, findLSB(bits));
+}

@@ -1,0 +1,38 @@
+// Keys of columns that are compared, as keys of one type; TYPE as in values.glsl. AS_KEYS: of one type already, where NaNs
+// are above `most_number`; AS_INTEGERS: of 64-bit integers; AS_DOUBLES: of doubles. After keys.glsl, values.glsl.
+uniform uvec2 most_number;
+
+// As the key of a 64-bit integer.
+uvec2 integer(uvec2 key, int type) {
+    if (type == I64) return key;
+    if (type == U32) return uvec2(key.x, 0x80000000u);
+    uint value = key.x ^ 0x80000000u;
+    return uvec2(value, (value & 0x80000000u) != 0u ? 0x7fffffffu : 0x80000000u);
+}
+
+// As the key of a double. Comparing doubles themselves would not do: a driver may take denormals for 0.
+uvec2 double_key(uvec2 key, int type) {
+    if (type == F64) return key;
+    uvec2 bits = unpackDouble2x32(type == I64 ? to_double(key, type) : to_double(key.x, type));
+    bits ^= (bits.y & 0x80000000u) != 0u ? uvec2(0xffffffffu) : uvec2(0u, 0x80000000u);
+    return minus(bits, uvec2(0xffffffffu, 0xfffffu));
+}
+
+uvec2 common_key(uvec2 key, int type) {
+#if defined(AS_DOUBLES)
+    return double_key(key, type);
+#elif defined(AS_INTEGERS)
+    return integer(key, type);
+#else
+    return key;
+#endif
+}
+
+// Of a common key: not a NaN.
+bool is_number(uvec2 key) {
+#ifdef AS_INTEGERS
+    return true;
+#else
+    return !less(most_number, key);
+#endif
+}

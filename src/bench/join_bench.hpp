@@ -1,0 +1,74 @@
+// The experiments of MDS'09 (Tsakalozos, Tsangaris, Delis): operators on streams one by one, and a graph of them by an
+// executor that keeps what is between on the GPU, beside one that returns after each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "quadmill/context.hpp"
+#include "quadmill/query.hpp"
+
+namespace quadmill::detail::bench {
+
+enum class JoinFigure { Greater = 5, Matching = 6, Multiple = 7, Graph = 9 };
+
+struct JoinCase {
+    JoinFigure figure;
+    std::size_t rows;      // of each table
+    std::size_t x;         // values; percent of elements with a partner; pairs an element; 0
+    std::uint64_t result;  // rows or pairs that come out
+};
+// In the order of the figures, as the paper has them.
+[[nodiscard]] std::vector<JoinCase> join_cases(const std::vector<JoinFigure>& figures);
+
+// What runs: nested loops, as in the paper, or joins by sorting.
+enum class JoinBy { Pipelined, OneOperation, CpuLoops, Merge, CpuMerge };
+
+struct JoinContender {
+    std::string name;
+    JoinBy by;
+    [[nodiscard]] bool is_rival() const { return by >= JoinBy::Merge; }
+};
+
+// From columns in memory to the result in memory, so with uploads.
+struct JoinTimes {
+    const JoinContender* contender;
+    std::string refusal{};  // why it did not run; empty when it did
+    bool verified = true;
+    double ms = 0, low_ms = 0, high_ms = 0;
+    [[nodiscard]] bool ran() const { return refusal.empty(); }
+};
+
+struct JoinCaseResult {
+    JoinCase which;
+    std::vector<JoinTimes> results;  // in the order of the contenders
+};
+
+class JoinBench {
+  public:
+    // `engine`: Bitmap or Depth, for what runs on the GPU.
+    JoinBench(std::optional<Context> context, std::string why_no_context, std::vector<JoinContender> contenders,
+              QueryEngine engine, int repeat);
+    [[nodiscard]] JoinCaseResult run(const JoinCase& which);
+    [[nodiscard]] const std::vector<JoinContender>& contenders() const { return contenders_; }
+
+  private:
+    // Why it does not run; empty when it does.
+    [[nodiscard]] std::string unfit(const JoinContender& contender, const JoinCase& which) const;
+    // Of new tables, which no processor has seen; the milliseconds, or nothing when the result is wrong.
+    [[nodiscard]] std::optional<double> time(std::size_t contender, const JoinCase& which);
+    [[nodiscard]] QueryProcessor& processor(std::size_t contender);
+
+    std::optional<Context> context_;
+    std::string why_no_context_;
+    std::vector<JoinContender> contenders_;
+    QueryEngine engine_;
+    int repeat_;
+    std::vector<std::optional<QueryProcessor>> processors_;
+};
+
+}  // namespace quadmill::detail::bench

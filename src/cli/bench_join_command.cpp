@@ -1,0 +1,188 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "bench/join_bench.hpp"
+#include "cli/bench_report.hpp"
+#include "cli/commands.hpp"
+#include "files/files.hpp"
+#include "input/words.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
+
+const Words<JoinFigure> figure_words{
+    {"5", JoinFigure::Greater}, {"6", JoinFigure::Matching}, {"7", JoinFigure::Multiple}, {"9", JoinFigure::Graph}};
+const Words<QueryEngine> gpu_engine_words{{"bitmap", QueryEngine::Bitmap}, {"depth", QueryEngine::Depth}};
+
+struct BenchJoin : BenchRun {
+    std::vector<JoinFigure> figures{JoinFigure::Greater, JoinFigure::Matching, JoinFigure::Multiple, JoinFigure::Graph};
+    QueryEngine engine = QueryEngine::Bitmap;
+    std::string plot_file;
+
+    void run();
+
+  private:
+    [[nodiscard]] std::vector<JoinContender> contenders() const;
+    static void print_case(const JoinCaseResult& found);
+    [[nodiscard]] static nlohmann::ordered_json to_json(const JoinCaseResult& found);
+};
+
+std::vector<JoinContender> BenchJoin::contenders() const {
+    std::vector<JoinContender> all{
+        {"ours", JoinBy::Pipelined}, {"one-op", JoinBy::OneOperation}, {"cpu", JoinBy::CpuLoops}};
+    if (with_rivals) all.insert(all.end(), {{"merge", JoinBy::Merge}, {"cpu merge", JoinBy::CpuMerge}});
+    return all;
+}
+
+std::string title(const JoinCase& which) {
+    switch (which.figure) {
+        case JoinFigure::Greater:
+            return fmt::format("figure 5: {} values > a constant", which.x);
+        case JoinFigure::Matching:
+            return fmt::format("figure 6: join of {} and {}, {} % match", which.rows, which.rows, which.x);
+        case JoinFigure::Multiple:
+            return fmt::format("figure 7: join of {} and {}, pairs an element: {}", which.rows, which.rows, which.x);
+        case JoinFigure::Graph:
+            break;
+    }
+    return fmt::format("figures 8 and 9: (c > d0 OR e > d1) JOIN, {} rows", which.rows);
+}
+
+void BenchJoin::print_case(const JoinCaseResult& found) {
+    fmt::print("\n{}: {} come out\n{:<12} {:>10} {:>24}\n", title(found.which), found.which.result, "", "ms",
+               "(lowest .. highest)");
+    for (const auto& result : found.results) {
+        if (!result.ran()) continue;
+        fmt::print("{:<12} {:>10.3f} {:>24}{}\n", result.contender->name, result.ms,
+                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms),
+                   result.verified ? "" : "  WRONG RESULT");
+    }
+    std::string without;
+    for (const auto& result : found.results) {
+        if (!result.ran() && found.which.figure == JoinFigure::Graph)
+            without += fmt::format("without {}: {}\n", result.contender->name, result.refusal);
+    }
+    fmt::print("{}", without);
+    const auto& ours = found.results.front();
+    for (const auto& result : found.results) {
+        if (ours.ran() && result.ran() && result.ms < ours.ms)
+            fmt::print("ours loses to {} by {:.2f}\n", result.contender->name, ours.ms / result.ms);
+    }
+}
+
+nlohmann::ordered_json BenchJoin::to_json(const JoinCaseResult& found) {
+    nlohmann::ordered_json out{{"figure", static_cast<int>(found.which.figure)},
+                               {"name", title(found.which)},
+                               {"rows", found.which.rows},
+                               {"x", found.which.x},
+                               {"result", found.which.result},
+                               {"contenders", nlohmann::ordered_json::array()}};
+    for (const auto& result : found.results) {
+        nlohmann::ordered_json one{{"name", result.contender->name}, {"ran", result.ran()}};
+        if (result.ran()) {
+            one.update({{"verified", result.verified},
+                        {"ms", result.ms},
+                        {"low_ms", result.low_ms},
+                        {"high_ms", result.high_ms}});
+        } else {
+            one["reason"] = result.refusal;
+        }
+        out["contenders"].push_back(std::move(one));
+    }
+    return out;
+}
+
+// Milliseconds against x, a panel for figures that have an axis.
+class TimePlot {
+  public:
+    void add(const JoinCaseResult& found) {
+        if (found.which.x == 0) return;
+        const auto name = fmt::format("figure {}", static_cast<int>(found.which.figure));
+        if (panels_.empty() || panels_.back().title != name) {
+            panels_.push_back({name, labels(found.which.figure), "ms", {}});
+            for (const auto& result : found.results) {
+                panels_.back().series.push_back(
+                    {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});
+            }
+        }
+        for (std::size_t i = 0; i < found.results.size(); ++i) {
+            const auto& result = found.results[i];
+            if (result.ran() && result.ms > 0)
+                panels_.back().series[i].points.emplace_back(static_cast<double>(found.which.x), result.ms);
+        }
+    }
+    void write(OutputFile& file) const {
+        const auto svg = plot(panels_);
+        file.write(std::as_bytes(std::span(svg)));
+        file.commit();
+    }
+
+  private:
+    static const char* labels(JoinFigure figure) {
+        return figure == JoinFigure::Greater    ? "values"
+               : figure == JoinFigure::Matching ? "% of elements that match"
+                                                : "pairs an element";
+    }
+    std::vector<Panel> panels_;
+};
+
+void BenchJoin::run() {
+    std::optional<OutputFile> plot_to;
+    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    auto [context, why_not] = open_context();
+    if (!json) print_facts(context, "from columns in memory to the result in memory");
+    auto report = facts(context, {});
+    report["engine"] = word_for(gpu_engine_words, engine);
+    report["cases"] = nlohmann::ordered_json::array();
+    JoinBench bench(context, std::move(why_not), contenders(), engine, repeat);
+    TimePlot plot;
+    bool right = true;
+    for (const auto& which : join_cases(figures)) {
+        const auto found = bench.run(which);
+        right = right && std::ranges::all_of(found.results, &JoinTimes::verified);
+        plot.add(found);
+        if (!json) print_case(found);
+        report["cases"].push_back(to_json(found));
+    }
+    if (json) fmt::print("{}\n", report.dump());
+    if (plot_to) plot.write(*plot_to);
+    if (!right) throw Error("bench join: an answer was wrong; see above");
+}
+
+}  // namespace
+
+void add_bench_join_command(CLI::App& bench, const std::string& command_line) {
+    auto work = std::make_shared<BenchJoin>();
+    work->command_line = command_line;
+    auto* verb = bench.add_subcommand("join", "Time operators on streams and their graph: the figures of MDS'09");
+    verb->add_option("--figures", work->figures, "Figures of the paper (default: all)")
+        ->delimiter(',')
+        ->transform(one_of(figure_words));
+    verb->add_option("--engine", work->engine, "What selects rows on the GPU")
+        ->transform(one_of(gpu_engine_words))
+        ->default_str("bitmap");
+    work->add_to(*verb, "Joins by sorting as well, in the context and on the CPU");
+    verb->add_option("--plot", work->plot_file, "Draw the times of figures 5 to 7 as SVG")->type_name("FILE.svg");
+    verb->footer(
+        "ours: nested loops on the GPU; selections stay there, and pairs come back. one-op: each operation by itself,\n"
+        "its columns uploaded and its rows read back. cpu: nested loops on a thread. Figure 5: 15,000 to 165,000 "
+        "values\n"
+        "against a constant. 6 and 7: joins of 9,000 values, of which 0 to 100 % match, or with 1 to 20 pairs an\n"
+        "element. 9: the graph of figure 8, 15,000 values of which 7,679 are masked out by the first comparison and\n"
+        "13,068 go on after OR to a join of 6,790 pairs.\n"
+        "Examples:\n"
+        "  quadmill bench join --rivals\n"
+        "  quadmill bench join --figures 9 --engine depth --json");
+    verb->callback([work] { work->run(); });
+}
+
+}  // namespace quadmill::cli

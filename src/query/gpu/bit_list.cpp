@@ -1,0 +1,78 @@
+#include "query/gpu/bit_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "gl/pass.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+constexpr std::size_t words_a_texel = 32, texels_a_texel = 16;
+
+std::size_t up(std::size_t a, std::size_t b) {
+    return (a + b - 1) / b;
+}
+
+}  // namespace
+
+void fit(gl::Device& device, pass::Target& target, gl::Format format, int width, int height) {
+    if (target.is(format, width, height)) return;
+    target = {};
+    target = pass::Target(device, format, width, height);
+}
+
+std::uint64_t BitList::count(const BitWords& words) {
+    const auto level = [&](std::size_t i, std::size_t texels) -> const pass::Target& {
+        if (levels_.size() == i) levels_.emplace_back();
+        const auto width = std::min(std::bit_ceil(texels), std::size_t{list_width});
+        fit(device_, levels_[i], gl::Format::Rgba32ui, static_cast<int>(width), static_cast<int>(up(texels, width)));
+        return levels_[i];
+    };
+    auto texels = std::max<std::size_t>(up(words.words, words_a_texel), 1);
+    auto uniforms = words.uniforms;
+    uniforms.set("words", static_cast<int>(words.words));
+    pass::fill(device_, "count bits",
+               programs_.get("query/bits_count.frag", shaders::query_bits_count_frag, words.glsl), level(0, texels),
+               {words.texture}, std::move(uniforms));
+    std::size_t levels = 1;
+    for (; texels > 1; ++levels) {
+        const auto below = texels;
+        texels = up(texels, texels_a_texel);
+        const auto& target = level(levels, texels);
+        pass::fill(device_, "sum counts", programs_.get("query/bits_sum.frag", shaders::query_bits_sum_frag), target,
+                   {&levels_[levels - 1].texture}, {{"texels", static_cast<int>(below)}});
+    }
+    levels_.resize(levels);
+    back_.request(device_, levels_.back().texture);
+    std::array<std::uint32_t, 4> counts{};
+    std::memcpy(counts.data(), back_.wait().data(), sizeof counts);
+    return std::uint64_t{counts[0]} + counts[1] + counts[2] + counts[3];
+}
+
+void BitList::draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target) {
+    std::string samplers = "\n#define SAMPLERS", descend = "\n#define DESCEND";
+    for (auto level = levels_.size(); level-- > 0;) {
+        const auto name = "texture" + std::to_string(level + 1);
+        samplers += " uniform highp usampler2D " + name + ";";
+        descend += " node = down(" + name + ", node, rest);";
+    }
+    const auto& program =
+        programs_.get("query/bits_list.frag", shaders::query_bits_list_frag, words.glsl + samplers + descend + "\n");
+    auto uniforms = words.uniforms;
+    uniforms.set({{"first", static_cast<unsigned>(first)}, {"count", static_cast<unsigned>(n)}});
+    gl::Pass pass{.name = "list bits",
+                  .program = &program,
+                  .uniforms = std::move(uniforms),
+                  .target = &target.framebuffer,
+                  .quads = &target.whole};
+    pass.inputs[0] = words.texture;
+    for (std::size_t level = 0; level < levels_.size(); ++level) pass.inputs.at(level + 1) = &levels_[level].texture;
+    gl::draw(device_, pass);
+}
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,49 @@
+// The places of bits that are set, as a list that the GPU makes: a pyramid of counts, each the sum of 16 of the level
+// below, in which a fragment a bit goes down from the top.
+// Source: stream compaction by histogram pyramids, Ziegler, Tevs, Theobalt, Seidel, 2006; MDS'09, section 3.2, has a list
+// of pairs that threads append to, which fragments cannot.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+#include "pass/transfer.hpp"
+
+namespace quadmill::detail::query {
+
+// Textures of lists: so many entries a line.
+inline constexpr int list_width = 1024;
+
+// Words of bits: GLSL with `uint word_at(int w)` of texture0, and `uvec2 found(int word, int bit)`, which says what the
+// list has for a bit.
+struct BitWords {
+    const char* glsl;
+    const gl::Texture* texture;
+    gl::Uniforms uniforms;
+    std::size_t words;  // 2^28 at most
+};
+
+class BitList {
+  public:
+    BitList(gl::Device& device, pass::Programs& programs) : device_(device), programs_(programs) {}
+    // How many bits are set; waits for the GPU. Pre: below 2^32, a session is open.
+    [[nodiscard]] std::uint64_t count(const BitWords& words);
+    // Draws entries [first, first + n) of the list of the words last counted, over all of the target. Pre: an RG32UI or
+    // R32UI target (which has found().x), list_width wide.
+    void draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target);
+
+  private:
+    gl::Device& device_;
+    pass::Programs& programs_;
+    std::vector<pass::Target> levels_;  // the lowest first
+    pass::ReadBack back_;
+};
+
+// Makes it anew where it has another format or size.
+void fit(gl::Device& device, pass::Target& target, gl::Format format, int width, int height);
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,200 @@
+#include "query/gpu/leaf_programs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill::detail::query {
+
+std::uint32_t relations_of(Comparison op, bool negate) {
+    const auto relations = [op]() -> std::uint32_t {
+        switch (op) {
+            case Comparison::Less:
+                return 1;
+            case Comparison::LessOrEqual:
+                return 3;
+            case Comparison::Equal:
+                return 2;
+            case Comparison::NotEqual:
+                return 13;
+            case Comparison::GreaterOrEqual:
+                return 6;
+            case Comparison::Greater:
+                break;
+        }
+        return 4;
+    }();
+    return negate ? ~relations & 15U : relations;
+}
+
+std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words) {
+    const char* name = as == Pair::As::Keys       ? "#define AS_KEYS\n"
+                       : as == Pair::As::Integers ? "#define AS_INTEGERS\n"
+                                                  : "#define AS_DOUBLES\n";
+    return name + define("TYPE_A", number_of(a)) + define("TYPE_B", number_of(b)) + define("WIDE_A", wide(a)) +
+           define("WIDE_B", wide(b)) + keys_prelude(ColumnType::F64, words) + shaders::query_values_glsl +
+           shaders::query_pair_glsl;
+}
+
+gl::Uniform most_number_uniform(Pair::As as, ColumnType a) {
+    const auto most = most_number(as == Pair::As::Keys ? a : ColumnType::F64);
+    return {"most_number", glm::uvec2{low(most), high(most)}};
+}
+
+Formula formula_of(const Linear& leaf) {
+    using Kind = Arithmetic;
+    Formula formula{.steps = {{.kind = Kind::Constant, .constant = 0.0}}, .op = leaf.op, .negate = leaf.negate};
+    auto& steps = formula.steps;
+    for (std::size_t i = 0; i < leaf.columns.size(); ++i) {
+        steps.push_back({.kind = Kind::Constant, .constant = leaf.factors[i]});
+        steps.push_back({.kind = Kind::Column, .column = leaf.columns[i]});
+        steps.push_back({.kind = Kind::Multiply});
+        steps.push_back({.kind = Kind::Add});
+    }
+    steps.push_back({.kind = Kind::Constant, .constant = leaf.constant});
+    return formula;
+}
+
+namespace {
+
+// The numbers of formula.glsl.
+enum class Numbers { Doubles, Floats, Integers };
+
+// What formula.glsl is made of: a variable a step.
+class FormulaCode {
+  public:
+    explicit FormulaCode(Numbers numbers) : numbers_(numbers) {}
+
+    // `key`: of the row, an uvec2.
+    void column(const std::string& key, ColumnType type) {
+        const char* made = numbers_ == Numbers::Integers ? "to_integer("
+                           : numbers_ == Numbers::Floats ? "to_float("
+                                                         : "to_double(";
+        push(made + key + (wide(type) ? ", " : ".x, ") + std::to_string(number_of(type)) + ")");
+    }
+    void constant(std::size_t number) {
+        const auto words = "constants[" + std::to_string(number) + "]";
+        push(numbers_ == Numbers::Integers ? words
+             : numbers_ == Numbers::Floats ? "uintBitsToFloat(" + words + ".x)"
+                                           : "packDouble2x32(" + words + ")");
+    }
+    void operation(Arithmetic kind) {
+        const bool integers = numbers_ == Numbers::Integers;
+        const auto b = pop();
+        if (kind == Arithmetic::Negate) return push(integers ? "negative(" + b + ")" : "-" + b);
+        const auto a = pop();
+        const char* name = kind == Arithmetic::Add ? "add(" : kind == Arithmetic::Subtract ? "subtract(" : "multiply(";
+        const char* sign = kind == Arithmetic::Add ? " + " : kind == Arithmetic::Subtract ? " - " : " * ";
+        push(integers ? name + a + ", " + b + ")" : a + sign + b);
+    }
+    [[nodiscard]] std::string finish() {
+        const auto right = pop(), left = pop();
+        return text_ + " return relation(" + left + ", " + right + ");";
+    }
+
+  private:
+    void push(const std::string& value) {
+        auto name = std::string(1, 'v').append(std::to_string(variables_++));
+        const char* type = numbers_ == Numbers::Integers ? " uvec4 "
+                           : numbers_ == Numbers::Floats ? " precise float "
+                                                         : " precise double ";
+        text_.append(type).append(name).append(" = ").append(value).append(";");
+        stack_.push_back(std::move(name));
+    }
+    std::string pop() {
+        auto top = std::move(stack_.back());
+        stack_.pop_back();
+        return top;
+    }
+
+    Numbers numbers_;
+    std::size_t variables_ = 0;
+    std::string text_;
+    std::vector<std::string> stack_;
+};
+
+// As formula.glsl has them.
+glm::uvec4 words_of(Integer value) {
+    const auto word = [value](int i) { return static_cast<unsigned>(value >> (32 * i)); };
+    return {word(0), word(1), word(2), word(3)};
+}
+glm::uvec2 words_of(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    return {low(bits), high(bits)};
+}
+glm::uvec2 float_words_of(double value) {
+    constexpr auto infinity = std::numeric_limits<float>::infinity();
+    const bool large = std::abs(value) > std::numeric_limits<float>::max();
+    const auto nearest =
+        large ? std::copysign(infinity, static_cast<float>(std::copysign(1.0, value))) : static_cast<float>(value);
+    return {std::bit_cast<std::uint32_t>(nearest), 0};
+}
+
+// The macros that name the columns.
+std::string columns_prelude(const std::vector<std::size_t>& columns, FormulaRows rows,
+                            const std::function<ColumnType(std::size_t)>& type_of) {
+    const bool words = rows == FormulaRows::Words;
+    std::string samplers = "\n#define SAMPLERS", fetch = "\n#define FETCH", keys = "\n#define KEYS",
+                arguments = "\n#define ARGUMENTS";
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto unit = std::to_string(i + 1), width = std::to_string(wide(type_of(columns[i])));
+        samplers += " uniform highp usampler2D texture" + unit + ";";
+        fetch += words ? " uvec2 keys" + unit + "[4]; four_keys(texture" + unit + ", " + width + ", at, group, keys" +
+                             unit + ");"
+                       : " uvec2 keys" + unit + " = key_of_row(texture" + unit + ", " + width + ", at);";
+        keys += (i > 0 ? ", uvec2 key" : " uvec2 key") + unit;
+        arguments += (i > 0 ? ", keys" : " keys") + unit + (words ? "[i]" : "");
+    }
+    return samplers + fetch + keys + arguments;
+}
+
+}  // namespace
+
+FormulaProgram formula_program(const Formula& leaf, FormulaRows rows, SumPrecision precision,
+                               const std::function<ColumnType(std::size_t)>& type_of) {
+    const auto columns = columns_of(leaf.steps);
+    if (columns.size() > most_linear_columns_on_gpu || leaf.steps.size() > most_steps_on_gpu)
+        throw InvalidArgument("query: engines of the GPU take linear conditions and sums of at most " +
+                              std::to_string(most_linear_columns_on_gpu) + " columns, and " +
+                              std::to_string(most_steps_on_gpu) +
+                              " steps (names, constants and signs); use QueryEngine::Auto or Cpu");
+    const auto numbers = leaf.as == Formula::As::Integers     ? Numbers::Integers
+                         : precision == SumPrecision::Float32 ? Numbers::Floats
+                                                              : Numbers::Doubles;
+    FormulaProgram made{
+        .columns = columns, .prelude = {}, .uniforms = {{"wanted", relations_of(leaf.op, leaf.negate)}}};
+    FormulaCode code(numbers);
+    std::size_t constants = 0;
+    for (const auto& step : leaf.steps) {
+        if (step.kind == Arithmetic::Column) {
+            const auto unit = std::ranges::find(columns, step.column) - columns.begin() + 1;
+            code.column("key" + std::to_string(unit), type_of(step.column));
+        } else if (step.kind == Arithmetic::Constant) {
+            const auto name = "constants[" + std::to_string(constants) + "]";
+            code.constant(constants++);
+            if (numbers == Numbers::Integers) {
+                made.uniforms.set(name, words_of(std::get<Integer>(step.constant)));
+            } else if (numbers == Numbers::Floats) {
+                made.uniforms.set(name, float_words_of(nearest_double(step.constant)));
+            } else {
+                made.uniforms.set(name, words_of(nearest_double(step.constant)));
+            }
+        } else {
+            code.operation(step.kind);
+        }
+    }
+    const char* as = numbers == Numbers::Integers ? "#define AS_INTEGERS\n"
+                     : numbers == Numbers::Floats ? "#define AS_FLOATS\n"
+                                                  : "";
+    made.prelude = as + define("CONSTANTS", static_cast<int>(std::max<std::size_t>(constants, 1))) +
+                   columns_prelude(columns, rows, type_of) + "\n#define COMPUTE" + code.finish() + "\n" +
+                   shaders::query_formula_glsl;
+    return made;
+}
+
+}  // namespace quadmill::detail::query

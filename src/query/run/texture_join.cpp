@@ -1,0 +1,114 @@
+#include "query/run/texture_join.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+#include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/matcher.hpp"
+#include "query/table/key.hpp"
+#include "query/table/order.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// What a texture of list_width holds on every device.
+constexpr std::size_t most_listed = std::size_t{list_width} << 14U;
+
+bool holds_floats(ColumnType type) {
+    return type == ColumnType::F32 || type == ColumnType::F64;
+}
+
+// As what the columns compare; nothing where that would round.
+std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) {
+    if (a.type == b.type) return Pair::As::Keys;
+    if (!holds_floats(a.type) && !holds_floats(b.type)) return Pair::As::Integers;
+    for (const auto* column : {&a, &b}) {
+        if (column->type != ColumnType::I64) continue;
+        if (KeyOf<std::int64_t>::value(column->least) < -exact_doubles ||
+            KeyOf<std::int64_t>::value(column->most) > exact_doubles)
+            return {};
+    }
+    return Pair::As::Doubles;
+}
+
+// Of texts of one dictionary, their places in another; of those that it lacks, what no place is.
+std::vector<std::uint32_t> places_in(const TableData::Dictionary& own, const TableData::Dictionary& other) {
+    std::vector<std::uint32_t> places(std::max<std::size_t>(own.size(), 1), ~std::uint32_t{0});
+    auto at = other.begin();
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        at = std::lower_bound(at, other.end(), own[i]);
+        if (at != other.end() && *at == own[i]) places[i] = static_cast<std::uint32_t>(at - other.begin());
+    }
+    return places;
+}
+
+std::uint64_t rows_of(const SelectedSide& side, Engine& engine) {
+    return side.rows ? engine.open(side.table, {})->count(*side.rows) : side.table->rows;
+}
+
+// A side whose column is on the GPU.
+struct JoinedSide {
+    std::shared_ptr<Columns> columns;
+    BitsPtr rows;
+    std::size_t count = 0;
+
+    JoinedSide(const SelectedSide& side, const TextureJoinTools& tools)
+        : columns(tools.engine->open(side.table, std::array{side.column})) {
+        auto* textures = columns->textures();
+        if (!textures) return;
+        if (tools.execution == Execution::OneOperation) columns->send_again(std::array{side.column});
+        const auto& valid = textures->column(side.column)->valid;
+        rows = !side.rows                 ? valid
+               : valid == textures->all() ? side.rows
+                                          : textures->combine(BoolOp::And, *side.rows, *valid);
+        count = static_cast<std::size_t>(textures->count(*rows));
+    }
+    [[nodiscard]] TextureSide side(std::size_t column) const {
+        auto& textures = *columns->textures();
+        return {.column = *textures.column(column),
+                .shape = textures.shape(),
+                .rows = count < textures.shape().rows ? &BitmapColumns::texture(*rows) : nullptr,
+                .count = count};
+    }
+};
+
+}  // namespace
+
+std::optional<std::uint64_t> join_textures(const SelectedSide& left, const SelectedSide& right, const Join& on,
+                                           const JoinTools& tools, const TextureJoinTools& textures,
+                                           const std::function<Next(std::span<const RowPair>)>& take) {
+    if (!textures.match || on.band > 0 || on.method == JoinMethod::SortMerge) return {};
+    const auto &a = *left.table->columns[left.column], &b = *right.table->columns[right.column];
+    const auto as = comparison_of(a, b);
+    if (!as) return {};
+    // NULLs, of which nothing is known yet, may be among them.
+    const auto most_l = rows_of(left, *textures.engine), most_r = rows_of(right, *textures.engine);
+    if (most_l == 0 || most_r == 0) return 0;
+    if (on.method != JoinMethod::NestedLoops && quickest(most_l, most_r, tools) != JoinWay::LoopsOnGpu) return {};
+    if (!textures.has_room(*left.table, left.column) || !textures.has_room(*right.table, right.column)) return {};
+    const JoinedSide l(left, textures), r(right, textures);
+    if (!l.columns->textures() || !r.columns->textures()) return {};
+    if (l.count == 0 || r.count == 0) return 0;
+    if (l.count > most_listed || r.count > most_listed || left.table->dictionary->size() > most_listed) return {};
+    gl::Texture places;
+    if (a.type == ColumnType::Text && left.table->dictionary != right.table->dictionary) {
+        const auto list = places_in(*left.table->dictionary, *right.table->dictionary);
+        places = l.columns->textures()->send_list(gl::Format::R32ui, std::as_bytes(std::span(list)));
+    }
+    PairChunk chunk(tools.tuning.chunk, take);
+    const auto found = textures.match(l.side(left.column), r.side(right.column), *as, places ? &places : nullptr,
+                                      [&](std::span<const Match> matches) {
+                                          for (const auto& [row, partner] : matches) {
+                                              if (chunk.enough()) return Next::Enough;
+                                              chunk.add(row, partner);
+                                          }
+                                          return chunk.enough() ? Next::Enough : Next::More;
+                                      });
+    chunk.flush();
+    return found;
+}
+
+}  // namespace quadmill::detail::query

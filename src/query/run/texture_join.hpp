@@ -1,0 +1,46 @@
+// Joins of rows that an engine of the GPU has selected: selections, keys and rows stay there, and the list of pairs
+// comes back.
+// Source: Tsakalozos, Tsangaris, Delis, MDS'09, sections 3.2 and 3.3.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "gl/objects.hpp"
+#include "query/cpu/join.hpp"
+#include "query/plan/engine.hpp"
+
+namespace quadmill::detail::query {
+
+struct TextureSide;
+
+// Nested loops on the GPU, of textures: as Matcher has them.
+using MatchTextures = std::function<std::uint64_t(const TextureSide& left, const TextureSide& right, Pair::As as,
+                                                  const gl::Texture* places, const TakeMatches& take)>;
+
+// A table, the column of it that is joined, and the rows that count, by any engine of the GPU; null: all.
+struct SelectedSide {
+    std::shared_ptr<const TableData> table;
+    std::size_t column;
+    BitsPtr rows;
+};
+
+struct TextureJoinTools {
+    Engine* engine = nullptr;
+    // Whether the engine has room for that column.
+    std::function<bool(const TableData& table, std::size_t column)> has_room{};
+    MatchTextures match{};  // null: there are no loops on the GPU
+    Execution execution = Execution::Pipelined;
+};
+
+// As join() in cpu/join.hpp. Nothing where it is not quickest so, or cannot be done so exactly: rows that are near,
+// tables in parts, integers beyond 2^53 beside floats.
+[[nodiscard]] std::optional<std::uint64_t> join_textures(const SelectedSide& left, const SelectedSide& right,
+                                                         const Join& on, const JoinTools& tools,
+                                                         const TextureJoinTools& textures,
+                                                         const std::function<Next(std::span<const RowPair>)>& take);
+
+}  // namespace quadmill::detail::query

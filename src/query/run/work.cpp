@@ -1,0 +1,102 @@
+#include "query/run/work.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "query/gpu/depth_codes.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// Runs would need a look at all values.
+DepthPlanes planes_of(const TableData& table, std::size_t column) {
+    return DepthPlanes::of(table.columns[column]->least, table.columns[column]->most);
+}
+
+}  // namespace
+
+void Work::add_test(const TableData& table, std::size_t column) {
+    const auto planes = static_cast<std::size_t>(planes_of(table, column).planes);
+    tests += planes == 1 ? 1 : 2 * planes + 3;
+    if (planes > 1 || tested != column) copies += planes;
+    tested = planes > 1 ? ~std::size_t{0} : column;
+}
+
+void Work::add(const Expression& condition, const TableData& table) {
+    using Kind = Expression::Kind;
+    linear_columns = std::max(linear_columns, most_linear_columns(condition));
+    switch (condition.kind) {
+        case Kind::And:
+        case Kind::Or:
+        case Kind::Not:
+            for (const auto& operand : condition.operands) add(*operand, table);
+            break;
+        case Kind::Compare:
+        case Kind::Between:
+            add_test(table, table.places.at(condition.column));
+            break;
+        case Kind::CompareColumns:
+            ++tests;
+            ++copies;
+            tested = ~std::size_t{0};
+            break;
+        case Kind::Always:
+            break;
+        default:
+            ++leaves;
+    }
+}
+
+void Work::add(QueryAggregate::Kind aggregate, const TableData& table, std::size_t column) {
+    using Kind = QueryAggregate::Kind;
+    const auto planes = planes_of(table, column);
+    const auto bits = static_cast<std::size_t>(planes.width);
+    switch (aggregate) {
+        case Kind::CountRows:
+        case Kind::Count:
+            ++counts;
+            break;
+        case Kind::Sum:
+        case Kind::Average:
+            ++sums;
+            sum_bits += bits;
+            break;
+        case Kind::Min:
+        case Kind::Max:
+            ++extremes;
+            extreme_bits += 2 * bits;
+            copies += static_cast<std::size_t>(planes.planes);
+            break;
+        default:
+            rank_bits += bits;
+            copies += static_cast<std::size_t>(planes.planes);
+    }
+}
+
+namespace {
+
+double ms(double ns_a_row, double us, std::size_t rows) {
+    return ns_a_row * static_cast<double>(rows) * 1e-6 + us * 1e-3;
+}
+
+}  // namespace
+
+double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
+    const auto& cost = tuning.depth;
+    const auto n = [](std::size_t count) { return static_cast<double>(count); };
+    const double bits = n(work.rank_bits + work.extreme_bits);
+    return ms(n(work.tests) * cost.test_ns + n(work.copies) * cost.copy_ns + n(work.leaves) * cost.leaf_ns +
+                  bits * cost.bit_ns + n(work.sum_bits) * cost.fold_ns,
+              cost.question_us + bits * cost.bit_us, rows);
+}
+
+double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
+    const auto& cost = tuning.bitmap;
+    const auto n = [](std::size_t count) { return static_cast<double>(count); };
+    return ms(n(work.tests) * cost.test_ns + n(work.leaves) * cost.leaf_ns + n(work.counts) * cost.count_ns +
+                  n(work.rank_bits) * cost.bit_ns + n(work.sums + work.extremes) * cost.fold_ns,
+              cost.question_us + n(work.rank_bits) * cost.bit_us, rows);
+}
+
+}  // namespace quadmill::detail::query

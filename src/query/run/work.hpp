@@ -1,0 +1,36 @@
+// What a question asks of an engine, and how long engines of the GPU take for it.
+#pragma once
+
+#include <cstddef>
+
+#include "query/plan/expression.hpp"
+#include "query/plan/tuning.hpp"
+#include "query/table/table.hpp"
+
+namespace quadmill::detail::query {
+
+struct Work {
+    std::size_t linear_columns = 0;  // that a linear condition or sum has at most
+    std::size_t counts = 0;          // of rows
+    std::size_t tests = 0;           // comparisons of a column or two, a plane of depths each
+    std::size_t copies = 0;          // of a plane to the depth buffer
+    std::size_t leaves = 0;          // other conditions
+    std::size_t rank_bits = 0;       // of k-th values
+    std::size_t extreme_bits = 0, extremes = 0;
+    std::size_t sum_bits = 0, sums = 0;
+    std::size_t tested = ~std::size_t{0};  // the column in the depth buffer
+
+    // A condition of a table's rows; its columns exist.
+    void add(const Expression& condition, const TableData& table);
+    // Of a column.
+    void add(QueryAggregate::Kind aggregate, const TableData& table, std::size_t column);
+
+  private:
+    void add_test(const TableData& table, std::size_t column);
+};
+
+// Milliseconds for so many rows, columns being loaded.
+[[nodiscard]] double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning);
+[[nodiscard]] double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning);
+
+}  // namespace quadmill::detail::query
