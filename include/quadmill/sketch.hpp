@@ -161,7 +161,7 @@ enum class SketchKeys { U32 = 1, U64 = 2, F32 = 3, Text = 4 };
 
 /// What saved bytes hold, without loading them.
 struct SavedSketch {
-    SketchKeys keys;
+    SketchKeys keys = SketchKeys::U32;
     SketchOptions options;  ///< engine and threads are not saved
     std::uint64_t n = 0;
 };

@@ -327,8 +327,8 @@ enum class HeavyRule {
 /// A prefix of some values: the first `length` bits are those of `value`, whose other bits are 0.
 template <class T>
 struct HeavyPrefix {
-    T value;
-    int length;
+    T value{};
+    int length = 0;
     Count count;       ///< of all values with that prefix
     Count discounted;  ///< of those that have no longer prefix that is heavy itself
 };

@@ -19,6 +19,7 @@ enum class QueryKind { Copy, Predicate, Range, Pair, Cnf, Linear, In, Nulls, Sum
 //   c: I64 of 40 random bits: two planes
 //   d: as a, an eighth of it NULL
 //   e: F32, 12 random bits in [0, 1): one plane without the gap between 0 and the others, else two
+// NOLINTNEXTLINE(readability-identifier-naming): indices
 enum QueryColumn : std::size_t { column_a, column_b, column_c, column_d, column_e };
 [[nodiscard]] Table query_table(std::size_t rows, std::uint64_t seed);
 

@@ -80,9 +80,10 @@ void print_losses(const std::vector<Result>& results) {
         if (result.contender->is_rival() || !result.ran()) continue;
         std::string lost;
         for (const auto* rival : rivals_of(results)) {
-            if (rival->ms < result.ms)
+            if (rival->ms < result.ms) {
                 lost += fmt::format("{} {} by {:.2f}", lost.empty() ? "" : ",", rival->contender->name,
                                     result.ms / rival->ms);
+            }
         }
         if (!lost.empty()) fmt::print("{} loses to{}\n", result.contender->name, lost);
     }
@@ -105,7 +106,7 @@ template <class Result>
 // `what` ("keys") a second against how many there are, a panel a title.
 class RatePlot {
   public:
-    explicit RatePlot(std::string what) : RatePlot(what, what + " a second") {}
+    explicit RatePlot(const std::string& what) : RatePlot(what, what + " a second") {}
     // `y_label`: what is drawn where the caller says each result's rate.
     RatePlot(std::string what, std::string y_label) : what_(std::move(what)), y_label_(std::move(y_label)) {}
     template <class Result>

@@ -185,12 +185,12 @@ class StreamRun {
     using Progressed = std::pair<std::uint64_t, std::uint64_t>;  // values and lines that were skipped
     [[nodiscard]] Progressed progressed() const { return {count_, skipped_.lines}; }
     void count(std::size_t values);
-    void print(Answer answer, std::uint64_t nans, std::size_t bytes);
+    void print(const Answer& answer, std::uint64_t nans, std::size_t bytes);
     void print_profile(const StreamTimes& times);
 
     template <class Summary>
-    void answer(Answer answer, const Summary& summary) {
-        print(std::move(answer), nans_of(summary), summary.bytes());
+    void answer(const Answer& answer, const Summary& summary) {
+        print(answer, nans_of(summary), summary.bytes());
     }
     // Where the answer cannot be printed, the summary is saved all the same, and the other way round.
     template <class Summary>

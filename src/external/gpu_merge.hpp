@@ -19,8 +19,8 @@ namespace quadmill::detail::external {
 struct RunBlock {
     enum class Rest { None, More };  // of the run, behind them
     WideKeys keys;
-    std::size_t count;
-    Rest rest;
+    std::size_t count = 0;
+    Rest rest = Rest::None;
 };
 
 // A key of a block.

@@ -49,10 +49,11 @@ class CsvParser {
             const auto part = text.substr(0, piece);
             const auto used = csv_parse(&parser_, part.data(), part.size(), on_field, on_line_end, this);
             if (error_) std::rethrow_exception(error_);
-            if (used < part.size())
+            if (used < part.size()) {
                 fail(
                     "has a quote inside a field; a field with quotes stands in quotes, with each "
                     "of its own written twice");
+            }
         }
     }
     void finish() {

@@ -22,7 +22,7 @@ struct Look {
         Other,   // nothing that is known, such as values
         Text,    // printable, with line ends
         Format
-    } kind;
+    } kind = Kind::Unsure;
     KnownFormat format = {};
 };
 

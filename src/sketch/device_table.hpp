@@ -28,10 +28,10 @@ struct KeyTexels {
 
 // Keys, and their weights where they have some, in textures.
 struct KeyTextures {
-    const gl::Texture* keys;
+    const gl::Texture* keys = nullptr;
     const gl::Texture* weights = nullptr;
-    std::size_t first = 0, count;
-    std::uint64_t weight;  // of all; without weights, their count
+    std::size_t first = 0, count = 0;
+    std::uint64_t weight = 0;  // of all; without weights, their count
 };
 
 // The table holds counters of 32 bits in integer texels, four in a texel. Integers cannot be blended, so points are

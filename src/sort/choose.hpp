@@ -15,7 +15,7 @@ inline constexpr std::size_t paper_run = std::size_t{1} << 18;
 
 // What there is to sort: windows (or segments, of that mean length), all keys (window 0), or the best of them.
 struct Work {
-    std::size_t n, window = 0;
+    std::size_t n = 0, window = 0;
     bool top = false;
 };
 

@@ -12,9 +12,9 @@
 namespace quadmill::detail::sort {
 
 struct MergeRoom {
-    const char* function;
+    const char* function = "";
     KeyForm form;
-    std::size_t pairs;      // of blocks
+    std::size_t pairs = 0;      // of blocks
     std::size_t tiles = 0;  // that subgroups take for them; 0 where they cannot
     bool parts = false;     // windows or segments
     std::size_t lanes = 1;  // tasks under way at once, each with memory for transfers

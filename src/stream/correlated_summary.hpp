@@ -44,7 +44,7 @@ class CorrelatedSummary {
         bool operator==(const Amounts&) const = default;
     };
     struct Entry {
-        Key key;
+        Key key{};
         Amounts least, most, below;
     };
     struct Pair {

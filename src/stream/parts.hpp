@@ -149,6 +149,7 @@ inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
 }
 
 // Every type of values: instantiates the class for it.
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a template
 #define QUADMILL_FOR_EACH_TYPE(Class)    \
     template class Class<Half>;          \
     template class Class<float>;         \
@@ -157,5 +158,6 @@ inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
     template class Class<std::uint32_t>; \
     template class Class<std::int64_t>;  \
     template class Class<std::uint64_t>;
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace quadmill::detail::stream

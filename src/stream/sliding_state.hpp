@@ -246,10 +246,11 @@ class SlidingState {
             throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
                                   std::to_string(options.window));
         }
-        if (options.blocks == SlidingBlocks::Sorted && options.widths == Widths::Variable)
+        if (options.blocks == SlidingBlocks::Sorted && options.widths == Widths::Variable) {
             throw InvalidArgument(name +
                                   ": levels that sort for themselves serve windows of fixed width; use "
                                   "SlidingBlocks::Merged for variable ones");
+        }
         const double bytes = SlidingPlan(options).most_bytes(sizeof(T));
         if (bytes <= static_cast<double>(options.most_bytes)) return;
         throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +

@@ -24,7 +24,7 @@ namespace quadmill::detail::stream {
 // of the block. The window's old end may lack a part of a block of the lowest level that is kept, a quarter of eps W;
 // its new end is what the chain of merges has, and what fills no base block yet, which is exact.
 struct SlidingPlan {
-    SlidingPlan(const SlidingOptions& options)
+    explicit SlidingPlan(const SlidingOptions& options)
         : eps(options.eps),
           window(options.window),
           fixed(options.widths == Widths::Fixed),

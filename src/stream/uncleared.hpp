@@ -9,7 +9,7 @@ namespace quadmill::detail::stream {
 template <class T>
 struct Uncleared : std::allocator<T> {
     template <class Other>
-    struct rebind {
+    struct rebind {  // NOLINT(readability-identifier-naming): as std::allocator_traits asks
         using other = Uncleared<Other>;
     };
     Uncleared() = default;

@@ -18,7 +18,7 @@ namespace quadmill::detail::query {
 // A column and the rows of it that count: a bit each, or all.
 struct JoinSide {
     const TableData& table;
-    std::size_t column;
+    std::size_t column = 0;
     const std::vector<std::uint32_t>* rows = nullptr;
 };
 

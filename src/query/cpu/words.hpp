@@ -25,9 +25,10 @@ template <class Work>
 decltype(auto) with_values(const ColumnData& column, Work&& work) {
     return visit_type(column.type, [&]<class T>(const T* /*type*/) -> decltype(auto) {
         const auto* values = std::get_if<std::vector<T>>(&column.values);
-        if (!values)
+        if (!values) {
             throw InvalidArgument("QueryProcessor: the CPU engine needs columns in memory, but '" + column.name +
                                   "' is a texture");
+        }
         return work(std::span<const T>(*values));
     });
 }

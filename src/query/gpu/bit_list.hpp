@@ -21,10 +21,10 @@ inline constexpr int list_width = 1024;
 // Words of bits: GLSL with `uint word_at(int w)` of texture0, and `uvec2 found(int word, int bit)`, which says what the
 // list has for a bit.
 struct BitWords {
-    const char* glsl;
-    const gl::Texture* texture;
+    const char* glsl = nullptr;
+    const gl::Texture* texture = nullptr;
     gl::Uniforms uniforms;
-    std::size_t words;  // 2^28 at most
+    std::size_t words = 0;  // 2^28 at most
 };
 
 class BitList {

@@ -17,7 +17,7 @@ namespace quadmill::detail::query {
 // One factor of a condition that is a conjunction.
 struct Term {
     Predicate predicate;
-    bool negate;
+    bool negate = false;
     [[nodiscard]] Predicate whole() const { return negate ? !predicate : predicate; }
 };
 

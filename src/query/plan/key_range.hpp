@@ -17,7 +17,7 @@ struct KeyRange {
 struct KeyPlace {
     std::optional<Key> at_least;  // the first key of a value >= the constant, if there is one
     std::optional<Key> above;     // and of a value > it
-    Key last;
+    Key last = 0;
 };
 
 // The first key, from 0 to last, where `holds`; it holds for all keys after one for which it does.

@@ -64,8 +64,8 @@ struct MergeSurface {
 
 // What is to be sorted.
 struct Extent {
-    std::size_t pairs;             // of blocks
-    std::size_t longest_pairs;     // of any segment
+    std::size_t pairs = 0;         // of blocks
+    std::size_t longest_pairs = 0;  // of any segment
     std::size_t wanted_keys = 0;   // only the first so many, when not 0; then there is one segment
     std::size_t sorted_pairs = 1;  // runs of so many pairs are in order already, a power of two; more than 1 of one
                                    // segment only
@@ -95,7 +95,7 @@ class MergePasses {
     };
     struct Level {
         int index = 0;
-        std::size_t blocks, run = 2, kept = 4;  // in blocks; all there are, of each run, of each merged run
+        std::size_t blocks = 0, run = 2, kept = 4;  // in blocks; all there are, of each run, of each merged run
         bool last = false;
         // Pairs of blocks that are written.
         [[nodiscard]] std::size_t pairs_out() const {

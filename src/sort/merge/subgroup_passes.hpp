@@ -19,7 +19,7 @@ namespace quadmill::detail::sort {
 
 struct SortedTiles {
     TileContent content;
-    std::size_t tiles;
+    std::size_t tiles = 0;
 };
 
 // Macros that shaders/sort/tiles.glsl needs.

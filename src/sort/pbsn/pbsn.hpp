@@ -27,9 +27,9 @@ class Pbsn {
     explicit Pbsn(gl::Device& device);
 
     struct Request {
-        int k;  // windows of 2^k elements
-        Order order;
-        EarlyStop early_stop;
+        int k = 0;  // windows of 2^k elements
+        Order order = Order::Ascending;
+        EarlyStop early_stop = EarlyStop::Yes;
         // Whether the CPU looks at the counts and stops issuing, for which it waits one stage behind; else the GPU alone
         // skips stages.
         enum class Look { EachStage, Never } look = Look::EachStage;
