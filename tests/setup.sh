@@ -5,7 +5,7 @@ packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     libcli11-dev libcsv-dev libfmt-dev libmuparser-dev nlohmann-json3-dev libstb-dev zlib1g-dev libzstd-dev # libraries of the command
     liburing-dev libxxhash-dev                                        # of the library, the first where it is there
     fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
-    doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools     # and of the tests
+    doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools clang-tidy # and of the tests
     liblapack-test                                                    # LAPACK's own tester
     libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
     libtbb-dev libhwy-dev libboost-dev libeigen3-dev libopenblas-dev   # rivals of `quadmill bench`

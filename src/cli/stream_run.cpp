@@ -257,7 +257,7 @@ void StreamRun::count(std::size_t values) {
     progress_.show(count_);
 }
 
-void StreamRun::print(const Answer& answer, std::uint64_t nans, std::size_t bytes) {
+void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
     progress_.hide();
     if (save_.takes_standard_output()) return;
     Json tail{{"bytes", bytes},

@@ -185,7 +185,7 @@ class StreamRun {
     using Progressed = std::pair<std::uint64_t, std::uint64_t>;  // values and lines that were skipped
     [[nodiscard]] Progressed progressed() const { return {count_, skipped_.lines}; }
     void count(std::size_t values);
-    void print(const Answer& answer, std::uint64_t nans, std::size_t bytes);
+    void print(Answer answer, std::uint64_t nans, std::size_t bytes);
     void print_profile(const StreamTimes& times);
 
     template <class Summary>
