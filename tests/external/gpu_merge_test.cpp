@@ -109,6 +109,7 @@ TEST_CASE("Many keys: only the levels above the runs are merged, in slices of th
     const detail::gl::Scope scope(device, "test");
     detail::cpu::Workers workers(2);
     detail::sort::MergeSort engine(device, workers);
+    engine.plan().kernel = MergeKernel::Fragment;  // which alone merges what is in order already
     std::mt19937_64 random(1);
     std::vector<std::uint64_t> keys((std::size_t{1} << 20U) - 1000);
     for (auto& key : keys) key = random();
