@@ -80,8 +80,9 @@ py::array array_of(const char* function, py::handle object) {
     if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
     const auto numpy = py::module_::import("numpy");
     if (py::hasattr(object, "__dlpack__")) return numpy.attr("from_dlpack")(object);
-    if (PyObject_CheckBuffer(object.ptr()) != 0 || py::hasattr(object, "__array__"))
-        return numpy.attr("asarray")(object);
+    if (PyObject_CheckBuffer(object.ptr()) != 0)
+        return numpy.attr("asarray")(py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object.ptr())));
+    if (py::hasattr(object, "__array__")) return numpy.attr("asarray")(object);
     throw py::type_error(std::string(function) + ": takes an array of numpy, or one with DLPack or a buffer, not " +
                          type_name(object) + "; numpy.asarray() makes one");
 }
@@ -97,8 +98,9 @@ KeyArray keys_in_place(const char* function, py::handle object) {
     check_keys(function, array);
     if (!array.writeable()) refuse(function, "works in place, and the array is read-only; give a copy");
     if (!is_plain(array)) {
-        refuse(function, "works in place, and the array is strided or not aligned; sort a copy by "
-                         "numpy.ascontiguousarray() and assign it");
+        refuse(function,
+               "works in place, and the array is strided or not aligned; sort a copy by "
+               "numpy.ascontiguousarray() and assign it");
     }
     const auto keys = keys_of(array);
     return {std::move(array), keys};

@@ -113,7 +113,8 @@ be current in each call; its state is as it was after each.
         .def(
             "free", [](Workplace& self) { in_turn(self.turn, [&] { self.free(); }); },
             "Frees what earlier calls have left for the next ones.")
-        .def("sort_texture", &sort_texture, py::arg("input"), py::arg("output"), py::kw_only(), py::arg("order") = "asc",
+        .def("sort_texture", &sort_texture, py::arg("input"), py::arg("output"), py::kw_only(),
+             py::arg("order") = "asc",
              R"(
 Sorts each channel of an RGBA32F texture by itself, in row-major order, into another of its size or itself. Both are
 names of OpenGL, `texture.glo` of moderngl. Nothing is read back.

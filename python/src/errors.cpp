@@ -28,7 +28,8 @@ PyObject* make(py::module_& module, const char* name, std::initializer_list<PyOb
 }
 
 // Raises, with attributes.
-void raise(PyObject* type, const char* what, std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
+void raise(PyObject* type, const char* what,
+           std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
     const auto raised = py::reinterpret_borrow<py::object>(type)(what);
     for (const auto& [name, value] : attributes) raised.attr(name) = value;
     PyErr_SetObject(type, raised.ptr());
@@ -47,8 +48,7 @@ void translate(std::exception_ptr thrown) {
     } catch (const ContextError& error) {
         raise(classes.context, error.what());
     } catch (const IoError& error) {
-        raise(classes.io, error.what(),
-              {{"filename", py::str(error.path())}, {"offset", py::int_(error.offset())}});
+        raise(classes.io, error.what(), {{"filename", py::str(error.path())}, {"offset", py::int_(error.offset())}});
     } catch (const SortStopped& error) {
         raise(classes.stopped, error.what());
     } catch (const Error& error) {
@@ -63,8 +63,8 @@ void bind_errors(py::module_& module) {
     c.error = make(module, "Error", {PyExc_Exception}, "The base of all errors of quadmill.");
     c.invalid_argument = make(module, "InvalidArgument", {c.error, PyExc_ValueError},
                               "The call broke a rule; it says which. Nothing was done.");
-    c.sql = make(module, "SqlError", {c.invalid_argument},
-                 "What is wrong with a text of SQL; `offset` is the byte where.");
+    c.sql =
+        make(module, "SqlError", {c.invalid_argument}, "What is wrong with a text of SQL; `offset` is the byte where.");
     c.gl = make(module, "GlError", {c.error, PyExc_RuntimeError},
                 "The driver refused or failed: out of memory, a shader that does not compile, a reset of the GPU.");
     c.context = make(module, "ContextError", {c.error, PyExc_RuntimeError},

@@ -1,3 +1,5 @@
+#include "quadmill/external.hpp"
+
 #include <pybind11/stl.h>
 
 #include <cstddef>
@@ -12,7 +14,6 @@
 #include "context.hpp"
 #include "module.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/external.hpp"
 
 namespace quadmill::python {
 
@@ -21,9 +22,8 @@ namespace {
 // (offset, bytes) or (offset, "u32"), and perhaps "desc".
 KeyField field_of(const py::tuple& spec) {
     if (spec.size() < 2 || spec.size() > 3) {
-        throw InvalidArgument(
-            "terasort: a key is (offset, bytes) or (offset, type), and perhaps \"desc\", not " +
-            py::repr(spec).cast<std::string>());
+        throw InvalidArgument("terasort: a key is (offset, bytes) or (offset, type), and perhaps \"desc\", not " +
+                              py::repr(spec).cast<std::string>());
     }
     KeyField field{.offset = spec[0].cast<std::size_t>()};
     if (py::isinstance<py::str>(spec[1])) {

@@ -1,3 +1,5 @@
+#include "quadmill/linalg.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -11,7 +13,6 @@
 #include "context.hpp"
 #include "module.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/linalg.hpp"
 
 namespace quadmill::python {
 
@@ -125,8 +126,10 @@ py::array solve_all(const py::array& matrices, const py::object& b, const Workpl
     const auto sides = readable_floats("solve", b, KeyType::F32);
     const auto systems = length(matrices, 0), n = length(matrices, 1);
     if (length(matrices, 2) != n || sides.ndim() < 2 || length(sides, 0) != systems) {
-        throw InvalidArgument("solve: a of shape (systems, n, n) goes with b of (systems, n) or (systems, n, columns), "
-                              "not " + shape_of(matrices) + " with " + shape_of(sides));
+        throw InvalidArgument(
+            "solve: a of shape (systems, n, n) goes with b of (systems, n) or (systems, n, columns), "
+            "not " +
+            shape_of(matrices) + " with " + shape_of(sides));
     }
     const auto columns = sides_of("solve", sides, n, 1);
     const auto workplace = or_default(context);

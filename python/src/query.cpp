@@ -1,3 +1,5 @@
+#include "quadmill/query.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -15,7 +17,6 @@
 #include "context.hpp"
 #include "module.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/query.hpp"
 #include "query/plan/plan.hpp"
 #include "sql/sql.hpp"
 
@@ -77,8 +78,11 @@ void add_column(Table& table, const std::string& name, py::object values) {
 
 Table table_of(const py::dict& columns) {
     Table table;
-    for (const auto& [name, values] : columns)
-        add_column(table, py::cast<std::string>(name), py::reinterpret_borrow<py::object>(values));
+    for (const auto& [name, values] : columns) {
+        if (!py::isinstance<py::str>(name))
+            throw py::type_error("Table: the name of a column is a text, not " + py::repr(name).cast<std::string>());
+        add_column(table, name.cast<std::string>(), py::reinterpret_borrow<py::object>(values));
+    }
     return table;
 }
 
@@ -137,8 +141,7 @@ struct ResultColumnMaker {
         const bool null = std::holds_alternative<std::monostate>(cell);
         missing.push_back(null ? 1 : 0);
         any_missing = any_missing || null;
-        std::visit(
-            [&]<class T>(std::vector<T>& column) { column.push_back(null ? T{} : std::get<T>(cell)); }, values);
+        std::visit([&]<class T>(std::vector<T>& column) { column.push_back(null ? T{} : std::get<T>(cell)); }, values);
     }
 
     [[nodiscard]] py::object array() {
@@ -178,7 +181,7 @@ ResultColumnMaker column_for(const QueryPlan::State& plan, const PlanNode& outpu
 }
 
 py::dict run_query(const std::string& sql, const py::object& data, const std::string& engine, WorkplacePtr context,
-               unsigned threads) {
+                   unsigned threads) {
     const auto tables = tables_of(detail::query::parse_sql(sql), data);
     const auto plan = plan_of(sql, tables);
     const auto& inside = detail::Access::of(plan);

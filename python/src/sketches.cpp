@@ -23,8 +23,7 @@ namespace quadmill::python {
 
 namespace {
 
-using Sketches =
-    std::variant<Sketch<std::uint32_t>, Sketch<std::uint64_t>, Sketch<float>, Sketch<std::string_view>>;
+using Sketches = std::variant<Sketch<std::uint32_t>, Sketch<std::uint64_t>, Sketch<float>, Sketch<std::string_view>>;
 
 // A sketch of keys of any type, with what keeps its calls apart.
 struct AnySketch {
@@ -46,8 +45,8 @@ struct AnySketch {
 };
 
 SketchKeys keys_of(const py::object& dtype) {
-    const bool text = dtype.is(py::type::of(py::str())) ||
-                      (py::isinstance<py::str>(dtype) && dtype.cast<std::string>() == "str");
+    const bool text =
+        dtype.is(py::type::of(py::str())) || (py::isinstance<py::str>(dtype) && dtype.cast<std::string>() == "str");
     if (text) return SketchKeys::Text;
     switch (key_type(dtype)) {
         case KeyType::U32:
@@ -80,9 +79,9 @@ std::unique_ptr<AnySketch> made_for(SketchKeys keys, const WorkplacePtr& context
     return std::make_unique<AnySketch>(context, context ? in_turn(context->turn, any) : released(any));
 }
 
-std::unique_ptr<AnySketch> make_sketch(const py::object& dtype, std::uint64_t width, int depth,
-                                       const std::string& kind, int fat, std::uint64_t seed, const std::string& engine,
-                                       WorkplacePtr context, unsigned threads) {
+std::unique_ptr<AnySketch> make_sketch(const py::object& dtype, std::uint64_t width, int depth, const std::string& kind,
+                                       int fat, std::uint64_t seed, const std::string& engine, WorkplacePtr context,
+                                       unsigned threads) {
     const SketchOptions options{.kind = value_for(cli::sketch_kind_words, "kind", kind),
                                 .width = width,
                                 .depth = depth,
@@ -91,9 +90,8 @@ std::unique_ptr<AnySketch> make_sketch(const py::object& dtype, std::uint64_t wi
                                 .engine = value_for(cli::sketch_engine_words, "engine", engine),
                                 .threads = threads};
     if (options.engine != SketchEngine::Auto && options.engine != SketchEngine::Cpu) context = or_default(context);
-    return made_for(keys_of(dtype), context, [&]<class T>(T) {
-        return context ? Sketch<T>(context->context, options) : Sketch<T>(options);
-    });
+    return made_for(keys_of(dtype), context,
+                    [&]<class T>(T) { return context ? Sketch<T>(context->context, options) : Sketch<T>(options); });
 }
 
 std::unique_ptr<AnySketch> load_sketch(const py::bytes& saved, const WorkplacePtr& context) {
@@ -250,7 +248,8 @@ array([2, 0], dtype=uint64)
             },
             py::arg("keys"), py::arg("estimates"), py::arg("count") = py::none(),
             "Writes the estimates of the texels' keys into an R32UI texture.")
-        .def("merge", &merge_sketches, py::arg("other"), "Adds the counters of another sketch of the same shape and seed.")
+        .def("merge", &merge_sketches, py::arg("other"),
+             "Adds the counters of another sketch of the same shape and seed.")
         .def("save", &save_sketch, "The sketch as bytes, which load(), pickle and the command read.")
         .def_static("load", &load_sketch, py::arg("saved"), py::kw_only(), py::arg("context") = WorkplacePtr(),
                     "The sketch that save() made the bytes of.")
@@ -263,7 +262,8 @@ array([2, 0], dtype=uint64)
             [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.bytes(); }); }); },
             "Bytes of the table, on the CPU and on the GPU.")
         .def("__repr__", &sketch_text);
-    module.def("suggest_width", &suggest_width, py::arg("eps"), "The least width with estimates at most eps N too high.");
+    module.def("suggest_width", &suggest_width, py::arg("eps"),
+               "The least width with estimates at most eps N too high.");
     module.def("suggest_depth", &suggest_depth, py::arg("delta"), "The least depth with e^-depth <= delta.");
 }
 

@@ -1,4 +1,4 @@
-#include "sort/choose.hpp"
+#include "quadmill/sort.hpp"
 
 #include <pybind11/stl.h>
 
@@ -12,7 +12,7 @@
 #include "context.hpp"
 #include "module.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/sort.hpp"
+#include "sort/choose.hpp"
 
 namespace quadmill::python {
 
@@ -64,8 +64,7 @@ void sort_array(const py::object& a, const std::string& order, const std::string
     const auto array = keys_in_place("sort", a);
     sort_by(
         how(order, engine, std::move(context), threads), {.n = array.keys.size()},
-        [&](Sorter& sorter) { (void)sorter.sort(array.keys); },
-        [&](Order by) { (void)sort_on_cpu(array.keys, by); });
+        [&](Sorter& sorter) { (void)sorter.sort(array.keys); }, [&](Order by) { (void)sort_on_cpu(array.keys, by); });
 }
 
 py::array sort_array_with_index(const py::object& a, const std::string& order, const std::string& engine,

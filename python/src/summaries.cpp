@@ -35,9 +35,8 @@ SorterChoice sorter_for(const std::string& engine, const WorkplacePtr& context, 
     const auto chosen = value_for(cli::sorter_words, "engine", engine);
     if (chosen == Engine::Cpu || (chosen == Engine::Auto && !context)) return {.sorter = cpu_window_sorter(threads)};
     auto place = or_default(context);
-    auto sorter = in_turn(place->turn, [&] {
-        return window_sorter(place->context, {.engine = chosen, .threads = threads});
-    });
+    auto sorter =
+        in_turn(place->turn, [&] { return window_sorter(place->context, {.engine = chosen, .threads = threads}); });
     return {.workplace = std::move(place), .sorter = std::move(sorter)};
 }
 
@@ -100,9 +99,10 @@ class Any {
     [[nodiscard]] std::mutex& turn() { return workplace_ ? workplace_->turn : own_turn_; }
     void check_thread() const {
         if (workplace_ && thread_ != std::this_thread::get_id()) {
-            throw InvalidArgument(std::string(name_) +
-                                  ": it sorts on the GPU, so only the thread that made it may use it; without a context "
-                                  "any may");
+            throw InvalidArgument(
+                std::string(name_) +
+                ": it sorts on the GPU, so only the thread that made it may use it; without a context "
+                "any may");
         }
     }
 
@@ -171,7 +171,10 @@ template <class AnySummary>
 std::string summary_text(AnySummary& self) {
     return self.visit([&](auto& summary) {
         std::string window;
-        if constexpr (requires { summary.options().window; summary.nans(); })
+        if constexpr (requires {
+                          summary.options().window;
+                          summary.nans();
+                      })
             window = ", window=" + std::to_string(summary.options().window);
         const auto [n, eps, bytes] =
             self.alone([&] { return std::tuple(summary.n(), eps_of(summary), summary.bytes()); });
@@ -190,10 +193,9 @@ py::bytes save(AnySummary& self) {
 template <class AnySummary, template <class> class Summary>
 std::unique_ptr<AnySummary> load(const char* name, const py::bytes& saved) {
     const auto bytes = std::as_bytes(std::span(std::string_view(saved)));
-    return std::make_unique<AnySummary>(name, saved_summary(bytes).type, SorterChoice{},
-                                        [&]<class T>(T, std::unique_ptr<WindowSorter>) {
-                                            return released([&] { return Summary<T>::load(bytes); });
-                                        });
+    return std::make_unique<AnySummary>(
+        name, saved_summary(bytes).type, SorterChoice{},
+        [&]<class T>(T, std::unique_ptr<WindowSorter>) { return released([&] { return Summary<T>::load(bytes); }); });
 }
 
 // What all have.
@@ -207,10 +209,12 @@ py::class_<AnySummary> define(py::module_& module, const char* name, const char*
         .def("__repr__", &summary_text<AnySummary>)
         .def_property_readonly("dtype", [](const AnySummary& self) { return dtype_of(self.type()); })
         .def_property_readonly(
-            "n", [](AnySummary& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.n(); }); }); },
+            "n",
+            [](AnySummary& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.n(); }); }); },
             "How many values came, without NaNs.")
         .def_property_readonly(
-            "eps", [](AnySummary& self) { return self.visit([&](auto& s) { return self.alone([&] { return eps_of(s); }); }); })
+            "eps",
+            [](AnySummary& self) { return self.visit([&](auto& s) { return self.alone([&] { return eps_of(s); }); }); })
         .def_property_readonly(
             "nbytes",
             [](AnySummary& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.bytes(); }); }); },
@@ -259,8 +263,8 @@ py::object records_of(const std::vector<Quantile<T>>& found) {
 
 template <class T>
 py::object records_of(const std::vector<Frequent<T>>& found) {
-    return records(found, with_count({{"value", dtype_of<T>(), offsetof(Frequent<T>, value)}},
-                                     offsetof(Frequent<T>, count)));
+    return records(found,
+                   with_count({{"value", dtype_of<T>(), offsetof(Frequent<T>, value)}}, offsetof(Frequent<T>, count)));
 }
 
 // For one phi a record, for several an array of them. ask(summary, phis) gives the quantiles.
@@ -298,11 +302,11 @@ array([899., 989.])
     made.def(py::init([](const py::object& dtype, double eps, std::optional<std::uint64_t> n, std::size_t window,
                          const std::string& engine, const WorkplacePtr& context, unsigned threads) {
                  const QuantileOptions options{.eps = eps, .n = n, .window = window};
-                 return std::make_unique<AnyQuantiles>(
-                     "Quantiles", key_type(dtype), sorter_for(engine, context, threads),
-                     [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
-                         return Quantiles<T>(options, std::move(sorter));
-                     });
+                 return std::make_unique<AnyQuantiles>("Quantiles", key_type(dtype),
+                                                       sorter_for(engine, context, threads),
+                                                       [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
+                                                           return Quantiles<T>(options, std::move(sorter));
+                                                       });
              }),
              py::arg("dtype") = "float32", py::kw_only(), py::arg("eps") = 0.001, py::arg("n") = py::none(),
              py::arg("window") = 0, py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(),
@@ -353,20 +357,19 @@ array([80], dtype=uint32)
     made.def(py::init([](const py::object& dtype, double eps, std::size_t window, const std::string& engine,
                          const WorkplacePtr& context, unsigned threads) {
                  const FrequencyOptions options{.eps = eps, .window = window};
-                 return std::make_unique<AnyFrequencies>(
-                     "Frequencies", key_type(dtype), sorter_for(engine, context, threads),
-                     [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
-                         return Frequencies<T>(options, std::move(sorter));
-                     });
+                 return std::make_unique<AnyFrequencies>("Frequencies", key_type(dtype),
+                                                         sorter_for(engine, context, threads),
+                                                         [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
+                                                             return Frequencies<T>(options, std::move(sorter));
+                                                         });
              }),
              py::arg("dtype") = "float32", py::kw_only(), py::arg("eps") = 0.001, py::arg("window") = 0,
              py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(), py::arg("threads") = 1U)
         .def(
             "frequent",
             [](AnyFrequencies& self, double support) {
-                return self.visit([&](auto& summary) {
-                    return records_of(self.alone([&] { return summary.frequent(support); }));
-                });
+                return self.visit(
+                    [&](auto& summary) { return records_of(self.alone([&] { return summary.frequent(support); })); });
             },
             py::arg("support"), R"(
 All values that occur support n times or more, and none that occurs less than (support - eps) n times, most frequent
@@ -451,11 +454,11 @@ prefix. `lengths` are in bits; `support` is the least that heavy() is asked for.
     made.def(py::init([](const std::vector<int>& lengths, const py::object& dtype, double eps, double support,
                          const std::string& engine, const WorkplacePtr& context, unsigned threads) {
                  const HeavyPrefixOptions options{.eps = eps, .support = support, .lengths = lengths};
-                 return std::make_unique<AnyPrefixes>(
-                     "HeavyPrefixes", key_type(dtype), sorter_for(engine, context, threads),
-                     [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
-                         return HeavyPrefixes<T>(options, std::move(sorter));
-                     });
+                 return std::make_unique<AnyPrefixes>("HeavyPrefixes", key_type(dtype),
+                                                      sorter_for(engine, context, threads),
+                                                      [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
+                                                          return HeavyPrefixes<T>(options, std::move(sorter));
+                                                      });
              }),
              py::arg("lengths"), py::arg("dtype") = "uint32", py::kw_only(), py::arg("eps") = 0.001,
              py::arg("support") = 0.01, py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(),
@@ -491,17 +494,17 @@ SUM(y) of the pairs (x, y) whose x is at most scale * AGG(x) + offset, where AGG
 >>> sales.add(numpy.array([1., 2., 3., 4.]), numpy.array([10., 20., 30., 40.]))
 >>> sales.sum("avg")
 (2.5, 30., 30., 30.)
->>> sales.sum("quantile", phi=0.75).sum
+>>> sales.sum("quantile", phi=0.75)["sum"]
 60.0
 )");
     made.def(py::init([](const py::object& dtype, double eps, std::optional<std::uint64_t> n, std::size_t window,
                          const std::string& engine, const WorkplacePtr& context, unsigned threads) {
                  const CorrelatedSumOptions options{.eps = eps, .n = n, .window = window};
-                 return std::make_unique<AnyCorrelatedSums>(
-                     "CorrelatedSums", key_type(dtype), sorter_for(engine, context, threads),
-                     [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
-                         return CorrelatedSums<T>(options, std::move(sorter));
-                     });
+                 return std::make_unique<AnyCorrelatedSums>("CorrelatedSums", key_type(dtype),
+                                                            sorter_for(engine, context, threads),
+                                                            [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
+                                                                return CorrelatedSums<T>(options, std::move(sorter));
+                                                            });
              }),
              py::arg("dtype") = "float32", py::kw_only(), py::arg("eps") = 0.001, py::arg("n") = py::none(),
              py::arg("window") = 0, py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(),
