@@ -57,8 +57,8 @@ py::array plain(const py::array& array) {
 
 KeyType key_type(const py::dtype& type) {
     const bool native = type.attr("isnative").cast<bool>();
-    const auto name = std::string(1, type.kind()) + std::to_string(8 * type.itemsize());
-    if (native && type.kind() != 'V') {
+    const auto name = text(type.attr("kind")) + std::to_string(8 * type.attr("itemsize").cast<std::size_t>());
+    if (native) {
         for (const auto& [word, key] : cli::type_words)
             if (name == word) return key;
     }

@@ -59,22 +59,36 @@ void argsort_texture(Workplace& workplace, std::uint32_t keys, std::uint32_t ind
 
 }  // namespace
 
+// What the map has, or else what make() makes for it.
+template <class Map, class Make>
+auto& found_or_made(Map& map, const typename Map::key_type& key, const Make& make) {
+    const auto found = map.find(key);
+    return found != map.end() ? found->second : map.emplace(key, make()).first->second;
+}
+
 Sorter& Workplace::sorter(const SortOptions& options) {
-    const std::tuple key(options.engine, options.order, options.threads);
-    const auto found = sorters_.find(key);
-    return found != sorters_.end() ? found->second : sorters_.emplace(key, Sorter(context, options)).first->second;
+    return found_or_made(sorters_, {options.engine, options.order, options.threads},
+                         [&] { return Sorter(context, options); });
 }
 
 QueryProcessor& Workplace::processor(const QueryOptions& options) {
-    const std::tuple key(options.engine, options.threads);
-    const auto found = processors_.find(key);
-    return found != processors_.end() ? found->second
-                                      : processors_.emplace(key, QueryProcessor(context, options)).first->second;
+    return found_or_made(processors_, {options.engine, options.threads},
+                         [&] { return QueryProcessor(context, options); });
+}
+
+Lu& Workplace::lu(const LuOptions& options) {
+    return found_or_made(lus_, {options.pivot, options.threads}, [&] { return Lu(context, options); });
+}
+
+LuBatch& Workplace::lu_batch(unsigned threads) {
+    return found_or_made(lu_batches_, threads, [&] { return LuBatch(context, threads); });
 }
 
 void Workplace::free() {
     sorters_.clear();
     processors_.clear();
+    lus_.clear();
+    lu_batches_.clear();
 }
 
 WorkplacePtr default_workplace() {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "quadmill/context.hpp"
+#include "quadmill/linalg.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
@@ -46,11 +47,15 @@ struct Workplace {
     // Pre: it is the caller's turn.
     [[nodiscard]] Sorter& sorter(const SortOptions& options);
     [[nodiscard]] QueryProcessor& processor(const QueryOptions& options);
+    [[nodiscard]] Lu& lu(const LuOptions& options);
+    [[nodiscard]] LuBatch& lu_batch(unsigned threads);
     void free();
 
   private:
     std::map<std::tuple<Engine, Order, unsigned>, Sorter> sorters_;
     std::map<std::tuple<QueryEngine, unsigned>, QueryProcessor> processors_;
+    std::map<std::tuple<Pivot, unsigned>, Lu> lus_;
+    std::map<unsigned, LuBatch> lu_batches_;
 };
 using WorkplacePtr = std::shared_ptr<Workplace>;  // null where a caller named none
 

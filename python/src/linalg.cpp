@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -51,6 +52,32 @@ std::size_t sides_of(const char* function, const py::array& b, std::size_t n, py
     return b.ndim() == first + 2 ? length(b, first + 1) : 1;
 }
 
+MatrixView view_of(const py::array& matrix) {
+    return {values_of(matrix), length(matrix, 0), length(matrix, 1)};
+}
+
+// x of b's shape and type. factored() gives the factorization of the matrix, in its turn.
+template <class Factored>
+py::array solution(const char* function, Workplace& workplace, const py::array& matrix, const py::object& b,
+                   const Factored& factored) {
+    const bool refined = key_type(array_of(function, b).dtype()) == KeyType::F64;
+    const auto sides = readable_floats(function, b, refined ? KeyType::F64 : KeyType::F32);
+    const auto columns = sides_of(function, sides, length(matrix, 0));
+    if (!refined) {
+        auto x = in_turn(workplace.turn, [&] { return factored().solve(values_of(sides), columns); });
+        return made_of(std::move(x), shape_vector(sides));
+    }
+    std::vector<double> x(static_cast<std::size_t>(sides.size()));
+    const auto ended = in_turn(workplace.turn,
+                               [&] { return factored().solve(view_of(matrix), values_of<double>(sides), x, columns); });
+    if (!ended.converged) {
+        throw Error(std::string(function) + ": the refinement to double accuracy did not converge (residual " +
+                    py::repr(py::float_(ended.residual)).cast<std::string>() +
+                    "): the matrix is nearly singular; a float32 b gives what there is");
+    }
+    return made_of(std::move(x), shape_vector(sides));
+}
+
 // A factorization that stays on the GPU, with its matrix.
 class Factorized {
     template <class Work>
@@ -59,15 +86,12 @@ class Factorized {
     }
 
   public:
-    Factorized(const char* function, const py::object& a, const std::string& pivot, const WorkplacePtr& context,
-               unsigned threads)
-        : workplace_(or_default(context)), matrix_(matrix_of(function, a).attr("copy")("C")) {
-        const LuOptions options{.pivot = value_for(cli::pivot_words, "pivot", pivot), .threads = threads};
+    Factorized(const py::object& a, const LuOptions& options, const WorkplacePtr& context)
+        : workplace_(or_default(context)), matrix_(matrix_of("lu", a).attr("copy")("C")) {
         alone([&] {
             lu_.emplace(workplace_->context, options);
-            stats_ = lu_->factor(view());
+            stats_ = lu_->factor(view_of(matrix_));
         });
-        check_signals();
     }
 
     [[nodiscard]] const LuStats& stats() const { return stats_; }
@@ -78,43 +102,20 @@ class Factorized {
                               made_of(std::move(found.columns)));
     }
 
-    py::array solve(const char* function, const py::object& b) {
-        const auto array = array_of(function, b);
-        if (py::str(array.dtype()).cast<std::string>() == "float64") return refined(function, b);
-        const auto sides = readable_floats(function, b, KeyType::F32);
-        const auto columns = sides_of(function, sides, stats_.rows);
-        auto x = alone([&] { return lu_->solve(values_of(sides), columns); });
-        return made_of(std::move(x), shape_vector(sides));
+    py::array solve(const py::object& b) {
+        return solution("Lu.solve", *workplace_, matrix_, b, [&]() -> Lu& { return *lu_; });
     }
 
     py::array inverse() {
         return made_of(alone([&] { return lu_->inverse(); }), shape_vector(matrix_));
     }
 
-    Determinant determinant() {
-        return alone([&] { return lu_->determinant(); });
+    py::tuple slogdet() {
+        const auto found = alone([&] { return lu_->determinant(); });
+        return py::make_tuple(found.sign, found.log_magnitude);
     }
 
   private:
-    [[nodiscard]] MatrixView view() const { return {values_of(matrix_), length(matrix_, 0), length(matrix_, 1)}; }
-
-    py::array refined(const char* function, const py::object& b) {
-        const auto sides = readable_floats(function, b, KeyType::F64);
-        const auto columns = sides_of(function, sides, stats_.rows);
-        std::vector<double> x(static_cast<std::size_t>(sides.size()));
-        const auto ended = [&] {
-            const auto matrix = view();
-            const auto right = values_of<double>(sides);
-            return alone([&] { return lu_->solve(matrix, right, x, columns); });
-        }();
-        if (!ended.converged) {
-            throw Error(std::string(function) + ": the refinement to double accuracy did not converge (residual " +
-                        py::repr(py::float_(ended.residual)).cast<std::string>() +
-                        "): the matrix is nearly singular; a float32 b gives what there is");
-        }
-        return made_of(std::move(x), shape_vector(sides));
-    }
-
     WorkplacePtr workplace_;
     py::array matrix_;  // a copy, which refined solutions read again
     std::optional<Lu> lu_;
@@ -122,24 +123,22 @@ class Factorized {
 };
 
 // Many small systems together: shape (systems, n, n) and (systems, n) or (systems, n, columns).
-py::array solve_all(const py::array& matrices, const py::object& b, const WorkplacePtr& context, unsigned threads) {
+py::array solve_all(const py::array& matrices, const py::object& b, Workplace& workplace, unsigned threads) {
     const auto sides = readable_floats("solve", b, KeyType::F32);
     const auto systems = length(matrices, 0), n = length(matrices, 1);
     if (length(matrices, 2) != n || sides.ndim() < 2 || length(sides, 0) != systems) {
         throw InvalidArgument(
-            "solve: a of shape (systems, n, n) goes with b of (systems, n) or (systems, n, columns), "
-            "not " +
+            "solve: a of shape (systems, n, n) goes with b of (systems, n) or (systems, n, columns), not " +
             shape_of(matrices) + " with " + shape_of(sides));
     }
     const auto columns = sides_of("solve", sides, n, 1);
-    const auto workplace = or_default(context);
-    auto x = in_turn(workplace->turn, [&] {
-        LuBatch batch(workplace->context, threads);
-        const auto stats = batch.factor(values_of(matrices), n);
-        for (std::size_t i = 0; i < stats.info.size(); ++i) {
-            if (stats.info[i] != 0)
-                throw Error("solve: matrix " + std::to_string(i) + " is singular: pivot " +
-                            std::to_string(stats.info[i]) + " is zero");
+    auto x = in_turn(workplace.turn, [&] {
+        auto& batch = workplace.lu_batch(threads);
+        const auto info = batch.factor(values_of(matrices), n).info;
+        const auto singular = std::ranges::find_if(info, [](auto pivot) { return pivot != 0; });
+        if (singular != info.end()) {
+            throw Error("solve: matrix " + std::to_string(singular - info.begin()) + " is singular: pivot " +
+                        std::to_string(*singular) + " is zero");
         }
         return batch.solve(values_of(sides), columns);
     });
@@ -148,10 +147,19 @@ py::array solve_all(const py::array& matrices, const py::object& b, const Workpl
 
 py::array solve(const py::object& a, const py::object& b, const std::string& pivot, const WorkplacePtr& context,
                 unsigned threads) {
-    const auto matrices = readable_floats("solve", a, KeyType::F32);
-    if (matrices.ndim() != 3) return Factorized("solve", matrices, pivot, context, threads).solve("solve", b);
-    if (pivot != "partial") throw InvalidArgument("solve: many matrices together have pivot=\"partial\"");
-    return solve_all(matrices, b, context, threads);
+    const LuOptions options{.pivot = value_for(cli::pivot_words, "pivot", pivot), .threads = threads};
+    const auto workplace = or_default(context);
+    if (array_of("solve", a).ndim() == 3) {
+        if (options.pivot != Pivot::Partial)
+            throw InvalidArgument("solve: many matrices together have pivot=\"partial\"");
+        return solve_all(readable_floats("solve", a, KeyType::F32), b, *workplace, threads);
+    }
+    const auto matrix = matrix_of("solve", a);
+    return solution("solve", *workplace, matrix, b, [&]() -> Lu& {
+        auto& lu = workplace->lu(options);
+        (void)lu.factor(view_of(matrix));
+        return lu;
+    });
 }
 
 }  // namespace
@@ -165,19 +173,13 @@ void bind_linalg(py::module_& module) {
 (lu, rows, columns): U on and above the diagonal, L below, whose own is 1; row i of L U is row rows[i] of the matrix,
 columns likewise.
 )")
-        .def(
-            "solve", [](Factorized& self, const py::object& b) { return self.solve("Lu.solve", b); }, py::arg("b"), R"(
+        .def("solve", &Factorized::solve, py::arg("b"), R"(
 x with A x = b, of b's shape: for b of float32 by passes; for float64 refined to double accuracy, or Error where that
 does not converge.
 )")
         .def("inverse", &Factorized::inverse, "The inverse, of float32.")
-        .def(
-            "slogdet",
-            [](Factorized& self) {
-                const auto found = self.determinant();
-                return py::make_tuple(found.sign, found.log_magnitude);
-            },
-            "(sign, log of the magnitude) of the determinant, as numpy.linalg.slogdet.")
+        .def("slogdet", &Factorized::slogdet,
+             "(sign, log of the magnitude) of the determinant, as numpy.linalg.slogdet.")
         .def("__repr__", [](const Factorized& self) {
             const auto& stats = self.stats();
             return "Lu(" + std::to_string(stats.rows) + " x " + std::to_string(stats.columns) +
@@ -186,7 +188,8 @@ does not converge.
     module.def(
         "lu",
         [](const py::object& a, const std::string& pivot, const WorkplacePtr& context, unsigned threads) {
-            return std::make_unique<Factorized>("lu", a, pivot, context, threads);
+            const LuOptions options{.pivot = value_for(cli::pivot_words, "pivot", pivot), .threads = threads};
+            return std::make_unique<Factorized>(a, options, context);
         },
         py::arg("a"), py::kw_only(), py::arg("pivot") = "partial", py::arg("context") = WorkplacePtr(),
         py::arg("threads") = 0U, R"(
