@@ -1,10 +1,12 @@
 """Builds the module by CMake, which knows how: `pip wheel ./python --no-build-isolation`.
 
-QUADMILL_BUILD names a build folder in which the module is there already, as after `cmake -DQUADMILL_PYTHON=ON`.
+CMAKE_ARGS has further options for CMake. QUADMILL_BUILD names a build folder in which the module is there already, as
+after `cmake -DQUADMILL_PYTHON=ON`.
 """
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,7 +31,8 @@ class CMake(build_ext):
         folder = pathlib.Path(self.build_temp).resolve()
         off = [f"-DQUADMILL_{what}=OFF" for what in ("BUILD_CLI", "BUILD_TESTS", "BUILD_DEMOS", "INSTALL")]
         subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DQUADMILL_PYTHON=ON",
-                        f"-DPython_EXECUTABLE={sys.executable}", *off], check=True)
+                        f"-DPython_EXECUTABLE={sys.executable}", *off,
+                        *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
         subprocess.run(["cmake", "--build", folder, "--target", "quadmill_python", "--parallel",
                         str(len(os.sched_getaffinity(0)))], check=True)
         return folder

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, final
 
 import numpy
@@ -218,7 +219,7 @@ def query(sql: str, data: Table | _Columns | Mapping[str, Table | _Columns], *,
           engine: Literal["auto", "cpu", "depth", "bitmap"] = "auto", context: Context | None = None,
           threads: int = 0) -> dict[str, NDArray[Any]]: ...
 
-def terasort(input: str, output: str, *, record_bytes: int = 100, key: Sequence[tuple[Any, ...]] = [],
+def terasort(input: str | PathLike[str], output: str | PathLike[str], *, record_bytes: int = 100, key: Sequence[tuple[Any, ...]] = [],
              lines: bool = False, memory: int = 268435456, temp: Sequence[str] = [],
              engine: Literal["auto", "cpu", "merge", "bitonic", "pbsn"] = "auto", context: Context | None = None,
              threads: int = 0, progress: Callable[[dict[str, Any]], bool | None] | None = None) -> dict[str, Any]: ...

@@ -1,9 +1,11 @@
 #include "quadmill/external.hpp"
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -83,7 +85,7 @@ class Telling {
     std::exception_ptr raised_;
 };
 
-py::dict terasort(const std::string& input, const std::string& output, std::size_t record_bytes,
+py::dict terasort(const std::filesystem::path& input, const std::filesystem::path& output, std::size_t record_bytes,
                   const std::vector<py::tuple>& key, bool lines, std::size_t memory, std::vector<std::string> temp,
                   const std::string& engine, WorkplacePtr context, unsigned threads, const py::object& progress) {
     if (!progress.is_none() && PyCallable_Check(progress.ptr()) == 0)
@@ -100,7 +102,8 @@ py::dict terasort(const std::string& input, const std::string& output, std::size
                                       .progress = [&](const ExternalProgress& p) { return telling(p); }};
     if (options.engine != Engine::Auto && options.engine != Engine::Cpu) context = or_default(context);
     const auto sort = [&] {
-        return sort_file(input, output, options, context ? std::optional(context->context) : std::nullopt);
+        return sort_file(input.string(), output.string(), options,
+                         context ? std::optional(context->context) : std::nullopt);
     };
     try {
         return dict_of(context ? in_turn(context->turn, sort) : released(sort));

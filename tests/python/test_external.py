@@ -18,7 +18,7 @@ def records(rng, tmp_path):
 
 
 def sort(tmp_path, **more):
-    return quadmill.terasort(str(tmp_path / "in"), str(tmp_path / "out"), record_bytes=8, key=[(0, "u64")],
+    return quadmill.terasort(tmp_path / "in", tmp_path / "out", record_bytes=8, key=[(0, "u64")],
                              temp=[str(tmp_path)], **more)
 
 

@@ -81,7 +81,7 @@ def test_index_top_and_argsort_are_stable(rng, context, dtype, engine):
 def test_windows_and_segments(rng, context, engine):
     a = rng.random(1000, np.float32)
     b, ends = a.copy(), [0, 7, 7, 500, 1000]
-    quadmill.sort_segments(b, ends, engine=engine)
+    quadmill.sort_segments(b, np.array(ends), engine=engine)
     assert np.array_equal(b, np.concatenate([np.sort(a[i:j]) for i, j in zip([0] + ends, ends)]))
     b = a.copy()
     quadmill.sort_windows(b, 64, engine=engine)
