@@ -30,9 +30,10 @@ def test_solutions(matrix, rng):
     near = quadmill.solve(matrix, b.astype(np.float32))
     assert near.dtype == np.float32 and near.shape == (50, 3) and np.abs(near - x).max() < 1e-2
     assert quadmill.solve(matrix, b[:, 0]).shape == (50,)
-    lu = quadmill.lu(a := np.asfortranarray(matrix))
+    lu = quadmill.lu(a := matrix.copy())
     a[:] = 0  # the factorization has its own
     assert np.abs(lu.solve(b) - x).max() < 1e-11
+    assert np.abs(quadmill.solve(np.asfortranarray(matrix), b) - x).max() < 1e-11
     many, sides = rng.standard_normal((100, 4, 4)).astype(np.float32), rng.standard_normal((100, 4)).astype(np.float32)
     found = quadmill.solve(many, sides)
     assert np.abs((many @ found[..., None])[..., 0] - sides).max() < 1e-2
