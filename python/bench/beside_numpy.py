@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The module beside numpy and scipy, in one run on the same arrays: `python/bench/beside_numpy.py [--json FILE] [--quick]`.
+"""The module beside numpy and scipy, in one run on the same arrays: `python/bench/beside_numpy.py [--json FILE] [--most 24]`.
 
 Times are milliseconds, the median of several runs and their spread, contestants in turn; each result is compared with
 numpy's outside the times. Quotients are numpy's (or scipy's) best time over quadmill's: below 1 the module loses.
@@ -124,7 +124,7 @@ def systems(bench, rng, sizes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--json", metavar="FILE", help="write the rows and the machine there")
-    parser.add_argument("--quick", action="store_true", help="smaller sizes")
+    parser.add_argument("--most", type=int, default=24, help="log2 of the longest arrays")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     info = quadmill.default_context().info
@@ -133,10 +133,10 @@ def main():
     print(" ".join(f"{key} {value};" for key, value in machine.items()))
     bench, rng = Bench(options.repeat), np.random.default_rng(1)
     engines = ["auto", "cpu", "merge", "hybrid"]
-    sorts(bench, rng, [1 << 16, 1 << 20] if options.quick else [1 << 16, 1 << 20, 1 << 22, 1 << 24], engines)
-    quantiles(bench, rng, 1 << (20 if options.quick else 24), engines)
-    queries(bench, rng, 1 << (20 if options.quick else 24))
-    systems(bench, rng, [64, 256] if options.quick else [64, 256, 1024])
+    sorts(bench, rng, [1 << k for k in (16, 20, 22, 24) if k <= options.most], engines)
+    quantiles(bench, rng, 1 << options.most, engines)
+    queries(bench, rng, 1 << options.most)
+    systems(bench, rng, [64, 256, 1024] if options.most > 22 else [64, 256])
     if options.json:
         with open(options.json, "w") as file:
             json.dump(dict(machine=machine, rows=bench.rows), file, indent=1)
