@@ -32,6 +32,7 @@ ROOMS = {
     "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "sketch", "linalg", "files", "input", "sql",
             "bench", "show"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
+    "python": ["gl", "sort", "query", "sql", "input"],
 }
 # What stands on no other room's shoulders: public headers name no room at all.
 OUTSIDE = re.compile(r'#include [<"](quadmill_glad|glad|GL|EGL|GLFW)/')
@@ -50,7 +51,7 @@ def room_of(file):
 def arrows():
     """(from, to) -> the files that draw it."""
     found = collections.defaultdict(list)
-    for folder in ("src", "demos", "include"):
+    for folder in ("src", "demos", "include", "python"):
         for file in sources(ROOT / folder):
             for to in INCLUDE.findall(file.read_text()):
                 if to in ROOMS and to != room_of(file):
@@ -86,7 +87,7 @@ def mistakes():
     for (room, to), files in sorted(arrows().items()):
         if to not in ROOMS.get(room, []):
             yield f"{room} -> {to} is no arrow of the house: " + ", ".join(str(f.relative_to(ROOT)) for f in files)
-    for folder in ("src", "include"):
+    for folder in ("src", "include", "python"):
         for file in sources(ROOT / folder):
             if room_of(file) != "gl" and OUTSIDE.search(file.read_text()):
                 yield f"{file.relative_to(ROOT)} includes OpenGL, which only src/gl may"

@@ -21,7 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Words<Pivot> pivot_words{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
 const Words<Swap> swap_words{{"pointer", Swap::Pointer}, {"copy", Swap::Copy}};
 const Words<Layout> layout_words{{"tiles", Layout::Tiles}, {"scalars", Layout::Scalars}};
 

@@ -24,9 +24,6 @@ namespace quadmill::cli {
 
 namespace {
 
-const Words<FieldType> field_words{{"u32", FieldType::U32}, {"i32", FieldType::I32}, {"u64", FieldType::U64},
-                                   {"i64", FieldType::I64}, {"f32", FieldType::F32}, {"f64", FieldType::F64}};
-
 // Those that carry pointers to records.
 const Words<Engine> pointer_engine_words{{"auto", Engine::Auto},
                                          {"cpu", Engine::Cpu},

@@ -84,4 +84,10 @@ void ContextIdentity::remove_marker(const Api& gl) const noexcept {
     gl.DeleteVertexArrays(1, &marker_);
 }
 
+Context::GetProcAddress current_loader() {
+    if (egl_context()) return loaded<Context::GetProcAddress>({"libEGL.so.1"}, "eglGetProcAddress");
+    if (glx_context()) return loaded<Context::GetProcAddress>({"libGLX.so.0", "libGL.so.1"}, "glXGetProcAddressARB");
+    return nullptr;
+}
+
 }  // namespace quadmill::detail::gl

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "gl/api_fwd.hpp"
+#include "quadmill/context.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -31,5 +32,9 @@ class ContextIdentity {
     std::uint32_t marker_ = 0;
     std::array<int, 2> mark_{};
 };
+
+// What Context::adopt wants, of the context that is current, from EGL or GLX as they are loaded; null where neither of
+// them has one.
+[[nodiscard]] Context::GetProcAddress current_loader();
 
 }  // namespace quadmill::detail::gl

@@ -1,0 +1,140 @@
+#include "arrays.hpp"
+
+#include <cstring>
+
+namespace quadmill::python {
+
+namespace {
+
+std::string text(py::handle object) {
+    return py::str(object).cast<std::string>();
+}
+
+std::string type_name(py::handle object) {
+    return text(py::type::of(object).attr("__name__"));
+}
+
+bool is_masked(py::handle object) {
+    return py::hasattr(object, "mask") && py::hasattr(object, "filled");
+}
+
+[[noreturn]] void refuse(const char* function, const std::string& why) {
+    throw InvalidArgument(std::string(function) + ": " + why);
+}
+
+// What is wrong with the values of an array that are to be keys.
+void check_keys(const char* function, const py::array& array) {
+    if (is_masked(array)) {
+        throw py::type_error(std::string(function) +
+                             ": a masked array has values that do not count; give a.compressed()");
+    }
+    (void)key_type(array.dtype());
+    if (array.ndim() != 1) {
+        refuse(function, "the array must have one dimension, not " + std::to_string(array.ndim()) +
+                             "; a.reshape(-1) is all of it in one");
+    }
+}
+
+Keys keys_of(const py::array& array) {
+    return for_type(key_type(array.dtype()), [&]<class T>(T) {
+        // The library's word for keys is not const, but what is only read stays as it is.
+        auto* data = const_cast<T*>(static_cast<const T*>(array.data()));
+        return Keys(std::span<T>(data, static_cast<std::size_t>(array.size())));
+    });
+}
+
+constexpr int aligned = py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+
+bool is_plain(const py::array& array) {
+    return (array.flags() & py::array::c_style) != 0 && (array.flags() & aligned) != 0;
+}
+
+py::array plain(const py::array& array) {
+    return is_plain(array) ? array : py::array(array.attr("copy")("C"));
+}
+
+}  // namespace
+
+KeyType key_type(const py::dtype& type) {
+    const bool native = type.attr("isnative").cast<bool>();
+    const auto name = text(type.attr("kind")) + std::to_string(8 * type.attr("itemsize").cast<std::size_t>());
+    if (native) {
+        for (const auto& [word, key] : cli::type_words)
+            if (name == word) return key;
+    }
+    throw py::type_error("quadmill: there are no keys of type " + text(type) +
+                         (native ? "" : " (bytes in the other order)") +
+                         "; float16, float32, float64, int32, uint32, int64 and uint64 are taken, others by astype()");
+}
+
+KeyType key_type(py::handle dtype) {
+    return key_type(py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype)));
+}
+
+py::dtype dtype_of(KeyType type) {
+    const auto& word = cli::word_for(cli::type_words, type);  // as u32; numpy counts bytes
+    return py::dtype(word[0] + std::to_string(std::stoi(word.substr(1)) / 8));
+}
+
+py::array array_of(const char* function, py::handle object) {
+    if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
+    const auto numpy = py::module_::import("numpy");
+    if (py::hasattr(object, "__dlpack__")) return numpy.attr("from_dlpack")(object);
+    if (PyObject_CheckBuffer(object.ptr()) != 0)
+        return numpy.attr("asarray")(py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object.ptr())));
+    if (py::hasattr(object, "__array__")) return numpy.attr("asarray")(object);
+    throw py::type_error(std::string(function) + ": takes an array of numpy, or one with DLPack or a buffer, not " +
+                         type_name(object) + "; numpy.asarray() makes one");
+}
+
+KeyArray keys_in_place(const char* function, py::handle object) {
+    const bool own_memory = py::isinstance<py::array>(object) || py::hasattr(object, "__dlpack__") ||
+                            PyObject_CheckBuffer(object.ptr()) != 0;
+    if (!own_memory) {
+        throw py::type_error(std::string(function) + ": works in place and takes an array of numpy, not " +
+                             type_name(object));
+    }
+    auto array = array_of(function, object);
+    check_keys(function, array);
+    if (!array.writeable()) refuse(function, "works in place, and the array is read-only; give a copy");
+    if (!is_plain(array)) {
+        refuse(function,
+               "works in place, and the array is strided or not aligned; sort a copy by "
+               "numpy.ascontiguousarray() and assign it");
+    }
+    const auto keys = keys_of(array);
+    return {std::move(array), keys};
+}
+
+KeyArray readable(const char* function, py::handle object) {
+    auto array = array_of(function, object);
+    check_keys(function, array);
+    array = plain(array);
+    const auto keys = keys_of(array);
+    return {std::move(array), keys};
+}
+
+py::array readable_floats(const char* function, py::handle object, KeyType type) {
+    const auto array = array_of(function, object);
+    if (is_masked(array)) throw py::type_error(std::string(function) + ": takes no masked arrays; give a.filled()");
+    if (array.dtype().kind() != 'f' || key_type(array.dtype()) != type) {
+        throw py::type_error(std::string(function) + ": the array must be " + text(dtype_of(type)) + ", not " +
+                             text(array.dtype()) + "; convert it by astype()");
+    }
+    return plain(array);
+}
+
+py::object records(const void* rows, std::size_t count, std::size_t row_bytes, const std::vector<Field>& fields) {
+    py::list names, formats, offsets;
+    for (const auto& field : fields) {
+        names.append(field.name);
+        formats.append(field.type);
+        offsets.append(field.offset);
+    }
+    const py::dtype type(names, formats, offsets, static_cast<py::ssize_t>(row_bytes));
+    py::array made(type, std::vector<py::ssize_t>{static_cast<py::ssize_t>(count)});
+    if (count > 0) std::memcpy(made.mutable_data(), rows, count * row_bytes);
+    return made.attr("view")(py::module_::import("numpy").attr("recarray"));
+}
+
+}  // namespace quadmill::python

@@ -1,0 +1,158 @@
+#include "context.hpp"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "arrays.hpp"
+#include "gl/identity.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::python {
+
+namespace {
+
+// Never closed: at the end of the process, drivers may be gone before it.
+WorkplacePtr& kept() {
+    static auto* const workplace = new WorkplacePtr;
+    return *workplace;
+}
+
+WorkplacePtr open(int device) {
+    return released([&] { return std::make_shared<Workplace>(Context::headless({.device = device})); });
+}
+
+WorkplacePtr adopt() {
+    const auto loader = detail::gl::current_loader();
+    if (!loader) {
+        throw ContextError(
+            "Context.adopt: no OpenGL context of EGL or GLX is current on this thread; create or activate that of the "
+            "program first");
+    }
+    return std::make_shared<Workplace>(Context::adopt(loader));
+}
+
+py::dict info(const Workplace& workplace) {
+    const auto& known = workplace.context.info();
+    py::dict made;
+    made["renderer"] = known.renderer;
+    made["vendor"] = known.vendor;
+    made["version"] = known.version;
+    made["platform"] = known.platform;
+    made["software"] = known.software;
+    made["max_texture_size"] = known.max_texture_size;
+    return made;
+}
+
+void sort_texture(Workplace& workplace, std::uint32_t input, std::uint32_t output, const std::string& order) {
+    const SortOptions options{.order = value_for(cli::order_words, "order", order)};
+    in_turn(workplace.turn, [&] { (void)workplace.sorter(options).sort_texture(input, output); });
+}
+
+void argsort_texture(Workplace& workplace, std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
+                     const std::string& order) {
+    const SortOptions options{.order = value_for(cli::order_words, "order", order)};
+    in_turn(workplace.turn, [&] { (void)workplace.sorter(options).argsort_texture(keys, index, count); });
+}
+
+}  // namespace
+
+// What the map has, or else what make() makes for it.
+template <class Map, class Make>
+auto& found_or_made(Map& map, const typename Map::key_type& key, const Make& make) {
+    const auto found = map.find(key);
+    return found != map.end() ? found->second : map.emplace(key, make()).first->second;
+}
+
+Sorter& Workplace::sorter(const SortOptions& options) {
+    return found_or_made(sorters_, {options.engine, options.order, options.threads},
+                         [&] { return Sorter(context, options); });
+}
+
+QueryProcessor& Workplace::processor(const QueryOptions& options) {
+    return found_or_made(processors_, {options.engine, options.threads},
+                         [&] { return QueryProcessor(context, options); });
+}
+
+Lu& Workplace::lu(const LuOptions& options) {
+    return found_or_made(lus_, {options.pivot, options.threads}, [&] { return Lu(context, options); });
+}
+
+LuBatch& Workplace::lu_batch(unsigned threads) {
+    return found_or_made(lu_batches_, threads, [&] { return LuBatch(context, threads); });
+}
+
+void Workplace::free() {
+    sorters_.clear();
+    processors_.clear();
+    lus_.clear();
+    lu_batches_.clear();
+}
+
+WorkplacePtr default_workplace() {
+    if (!kept()) {
+        auto opened = open(-1);
+        if (!kept()) kept() = std::move(opened);  // another thread may have been quicker
+    }
+    return kept();
+}
+
+WorkplacePtr open_default_workplace() {
+    return kept();
+}
+
+void bind_context(py::module_& module) {
+    py::class_<Workplace, WorkplacePtr>(module, "Context", R"(
+An OpenGL 4.5 context that the library works in: one of its own without a display, or, by adopt(), the program's.
+
+Calls of several threads in one context wait for each other. What a call needs on the GPU (programs, textures) stays for
+the next one; free() lets go of it.
+
+>>> context = quadmill.Context()
+>>> a = numpy.array([3, 1, 2], numpy.float32)
+>>> quadmill.sort(a, engine="merge", context=context)
+>>> a
+array([1., 2., 3.], dtype=float32)
+)")
+        .def(py::init(&open), py::kw_only(), py::arg("device") = -1, R"(
+Opens a context through EGL on a device of devices(); -1: the environment variable QUADMILL_DEVICE, or the first.
+)")
+        .def_static("adopt", &adopt, R"(
+The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, core profile 4.5. It must
+be current in each call; its state is as it was after each.
+)")
+        .def_property_readonly("info", &info, "What the context is: renderer, vendor, version, platform, ...")
+        .def(
+            "free", [](Workplace& self) { in_turn(self.turn, [&] { self.free(); }); },
+            "Frees what earlier calls have left for the next ones.")
+        .def("sort_texture", &sort_texture, py::arg("input"), py::arg("output"), py::kw_only(),
+             py::arg("order") = "asc",
+             R"(
+Sorts each channel of an RGBA32F texture by itself, in row-major order, into another of its size or itself. Both are
+names of OpenGL, `texture.glo` of moderngl. Nothing is read back.
+)")
+        .def("argsort_texture", &argsort_texture, py::arg("keys"), py::arg("index"), py::arg("count") = py::none(),
+             py::kw_only(), py::arg("order") = "asc", R"(
+Writes into the R32UI texture `index` the places of the first `count` texels of `keys` (R32F, R32UI or R32I) in order,
+row after row; equal keys stay in order. Nothing is read back, and it does not wait for the GPU.
+)")
+        .def("__repr__", [](const Workplace& self) {
+            const auto& info = self.context.info();
+            return "Context(" + info.renderer + ", " + info.platform + ")";
+        });
+    module.def("default_context", &default_workplace, R"(
+The context that calls take which need one and are given none; opened at the first of these.
+)");
+    module.def(
+        "devices",
+        [] {
+            py::list all;
+            for (const auto& device : Context::devices()) all.append(device.name);
+            return all;
+        },
+        "Names of the EGL devices that Context(device=) takes by number.");
+}
+
+}  // namespace quadmill::python

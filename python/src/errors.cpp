@@ -1,0 +1,78 @@
+#include "errors.hpp"
+
+#include <exception>
+#include <initializer_list>
+#include <string>
+
+#include "quadmill/error.hpp"
+#include "quadmill/external.hpp"
+#include "sql/sql.hpp"
+
+namespace quadmill::python {
+
+namespace {
+
+// Python's classes, which live as long as the process.
+struct Classes {
+    PyObject *error, *invalid_argument, *sql, *gl, *context, *io, *stopped;
+};
+Classes classes{};
+
+PyObject* make(py::module_& module, const char* name, std::initializer_list<PyObject*> bases, const char* says) {
+    py::tuple all(bases.size());
+    for (std::size_t i = 0; i < bases.size(); ++i) all[i] = py::handle(bases.begin()[i]);
+    PyObject* made = PyErr_NewExceptionWithDoc((std::string("quadmill.") + name).c_str(), says, all.ptr(), nullptr);
+    if (!made) throw py::error_already_set();
+    module.attr(name) = py::handle(made);
+    return made;
+}
+
+// Raises, with attributes.
+void raise(PyObject* type, const char* what,
+           std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
+    const auto raised = py::reinterpret_borrow<py::object>(type)(what);
+    for (const auto& [name, value] : attributes) raised.attr(name) = value;
+    PyErr_SetObject(type, raised.ptr());
+}
+
+// Those derived from others come before them.
+void translate(std::exception_ptr thrown) {
+    try {
+        if (thrown) std::rethrow_exception(thrown);
+    } catch (const detail::query::SqlError& error) {
+        raise(classes.sql, error.what(), {{"offset", py::int_(error.offset())}});
+    } catch (const InvalidArgument& error) {
+        raise(classes.invalid_argument, error.what());
+    } catch (const GlError& error) {
+        raise(classes.gl, error.what());
+    } catch (const ContextError& error) {
+        raise(classes.context, error.what());
+    } catch (const IoError& error) {
+        raise(classes.io, error.what(), {{"filename", py::str(error.path())}, {"offset", py::int_(error.offset())}});
+    } catch (const SortStopped& error) {
+        raise(classes.stopped, error.what());
+    } catch (const Error& error) {
+        raise(classes.error, error.what());
+    }
+}
+
+}  // namespace
+
+void bind_errors(py::module_& module) {
+    auto& c = classes;
+    c.error = make(module, "Error", {PyExc_Exception}, "The base of all errors of quadmill.");
+    c.invalid_argument = make(module, "InvalidArgument", {c.error, PyExc_ValueError},
+                              "The call broke a rule; it says which. Nothing was done.");
+    c.sql =
+        make(module, "SqlError", {c.invalid_argument}, "What is wrong with a text of SQL; `offset` is the byte where.");
+    c.gl = make(module, "GlError", {c.error, PyExc_RuntimeError},
+                "The driver refused or failed: out of memory, a shader that does not compile, a reset of the GPU.");
+    c.context = make(module, "ContextError", {c.error, PyExc_RuntimeError},
+                     "There is no usable OpenGL 4.5 context; the message says what was tried.");
+    c.io = make(module, "IoError", {c.error, PyExc_OSError},
+                "A file could not be read or written: `filename`, and `offset`, the byte where.");
+    c.stopped = make(module, "SortStopped", {c.error}, "The progress callback has stopped a terasort.");
+    py::register_local_exception_translator(translate);
+}
+
+}  // namespace quadmill::python

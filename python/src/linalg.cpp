@@ -1,0 +1,218 @@
+#include "quadmill/linalg.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "context.hpp"
+#include "module.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::python {
+
+namespace {
+
+std::size_t length(const py::array& array, py::ssize_t axis) {
+    return static_cast<std::size_t>(array.shape(axis));
+}
+
+std::string shape_of(const py::array& array) {
+    return py::str(array.attr("shape")).cast<std::string>();
+}
+
+template <class T = float>
+std::span<const T> values_of(const py::array& array) {
+    return {static_cast<const T*>(array.data()), static_cast<std::size_t>(array.size())};
+}
+
+std::vector<py::ssize_t> shape_vector(const py::array& array) {
+    return {array.shape(), array.shape() + array.ndim()};
+}
+
+py::array matrix_of(const char* function, const py::object& a) {
+    const auto array = readable_floats(function, a, KeyType::F32);
+    if (array.ndim() == 2) return array;
+    throw InvalidArgument(std::string(function) + ": a must have two dimensions, not the shape " + shape_of(array));
+}
+
+// How many right-hand sides b has. Throws where its rows are not those of a matrix of n.
+std::size_t sides_of(const char* function, const py::array& b, std::size_t n, py::ssize_t first = 0) {
+    const bool fits = (b.ndim() == first + 1 || b.ndim() == first + 2) && length(b, first) == n;
+    if (!fits) {
+        throw InvalidArgument(std::string(function) + ": b must have " + std::to_string(n) +
+                              " rows for each matrix, and perhaps columns, not the shape " + shape_of(b));
+    }
+    return b.ndim() == first + 2 ? length(b, first + 1) : 1;
+}
+
+MatrixView view_of(const py::array& matrix) {
+    return {values_of(matrix), length(matrix, 0), length(matrix, 1)};
+}
+
+// x of b's shape and type. factored() gives the factorization of the matrix, in its turn.
+template <class Factored>
+py::array solution(const char* function, Workplace& workplace, const py::array& matrix, const py::object& b,
+                   const Factored& factored) {
+    const bool refined = key_type(array_of(function, b).dtype()) == KeyType::F64;
+    const auto sides = readable_floats(function, b, refined ? KeyType::F64 : KeyType::F32);
+    const auto columns = sides_of(function, sides, length(matrix, 0));
+    if (!refined) {
+        auto x = in_turn(workplace.turn, [&] { return factored().solve(values_of(sides), columns); });
+        return made_of(std::move(x), shape_vector(sides));
+    }
+    std::vector<double> x(static_cast<std::size_t>(sides.size()));
+    const auto ended = in_turn(workplace.turn,
+                               [&] { return factored().solve(view_of(matrix), values_of<double>(sides), x, columns); });
+    if (!ended.converged) {
+        throw Error(std::string(function) + ": the refinement to double accuracy did not converge (residual " +
+                    py::repr(py::float_(ended.residual)).cast<std::string>() +
+                    "): the matrix is nearly singular; a float32 b gives what there is");
+    }
+    return made_of(std::move(x), shape_vector(sides));
+}
+
+// A factorization that stays on the GPU, with its matrix.
+class Factorized {
+    template <class Work>
+    auto alone(const Work& work) {
+        return in_turn(workplace_->turn, work);
+    }
+
+  public:
+    Factorized(const py::object& a, const LuOptions& options, const WorkplacePtr& context)
+        : workplace_(or_default(context)), matrix_(matrix_of("lu", a).attr("copy")("C")) {
+        alone([&] {
+            lu_.emplace(workplace_->context, options);
+            stats_ = lu_->factor(view_of(matrix_));
+        });
+    }
+
+    [[nodiscard]] const LuStats& stats() const { return stats_; }
+
+    py::tuple factors() {
+        auto found = alone([&] { return lu_->factors(); });
+        return py::make_tuple(made_of(std::move(found.lu), shape_vector(matrix_)), made_of(std::move(found.rows)),
+                              made_of(std::move(found.columns)));
+    }
+
+    py::array solve(const py::object& b) {
+        return solution("Lu.solve", *workplace_, matrix_, b, [&]() -> Lu& { return *lu_; });
+    }
+
+    py::array inverse() {
+        return made_of(alone([&] { return lu_->inverse(); }), shape_vector(matrix_));
+    }
+
+    py::tuple slogdet() {
+        const auto found = alone([&] { return lu_->determinant(); });
+        return py::make_tuple(found.sign, found.log_magnitude);
+    }
+
+  private:
+    WorkplacePtr workplace_;
+    py::array matrix_;  // a copy, which refined solutions read again
+    std::optional<Lu> lu_;
+    LuStats stats_;
+};
+
+// Many small systems together: shape (systems, n, n) and (systems, n) or (systems, n, columns).
+py::array solve_all(const py::array& matrices, const py::object& b, Workplace& workplace, unsigned threads) {
+    const auto sides = readable_floats("solve", b, KeyType::F32);
+    const auto systems = length(matrices, 0), n = length(matrices, 1);
+    if (length(matrices, 2) != n || sides.ndim() < 2 || length(sides, 0) != systems) {
+        throw InvalidArgument(
+            "solve: a of shape (systems, n, n) goes with b of (systems, n) or (systems, n, columns), not " +
+            shape_of(matrices) + " with " + shape_of(sides));
+    }
+    const auto columns = sides_of("solve", sides, n, 1);
+    auto x = in_turn(workplace.turn, [&] {
+        auto& batch = workplace.lu_batch(threads);
+        const auto info = batch.factor(values_of(matrices), n).info;
+        const auto singular = std::ranges::find_if(info, [](auto pivot) { return pivot != 0; });
+        if (singular != info.end()) {
+            throw Error("solve: matrix " + std::to_string(singular - info.begin()) + " is singular: pivot " +
+                        std::to_string(*singular) + " is zero");
+        }
+        return batch.solve(values_of(sides), columns);
+    });
+    return made_of(std::move(x), shape_vector(sides));
+}
+
+py::array solve(const py::object& a, const py::object& b, const std::string& pivot, const WorkplacePtr& context,
+                unsigned threads) {
+    const LuOptions options{.pivot = value_for(cli::pivot_words, "pivot", pivot), .threads = threads};
+    const auto workplace = or_default(context);
+    if (array_of("solve", a).ndim() == 3) {
+        if (options.pivot != Pivot::Partial)
+            throw InvalidArgument("solve: many matrices together have pivot=\"partial\"");
+        return solve_all(readable_floats("solve", a, KeyType::F32), b, *workplace, threads);
+    }
+    const auto matrix = matrix_of("solve", a);
+    return solution("solve", *workplace, matrix, b, [&]() -> Lu& {
+        auto& lu = workplace->lu(options);
+        (void)lu.factor(view_of(matrix));
+        return lu;
+    });
+}
+
+}  // namespace
+
+void bind_linalg(py::module_& module) {
+    py::class_<Factorized>(module, "Lu", "An LU factorization, which stays on the GPU; lu() makes it.")
+        .def_property_readonly(
+            "info", [](const Factorized& self) { return self.stats().info; },
+            "0, or the number, from 1, of the first pivot that is zero, as LAPACK has it.")
+        .def("factors", &Factorized::factors, R"(
+(lu, rows, columns): U on and above the diagonal, L below, whose own is 1; row i of L U is row rows[i] of the matrix,
+columns likewise.
+)")
+        .def("solve", &Factorized::solve, py::arg("b"), R"(
+x with A x = b, of b's shape: for b of float32 by passes; for float64 refined to double accuracy, or Error where that
+does not converge.
+)")
+        .def("inverse", &Factorized::inverse, "The inverse, of float32.")
+        .def("slogdet", &Factorized::slogdet,
+             "(sign, log of the magnitude) of the determinant, as numpy.linalg.slogdet.")
+        .def("__repr__", [](const Factorized& self) {
+            const auto& stats = self.stats();
+            return "Lu(" + std::to_string(stats.rows) + " x " + std::to_string(stats.columns) +
+                   ", info=" + std::to_string(stats.info) + ")";
+        });
+    module.def(
+        "lu",
+        [](const py::object& a, const std::string& pivot, const WorkplacePtr& context, unsigned threads) {
+            const LuOptions options{.pivot = value_for(cli::pivot_words, "pivot", pivot), .threads = threads};
+            return std::make_unique<Factorized>(a, options, context);
+        },
+        py::arg("a"), py::kw_only(), py::arg("pivot") = "partial", py::arg("context") = WorkplacePtr(),
+        py::arg("threads") = 0U, R"(
+The LU factorization of a float32 matrix in the context, by default default_context(). `pivot` is partial, full or none.
+
+>>> lu = quadmill.lu(numpy.array([[2, 1], [4, 1]], numpy.float32))
+>>> lu
+Lu(2 x 2, info=0)
+>>> lu.solve(numpy.array([3, 5], numpy.float32))
+array([1., 1.], dtype=float32)
+)");
+    module.def("solve", &solve, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("pivot") = "partial",
+               py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, R"(
+x with A x = b for a float32 matrix; b of float32, or of float64 for a solution refined to double accuracy. With `a` of
+shape (systems, n, n), n up to 32, many systems are solved together.
+
+>>> a = numpy.array([[2, 1], [4, 1]], numpy.float32)
+>>> quadmill.solve(a, numpy.array([3.0, 5.0]))
+array([1., 1.])
+>>> quadmill.solve(numpy.stack([a, a]), numpy.array([[3, 5], [6, 10]], numpy.float32))
+array([[1., 1.],
+       [2., 2.]], dtype=float32)
+)");
+}
+
+}  // namespace quadmill::python

@@ -1,0 +1,15 @@
+// The groups of the module's functions and classes: a file each.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace quadmill::python {
+
+void bind_sort(pybind11::module_& module);
+void bind_summaries(pybind11::module_& module);
+void bind_sketches(pybind11::module_& module);
+void bind_query(pybind11::module_& module);
+void bind_external(pybind11::module_& module);
+void bind_linalg(pybind11::module_& module);
+
+}  // namespace quadmill::python

@@ -1,0 +1,262 @@
+#include "quadmill/query.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "arrays.hpp"
+#include "context.hpp"
+#include "module.hpp"
+#include "quadmill/error.hpp"
+#include "query/plan/plan.hpp"
+#include "sql/sql.hpp"
+
+namespace quadmill::python {
+
+namespace {
+
+using detail::query::SqlNames;
+using detail::query::SqlQuery;
+
+[[noreturn]] void refuse_column(const std::string& name, const std::string& why) {
+    throw py::type_error("Table: column '" + name + "': " + why);
+}
+
+// Texts, and None for NULL.
+void add_texts(Table& table, const std::string& name, const py::object& values, std::vector<bool> valid) {
+    std::vector<std::string> texts;
+    std::vector<bool> given;
+    for (const auto& value : values) {
+        if (!value.is_none() && !py::isinstance<py::str>(value))
+            refuse_column(name, "texts and None are taken, not " + py::repr(value).cast<std::string>() +
+                                    "; numbers as an array of numpy");
+        given.push_back(!value.is_none());
+        texts.push_back(value.is_none() ? "" : value.cast<std::string>());
+    }
+    for (std::size_t i = 0; i < valid.size(); ++i) given[i] = given[i] && valid[i];
+    table.add(name, texts, std::move(given));
+}
+
+void add_numbers(Table& table, const std::string& name, const py::object& object, std::vector<bool> valid) {
+    const auto [array, keys] = readable("Table", object);
+    for_type(keys.type(), [&]<class T>(T) {
+        if constexpr (requires(std::span<const T> values) { table.add(name, values, valid); }) {
+            table.add(name, span_of<const T>(keys), std::move(valid));
+        } else {
+            refuse_column(name, "there are no columns of " + py::str(array.dtype()).cast<std::string>() +
+                                    "; float32, float64, int32, uint32 and int64 are taken, others by astype()");
+        }
+    });
+}
+
+void add_column(Table& table, const std::string& name, py::object values) {
+    std::vector<bool> valid;
+    if (py::hasattr(values, "mask") && py::hasattr(values, "filled")) {
+        const auto masked = py::module_::import("numpy").attr("ma");
+        for (const auto& missing : masked.attr("getmaskarray")(values)) valid.push_back(!missing.cast<bool>());
+        values = masked.attr("getdata")(values);
+    }
+    if (py::isinstance<py::list>(values) || py::isinstance<py::tuple>(values))
+        return add_texts(table, name, values, std::move(valid));
+    const auto array = array_of("Table", values);
+    if (array.ndim() != 1)
+        throw InvalidArgument("Table: column '" + name + "' must have one dimension, not " +
+                              std::to_string(array.ndim()));
+    const auto kind = array.dtype().kind();
+    if (kind == 'U' || kind == 'O') return add_texts(table, name, array, std::move(valid));
+    add_numbers(table, name, array, std::move(valid));
+}
+
+Table table_of(const py::dict& columns) {
+    Table table;
+    for (const auto& [name, values] : columns) {
+        if (!py::isinstance<py::str>(name))
+            throw py::type_error("Table: the name of a column is a text, not " + py::repr(name).cast<std::string>());
+        add_column(table, name.cast<std::string>(), py::reinterpret_borrow<py::object>(values));
+    }
+    return table;
+}
+
+Table as_table(const py::object& object) {
+    if (py::isinstance<Table>(object)) return object.cast<Table>();
+    if (py::isinstance<py::dict>(object)) return table_of(object);
+    throw py::type_error("query: a table is a Table or a dict of arrays, not " + py::repr(object).cast<std::string>());
+}
+
+// The tables that a text names: all are the one that was given, or they are in a dict of tables by name.
+std::vector<Table> tables_of(const SqlQuery& query, const py::object& data) {
+    bool by_name = py::isinstance<py::dict>(data) && py::len(data) > 0;
+    if (by_name) {
+        for (const auto& [name, value] : py::dict(data))
+            by_name = by_name && (py::isinstance<Table>(value) || py::isinstance<py::dict>(value));
+    }
+    std::vector<Table> tables;
+    for (const auto& source : query.sources) {
+        if (!by_name) {
+            tables.push_back(tables.empty() ? as_table(data) : tables.front());
+        } else if (!data.contains(source.path)) {
+            throw InvalidArgument("query: there is no table '" + source.path + "' among those given");
+        } else {
+            tables.push_back(as_table(data[py::str(source.path)]));
+        }
+    }
+    return tables;
+}
+
+QueryPlan plan_of(const std::string& sql, const std::vector<Table>& tables) {
+    std::vector<SqlNames> names(tables.size());
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        for (const auto& column : tables[i].columns()) names[i].written.push_back(column.name);
+        names[i].unique = names[i].written;
+    }
+    const auto query = detail::query::parse_sql(sql, names);
+    detail::query::SqlTypes known;
+    known.why.resize(query.columns.size());
+    for (const auto& column : query.columns) {
+        const auto& columns = tables[*column.source].columns();
+        known.types.push_back(std::ranges::find(columns, column.name, &ColumnInfo::name)->type);
+    }
+    detail::query::check_types(sql, query, known);
+    const auto checked = detail::query::typed(query, known);
+    return tables.size() == 1 ? QueryPlan(checked, tables[0].columns())
+                              : QueryPlan(checked, tables[0].columns(), tables[1].columns());
+}
+
+// A column of a result as it comes: 64-bit numbers or texts.
+struct ResultColumnMaker {
+    std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values{};
+    std::vector<std::uint8_t> missing{};
+    bool any_missing = false;
+
+    void add(const Value& cell) {
+        const bool null = std::holds_alternative<std::monostate>(cell);
+        missing.push_back(null ? 1 : 0);
+        any_missing = any_missing || null;
+        std::visit([&]<class T>(std::vector<T>& column) { column.push_back(null ? T{} : std::get<T>(cell)); }, values);
+    }
+
+    [[nodiscard]] py::object array() {
+        const auto numpy = py::module_::import("numpy");
+        auto made = std::visit(
+            [&]<class T>(std::vector<T>& column) -> py::object {
+                if constexpr (std::is_same_v<T, std::string>) {
+                    return numpy.attr("array")(py::cast(column), py::arg("dtype") = "object");
+                } else {
+                    return made_of(std::move(column));
+                }
+            },
+            values);
+        if (!any_missing) return made;
+        return numpy.attr("ma").attr("masked_array")(made, made_of(std::move(missing)).attr("view")("bool"));
+    }
+};
+
+// Of the type that the plan's column has, also where no row comes.
+ResultColumnMaker column_for(const QueryPlan::State& plan, const PlanNode& output) {
+    using Kind = QueryAggregate::Kind;
+    const auto& what = output.aggregate;
+    const bool aggregate = output.kind == PlanNode::Kind::Aggregate;
+    if (aggregate && (what.kind == Kind::CountRows || what.kind == Kind::Count))
+        return {.values = std::vector<std::int64_t>{}};
+    if (aggregate && what.kind == Kind::Average) return {.values = std::vector<double>{}};
+    const auto& name = aggregate ? what.column : output.columns.front();
+    switch (plan.schema[plan.schema.find("query", name)].type) {
+        case ColumnType::F32:
+        case ColumnType::F64:
+            return {.values = std::vector<double>{}};
+        case ColumnType::Text:
+            return {.values = std::vector<std::string>{}};
+        default:
+            return {.values = std::vector<std::int64_t>{}};
+    }
+}
+
+py::dict run_query(const std::string& sql, const py::object& data, const std::string& engine, WorkplacePtr context,
+                   unsigned threads) {
+    const auto tables = tables_of(detail::query::parse_sql(sql), data);
+    const auto plan = plan_of(sql, tables);
+    const auto& inside = detail::Access::of(plan);
+    const auto& result = inside.nodes.back();
+    std::vector<ResultColumnMaker> columns;
+    for (const auto input : result.inputs) columns.push_back(column_for(inside, inside.nodes[input]));
+
+    const auto take = [&](std::span<const std::vector<Value>> rows) {
+        for (const auto& row : rows)
+            for (std::size_t i = 0; i < row.size(); ++i) columns[i].add(row[i]);
+        const py::gil_scoped_acquire gil;
+        check_signals();
+    };
+    const auto run = [&](QueryProcessor& processor) {
+        if (tables.size() == 1) (void)processor.run(plan, tables[0], take);
+        if (tables.size() == 2) (void)processor.run(plan, tables[0], tables[1], take);
+    };
+    const QueryOptions options{.engine = value_for(cli::query_engine_words, "engine", engine), .threads = threads};
+    if (options.engine == QueryEngine::Depth || options.engine == QueryEngine::Bitmap) context = or_default(context);
+    if (context) {
+        in_turn(context->turn, [&] { run(context->processor(options)); });
+    } else {
+        released([&] {
+            QueryProcessor processor(options);
+            run(processor);
+        });
+    }
+    py::dict made;
+    for (std::size_t i = 0; i < columns.size(); ++i) made[py::str(result.names[i])] = columns[i].array();
+    return made;
+}
+
+std::string table_text(const Table& table) {
+    std::string columns;
+    for (const auto& column : table.columns()) columns += (columns.empty() ? "" : ", ") + column.name;
+    return "Table(" + columns + "; rows=" + std::to_string(table.rows()) + ")";
+}
+
+}  // namespace
+
+void bind_query(py::module_& module) {
+    py::class_<Table>(module, "Table", R"(
+Columns of one length, by name: arrays of float32, float64, int32, uint32 or int64, or texts as a list, where None is
+NULL, or an array of them. Masked elements are NULL. The table is a copy; with a context, its columns stay on the GPU
+for as long as it lives.
+
+>>> quadmill.Table({"city": ["Rome", None], "price": numpy.array([2.5, 3.0])})
+Table(city, price; rows=2)
+)")
+        .def(py::init(&table_of), py::arg("columns"))
+        .def("__len__", &Table::rows)
+        .def_property_readonly("columns",
+                               [](const Table& self) {
+                                   py::list names;
+                                   for (const auto& column : self.columns()) names.append(column.name);
+                                   return names;
+                               })
+        .def("__repr__", &table_text);
+    module.def("query", &run_query, py::arg("sql"), py::arg("data"), py::kw_only(), py::arg("engine") = "auto",
+               py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, R"(
+Answers SQL, as `quadmill query` does, about arrays: a dict of arrays by name, of int64, float64 or texts (of type
+object), masked where a value is NULL.
+
+`data` is a Table or a dict of arrays, which FROM may call by any name; or a dict of those, by the names in FROM and
+JOIN. Without a context, auto runs on the CPU; with one, what was measured fastest there; depth and bitmap take
+default_context().
+
+>>> sales = {"city": ["Rome", "Oslo", "Rome"], "price": numpy.array([2.5, 4.0, 3.5])}
+>>> quadmill.query("SELECT city, SUM(price) AS total FROM sales GROUP BY city", sales)
+{'city': array(['Oslo', 'Rome'], dtype=object), 'total': array([4., 6.])}
+>>> names = quadmill.Table({"id": numpy.array([1, 2]), "name": ["a", "b"]})
+>>> hits = quadmill.Table({"who": numpy.array([2, 2, 1])})
+>>> quadmill.query("SELECT name FROM hits JOIN names ON hits.who = names.id", {"hits": hits, "names": names})
+{'name': array(['b', 'b', 'a'], dtype=object)}
+)");
+}
+
+}  // namespace quadmill::python

@@ -1,0 +1,270 @@
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "arrays.hpp"
+#include "context.hpp"
+#include "module.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sketch.hpp"
+
+namespace quadmill::python {
+
+namespace {
+
+using Sketches = std::variant<Sketch<std::uint32_t>, Sketch<std::uint64_t>, Sketch<float>, Sketch<std::string_view>>;
+
+// A sketch of keys of any type, with what keeps its calls apart.
+struct AnySketch {
+    AnySketch(WorkplacePtr where, Sketches made) : workplace(std::move(where)), sketch(std::move(made)) {}
+
+    template <class Visit>
+    auto visit(const Visit& visit) {
+        return std::visit(visit, sketch);
+    }
+    template <class Work>
+    auto alone(const Work& work) {
+        return in_turn(turn(), work);
+    }
+    [[nodiscard]] std::mutex& turn() { return workplace ? workplace->turn : own_turn; }
+
+    WorkplacePtr workplace;  // before the sketch, which ends first
+    std::mutex own_turn;
+    Sketches sketch;
+};
+
+SketchKeys keys_of(const py::object& dtype) {
+    const bool text =
+        dtype.is(py::type::of(py::str())) || (py::isinstance<py::str>(dtype) && dtype.cast<std::string>() == "str");
+    if (text) return SketchKeys::Text;
+    switch (key_type(dtype)) {
+        case KeyType::U32:
+            return SketchKeys::U32;
+        case KeyType::U64:
+            return SketchKeys::U64;
+        case KeyType::F32:
+            return SketchKeys::F32;
+        default:
+            throw py::type_error("Sketch: keys are uint32, uint64, float32 or str, not " +
+                                 py::str(dtype).cast<std::string>());
+    }
+}
+
+// Makes one by make(T{}), in its context where it has one.
+template <class Make>
+std::unique_ptr<AnySketch> made_for(SketchKeys keys, const WorkplacePtr& context, const Make& make) {
+    const auto any = [&]() -> Sketches {
+        switch (keys) {
+            case SketchKeys::U32:
+                return make(std::uint32_t{});
+            case SketchKeys::U64:
+                return make(std::uint64_t{});
+            case SketchKeys::F32:
+                return make(float{});
+            default:
+                return make(std::string_view{});
+        }
+    };
+    return std::make_unique<AnySketch>(context, context ? in_turn(context->turn, any) : released(any));
+}
+
+std::unique_ptr<AnySketch> make_sketch(const py::object& dtype, std::uint64_t width, int depth, const std::string& kind,
+                                       int fat, std::uint64_t seed, const std::string& engine, WorkplacePtr context,
+                                       unsigned threads) {
+    const SketchOptions options{.kind = value_for(cli::sketch_kind_words, "kind", kind),
+                                .width = width,
+                                .depth = depth,
+                                .fat = fat,
+                                .seed = seed,
+                                .engine = value_for(cli::sketch_engine_words, "engine", engine),
+                                .threads = threads};
+    if (options.engine != SketchEngine::Auto && options.engine != SketchEngine::Cpu) context = or_default(context);
+    return made_for(keys_of(dtype), context,
+                    [&]<class T>(T) { return context ? Sketch<T>(context->context, options) : Sketch<T>(options); });
+}
+
+std::unique_ptr<AnySketch> load_sketch(const py::bytes& saved, const WorkplacePtr& context) {
+    const auto bytes = std::as_bytes(std::span(std::string_view(saved)));
+    return made_for(saved_sketch(bytes).keys, context, [&]<class T>(T) {
+        return context ? Sketch<T>::load(context->context, bytes) : Sketch<T>::load(bytes);
+    });
+}
+
+// Texts of a list or an array, in UTF-8, and as a sketch has them.
+struct Texts {
+    explicit Texts(const char* function, const py::object& from) {
+        if (py::isinstance<py::str>(from) || py::isinstance<py::bytes>(from))
+            throw py::type_error(std::string(function) + ": takes a list of texts, not one text");
+        for (const auto& text : from) {
+            if (!py::isinstance<py::str>(text) && !py::isinstance<py::bytes>(text)) {
+                throw py::type_error(std::string(function) + ": keys are str or bytes, not " +
+                                     py::repr(text).cast<std::string>());
+            }
+            kept.push_back(text.cast<std::string>());
+        }
+        views.assign(kept.begin(), kept.end());
+    }
+    std::vector<std::string> kept;
+    std::vector<std::string_view> views;
+};
+
+// Calls work(keys), keys being a span of the sketch's own type.
+template <class T, class Work>
+auto with_keys(const char* function, const py::object& keys, const Work& work) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        const Texts texts(function, keys);
+        return work(std::span<const std::string_view>(texts.views));
+    } else {
+        const auto array = readable(function, keys);
+        return work(span_of<T>(function, array));
+    }
+}
+
+enum class Change { Insert, Remove };
+
+template <Change change>
+void change_by(AnySketch& self, const py::object& keys, const py::object& weights) {
+    constexpr const auto* function = change == Change::Insert ? "Sketch.insert" : "Sketch.remove";
+    std::optional<KeyArray> weight_array;
+    std::span<const std::uint32_t> weight;
+    if (!weights.is_none()) {
+        weight_array = readable(function, weights);
+        weight = span_of<std::uint32_t>(function, *weight_array);
+    }
+    self.visit([&]<class T>(Sketch<T>& sketch) {
+        with_keys<T>(function, keys, [&](std::span<const T> values) {
+            self.alone([&] {
+                if constexpr (change == Change::Insert) {
+                    weight_array ? sketch.insert(values, weight) : sketch.insert(values);
+                } else {
+                    weight_array ? sketch.remove(values, weight) : sketch.remove(values);
+                }
+            });
+        });
+    });
+    check_signals();
+}
+
+py::object query_keys(AnySketch& self, const py::object& keys) {
+    return self.visit([&]<class T>(Sketch<T>& sketch) {
+        return with_keys<T>("Sketch.query", keys, [&](std::span<const T> values) {
+            const auto found = self.alone([&] { return sketch.query(values); });
+            const auto number = dtype_of<std::uint64_t>();
+            return records(found, {{"lower", number, offsetof(SketchCount, lower)},
+                                   {"estimate", number, offsetof(SketchCount, estimate)},
+                                   {"upper", number, offsetof(SketchCount, upper)}});
+        });
+    });
+}
+
+// Calls with a sketch whose keys may be in textures.
+template <class Work>
+void in_textures(AnySketch& self, const Work& work) {
+    self.visit([&]<class T>(Sketch<T>& sketch) {
+        if constexpr (std::is_same_v<T, std::string_view>) {
+            throw py::type_error("Sketch: texts are in no texture");
+        } else {
+            self.alone([&] { work(sketch); });
+        }
+    });
+}
+
+void merge_sketches(AnySketch& self, AnySketch& other) {
+    if (self.sketch.index() != other.sketch.index())
+        throw py::type_error("Sketch.merge: keys of both must be of one type");
+    self.visit([&]<class T>(Sketch<T>& sketch) {
+        auto &first = self.turn(), &second = other.turn();
+        const auto work = [&] { sketch.merge(std::get<Sketch<T>>(other.sketch)); };
+        if (&first == &second) return in_turn(first, work);
+        released([&] {
+            const std::scoped_lock both(first, second);
+            work();
+        });
+    });
+}
+
+py::bytes save_sketch(AnySketch& self) {
+    const auto bytes = self.visit([&](auto& sketch) { return self.alone([&] { return sketch.save(); }); });
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string sketch_text(AnySketch& self) {
+    return self.visit([&]<class T>(Sketch<T>& sketch) {
+        const auto [n, bytes] = self.alone([&] { return std::pair(sketch.n(), sketch.bytes()); });
+        const auto& options = sketch.options();
+        std::string keys = "str";
+        if constexpr (!std::is_same_v<T, std::string_view>) keys = py::str(dtype_of<T>()).template cast<std::string>();
+        return "Sketch(" + keys + ", " + cli::word_for(cli::sketch_kind_words, options.kind) +
+               ", width=" + std::to_string(options.width) + ", depth=" + std::to_string(options.depth) +
+               ", n=" + std::to_string(n) + ", bytes=" + std::to_string(bytes) + ")";
+    });
+}
+
+}  // namespace
+
+void bind_sketches(py::module_& module) {
+    py::class_<AnySketch>(module, "Sketch", R"(
+A count-min sketch: how often keys occur, in depth * width counters where no key is kept. An estimate is never too low
+(while what was removed had been inserted), and at most e N / width too high with probability 1 - e^-depth.
+
+`dtype` is uint32, uint64, float32 or str. `kind` is quarter, thread (the count-min sketch itself), half, warp, msws or
+sf; `engine` is auto, cpu, blend-counters, blend-buckets, blend-packed or sort. Without a context, auto is the CPU.
+
+>>> words = quadmill.Sketch(str, width=quadmill.suggest_width(0.001), depth=quadmill.suggest_depth(0.01))
+>>> words.insert(["to", "be", "or", "not", "to", "be"])
+>>> words.query(["to", "question"]).estimate
+array([2, 0], dtype=uint64)
+)")
+        .def(py::init(&make_sketch), py::arg("dtype") = "uint32", py::kw_only(), py::arg("width"), py::arg("depth") = 3,
+             py::arg("kind") = "quarter", py::arg("fat") = 3, py::arg("seed") = 0, py::arg("engine") = "auto",
+             py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U)
+        .def("insert", &change_by<Change::Insert>, py::arg("keys"), py::arg("weights") = py::none(),
+             "Counts keys, each as often as its weight (uint32) says.")
+        .def("remove", &change_by<Change::Remove>, py::arg("keys"), py::arg("weights") = py::none(),
+             "Takes back what was inserted.")
+        .def("query", &query_keys, py::arg("keys"), "For each key a record of lower, estimate and upper.")
+        .def(
+            "insert_texture",
+            [](AnySketch& self, std::uint32_t keys, std::optional<std::size_t> count) {
+                in_textures(self, [&](auto& sketch) { sketch.insert_texture(keys, count); });
+            },
+            py::arg("keys"), py::arg("count") = py::none(),
+            "Counts the first `count` texels of a texture: R32UI, R32F, or RG32UI for uint64.")
+        .def(
+            "query_texture",
+            [](AnySketch& self, std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> count) {
+                in_textures(self, [&](auto& sketch) { sketch.query_texture(keys, estimates, count); });
+            },
+            py::arg("keys"), py::arg("estimates"), py::arg("count") = py::none(),
+            "Writes the estimates of the texels' keys into an R32UI texture.")
+        .def("merge", &merge_sketches, py::arg("other"),
+             "Adds the counters of another sketch of the same shape and seed.")
+        .def("save", &save_sketch, "The sketch as bytes, which load(), pickle and the command read.")
+        .def_static("load", &load_sketch, py::arg("saved"), py::kw_only(), py::arg("context") = WorkplacePtr(),
+                    "The sketch that save() made the bytes of.")
+        .def(py::pickle(&save_sketch, [](const py::bytes& saved) { return load_sketch(saved, {}); }))
+        .def_property_readonly(
+            "n", [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.n(); }); }); },
+            "The sum of all weights inserted, less those removed.")
+        .def_property_readonly(
+            "nbytes",
+            [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.bytes(); }); }); },
+            "Bytes of the table, on the CPU and on the GPU.")
+        .def("__repr__", &sketch_text);
+    module.def("suggest_width", &suggest_width, py::arg("eps"),
+               "The least width with estimates at most eps N too high.");
+    module.def("suggest_depth", &suggest_depth, py::arg("delta"), "The least depth with e^-depth <= delta.");
+}
+
+}  // namespace quadmill::python

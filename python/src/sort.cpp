@@ -1,0 +1,190 @@
+#include "quadmill/sort.hpp"
+
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "context.hpp"
+#include "module.hpp"
+#include "quadmill/error.hpp"
+#include "sort/choose.hpp"
+
+namespace quadmill::python {
+
+namespace {
+
+struct How {
+    SortOptions options{};
+    WorkplacePtr workplace{};
+};
+
+How how(const std::string& order, const std::string& engine, WorkplacePtr workplace, unsigned threads) {
+    return {.options = {.order = value_for(cli::order_words, "order", order),
+                        .engine = value_for(cli::engine_words, "engine", engine),
+                        .threads = threads},
+            .workplace = std::move(workplace)};
+}
+
+// Where to sort: null is std::sort. Auto opens a context only for so many keys that it may be worth it.
+WorkplacePtr place_for(const How& how, const detail::sort::Work& work) {
+    if (how.workplace) return how.workplace;
+    if (how.options.engine == Engine::Cpu) return nullptr;
+    if (how.options.engine != Engine::Auto) return default_workplace();
+    if (auto open = open_default_workplace()) return open;
+    if (!detail::sort::gpu_may_win_with_startup(work)) return nullptr;
+    try {
+        return default_workplace();
+    } catch (const ContextError&) {
+        return nullptr;
+    }
+}
+
+template <class BySorter, class OnCpu>
+void sort_by(const How& how, const detail::sort::Work& work, const BySorter& by_sorter, const OnCpu& on_cpu) {
+    if (const auto place = place_for(how, work)) {
+        in_turn(place->turn, [&] { by_sorter(place->sorter(how.options)); });
+    } else {
+        released([&] { on_cpu(how.options.order); });
+    }
+}
+
+void with_index(const How& how, const Keys& keys, std::vector<std::uint32_t>& index) {
+    sort_by(
+        how, {.n = keys.size()}, [&](Sorter& sorter) { (void)sorter.sort_with_index(keys, index); },
+        [&](Order order) { (void)sort_with_index_on_cpu(keys, index, order); });
+}
+
+void sort_array(const py::object& a, const std::string& order, const std::string& engine, WorkplacePtr context,
+                unsigned threads) {
+    const auto array = keys_in_place("sort", a);
+    sort_by(
+        how(order, engine, std::move(context), threads), {.n = array.keys.size()},
+        [&](Sorter& sorter) { (void)sorter.sort(array.keys); }, [&](Order by) { (void)sort_on_cpu(array.keys, by); });
+}
+
+py::array sort_array_with_index(const py::object& a, const std::string& order, const std::string& engine,
+                                WorkplacePtr context, unsigned threads) {
+    const auto array = keys_in_place("sort_with_index", a);
+    std::vector<std::uint32_t> index(array.keys.size());
+    with_index(how(order, engine, std::move(context), threads), array.keys, index);
+    return made_of(std::move(index));
+}
+
+py::array argsort(const py::object& a, const std::string& order, const std::string& engine, WorkplacePtr context,
+                  unsigned threads) {
+    const auto from = readable("argsort", a);
+    const auto copy = keys_in_place("argsort", from.array.attr("copy")());
+    std::vector<std::uint32_t> index(copy.keys.size());
+    with_index(how(order, engine, std::move(context), threads), copy.keys, index);
+    return made_of(std::move(index));
+}
+
+py::tuple top(const py::object& a, std::size_t k, const std::string& order, const std::string& engine,
+              WorkplacePtr context, unsigned threads) {
+    const auto from = readable("top", a);
+    if (k > from.keys.size()) {
+        throw InvalidArgument("top: k must be at most the number of values, " + std::to_string(from.keys.size()) +
+                              ", not " + std::to_string(k));
+    }
+    const auto best = keys_in_place("top", py::module_::import("numpy").attr("empty")(k, from.array.dtype()));
+    std::vector<std::uint32_t> index(k);
+    sort_by(
+        how(order, engine, std::move(context), threads), {.n = from.keys.size(), .top = true},
+        [&](Sorter& sorter) { (void)sorter.top(from.keys, best.keys, index); },
+        [&](Order by) { (void)top_on_cpu(from.keys, best.keys, index, by); });
+    return py::make_tuple(best.array, made_of(std::move(index)));
+}
+
+void sort_windows(const py::object& a, std::size_t window, const std::string& order, const std::string& engine,
+                  WorkplacePtr context, unsigned threads) {
+    const auto array = keys_in_place("sort_windows", a);
+    sort_by(
+        how(order, engine, std::move(context), threads), {.n = array.keys.size(), .window = window},
+        [&](Sorter& sorter) { (void)sorter.sort_windows(array.keys, window); },
+        [&](Order by) { (void)sort_windows_on_cpu(array.keys, window, by); });
+}
+
+void sort_segments(const py::object& a, const std::vector<std::size_t>& ends, const std::string& order,
+                   const std::string& engine, WorkplacePtr context, unsigned threads) {
+    const auto array = keys_in_place("sort_segments", a);
+    const auto mean = array.keys.size() / std::max<std::size_t>(ends.size(), 1);
+    sort_by(
+        how(order, engine, std::move(context), threads),
+        {.n = array.keys.size(), .window = std::max<std::size_t>(mean, 1)},
+        [&](Sorter& sorter) { (void)sorter.sort_segments(array.keys, ends); },
+        [&](Order by) { (void)sort_segments_on_cpu(array.keys, ends, by); });
+}
+
+}  // namespace
+
+void bind_sort(py::module_& module) {
+    const auto define = [&](const char* name, auto function, const char* says, auto... parameters) {
+        module.def(name, function, py::arg("a"), parameters..., py::kw_only(), py::arg("order") = "asc",
+                   py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, says);
+    };
+    define("sort", &sort_array, R"(
+Sorts an array of one dimension in place.
+
+Types are float16, float32, float64, int32, uint32, int64 and uint64. The order of floats is total: -0 before +0, NaNs
+last in both directions. `order` is "asc" or "desc". `engine` is auto (what was measured fastest for the size and the
+device), cpu, merge, hybrid, bitonic or pbsn (floats of 16 and 32 bits); `context` where it works, by default
+default_context(), which auto opens from 2^21 keys on. The result is a permutation of the input's bits.
+
+>>> a = numpy.array([3, numpy.nan, -1, 2], numpy.float32)
+>>> quadmill.sort(a)
+>>> a
+array([-1.,  2.,  3., nan], dtype=float32)
+>>> quadmill.sort(a[::2])
+Traceback (most recent call last):
+...
+quadmill.InvalidArgument: sort: works in place, and the array is strided or not aligned; sort a copy by numpy.ascontiguousarray() and assign it
+)");
+    define("sort_with_index", &sort_array_with_index, R"(
+Sorts an array in place, stably, and returns where each value was, as uint32.
+
+>>> a = numpy.array([3, 1, 2])
+>>> quadmill.sort_with_index(a)
+array([1, 2, 0], dtype=uint32)
+>>> a
+array([1, 2, 3])
+)");
+    define("argsort", &argsort, R"(
+The places of the values in order, as uint32; equal ones stay in order. The array stays as it is; it may be strided,
+read-only, or of any library with DLPack.
+
+>>> quadmill.argsort(numpy.array([3, 1, 2]), order="desc")
+array([0, 2, 1], dtype=uint32)
+)");
+    define("top", &top, R"(
+The first k values in order, and their places, without sorting the others.
+
+>>> quadmill.top(numpy.array([5., 1., 4., 2.]), 2)
+(array([1., 2.]), array([1, 3], dtype=uint32))
+)",
+           py::arg("k"));
+    define("sort_windows", &sort_windows, R"(
+Sorts each `window` values in a row by themselves, in place; the last ones may be fewer.
+
+>>> a = numpy.array([3, 1, 2, 5, 4])
+>>> quadmill.sort_windows(a, 2)
+>>> a
+array([1, 3, 2, 5, 4])
+)",
+           py::arg("window"));
+    define("sort_segments", &sort_segments, R"(
+Sorts segments of any lengths by themselves, in place: from 0 to ends[0], from there to ends[1], ...
+
+>>> a = numpy.array([3, 1, 2, 5, 4])
+>>> quadmill.sort_segments(a, [3, 3, 5])
+>>> a
+array([1, 2, 3, 4, 5])
+)",
+           py::arg("ends"));
+}
+
+}  // namespace quadmill::python

@@ -1,0 +1,57 @@
+"""LU and solutions against numpy."""
+import numpy as np
+import pytest
+
+import quadmill
+
+
+@pytest.fixture
+def matrix(rng):
+    return rng.standard_normal((50, 50)).astype(np.float32)
+
+
+@pytest.mark.parametrize("pivot", ["partial", "full"])
+def test_factors(matrix, pivot):
+    lu = quadmill.lu(matrix, pivot=pivot)
+    found, rows, columns = lu.factors()
+    product = (np.tril(found, -1) + np.eye(50)).astype(np.float64) @ np.triu(found)
+    assert np.abs(product - matrix[rows][:, columns]).max() < 1e-4
+    sign, magnitude = lu.slogdet()
+    wanted = np.linalg.slogdet(matrix.astype(np.float64))
+    assert sign == wanted[0] and magnitude == pytest.approx(wanted[1], abs=1e-3)
+    assert np.abs(lu.inverse() @ matrix - np.eye(50)).max() < 1e-2
+    assert repr(lu) == "Lu(50 x 50, info=0)"
+
+
+def test_solutions(matrix, rng):
+    x = rng.standard_normal((50, 3))
+    b = matrix.astype(np.float64) @ x
+    assert np.abs(quadmill.solve(matrix, b) - x).max() < 1e-11
+    near = quadmill.solve(matrix, b.astype(np.float32))
+    assert near.dtype == np.float32 and near.shape == (50, 3) and np.abs(near - x).max() < 1e-2
+    assert quadmill.solve(matrix, b[:, 0]).shape == (50,)
+    lu = quadmill.lu(a := matrix.copy())
+    a[:] = 0  # the factorization has its own
+    assert np.abs(lu.solve(b) - x).max() < 1e-11
+    assert np.abs(quadmill.solve(np.asfortranarray(matrix), b) - x).max() < 1e-11
+    many, sides = rng.standard_normal((100, 4, 4)).astype(np.float32), rng.standard_normal((100, 4)).astype(np.float32)
+    found = quadmill.solve(many, sides)
+    assert np.abs((many @ found[..., None])[..., 0] - sides).max() < 1e-2
+
+
+@pytest.mark.parametrize("call, error, says", [
+    (lambda: quadmill.lu(np.eye(2)), TypeError, "must be float32, not float64"),
+    (lambda: quadmill.lu(np.zeros(4, np.float32)), ValueError, "two dimensions"),
+    (lambda: quadmill.lu([[1]]), TypeError, "list"),
+    (lambda: quadmill.lu(np.full((2, 2), np.nan, np.float32)), ValueError, ""),
+    (lambda: quadmill.lu(np.eye(2, dtype=np.float32), pivot="row"), ValueError, "none, partial, full"),
+    (lambda: quadmill.solve(np.eye(2, dtype=np.float32), np.zeros(3)), ValueError, "2 rows"),
+    (lambda: quadmill.solve(np.eye(2, dtype=np.float32), np.zeros(2, np.int32)), TypeError, "float32"),
+    (lambda: quadmill.solve(np.ones((2, 2), np.float32), np.zeros(2)), quadmill.Error, "singular|zero"),
+    (lambda: quadmill.solve(np.ones((1, 2, 2), np.float32), np.zeros((1, 2), np.float32)), quadmill.Error, "matrix 0"),
+    (lambda: quadmill.solve(np.ones((2, 3), np.float32), np.zeros(2)), ValueError, ""),
+    (lambda: quadmill.solve(np.ones((1, 2, 2), np.float32), np.zeros((2, 2), np.float32)), ValueError, "systems"),
+])
+def test_wrong_calls_are_refused(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
