@@ -9,7 +9,7 @@ __version__: str
 
 _Order = Literal["asc", "desc"]
 _Engine = Literal["auto", "cpu", "merge", "hybrid", "bitonic", "pbsn"]
-_WindowEngine = Literal["auto", "cpu", "merge", "hybrid"]
+_WindowEngine = Literal["auto", "cpu", "merge", "hybrid", "bitonic", "pbsn"]
 _SketchEngine = Literal["auto", "cpu", "blend-counters", "blend-buckets", "blend-packed", "sort"]
 _Places = NDArray[numpy.uint32]
 # An array of numpy, or what has DLPack, the buffer protocol or __array__.

@@ -32,7 +32,7 @@ struct SorterChoice {
 };
 
 SorterChoice sorter_for(const std::string& engine, const WorkplacePtr& context, unsigned threads) {
-    const auto chosen = value_for(cli::sorter_words, "engine", engine);
+    const auto chosen = value_for(cli::engine_words, "engine", engine);
     if (chosen == Engine::Cpu || (chosen == Engine::Auto && !context)) return {.sorter = cpu_window_sorter(threads)};
     auto place = or_default(context);
     auto sorter =
@@ -516,12 +516,16 @@ SUM(y) of the pairs (x, y) whose x is at most scale * AGG(x) + offset, where AGG
             [](AnyCorrelatedSums& self, const std::string& aggregate, double phi, double scale, double offset) {
                 const Aggregate of{.kind = value_for(aggregate_words, "aggregate", aggregate), .phi = phi};
                 return self.visit([&](auto& summary) {
-                    const auto found = self.alone([&] { return summary.sum(of, Affine{scale, offset}); });
+                    const auto answer = self.alone([&] { return summary.sum(of, Affine{scale, offset}); });
+                    struct Found {
+                        double threshold, sum, lower, upper;
+                    };
+                    const Found found{answer.threshold, answer.sum, answer.lower, answer.upper};
                     const auto number = dtype_of<double>();
-                    return record(found, {{"threshold", number, offsetof(CorrelatedSum, threshold)},
-                                          {"sum", number, offsetof(CorrelatedSum, sum)},
-                                          {"lower", number, offsetof(CorrelatedSum, lower)},
-                                          {"upper", number, offsetof(CorrelatedSum, upper)}});
+                    return record(found, {{"threshold", number, offsetof(Found, threshold)},
+                                          {"sum", number, offsetof(Found, sum)},
+                                          {"lower", number, offsetof(Found, lower)},
+                                          {"upper", number, offsetof(Found, upper)}});
                 });
             },
             py::arg("aggregate") = "quantile", py::kw_only(), py::arg("phi") = 0.5, py::arg("scale") = 1.0,
