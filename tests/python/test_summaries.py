@@ -133,7 +133,7 @@ def test_saved_is_pickled_is_copied(rng):
     (lambda: quadmill.Quantiles("uint32").rank(-1), ValueError, "-1 is no uint32"),
     (lambda: quadmill.Quantiles("uint32").rank("a"), ValueError, "'a' is no uint32"),
     (lambda: quadmill.Quantiles("int32").merge(quadmill.Quantiles("int64")), TypeError, "one type"),
-    (lambda: quadmill.Quantiles(engine="bitonic"), ValueError, "one of auto, cpu, merge, hybrid"),
+    (lambda: quadmill.Quantiles(engine="quick"), ValueError, "one of auto, cpu, pbsn, merge, bitonic, hybrid"),
     (lambda: quadmill.HeavyPrefixes([8], "float32"), TypeError, "takes no values of float32"),
     (lambda: quadmill.SlidingQuantiles(0), ValueError, "window"),
     (lambda: quadmill.CorrelatedSums().sum("median"), ValueError, "quantile, min, max, avg"),
