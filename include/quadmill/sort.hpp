@@ -29,7 +29,7 @@ enum class KeyType { F16, F32, F64, I32, U32, I64, U64 };
 /// A view of keys in memory, of any type that can be sorted; made from a std::span, std::vector or std::array of them.
 class Keys {
   public:
-    // NOLINTBEGIN(google-explicit-constructor, bugprone-forwarding-reference-overload): a view that calls make
+    // NOLINTBEGIN(google-explicit-constructor, bugprone-forwarding-reference-overload, *-member-init): calls make it
     Keys(std::span<Half> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F16) {}
     Keys(std::span<float> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F32) {}
     Keys(std::span<double> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F64) {}
@@ -40,7 +40,7 @@ class Keys {
     template <std::ranges::contiguous_range Range>
     requires std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range> Keys(Range&& keys)
     noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
-    // NOLINTEND(google-explicit-constructor, bugprone-forwarding-reference-overload)
+    // NOLINTEND(google-explicit-constructor, bugprone-forwarding-reference-overload, *-member-init)
     [[nodiscard]] void* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] KeyType type() const noexcept { return type_; }
