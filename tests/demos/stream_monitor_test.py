@@ -127,7 +127,7 @@ class Window(Stream, demo.Window):
         self.addCleanup(lambda: (all_of_it.set(), writer.join()))
         self.open("25,000 values", pipe, *SMALL, "--hide-times")  # and waits for more, without standing still
         self.key("space", "25,000 values, paused")
-        for y in (45, 99):  # who sorts, and in the list, merge
+        for y in (45, 116):  # who sorts, and in the list, merge
             self.press_for_long(310, y - demo.BAR)
             time.sleep(0.2)  # the list opens over some frames
         all_of_it.set()
