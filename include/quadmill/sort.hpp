@@ -140,8 +140,8 @@ enum class MergeKernel {
     Auto,      ///< Subgroup where it can, else Fragment
     Fragment,  ///< each fragment by itself, 32 words in its registers
     Subgroup,  ///< 32 fragments together, which exchange keys; needs GL_KHR_shader_subgroup and fragments that the driver
-               ///< groups in boxes of 4 x 8, which is tested when it is first used. It takes keys, with or without an
-               ///< index, of up to 64 bits in all but that index, and segments of one length; the rest is Fragment's.
+    ///< groups in boxes of 4 x 8, which is tested when it is first used. It takes keys of up to 64 bits, of up to
+    ///< 32 with an index, in segments of one length; the rest is Fragment's.
 };
 
 /// How Engine::Merge goes about it.

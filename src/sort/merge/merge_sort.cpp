@@ -40,6 +40,39 @@ void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader,
     });
 }
 
+// That a key takes as it comes back: alone, or behind its place.
+std::size_t stored_bytes(const KeyForm& form) {
+    return form.indexed ? static_cast<std::size_t>(form.words()) * 4 : form.key_bytes();
+}
+
+// Writes `number` keys as they came back to where key number `key` is; their places count from `shift` more than the
+// caller's keys do.
+void put(const KeyForm& form, const MergeTarget& to, const std::byte* from, std::size_t key, std::size_t number,
+         std::size_t shift) {
+    auto* out = static_cast<std::byte*>(to.keys.data());
+    if (!form.indexed) {
+        std::memcpy(out + key * form.key_bytes(), from, number * form.key_bytes());
+        return;
+    }
+    const auto stored = stored_bytes(form);
+    const auto split = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a key*/) {
+        for (std::size_t i = 0; i < number; ++i, from += stored) {
+            std::uint32_t was = 0;
+            std::memcpy(&was, from, sizeof was);
+            std::memcpy(out + (key + i) * bytes, from + sizeof was, bytes);
+            to.index[key + i] = was - static_cast<std::uint32_t>(shift);
+        }
+    };
+    switch (form.key_bytes()) {
+        case 2:
+            return split(std::integral_constant<std::size_t, 2>{});
+        case 4:
+            return split(std::integral_constant<std::size_t, 4>{});
+        default:
+            return split(std::integral_constant<std::size_t, 8>{});
+    }
+}
+
 }  // namespace
 
 MergeLane::MergeLane(gl::Device& device)
@@ -95,68 +128,35 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
 }
 
 void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) {
-    const auto& form = job.form;
     const auto& segments = *job.segments;
-    const auto key_bytes = form.key_bytes(), pair_keys = form.pair_keys();
-    auto* out = static_cast<std::byte*>(job.to.keys.data());
+    const auto pair_keys = job.form.pair_keys(), stored = stored_bytes(job.form);
     readback.take(workers_, [&](std::size_t pair, std::span<const std::byte> words) {
-        const auto stored = form.indexed ? static_cast<std::size_t>(form.words()) * 4 : key_bytes;
         const auto begin = pair * pair_keys;
         segments.for_each_piece(begin, words.size() / stored, [&](auto place, auto key, auto size, auto /*padding*/) {
-            const auto* from = words.data() + (place - begin) * stored;
-            if (!form.indexed) {
-                std::memcpy(out + key * key_bytes, from, size * stored);
-                return;
-            }
             // A key came from another place of the same segment.
             const auto& segment = *segments.of_pair(place / pair_keys);
-            for (std::size_t i = 0; i < size; ++i, from += stored) {
-                std::uint32_t was = 0;
-                std::memcpy(&was, from, sizeof was);
-                std::memcpy(out + (key + i) * key_bytes, from + sizeof was, key_bytes);
-                job.to.index[key + i] =
-                    static_cast<std::uint32_t>(was - segment.first_pair * pair_keys + segment.first_key);
-            }
+            put(job.form, job.to, words.data() + (place - begin) * stored, key, size,
+                segment.first_pair * pair_keys - segment.first_key);
         });
     });
 }
 
 void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
-    const auto& form = job.form;
     const auto& [segments, places, content] = *job.in_tiles;
-    const auto key_bytes = form.key_bytes(), tile = tile_keys(form), wanted = job.to.keys.size();
-    const auto stored = form.indexed ? static_cast<std::size_t>(form.words()) * 4 : key_bytes;
-    auto* out = static_cast<std::byte*>(job.to.keys.data());
+    const auto tile = tile_keys(job.form), stored = stored_bytes(job.form), wanted = job.to.keys.size();
     // So many keys of a segment, from its `skipped`-th on.
-    const auto put = [&](std::size_t segment, std::size_t skipped, std::size_t number, const std::byte* from) {
+    const auto put_part = [&](std::size_t segment, std::size_t skipped, std::size_t number, const std::byte* from) {
         const auto size = segment < segments.count ? segments.size_of(segment) : 0;
         const auto key = segment * segments.size + skipped;
         if (skipped >= size || key >= wanted) return;
-        number = std::min({number, size - skipped, wanted - key});
-        if (!form.indexed) {
-            std::memcpy(out + key * key_bytes, from, number * key_bytes);
-            return;
-        }
-        const auto shift = static_cast<std::uint32_t>(segment * (places - segments.size));
-        const auto split = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a key*/) {
-            for (std::size_t i = 0; i < number; ++i, from += stored) {
-                std::uint32_t was = 0;
-                std::memcpy(&was, from, sizeof was);
-                std::memcpy(out + (key + i) * bytes, from + sizeof was, bytes);
-                job.to.index[key + i] = was - shift;
-            }
-        };
-        if (key_bytes == 2) {
-            split(std::integral_constant<std::size_t, 2>{});
-        } else {
-            split(std::integral_constant<std::size_t, 4>{});
-        }
+        put(job.form, job.to, from, key, std::min({number, size - skipped, wanted - key}),
+            segment * (places - segments.size));
     };
     readback.take(workers_, [&](std::size_t number, std::span<const std::byte> words) {
         const auto keys = words.size() / stored;
-        if (places > tile) return put(number / content.tiles, number % content.tiles * keys, keys, words.data());
+        if (places > tile) return put_part(number / content.tiles, number % content.tiles * keys, keys, words.data());
         for (std::size_t begin = 0; begin < tile; begin += places)
-            put((number * tile + begin) / places, 0, places, words.data() + begin * stored);
+            put_part((number * tile + begin) / places, 0, places, words.data() + begin * stored);
     });
 }
 
