@@ -227,6 +227,9 @@ struct Join {
     double band = 0;                                       ///< from 0; of text 0
     std::string left_name = "left", right_name = "right";  ///< of the tables
     JoinMethod method = JoinMethod::Auto;
+    /// Nested loops by passes: left rows whose pairs are found and listed at a time, B in MDS'09, a multiple of 4;
+    /// 0: as many as fit, which is quickest. No more than fit are taken.
+    std::size_t block_rows = 0;
 };
 
 /// A pair that a join found: the numbers of its rows, from 0.

@@ -9,10 +9,14 @@ uniform int parts;
 
 uvec4 part(int i) { return texelFetch(texture1, ivec2(i, 0), 0); }
 uvec4 four_parts(int i) { return four(part(i), part(i + 1), part(i + 2), part(i + 3)); }
-int found_row() {  // parts are a multiple of 16, and so many fetches are on their way at a time
+int found_row() {  // 16 parts, or a multiple of 64; and so many fetches are on their way at a time
     uvec4 found = nothing;
-    for (int i = 0; i < parts; i += 16)
-        found = both(found, four(four_parts(i), four_parts(i + 4), four_parts(i + 8), four_parts(i + 12)));
+    for (int k = 0; k < 16; k += 4) found = both(found, four_parts(k));
+    if (parts == 16) return int(found.y);
+    for (int k = 16; k < 64; k += 4) found = both(found, four_parts(k));
+    for (int i = 64; i < parts; i += 64) {
+        for (int k = 0; k < 64; k += 4) found = both(found, four_parts(i + k));
+    }
     return int(found.y);
 }
 #endif

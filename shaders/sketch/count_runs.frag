@@ -1,98 +1,122 @@
-// Inserts without a scatter: each texel of the table finds the runs of its places among those that are sorted
-// (codes.frag), by search, and counts them. A run costs the logarithm of its length, so keys that occur often cost no
-// more than others.
-//     texture0   sorted places, in banked.glsl's or tiles.glsl's order
-//     texture1   the table, in rows of 2^table_log2 texels
-uniform highp usampler2DArray texture0;
+// Inserts without a scatter: each texel of the table finds the places of its unit among those that are sorted, and counts
+// them. Where a group of units has few, it looks at all of them; else it searches, and a run of equal codes costs the
+// logarithm of its length: keys that occur often cost no more than others.
+//     texture1   the table, four counters a texel in rows of 2^table_log2 texels; not with PACKED: eight counters a
+//                texel (bucket.frag) onto nothing, and fragments that would run over write nothing
+//     texture3   where groups of 2^group_log2 units begin (group_starts.frag), in rows of 2^starts_log2
+#ifdef PACKED
+out vec4 counters;
+#else
 uniform highp usampler2D texture1;
-uniform int count;  // of places
-uniform int first_texel;  // of the part of the table that they are of
-uniform int part_texels;
-uniform int table_texels;
-uniform int table_log2;
 uniform int removes;
 out uvec4 counters;
-
-uint code_at(int i) {
-    return sorted_key(texture0, i);
-}
-
-// The first place in [low, high] whose code is at least that, or high; all before low are less.
-int search(uint code, int low, int high) {
-    while (low < high) {
-        int middle = (low + high) >> 1;
-        if (code_at(middle) < code) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-// The same among all from `from` on, in twice the logarithm of how far it is.
-int search_from(uint code, int from) {
-    int low = from, step = 1;
-    int high = low;
-    while (high < count && code_at(high) < code) {
-        low = high + 1;
-        high = low + step;
-        step <<= 1;
-    }
-    return search(code, low, min(high, count));
-}
-
-// The same among all, near where it is when places are spread evenly.
-int search_near(uint code, int guess) {
-    if (guess < count && code_at(guess) < code) return search_from(code, guess + 1);
-    int high = guess, step = 1;
-    int low = high;
-    while (low > 0 && code_at(low - 1) >= code) {
-        high = low - 1;
-        low = max(high - step, 0);
-        step <<= 1;
-    }
-    return search(code, low, high);
-}
-
-int guess_of(int t) {
-    return int(float(count) * (float(t) / float(part_texels)));
-}
-
-#if BUCKET == 0
-uvec4 counts_of(int t) {
-    uvec4 counts;
-    int begin = search_near(uint(4 * t), min(guess_of(t), count));
-    for (int c = 0; c < 4; ++c) {
-        int end = search_from(uint(4 * t + c + 1), begin);
-        counts[c] = uint(end - begin);
-        begin = end;
-    }
-    return counts;
-}
-#else
-uvec4 counts_of(int t) {
-    uvec4 counts = uvec4(0u);
-    uint bucket = uint(t / (BUCKET / 4));
-    uint first_counter = 4u * uint(t % (BUCKET / 4));
-    int begin = search_near(bucket * 1024u, min(guess_of(t), count));
-    while (begin < count) {
-        uint code = code_at(begin);
-        if (code >> 10 != bucket) break;
-        int end = search_from(code + 1u, begin + 1);
-        uvec4 positions = positions_of(code & 1023u);
-        for (int i = 0; i < DEPTH; ++i) {
-            uint counter = position(positions, i) - first_counter;  // of others, 4 and more
-            if (counter < 4u) counts[counter] += uint(end - begin);
-        }
-        begin = end;
-    }
-    return counts;
-}
 #endif
+uniform highp usampler2D texture3;
+uniform int table_texels;
+uniform int table_log2;
+uniform int group_log2;
+uniform int starts_log2;
+const int few = 64;  // places; a byte holds their number
+
+int start_of(int group) {
+    return int(texelFetch(texture3, ivec2(group & ((1 << starts_log2) - 1), group >> starts_log2), 0).x);
+}
+
+// Four bits, as bytes.
+uint spread(uint bits) {
+    return ((bits & 15u) * 0x00204081u) & 0x01010101u;
+}
+uvec4 bytes_of(uint four) {
+    return uvec4(four, four >> 8, four >> 16, four >> 24) & 0xffu;
+}
+
+// What a place adds to counters first_counter to first_counter + 3 of its unit, and to the next four: a byte each.
+uvec2 once(uint unit, uint more, uint first_counter) {
+#if BUCKET == 0
+    return uvec2(1u << (8u * more), 0u);
+#else
+    uint bits = mask_of_code(unit, more) >> first_counter;
+    return uvec2(spread(bits), spread(bits >> 4));
+#endif
+}
+
+// Where a run ends that goes on until `from` at least, in twice the logarithm of how far it is.
+int end_of(uint code, int from, int high) {
+    int low = from, step = 1;
+    int next = low;
+    while (next < high && code_at(next) == code) {
+        low = next + 1;
+        next = low + step;
+        step <<= 1;
+    }
+    return after(code, low, min(next, high));
+}
+
+struct Counts {
+    uvec4 lower, upper;
+};
+
+Counts by_search(uint unit, uint first_counter, int low, int high) {
+    Counts counts = Counts(uvec4(0u), uvec4(0u));
+    uint first = first_code(unit), last = first_code(unit + 1u) - 1u;
+    int place = first == 0u ? low : after(first - 1u, low, high);
+    while (place < high) {
+        uint code = code_at(place);
+        if (code > last) break;
+        int end = end_of(code, place + 1, high);
+        uvec2 each = once(unit, code - first, first_counter);
+        counts.lower += uint(end - place) * bytes_of(each.x);
+        counts.upper += uint(end - place) * bytes_of(each.y);
+        place = end;
+    }
+    return counts;
+}
+
+uint how_many(bvec4 of) {
+    uvec4 ones = uvec4(of);
+    return ones.x + ones.y + ones.z + ones.w;
+}
+
+Counts by_looking(uint unit, uint first_counter, int low, int high) {
+    uint first = first_code(unit), last = first_code(unit + 1u) - 1u;
+    uint before = 0u, until = 0u;
+    for (int four = low >> 2; 4 * four < high; ++four) {
+        uvec4 codes = four_codes(four);
+        before += how_many(lessThan(codes, uvec4(first)));
+        until += how_many(lessThanEqual(codes, uvec4(last)));
+    }
+    int base = low & ~3;  // what lies before `low` is of units before
+    int end = min(base + int(until), high);
+    uvec2 all = uvec2(0u);
+    for (int place = base + int(before); place < end; ++place)
+        all += once(unit, code_at(place) - first, first_counter);
+    return Counts(bytes_of(all.x), bytes_of(all.y));
+}
+
+Counts counts_of(uint unit, uint first_counter) {
+    int group = int(unit) >> group_log2;
+    int low = start_of(group), high = start_of(group + 1);
+    if (high - low > few) return by_search(unit, first_counter, low, high);
+    return by_looking(unit, first_counter, low, high);
+}
 
 void main() {
     ivec2 place = ivec2(gl_FragCoord.xy);
     int t = place.y << table_log2 | place.x;
-    counters = texelFetch(texture1, place, 0);
+#ifdef PACKED
+    counters = vec4(0.0);
     if (t >= table_texels) return;  // what fills the last row
-    uvec4 counts = counts_of(t - first_texel);
+    Counts counts = counts_of(uint(t), 0u);
+    if (any(greaterThan(max(counts.lower, counts.upper), uvec4(4095u)))) discard;
+    counters = vec4(counts.lower) + 4096.0 * vec4(counts.upper);
+#else
+    counters = texelFetch(texture1, place, 0);
+    if (t >= table_texels) return;
+#if BUCKET == 0
+    uvec4 counts = counts_of(uint(t), 0u).lower;
+#else
+    uvec4 counts = counts_of(uint(t / (BUCKET / 4)), 4u * uint(t % (BUCKET / 4))).lower;
+#endif
     counters = removes != 0 ? counters - counts : counters + counts;
+#endif
 }

@@ -55,13 +55,20 @@ uint hash(uvec2 key, int function) {
     return all.y;
 }
 
-// hash mod COLUMNS; src/sketch/reciprocal.hpp says how.
+#ifndef COLUMNS_ARE_POWER
+// hash / COLUMNS; src/sketch/reciprocal.hpp says how.
+uint quotient_of(uint hash) {
+    uint t = high_product(hash, COLUMNS_RECIPROCAL);
+    return (t + ((hash - t) >> 1)) >> COLUMNS_SHIFT;
+}
+#endif
+
+// hash mod COLUMNS.
 uint column_of(uint hash) {
 #ifdef COLUMNS_ARE_POWER
     return hash & (COLUMNS - 1u);
 #else
-    uint t = high_product(hash, COLUMNS_RECIPROCAL);
-    return hash - ((t + ((hash - t) >> 1)) >> COLUMNS_SHIFT) * COLUMNS;
+    return hash - quotient_of(hash) * COLUMNS;
 #endif
 }
 

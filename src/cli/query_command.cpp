@@ -52,6 +52,7 @@ struct QueryCommand {
     int device = -1;
     QueryOptions options;
     JoinMethod join = JoinMethod::Auto;
+    std::size_t join_block = 0;
 
     void run();
 
@@ -148,7 +149,10 @@ void QueryCommand::open_processor() {
 QueryPlan QueryCommand::plan(const std::vector<Table>& tables, const SqlTypes& known) const {
     return checked([&] {
         auto query = typed(query_, known);
-        if (query.join) query.join->method = join;
+        if (query.join) {
+            query.join->method = join;
+            query.join->block_rows = join_block;
+        }
         return tables.size() == 1 ? QueryPlan(query, tables[0].columns())
                                   : QueryPlan(query, tables[0].columns(), tables[1].columns());
     });
@@ -259,6 +263,12 @@ void add_options(CLI::App& verb, QueryCommand& command) {
                     "GPU; merge: both columns sorted; auto: the quicker one for so many rows")
         ->transform(one_of(join_words))
         ->default_str("auto");
+    verb.add_option(
+            "--join-block", command.join_block,
+            "loops by passes: rows of the left table whose pairs are found at a time, a multiple of 4 (default: "
+            "as many as fit)")
+        ->transform(count_up_to(std::uint64_t{1} << 31U))
+        ->type_name("B");
     verb.add_option("--sums", command.options.sums,
                     "exact; or with --engine depth float32: as SIGMOD'04 has semi-linear queries, rounded at each step")
         ->transform(one_of(sum_words))

@@ -106,9 +106,8 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
             sorter->sort_with_index(keys, index);
         }
     };
-    const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take) {
-        return matching()(ranges, keys, take);
-    };
+    const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
+                              const TakeMatches& take) { return matching()(ranges, keys, block_rows, take); };
     const bool on_software = !context || context->info().software;
     auto with = tuning;
     with.engine_groups = engine == QueryEngine::Cpu ? 0 : gpu_engine_groups;
@@ -126,7 +125,8 @@ TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
         return engines.has_room(engine, table, std::array{column});
     };
     tools.match = [this](const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
-                         const TakeMatches& take) { return matching()(left, right, as, places, take); };
+                         std::size_t block_rows,
+                         const TakeMatches& take) { return matching()(left, right, as, places, block_rows, take); };
     return tools;
 }
 
@@ -302,8 +302,7 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
     const auto left_table = table_of(left, a), right_table = table_of(right, b);
     const auto left_words = words_of(left_rows), right_words = words_of(right_rows);
     return detail::query::join({*left_table, a, left_words ? &*left_words : nullptr},
-                               {*right_table, b, right_words ? &*right_words : nullptr}, on.band, on.method, tools,
-                               take_more);
+                               {*right_table, b, right_words ? &*right_words : nullptr}, on, tools, take_more);
 }
 
 // ---- PendingCount

@@ -73,11 +73,6 @@ std::size_t table_texels(const Shape& shape) {
     return (shape.seen_cells() + 3) / 4;
 }
 
-// What the table consists of, to Sort: counters, or buckets.
-std::uint64_t units_of(const Shape& shape) {
-    return shape.bucket() == 0 ? shape.cells() : shape.columns();
-}
-
 // Some forms go over the whole table for each slice, so those of large ones are larger.
 std::size_t slice_of(const Shape& shape) {
     return std::max(std::bit_floor(shape.seen_cells() / 4), most_keys);
@@ -125,7 +120,6 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
       masks_(device, gl::Format::R32ui, static_cast<int>(Shape::masks), 1),
       grid_(Grid::of(table_texels(shape))),
       slice_keys_(slice_of(shape)),
-      part_units_(std::uint64_t{1} << (shape.bucket() == 0 ? 31U : 21U)),
       instead_of_packed_(refusal(device, shape, SketchEngine::Sort) ? SketchEngine::BlendCounters
                                                                     : SketchEngine::Sort) {
     const auto masks = shape_.mask_table();
@@ -259,8 +253,12 @@ DeviceTable::Pending& DeviceTable::make_pending(SketchEngine form) {
     const auto layers = layers_of(shape_, form);
     const auto grid = Grid::of(pending_texels(shape_, form));
     const auto format = layers == 0 ? gl::Format::R32f : gl::Format::Rgba32f;
-    auto& made =
-        pending_.emplace(Pending{form, grid, pass::Target(device_, format, grid.width(), grid.height, layers)});
+    return pending_.emplace(Pending{form, grid, pass::Target(device_, format, grid.width(), grid.height, layers)});
+}
+
+DeviceTable::Pending& DeviceTable::cleared_pending(SketchEngine form) {
+    if (pending_ && pending_->form == form) return *pending_;
+    auto& made = make_pending(form);
     gl::fill(device_, made.target.texture, 0);
     return made;
 }
@@ -268,7 +266,7 @@ DeviceTable::Pending& DeviceTable::make_pending(SketchEngine form) {
 void DeviceTable::blend(const KeyTextures& keys, Sign sign, SketchEngine form) {
     if (pending_ && (pending_->form != form || pending_->sign != sign || pending_->weight + keys.weight > exact))
         carry();
-    auto& onto = pending_ && pending_->form == form ? *pending_ : make_pending(form);
+    auto& onto = cleared_pending(form);
     onto.sign = sign;
     draw_points(keys, onto);
     onto.weight += keys.weight;
@@ -287,7 +285,7 @@ void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
                (pending_->form == form && pending_->sign == sign && pending_->weight + keys.weight <= packed_exact);
     };
     if (!fits()) carry();
-    auto& onto = pending_ && pending_->form == form ? *pending_ : make_pending(form);
+    auto& onto = cleared_pending(form);
     onto.sign = sign;
     draw_points(keys, onto);
     onto.weight += keys.weight;
@@ -386,60 +384,28 @@ void DeviceTable::carry_to_table() {
            .uniforms = std::move(uniforms)});
 }
 
-// Codes have 32 bits, and the highest of all is for what is of no part. So larger tables are done in parts, each of
-// whole rows of texels.
-void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
-    carry();
-    if (!merge_) merge_.emplace(device_, workers_);
-    if (!next_.texture) next_ = pass::Target(device_, gl::Format::Rgba32ui, grid_.width(), grid_.height);
-    const auto units = units_of(shape_), each = units < 2 * part_units_ ? units : part_units_;
-    for (std::uint64_t first = 0; first < units; first += each)
-        count_part(keys, sign, first, std::min(each, units - first));
-    std::swap(table_, next_);
-    is_empty_ = false;
+RunCounter& DeviceTable::runs() {
+    if (!runs_) runs_.emplace(device_, workers_, shape_, hash_prelude_, masks_);
+    return *runs_;
 }
 
-// Sorts the places of a part, and counts them into next_.
-void DeviceTable::count_part(const KeyTextures& keys, Sign sign, std::uint64_t first, std::uint64_t units) {
-    const auto per_key = shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1;
-    const auto count = static_cast<int>(keys.count * per_key);
-    const auto sorted = merge_->sort_drawn(
-        {KeyType::U32, Order::Ascending, false}, keys.count * per_key,
-        [&](const pass::Target& on, std::size_t rows) {
-            const auto& source = on.texture;
-            const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.width(), static_cast<int>(rows))});
-            auto uniforms = key_uniforms(*keys.keys, keys.first);
-            uniforms.set("count", count).set("target_width", source.width());
-            uniforms.set("first_unit", static_cast<unsigned>(first)).set("part_units", static_cast<unsigned>(units));
-            draw(device_, {.name = "places of keys",
-                           .program = &programs_.get("sketch/codes.frag", shaders::sketch_codes_frag,
-                                                     hash_prelude_ + key_prelude(false)),
-                           .inputs = {keys.keys, nullptr, &positions_},
-                           .uniforms = std::move(uniforms),
-                           .target = &on.framebuffer,
-                           .quads = &quads});
-        });
-    // In texels of the table; the last part goes on to the end of the last row.
-    const auto unit_cells = static_cast<std::uint64_t>(std::max(shape_.bucket(), 1));
-    const auto begin = static_cast<int>(first * unit_cells / 4);
-    const auto end =
-        std::min(static_cast<int>(((first + units) * unit_cells + 3) / 4), static_cast<int>(table_texels(shape_)));
-    const auto end_row = (end + grid_.width() - 1) >> grid_.width_log2;
-    const gl::QuadList rows(device_,
-                            {gl::rectangle(0, begin >> grid_.width_log2, grid_.width(), static_cast<int>(end_row))});
-    auto uniforms = table_uniforms();
-    uniforms.set("count", count)
-        .set("first_texel", begin)
-        .set("part_texels", end - begin)
-        .set("removes", sign == Sign::Minus ? 1 : 0)
-        .set(sorted.uniforms);
-    draw(device_, {.name = "count runs",
-                   .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag,
-                                             hash_prelude_ + sorted.prelude),
-                   .inputs = {sorted.keys, &table_.texture, &positions_},
-                   .uniforms = std::move(uniforms),
-                   .target = &next_.framebuffer,
-                   .quads = &rows});
+void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
+    constexpr auto packed = SketchEngine::BlendPacked;
+    const bool onto_nothing = is_empty_ && is_carried() && sign == Sign::Plus && device_.features.exact_counts &&
+                              device_.features.float_blending && layers_of(shape_, packed) == 1;
+    carry();
+    runs().sort({.keys = *keys.keys,
+                 .count = keys.count,
+                 .key_prelude = key_prelude(false),
+                 .key_uniforms = key_uniforms(*keys.keys, keys.first)});
+    if (onto_nothing) {
+        auto& onto = pending_ && pending_->form == packed ? *pending_ : make_pending(packed);
+        onto.sign = sign;
+        onto.weight = keys.weight;
+        if (runs().count_packed(onto.target, onto.grid)) return;
+        pending_.reset();
+    }
+    renew(runs().onto(table_.texture, grid_, static_cast<int>(table_texels(shape_)), sign));
 }
 
 // ---- whole tables ----------------------------------------------------------------------------------------------

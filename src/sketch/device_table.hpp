@@ -15,8 +15,8 @@
 #include "pass/transfer.hpp"
 #include "sketch/device_levels.hpp"
 #include "sketch/host_table.hpp"
+#include "sketch/run_counter.hpp"
 #include "sketch/shape.hpp"
-#include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::sketch {
 
@@ -69,8 +69,8 @@ class DeviceTable {
 
     // Keys that are added at once, at most; for tests to make it small.
     [[nodiscard]] std::size_t& slice_keys() { return slice_keys_; }
-    // Buckets, or counters of a table of rows, in a part of a table that Sort cannot count at once: whole rows of texels.
-    [[nodiscard]] std::uint64_t& part_units() { return part_units_; }
+    // Of Sort.
+    RunCounter& runs();
 
     static constexpr std::uint64_t exact = std::uint64_t{1} << 24U;  // a float holds all integers up to it
     static constexpr std::uint64_t packed_exact = (1U << 12U) - 1;   // and of two counters in a float, each
@@ -98,13 +98,13 @@ class DeviceTable {
     void add_slice(const KeyTextures& keys, Sign sign, SketchEngine engine);
     void add_slices(const KeyTextures& keys, Sign sign, SketchEngine engine);
     [[nodiscard]] std::size_t next_slice(const Batch& batch, std::size_t first) const;
-    Pending& make_pending(SketchEngine form);
+    Pending& make_pending(SketchEngine form);     // with whatever is in it
+    Pending& cleared_pending(SketchEngine form);  // that there is, or a new one
     void blend(const KeyTextures& keys, Sign sign, SketchEngine form);
     void blend_packed(const KeyTextures& keys, Sign sign);
     void draw_points(const KeyTextures& keys, const Pending& onto);
     [[nodiscard]] Checked check(const Pending& packed, std::uint64_t increments);
     void sort(const KeyTextures& keys, Sign sign);
-    void count_part(const KeyTextures& keys, Sign sign, std::uint64_t first, std::uint64_t units);
     void carry_to_table();
     // Draws a new table from the old one.
     void renew(gl::Pass pass);
@@ -124,12 +124,11 @@ class DeviceTable {
     std::optional<Pending> pending_;
     std::array<Lane, 2> lanes_;
     std::size_t lane_ = 0;
-    std::optional<sort::MergeSort> merge_;
+    std::optional<RunCounter> runs_;
     pass::Target estimates_;
     std::array<pass::Target, 4> sums_;  // of check(), each a 16th as wide and high as the one before
     pass::ReadBack read_back_;
     std::size_t slice_keys_;
-    std::uint64_t part_units_;
     // What a batch that runs over is full of are few keys that occur often, which cost Sort nothing.
     SketchEngine instead_of_packed_;
     int skip_packed_ = 0;  // batches, since one ran over

@@ -205,20 +205,22 @@ TEST_CASE("a query of pairs counts what it does not show") {
 TEST_CASE("joins that are left to the library go where they are quickest") {
     using namespace detail::query;  // NOLINT(google-build-using-namespace)
     int loops = 0, sorts = 0;
-    JoinTools tools{.function = "test",
-                    .sort_with_index =
-                        [&](Keys keys, std::span<std::uint32_t> index) {
-                            ++sorts;
-                            sort_with_index_on_cpu(keys, index);
-                        },
-                    .match = [&](auto ranges, auto keys, const auto& /*take*/) -> std::uint64_t {
-                        loops += ranges.size() && keys.size();
-                        return 0;
-                    }};
+    JoinTools tools{
+        .function = "test",
+        .sort_with_index =
+            [&](Keys keys, std::span<std::uint32_t> index) {
+                ++sorts;
+                sort_with_index_on_cpu(keys, index);
+            },
+        .match = [&](auto ranges, auto keys, std::size_t /*block_rows*/, const auto& /*take*/) -> std::uint64_t {
+            loops += ranges.size() && keys.size();
+            return 0;
+        }};
     const auto go = [&](std::size_t left, std::size_t right, JoinMethod method = JoinMethod::Auto) {
         loops = sorts = 0;
         const auto a = table_of(std::vector<float>(left, 1)), b = table_of(std::vector<float>(right, 2));
-        detail::query::join({*detail::Access::of(a), 0}, {*detail::Access::of(b), 0}, 0, method, tools,
+        detail::query::join({*detail::Access::of(a), 0}, {*detail::Access::of(b), 0},
+                            {.left = "k", .right = "k", .method = method}, tools,
                             [](auto /*pairs*/) { return Next::More; });
     };
     tools.tuning.gpu_comparisons_a_row = 1000;

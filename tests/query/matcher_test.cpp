@@ -38,9 +38,11 @@ Next append(Found& found, std::span<const Match> matches) {
     return Next::More;
 }
 
-Found by(Matcher& matcher, const std::vector<KeyRange>& ranges, const std::vector<Key>& keys) {
+Found by(Matcher& matcher, const std::vector<KeyRange>& ranges, const std::vector<Key>& keys,
+         std::size_t block_rows = 0) {
     Found found;
-    const auto n = matcher(ranges, keys, [&](std::span<const Match> matches) { return append(found, matches); });
+    const auto n =
+        matcher(ranges, keys, block_rows, [&](std::span<const Match> matches) { return append(found, matches); });
     CHECK(n == found.size());
     return found;
 }
@@ -110,8 +112,11 @@ class CountMatchPasses : public PassObserver {
 
 class CountJoins : public PassObserver {
   public:
-    void before(const PassEvent& pass) override { keys += pass.name == "join keys" ? 1 : 0; }
-    int keys = 0;
+    void before(const PassEvent& pass) override {
+        keys += pass.name == "join keys" ? 1 : 0;
+        blocks += pass.name == "match" ? 1 : 0;
+    }
+    int keys = 0, blocks = 0;
 };
 
 }  // namespace
@@ -128,7 +133,10 @@ TEST_CASE("matches of every size, key width and cut are those of plain loops") {
                 for (const Key spread : {Key{2}, Key{1} << 40U}) {
                     const Case some(random, rows, n, Key{1} << 33U, spread);
                     INFO("texels " << texels << ", keys " << n << ", rows " << rows << ", spread " << spread);
-                    CHECK((by(matcher, some.ranges, some.keys) == by_loops(some.ranges, some.keys)));
+                    const auto expected = by_loops(some.ranges, some.keys);
+                    CHECK((by(matcher, some.ranges, some.keys) == expected));
+                    for (const std::size_t block_rows : {1U, 7U, 64U, 1'000'000U})
+                        CHECK((by(matcher, some.ranges, some.keys, block_rows) == expected));
                 }
             }
         }
@@ -167,15 +175,16 @@ TEST_CASE("more pairs than are read back at once, by a matcher that is used whil
     const std::vector<KeyRange> ranges(1100, KeyRange{8, 2001});
     Found found;
     int calls = 0;
-    matcher(ranges, keys, [&](std::span<const Match> matches) {
+    matcher(ranges, keys, 0, [&](std::span<const Match> matches) {
         ++calls;
         CHECK(by(matcher, {{9, 9}, {7, 7}}, keys) == Found{{0, 2}, {1, 0}});
         return append(found, matches);
     });
     CHECK(calls > 2);
     CHECK((found == by_loops(ranges, keys)));
-    CHECK_THROWS_AS(matcher(ranges, keys, [](auto /*matches*/) -> Next { throw std::runtime_error("the caller's"); }),
-                    std::runtime_error);
+    CHECK_THROWS_AS(
+        matcher(ranges, keys, 0, [](auto /*matches*/) -> Next { throw std::runtime_error("the caller's"); }),
+        std::runtime_error);
     CHECK(by(matcher, {{9, 9}}, keys) == Found{{0, 2}});
     scope.check();
 }
@@ -341,6 +350,14 @@ TEST_CASE("columns of every type join on the GPU as on the CPU, selected or not,
                 context.observe(nullptr);
                 CHECK((found == expected));
                 CHECK(passes.keys == 1);  // made on the GPU
+                if (some) continue;
+                auto in_blocks = on;
+                in_blocks.block_rows = 150;  // 152 of them
+                CountJoins more;
+                context.observe(&more);
+                CHECK((joined(processor, in_blocks, some) == expected));
+                context.observe(nullptr);
+                CHECK(more.blocks > passes.blocks);
             }
         }
         // Beyond what doubles hold, the CPU decides.

@@ -273,7 +273,7 @@ TEST_CASE("Keys in memory and in a texture are added in slices") {
             table.slice_keys() = 1'000;
             table.add(texture, keys.size(), Sign::Plus, engine);
             table.add(batch, Sign::Plus, engine);
-            table.part_units() = 256;  // of Sort: parts of the table
+            table.runs().ranked_from() = 256;  // of Sort: buckets
             table.add(batch, Sign::Plus, engine);
             HostTable found(shape), expected(shape);
             table.add_to(found);

@@ -197,9 +197,9 @@ Loops loops(const Side<double>& left, const Side<double>& right, const Near& nea
 
 template <class T>
 std::uint64_t nested_loops_on_gpu(const Side<T>& left, const Side<T>& right, const Near& near, const MatchAll& match,
-                                  PairChunk& chunk) {
+                                  std::size_t block_rows, PairChunk& chunk) {
     const auto made = loops(left, right, near);
-    return match(made.ranges, made.keys, [&](std::span<const Match> matches) {
+    return match(made.ranges, made.keys, block_rows, [&](std::span<const Match> matches) {
         for (const auto& [range, key] : matches) {
             if (chunk.enough()) return Next::Enough;
             chunk.add(made.rows[range], right.rows[key]);
@@ -257,15 +257,16 @@ std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const Jo
 }
 
 template <class T>
-std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, JoinMethod method, const JoinTools& tools,
+std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, const Join& on, const JoinTools& tools,
                     const std::function<Next(std::span<const RowPair>)>& take) {
     if (left.keys.empty() || right.keys.empty()) return 0;
     PairChunk chunk(tools.tuning.chunk, take);
-    const auto way = method == JoinMethod::Auto        ? quickest(left.keys.size(), right.keys.size(), tools)
-                     : method == JoinMethod::SortMerge ? JoinWay::SortMerge
-                     : tools.match                     ? JoinWay::LoopsOnGpu
-                                                       : JoinWay::LoopsOnCpu;
-    const auto found = way == JoinWay::LoopsOnGpu   ? nested_loops_on_gpu(left, right, near, tools.match, chunk)
+    const auto way = on.method == JoinMethod::Auto        ? quickest(left.keys.size(), right.keys.size(), tools)
+                     : on.method == JoinMethod::SortMerge ? JoinWay::SortMerge
+                     : tools.match                        ? JoinWay::LoopsOnGpu
+                                                          : JoinWay::LoopsOnCpu;
+    const auto found = way == JoinWay::LoopsOnGpu
+                           ? nested_loops_on_gpu(left, right, near, tools.match, on.block_rows, chunk)
                        : way == JoinWay::LoopsOnCpu ? nested_loops(left, right, near, chunk)
                                                     : sort_merge(std::move(left), std::move(right), near, tools, chunk);
     chunk.flush();
@@ -282,7 +283,7 @@ JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools
     return on_gpu ? JoinWay::LoopsOnGpu : JoinWay::SortMerge;
 }
 
-std::uint64_t join(const JoinSide& left, const JoinSide& right, double band, JoinMethod method, const JoinTools& tools,
+std::uint64_t join(const JoinSide& left, const JoinSide& right, const Join& on, const JoinTools& tools,
                    const std::function<Next(std::span<const RowPair>)>& take) {
     constexpr std::size_t most = std::size_t{1} << 31U;
     for (const auto rows : {left.table.rows, right.table.rows}) {
@@ -291,12 +292,12 @@ std::uint64_t join(const JoinSide& left, const JoinSide& right, double band, Joi
                                   std::to_string(rows));
     }
     const auto type = [](const JoinSide& side) { return side.table.columns[side.column]->type; };
-    const Near near(band);
+    const Near near(on.band);
     if (type(left) == ColumnType::Text)
-        return pairs(texts(left, right.table), texts(right, right.table), near, method, tools, take);
+        return pairs(texts(left, right.table), texts(right, right.table), near, on, tools, take);
     if (is_float(type(left)) || is_float(type(right)))
-        return pairs(doubles(tools.function, left), doubles(tools.function, right), near, method, tools, take);
-    return pairs(integers(left), integers(right), near, method, tools, take);
+        return pairs(doubles(tools.function, left), doubles(tools.function, right), near, on, tools, take);
+    return pairs(integers(left), integers(right), near, on, tools, take);
 }
 
 }  // namespace quadmill::detail::query

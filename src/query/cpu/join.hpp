@@ -31,8 +31,9 @@ struct Match {
 using TakeMatches = std::function<Next(std::span<const Match>)>;
 // Nested loops on the GPU: gives the ranges and the keys in them to `take`, by range, then by key. Returns how many there
 // are.
-using MatchAll =
-    std::function<std::uint64_t(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take)>;
+// `block_rows` is Join's.
+using MatchAll = std::function<std::uint64_t(std::span<const KeyRange> ranges, std::span<const Key> keys,
+                                             std::size_t block_rows, const TakeMatches& take)>;
 
 struct JoinTools {
     const char* function;  // that messages begin with
@@ -72,7 +73,7 @@ enum class JoinWay { LoopsOnCpu, LoopsOnGpu, SortMerge };
 // are, also when `take` has had enough. Pre: both columns are of text or both of numbers, and in memory.
 // Throws InvalidArgument where a number of one side and the type of the other cannot be compared exactly as doubles (an
 // integer beyond 2^53), or a table has more than 2^31 rows.
-std::uint64_t join(const JoinSide& left, const JoinSide& right, double band, JoinMethod method, const JoinTools& tools,
+std::uint64_t join(const JoinSide& left, const JoinSide& right, const Join& on, const JoinTools& tools,
                    const std::function<Next(std::span<const RowPair>)>& take);
 
 }  // namespace quadmill::detail::query

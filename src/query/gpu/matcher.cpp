@@ -48,14 +48,17 @@ struct Tiling {
     std::size_t groups, rows;  // at once
     std::size_t parts;         // of the keys
 
-    Tiling(std::size_t ranges, std::size_t keys, std::size_t texels, std::size_t max_size) {
+    // `block_rows`: Join's.
+    Tiling(std::size_t ranges, std::size_t keys, std::size_t block_rows, std::size_t texels, std::size_t max_size) {
         const auto all_words = up(keys, Shape::rows_a_word);
         words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, least_line))});
         lines = std::min(up(all_words, words), texels / words);
         parts = up(keys, part_keys());
         const auto wanted = up(ranges, group);
         const auto most = std::min(texels / (words * lines), max_size / lines);
-        groups = parts == 1 ? up(wanted, up(wanted, most)) : 1;
+        groups = parts > 1        ? 1
+                 : block_rows > 0 ? std::min({wanted, most, up(block_rows, group)})
+                                  : up(wanted, up(wanted, most));
         rows = parts == 1 ? groups * group : 1;
     }
     [[nodiscard]] std::size_t part_keys() const { return words * lines * Shape::rows_a_word; }
@@ -71,8 +74,8 @@ int height_for(std::size_t lines, const gl::Device& device) {
 // One call.
 class MatchRun {
   public:
-    MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, std::size_t keys, bool wide,
-             const TakeMatches& take);
+    MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, std::size_t keys, std::size_t block_rows,
+             bool wide, const TakeMatches& take);
     virtual ~MatchRun() = default;
     std::uint64_t operator()();
 
@@ -106,14 +109,14 @@ class MatchRun {
     std::vector<Match> pairs_;
 };
 
-MatchRun::MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, std::size_t keys, bool wide,
-                   const TakeMatches& take)
+MatchRun::MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, std::size_t keys, std::size_t block_rows,
+                   bool wide, const TakeMatches& take)
     : device_(matcher.device_),
       workers_(matcher.workers_),
       programs_(matcher.programs_),
       kept_(kept),
       wide_(wide),
-      tiling_(ranges, keys, matcher.texels_, static_cast<std::size_t>(device_.info.max_texture_size)),
+      tiling_(ranges, keys, block_rows, matcher.texels_, static_cast<std::size_t>(device_.info.max_texture_size)),
       ranges_(ranges),
       keys_(keys),
       take_(take) {
@@ -203,13 +206,13 @@ namespace {
 class MatchOfMemory final : public MatchRun {
   public:
     MatchOfMemory(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
-                  const TakeMatches& take)
-        : MatchOfMemory(matcher, kept, ranges, keys, Code::of(keys), take) {}
+                  std::size_t block_rows, const TakeMatches& take)
+        : MatchOfMemory(matcher, kept, ranges, keys, block_rows, Code::of(keys), take) {}
 
   private:
     MatchOfMemory(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
-                  const Code& code, const TakeMatches& take)
-        : MatchRun(matcher, kept, ranges.size(), keys.size(), code.wide, take),
+                  std::size_t block_rows, const Code& code, const TakeMatches& take)
+        : MatchRun(matcher, kept, ranges.size(), keys.size(), block_rows, code.wide, take),
           ranges_(ranges),
           keys_(keys),
           code_(code) {}
@@ -259,8 +262,8 @@ bool narrow_keys(const TextureSide& side, Pair::As as) {
 class MatchOfTextures final : public MatchRun {
   public:
     MatchOfTextures(Matcher& matcher, Matcher::Kept& kept, const TextureSide& left, const TextureSide& right,
-                    Pair::As as, const gl::Texture* places, const TakeMatches& take)
-        : MatchRun(matcher, kept, left.count, right.count, !narrow_keys(right, as), take),
+                    Pair::As as, const gl::Texture* places, std::size_t block_rows, const TakeMatches& take)
+        : MatchRun(matcher, kept, left.count, right.count, block_rows, !narrow_keys(right, as), take),
           sides_{&left, &right},
           as_(as),
           places_(places) {
@@ -341,20 +344,20 @@ std::unique_ptr<Matcher::Kept> Matcher::take_kept() {
     return kept_ ? std::move(kept_) : std::make_unique<Kept>(device_, programs_);
 }
 
-std::uint64_t Matcher::operator()(std::span<const KeyRange> ranges, std::span<const Key> keys,
+std::uint64_t Matcher::operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
                                   const TakeMatches& take) {
     if (ranges.empty() || keys.empty()) return 0;
     auto kept = take_kept();
-    const auto found = MatchOfMemory(*this, *kept, ranges, keys, take)();
+    const auto found = MatchOfMemory(*this, *kept, ranges, keys, block_rows, take)();
     kept_ = std::move(kept);
     return found;
 }
 
 std::uint64_t Matcher::operator()(const TextureSide& left, const TextureSide& right, Pair::As as,
-                                  const gl::Texture* places, const TakeMatches& take) {
+                                  const gl::Texture* places, std::size_t block_rows, const TakeMatches& take) {
     if (left.count == 0 || right.count == 0) return 0;
     auto kept = take_kept();
-    const auto found = MatchOfTextures(*this, *kept, left, right, as, places, take)();
+    const auto found = MatchOfTextures(*this, *kept, left, right, as, places, block_rows, take)();
     kept_ = std::move(kept);
     return found;
 }

@@ -30,11 +30,12 @@ class Matcher {
     // Tests ask for few texels of matches at once. Pre: `texels` is a power of two from 32 on.
     Matcher(gl::Device& device, unsigned threads, std::size_t texels = std::size_t{1} << 20U);
     // As MatchAll says. `take` may use the same matcher. Pre: a session is open.
-    std::uint64_t operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, const TakeMatches& take);
+    std::uint64_t operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
+                             const TakeMatches& take);
     // Rows with equal keys, by left row, then by right row: nothing but the pairs leaves the GPU. The columns compare
     // `as` a Pair's; `places`: of the left side's texts in the right side's dictionary, 1024 a line, or null.
     std::uint64_t operator()(const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
-                             const TakeMatches& take);
+                             std::size_t block_rows, const TakeMatches& take);
 
     // What calls may take over from those before.
     struct Kept {

@@ -338,8 +338,7 @@ void Run::join(std::size_t node, const std::function<Next(std::span<const RowPai
     if (!found) {
         const auto left_words = left.words(), right_words = right.words();
         found = query::join({*tables_.data[0], a, left_words ? &*left_words : nullptr},
-                            {*tables_.data[1], b, right_words ? &*right_words : nullptr}, on.band, on.method,
-                            tools_.join, take);
+                            {*tables_.data[1], b, right_words ? &*right_words : nullptr}, on, tools_.join, take);
     }
     const auto pairs = *found;
     log_.add(node, pairs, time.ms());

@@ -100,7 +100,7 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     }
     PairChunk chunk(tools.tuning.chunk, take);
     const auto found = textures.match(l.side(left.column), r.side(right.column), *as, places ? &places : nullptr,
-                                      [&](std::span<const Match> matches) {
+                                      on.block_rows, [&](std::span<const Match> matches) {
                                           for (const auto& [row, partner] : matches) {
                                               if (chunk.enough()) return Next::Enough;
                                               chunk.add(row, partner);

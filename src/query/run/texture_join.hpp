@@ -18,8 +18,9 @@ namespace quadmill::detail::query {
 struct TextureSide;
 
 // Nested loops on the GPU, of textures: as Matcher has them.
-using MatchTextures = std::function<std::uint64_t(const TextureSide& left, const TextureSide& right, Pair::As as,
-                                                  const gl::Texture* places, const TakeMatches& take)>;
+using MatchTextures =
+    std::function<std::uint64_t(const TextureSide& left, const TextureSide& right, Pair::As as,
+                                const gl::Texture* places, std::size_t block_rows, const TakeMatches& take)>;
 
 // A table, the column of it that is joined, and the rows that count, by any engine of the GPU; null: all.
 struct SelectedSide {

@@ -1,0 +1,13 @@
+// Sorted codes, from the merge engine's order to rows of texels, so that what searches them has few sums to do.
+//     texture0   in banked.glsl's or tiles.glsl's order
+uniform highp usampler2DArray texture0;
+uniform int count;
+uniform int codes_log2;
+out uvec4 codes;
+
+void main() {
+    int first = 4 * (int(gl_FragCoord.y) << codes_log2 | int(gl_FragCoord.x));
+    uvec4 found;
+    for (int c = 0; c < 4; ++c) found[c] = first + c < count ? sorted_key(texture0, first + c) : 0xffffffffu;
+    codes = found;
+}

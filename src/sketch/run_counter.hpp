@@ -1,0 +1,72 @@
+// Inserts without a scatter (SketchEngine::Sort): the places of a batch's keys are sorted by the merge engine, and each
+// texel of the table finds its own among them and counts them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gl/device.hpp"
+#include "gl/pass.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+#include "sketch/shape.hpp"
+#include "sketch/word_texels.hpp"
+#include "sort/merge/merge_sort.hpp"
+
+namespace quadmill::detail::sketch {
+
+// Pre of every call: a session is open.
+class RunCounter {
+  public:
+    // `hash_prelude` is shaders/sketch/hash.glsl with its constants; `masks` has the bits of each mask.
+    RunCounter(gl::Device& device, cpu::Workers& workers, const Shape& shape, std::string hash_prelude,
+               const gl::Texture& masks);
+
+    struct Batch {
+        const gl::Texture& keys;
+        std::size_t count;
+        std::string key_prelude;
+        gl::Uniforms key_uniforms;
+    };
+    // Sorts the places of a batch, which the next calls count. Does not wait for the GPU.
+    void sort(const Batch& batch);
+
+    // The pass, but for its target and quads, that draws the table with the batch added or taken off.
+    [[nodiscard]] gl::Pass onto(const gl::Texture& table, const Grid& grid, int table_texels, Sign sign);
+
+    // Draws all of a texture of packed buckets (shaders/sketch/bucket.frag) for the batch alone. Waits for the GPU, and
+    // tells whether no counter was more than 12 bits hold.
+    [[nodiscard]] bool count_packed(const pass::Target& packed, const Grid& grid);
+
+    // Buckets from which on codes are ranks of hashes (shaders/sketch/codes.glsl).
+    [[nodiscard]] std::uint32_t& ranked_from() { return ranked_from_; }
+
+  private:
+    [[nodiscard]] std::string codes_prelude() const;
+    [[nodiscard]] int units() const;
+    [[nodiscard]] gl::Pass counting(const char* packed, const Grid& grid, int texels);
+    void put_in_order(const sort::MergeSort::OnGpu& sorted);
+    // Where the places of groups of 2^log2 units begin.
+    struct Starts {
+        Starts(gl::Device& device, int units, int group_log2);
+        int log2;
+        Grid grid;
+        pass::Target places;
+    };
+    void find(const Starts& starts, const Starts* outer);
+
+    gl::Device& device_;
+    const Shape& shape_;
+    std::string hash_prelude_;
+    const gl::Texture& masks_;
+    pass::Programs programs_;
+    sort::MergeSort merge_;
+    int places_ = 0;
+    Grid codes_grid_;
+    pass::Target codes_;  // of all places, in order
+    Starts outer_starts_, starts_;
+    gl::Query samples_;
+    std::uint32_t ranked_from_;
+};
+
+}  // namespace quadmill::detail::sketch
