@@ -2,9 +2,13 @@
 // the table, whose counters are 4 t to 4 t + 3.
 //     texture0   the table, in rows of 2^table_log2 texels
 //     texture1   what was blended, in rows of 2^pending_log2 texels: a counter a texel (FORM 0, pending.glsl), or a
-//                bucket a texel of each layer, four counters (FORM 1) or eight (FORM 2) of it
+//                bucket a texel of each layer, four counters (FORM 1) or eight (FORM 2) of it, or eight of 16 bits in
+//                a texel (FORM 3, count_runs.frag)
 uniform highp usampler2D texture0;
-#if FORM != 0
+#if FORM == 3
+uniform highp usampler2D texture1;
+uniform int pending_log2;
+#elif FORM != 0
 uniform highp sampler2DArray texture1;
 uniform int pending_log2;
 #endif
@@ -20,7 +24,10 @@ uvec4 pending_of(int t) {
     int bucket = t / (BUCKET / 4);
     int part = t % (BUCKET / 4);
     ivec2 place = ivec2(bucket & ((1 << pending_log2) - 1), bucket >> pending_log2);
-#if FORM == 1
+#if FORM == 3
+    uvec4 halves = texelFetch(texture1, place, 0);
+    return part != 0 ? halves >> 16 : halves & 0xffffu;
+#elif FORM == 1
     return uvec4(texelFetch(texture1, ivec3(place, part), 0));
 #else
     uvec4 both = uvec4(texelFetch(texture1, ivec3(place, part >> 1), 0));

@@ -15,6 +15,7 @@ uint code_of(int i) {
 void main() {
     int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
     uvec4 found;  // OpenGL ES allows no index of an output but a constant
-    for (int c = 0; c < 4; ++c) found[c] = first + c < count ? code_of(first + c) : 0xffffffffu;
-    codes = found;
+    for (int c = 0; c < 4; ++c) found[c] = code_of(min(first + c, count - 1));
+    bvec4 is_one = lessThan(first + ivec4(0, 1, 2, 3), ivec4(count));
+    codes = found | (uvec4(is_one) - 1u);
 }

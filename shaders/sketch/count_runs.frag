@@ -1,16 +1,14 @@
 // Inserts without a scatter: each texel of the table finds the places of its unit among those that are sorted, and counts
 // them. Where a group of units has few, it looks at all of them; else it searches, and a run of equal codes costs the
 // logarithm of its length: keys that occur often cost no more than others.
-//     texture1   the table, four counters a texel in rows of 2^table_log2 texels; not with PACKED: eight counters a
-//                texel (bucket.frag) onto nothing, and fragments that would run over write nothing
+//     texture1   the table, four counters a texel in rows of 2^table_log2 texels; not with HALVES: eight counters a
+//                texel, c and in its upper half c + 4, onto nothing, and fragments that would run over write nothing
 //     texture3   where groups of 2^group_log2 units begin (group_starts.frag), in rows of 2^starts_log2
-#ifdef PACKED
-out vec4 counters;
-#else
+#ifndef HALVES
 uniform highp usampler2D texture1;
 uniform int removes;
-out uvec4 counters;
 #endif
+out uvec4 counters;
 uniform highp usampler2D texture3;
 uniform int table_texels;
 uniform int table_log2;
@@ -103,12 +101,12 @@ Counts counts_of(uint unit, uint first_counter) {
 void main() {
     ivec2 place = ivec2(gl_FragCoord.xy);
     int t = place.y << table_log2 | place.x;
-#ifdef PACKED
-    counters = vec4(0.0);
+#ifdef HALVES
+    counters = uvec4(0u);
     if (t >= table_texels) return;  // what fills the last row
     Counts counts = counts_of(uint(t), 0u);
-    if (any(greaterThan(max(counts.lower, counts.upper), uvec4(4095u)))) discard;
-    counters = vec4(counts.lower) + 4096.0 * vec4(counts.upper);
+    if (any(greaterThan(max(counts.lower, counts.upper), uvec4(0xffffu)))) discard;
+    counters = counts.lower | counts.upper << 16;
 #else
     counters = texelFetch(texture1, place, 0);
     if (t >= table_texels) return;

@@ -3,9 +3,10 @@
 //     texture3   the table: four counters a texel, in rows of 2^table_log2; of LEVELS two texels a bucket, 28 counters
 //                of 8 bits and the index of its high ones
 //                of PENDING what was blended packed, a bucket a texel of each layer, the table being empty
+//                of HALVES what was counted so: eight counters of 16 bits in a texel
 //     texture4   of LEVELS: high counters, seven texels a bucket, in rows of 2^high_log2
 // SAME_PLACES: keys and estimates lie in rows of one width.
-#ifdef PENDING
+#if defined(PENDING)
 uniform highp sampler2DArray texture3;
 #else
 uniform highp usampler2D texture3;
@@ -40,13 +41,21 @@ uint counter(uint cell) {
     uvec4 high = texelFetch(texture4, place_in(int(index - 1024u) * 7 + (slot >> 2), high_log2), 0);
     return low + component(high, uint(slot));
 }
-#elif !defined(PENDING)
+#elif !defined(PENDING) && !defined(HALVES)
 uint counter(uint cell) {
     return component(texelFetch(texture3, place_in(int(cell >> 2), table_log2), 0), cell);
 }
 #endif
 
-#if (BUCKET == 8 && !defined(LEVELS)) || defined(PENDING)
+#if defined(HALVES)
+// texture2 has all ones in the halves of counters that a mask lacks.
+uint least_of(uvec2 key) {
+    uint h = hash(key, 0);
+    uvec4 both = texelFetch(texture3, place_in(int(column_of(h)), table_log2), 0) | positions_of(h);
+    uvec4 least = min(both & 0xffffu, both >> 16);
+    return min(min(least.x, least.y), min(least.z, least.w));
+}
+#elif (BUCKET == 8 && !defined(LEVELS)) || defined(PENDING)
 // All ones where the mask has no bit of counters first to first + 3.
 uvec4 absent(uint mask, int first) {
     return ((uvec4(mask) >> uvec4(first, first + 1, first + 2, first + 3)) & 1u) - 1u;

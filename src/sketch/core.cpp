@@ -46,6 +46,10 @@ SketchEngine Core::device_engine() const {
     return DeviceTable::refusal(*detail::Access::of(*context_), shape_, best) ? SketchEngine::BlendCounters : best;
 }
 
+SketchEngine Core::chosen(const DeviceTable& table, SketchEngine usual, std::size_t keys) const {
+    return shape_.options().engine == SketchEngine::Auto ? table.quicker(usual, keys) : usual;
+}
+
 KeyTexels Core::key_texels() const {
     return {words_of(keys_) == 1 ? gl::Format::R32ui : gl::Format::Rg32ui, keys_ == SketchKeys::F32};
 }
@@ -120,12 +124,15 @@ void Core::add(const char* function, const Batch& batch, Sign sign) {
     }
     const auto n = n_after(function, batch.weight(0, batch.size), sign);
     if (batch.size == 0) return;
-    const auto engine = engine_for(batch, n);
+    auto engine = engine_for(batch, n);
     if (engine == SketchEngine::Cpu) {
         on_host().add(batch, sign, std::max(n, n_), workers_);
         place_ = Place::Host;
     } else {
-        change_device(function, [&](DeviceTable& table) { table.add(batch, sign, engine); });
+        change_device(function, [&](DeviceTable& table) {
+            if (batch.weights.empty()) engine = chosen(table, engine, batch.size);
+            table.add(batch, sign, engine);
+        });
     }
     n_ = n;
     ran_on_ = engine;
@@ -200,8 +207,11 @@ void Core::add_texture(const char* function, std::uint32_t keys, std::optional<s
     if (n > most_32 || n_ > most_32) refuse(function, "the GPU counts up to 2^32 - 1; insert from memory instead");
     if (shape_.kind() == SketchKind::Sf) refuse(function, "the table of Sf is filled by the CPU; insert from memory");
     if (count == 0) return;
-    const auto engine = device_engine();
-    change_device(function, [&](DeviceTable& table) { table.add(copied, count, sign, engine); });
+    auto engine = device_engine();
+    change_device(function, [&](DeviceTable& table) {
+        engine = chosen(table, engine, count);
+        table.add(copied, count, sign, engine);
+    });
     n_ = n;
     ran_on_ = engine;
 }

@@ -36,6 +36,7 @@ class Core {
     [[nodiscard]] std::uint64_t n_after(const char* function, std::uint64_t weight, Sign sign) const;
     [[nodiscard]] SketchEngine engine_for(const Batch& batch, std::uint64_t n) const;
     [[nodiscard]] SketchEngine device_engine() const;
+    [[nodiscard]] SketchEngine chosen(const DeviceTable& table, SketchEngine usual, std::size_t keys) const;
     HostTable& on_host();
     DeviceTable& on_device();
     void require_device(const char* function) const;

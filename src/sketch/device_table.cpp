@@ -5,8 +5,10 @@
 #include <cstring>
 #include <vector>
 
+#include "gl/lanes.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
+#include "sketch/choose.hpp"
 #include "sketch/reciprocal.hpp"
 
 namespace quadmill::detail::sketch {
@@ -138,6 +140,18 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
                 to[i] |= 1U << position;
         }
     });
+    if (shape.bucket() == 8) {
+        absent_ = gl::Texture(device_, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1);
+        send_words(device_, uploader, workers_, absent_, [&](std::size_t first, std::span<std::uint32_t> to) {
+            std::ranges::fill(to, ~std::uint32_t{0});
+            for (std::size_t i = 0; i < to.size(); ++i) {
+                const auto& mask = masks[(first + i) / 4];
+                for (const auto position : std::span(mask).first(static_cast<std::size_t>(shape_.depth()))) {
+                    if (position % 4 == (first + i) % 4) to[i] &= position < 4 ? 0xffff0000U : 0xffffU;
+                }
+            }
+        });
+    }
     if (shape.kind() == SketchKind::Msws) {
         levels_.emplace(device, workers, shape);
         return;
@@ -250,9 +264,10 @@ void DeviceTable::add_slice(const KeyTextures& keys, Sign sign, SketchEngine eng
 
 DeviceTable::Pending& DeviceTable::make_pending(SketchEngine form) {
     pending_.reset();
-    const auto layers = layers_of(shape_, form);
+    const bool halves = form == SketchEngine::Sort;
+    const auto layers = halves ? 0 : layers_of(shape_, form);
     const auto grid = Grid::of(pending_texels(shape_, form));
-    const auto format = layers == 0 ? gl::Format::R32f : gl::Format::Rgba32f;
+    const auto format = halves ? gl::Format::Rgba32ui : layers == 0 ? gl::Format::R32f : gl::Format::Rgba32f;
     return pending_.emplace(Pending{form, grid, pass::Target(device_, format, grid.width(), grid.height, layers)});
 }
 
@@ -365,6 +380,7 @@ void DeviceTable::carry() {
     } else {
         carry_to_table();
     }
+    if (pending_->form == SketchEngine::Sort) return pending_.reset();
     gl::fill(device_, pending_->target.texture, 0);
     pending_->weight = 0;
 }
@@ -372,7 +388,8 @@ void DeviceTable::carry() {
 void DeviceTable::carry_to_table() {
     const auto form = pending_->form == SketchEngine::BlendCounters  ? 0
                       : pending_->form == SketchEngine::BlendBuckets ? 1
-                                                                     : 2;
+                      : pending_->form == SketchEngine::BlendPacked  ? 2
+                                                                     : 3;
     auto uniforms = table_uniforms();
     uniforms.set("pending_log2", pending_->grid.width_log2).set("removes", pending_->sign == Sign::Minus ? 1 : 0);
     renew({.name = "carry",
@@ -389,20 +406,23 @@ RunCounter& DeviceTable::runs() {
     return *runs_;
 }
 
+SketchEngine DeviceTable::quicker(SketchEngine than, std::size_t keys) const {
+    const bool may = instead_of_packed_ == SketchEngine::Sort;
+    return may && keys >= sorted_keys && gl::has_lanes_in_boxes(device_) ? SketchEngine::Sort : than;
+}
+
 void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
-    constexpr auto packed = SketchEngine::BlendPacked;
-    const bool onto_nothing = is_empty_ && is_carried() && sign == Sign::Plus && device_.features.exact_counts &&
-                              device_.features.float_blending && layers_of(shape_, packed) == 1;
+    const bool onto_nothing = is_empty_ && is_carried() && sign == Sign::Plus && shape_.bucket() == 8;
     carry();
     runs().sort({.keys = *keys.keys,
                  .count = keys.count,
                  .key_prelude = key_prelude(false),
                  .key_uniforms = key_uniforms(*keys.keys, keys.first)});
-    if (onto_nothing) {
-        auto& onto = pending_ && pending_->form == packed ? *pending_ : make_pending(packed);
-        onto.sign = sign;
-        onto.weight = keys.weight;
-        if (runs().count_packed(onto.target, onto.grid)) return;
+    if (onto_nothing && device_.features.exact_counts) {
+        constexpr auto form = SketchEngine::Sort;
+        auto& halves = pending_ && pending_->form == form ? *pending_ : make_pending(form);
+        halves.weight = keys.weight;
+        if (runs().count_halves(halves.target, halves.grid)) return;
         pending_.reset();
     }
     renew(runs().onto(table_.texture, grid_, static_cast<int>(table_texels(shape_)), sign));
@@ -443,8 +463,9 @@ void DeviceTable::add_to(HostTable& to) {
 
 void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Framebuffer& estimates) {
     // What is packed and all there is needs one texel a bucket.
-    const bool packed =
-        is_empty_ && pending_ && pending_->form == SketchEngine::BlendPacked && pending_->sign == Sign::Plus;
+    const bool alone = is_empty_ && pending_ && pending_->sign == Sign::Plus;
+    const bool halves = alone && pending_->form == SketchEngine::Sort;
+    const bool packed = halves || (alone && pending_->form == SketchEngine::BlendPacked);
     if (!packed) carry();
     const auto& table = packed ? pending_->target.texture : levels_ ? levels_->low() : table_.texture;
     const gl::QuadList list(device_, pass::first_texels(estimates.width(), count));
@@ -454,15 +475,18 @@ void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Fr
     if (levels) uniforms.set("high_log2", DeviceLevels::high_log2);
     if (!same_places) uniforms.set("estimates_width", estimates.width());
     const bool by_mask = packed || (shape_.bucket() == 8 && !levels);
+    const auto& masks = halves ? absent_ : by_mask ? masks_ : positions_;
     const auto prelude = hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "") +
-                         (packed ? "#define PENDING\n" : "") + (same_places ? "#define SAME_PLACES\n" : "");
-    draw(device_,
-         {.name = "estimates",
-          .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag, prelude),
-          .inputs = {&keys, nullptr, by_mask ? &masks_ : &positions_, &table, levels ? &levels_->high() : nullptr},
-          .uniforms = std::move(uniforms),
-          .target = &estimates,
-          .quads = &list});
+                         (halves   ? "#define HALVES\n"
+                          : packed ? "#define PENDING\n"
+                                   : "") +
+                         (same_places ? "#define SAME_PLACES\n" : "");
+    draw(device_, {.name = "estimates",
+                   .program = &programs_.get("sketch/query.frag", shaders::sketch_query_frag, prelude),
+                   .inputs = {&keys, nullptr, &masks, &table, levels ? &levels_->high() : nullptr},
+                   .uniforms = std::move(uniforms),
+                   .target = &estimates,
+                   .quads = &list});
 }
 
 void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) {

@@ -55,6 +55,8 @@ class DeviceTable {
     void add(DeviceTable& other);
     void load(const HostTable& from);
     void add_to(HostTable& to);
+    // Sort, where it is quicker for so many keys, or the form that is given.
+    [[nodiscard]] SketchEngine quicker(SketchEngine than, std::size_t keys) const;
     // Carries over all that is blended.
     void carry();
     [[nodiscard]] bool is_carried() const { return !pending_ || pending_->weight == 0; }
@@ -76,7 +78,7 @@ class DeviceTable {
     static constexpr std::uint64_t packed_exact = (1U << 12U) - 1;   // and of two counters in a float, each
 
   private:
-    // What is blended, and not yet in the table.
+    // What is blended, or of Sort was counted in halves, and not yet in the table.
     struct Pending {
         SketchEngine form;
         Grid grid;
@@ -117,6 +119,7 @@ class DeviceTable {
     pass::Programs programs_;
     gl::Points points_;
     gl::Texture positions_, masks_;  // of each mask: the positions of its bits, and the bits
+    gl::Texture absent_;             // and of buckets of 8, a half of all ones for each counter that it lacks
     Grid grid_;
     pass::Target table_, next_;           // next_ is made when the GPU first changes the table
     bool is_empty_ = true;                // the table is; what is blended is beside it

@@ -9,7 +9,7 @@ namespace quadmill::detail::sketch {
 namespace {
 
 // Units whose places are looked at together, and those whose starts are looked for together.
-constexpr int inner_log2 = 3, outer_log2 = 9;
+constexpr int inner_log2 = 2, outer_log2 = 9;
 
 }  // namespace
 
@@ -94,8 +94,8 @@ void RunCounter::find(const Starts& starts, const Starts* outer) {
                {&codes_.texture, nullptr, &masks_, outer ? &outer->places.texture : nullptr}, std::move(uniforms));
 }
 
-gl::Pass RunCounter::counting(const char* packed, const Grid& grid, int texels) {
-    const auto prelude = packed + hash_prelude_ + codes_prelude() + shaders::sketch_runs_glsl;
+gl::Pass RunCounter::counting(const char* form, const Grid& grid, int texels) {
+    const auto prelude = form + hash_prelude_ + codes_prelude() + shaders::sketch_runs_glsl;
     return {.name = "count runs",
             .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag, prelude),
             .inputs = {&codes_.texture, nullptr, &masks_, &starts_.places.texture},
@@ -113,10 +113,10 @@ gl::Pass RunCounter::onto(const gl::Texture& table, const Grid& grid, int table_
     return pass;
 }
 
-bool RunCounter::count_packed(const pass::Target& packed, const Grid& grid) {
-    auto pass = counting("#define PACKED\n", grid, units());
-    pass.target = &packed.framebuffer;
-    pass.quads = &packed.whole;
+bool RunCounter::count_halves(const pass::Target& halves, const Grid& grid) {
+    auto pass = counting("#define HALVES\n", grid, units());
+    pass.target = &halves.framebuffer;
+    pass.quads = &halves.whole;
     pass.count_samples = &samples_;
     draw(device_, pass);
     return samples_.result() == static_cast<std::uint64_t>(grid.width()) * static_cast<std::uint64_t>(grid.height);

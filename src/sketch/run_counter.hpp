@@ -34,9 +34,9 @@ class RunCounter {
     // The pass, but for its target and quads, that draws the table with the batch added or taken off.
     [[nodiscard]] gl::Pass onto(const gl::Texture& table, const Grid& grid, int table_texels, Sign sign);
 
-    // Draws all of a texture of packed buckets (shaders/sketch/bucket.frag) for the batch alone. Waits for the GPU, and
-    // tells whether no counter was more than 12 bits hold.
-    [[nodiscard]] bool count_packed(const pass::Target& packed, const Grid& grid);
+    // Of buckets of 8, draws all of a texture of RGBA32UI for the batch alone, a texel a bucket, a counter 16 bits. Waits
+    // for the GPU, which counts the fragments whose counters fit: tells whether all did.
+    [[nodiscard]] bool count_halves(const pass::Target& halves, const Grid& grid);
 
     // Buckets from which on codes are ranks of hashes (shaders/sketch/codes.glsl).
     [[nodiscard]] std::uint32_t& ranked_from() { return ranked_from_; }
@@ -44,7 +44,7 @@ class RunCounter {
   private:
     [[nodiscard]] std::string codes_prelude() const;
     [[nodiscard]] int units() const;
-    [[nodiscard]] gl::Pass counting(const char* packed, const Grid& grid, int texels);
+    [[nodiscard]] gl::Pass counting(const char* form, const Grid& grid, int texels);
     void put_in_order(const sort::MergeSort::OnGpu& sorted);
     // Where the places of groups of 2^log2 units begin.
     struct Starts {

@@ -292,7 +292,7 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
     const SketchOptions options{.kind = SketchKind::Quarter, .width = 1'000, .engine = SketchEngine::BlendPacked};
     const Shape shape(options, 1, "test");
     detail::cpu::Workers workers(1);
-    for (const std::uint32_t same : {0U, 3'000U, 5'000U, 20'000U}) {
+    for (const std::uint32_t same : {0U, 3'000U, 5'000U, 20'000U, 70'000U}) {
         DeviceTable table(device, workers, shape, {});
         std::vector<std::uint32_t> keys = sketch_stream<std::uint32_t>("uniform", 8'000, 1);
         keys.resize(8'000 + same, 4);
@@ -302,15 +302,22 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
                                   to[i] = key_of(static_cast<const std::uint32_t*>(from)[first + i]);
                           },
                           keys.data()};
-        table.add(batch, Sign::Plus, SketchEngine::BlendPacked);
-        CAPTURE(same);
-        CHECK(table.packed_ran_over() == (same > 4'095));
-        HostTable found(shape), expected(shape);
-        table.add_to(found);
+        HostTable expected(shape);
         expected.add(batch, Sign::Plus, keys.size(), workers);
-        std::size_t different = 0;
-        for (std::size_t i = 0; i < shape.cells(); ++i) different += found.get(i) != expected.get(i);
-        CHECK(different == 0);
+        const auto check = [&](DeviceTable& filled) {
+            HostTable found(shape);
+            filled.add_to(found);
+            std::size_t different = 0;
+            for (std::size_t i = 0; i < shape.cells(); ++i) different += found.get(i) != expected.get(i);
+            CHECK(different == 0);
+        };
+        CAPTURE(same);
+        table.add(batch, Sign::Plus, SketchEngine::BlendPacked);
+        CHECK(table.packed_ran_over() == (same > 4'095));
+        check(table);
+        DeviceTable sorted(device, workers, shape, {});  // in halves of 16 bits, which 70,000 pass
+        sorted.add(batch, Sign::Plus, SketchEngine::Sort);
+        check(sorted);
     }
 }
 
