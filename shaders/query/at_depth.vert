@@ -1,9 +1,9 @@
-// A quad at the depth that stands for `code`; see depth.glsl. `target` as in quad.vert.
+// A quad at the depth that stands for `code`; after depth_code.glsl. `target` as in quad.vert.
 in vec4 target;
 uniform vec2 target_size;
 uniform uint code;
 
 void main() {
     vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1));
-    gl_Position = vec4(mix(target.xy, target.zw, corner) / target_size * 2.0 - 1.0, uintBitsToFloat(code + 0x00800000u), 1.0);
+    gl_Position = vec4(mix(target.xy, target.zw, corner) / target_size * 2.0 - 1.0, depth_of(code), 1.0);
 }

@@ -1,7 +1,4 @@
-// A row a pixel: 32 pixels of a line meet a word. Code c is the depth whose bits are c + 0x00800000: so the order of codes
-// is that of depths, which are normal floats up to 1, and nothing rounds them. After keys.glsl, shifted.glsl, selection.glsl.
-float depth_of(uint code) { return uintBitsToFloat(code + 0x00800000u); }
-
+// A row a pixel: 32 pixels of a line meet a word. After depth_code.glsl, keys.glsl, shifted.glsl, selection.glsl.
 KEY key_at(highp usampler2D keys, ivec2 pixel) {
     return key_of(texel_of(keys, ivec2(pixel.x >> 5, pixel.y), pixel.x % 32 / ROWS), pixel.x % ROWS);
 }

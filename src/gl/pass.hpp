@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -106,6 +107,24 @@ class Uniforms {
     std::vector<Uniform> all_;
 };
 
+// What a pass is for, said by the room that makes it in a type of its own; a pointer to that, which is there while the
+// pass is drawn. An observer asks for the types that it knows.
+class Note {
+  public:
+    Note() = default;
+    template <class T>
+    Note(const T* what) : type_(&typeid(T)), what_(what) {}  // NOLINT(google-explicit-constructor): `.note = &note`
+    // Null when it is of another type.
+    template <class T>
+    [[nodiscard]] const T* as() const {
+        return type_ && *type_ == typeid(T) ? static_cast<const T*>(what_) : nullptr;
+    }
+
+  private:
+    const std::type_info* type_ = nullptr;
+    const void* what_ = nullptr;
+};
+
 // What becomes of the colour of each render target.
 struct Blending {
     std::array<Blend, draw_buffers> of{};
@@ -119,6 +138,7 @@ struct Blending {
 struct Pass {
     static constexpr std::size_t all = ~std::size_t{0};
     std::string_view name;
+    Note note{};
     int stage = -1, step = -1;
     const Program* program = nullptr;
     std::array<const Texture*, texture_units> inputs{};  // on units 0 ..
@@ -138,6 +158,12 @@ struct Pass {
     const Query* count_samples = nullptr;  // receives the number of fragments that were not discarded
     const Query* only_if = nullptr;        // the GPU skips the pass when this query counted nothing
 };
+
+// What the pass says of itself; null when it says nothing in that type.
+template <class T>
+[[nodiscard]] const T* note_of(const PassEvent& event) {
+    return event.pass ? event.pass->note.as<T>() : nullptr;
+}
 
 // The bindings within an open session, so that draw() need not repeat them.
 struct Pipeline {

@@ -14,6 +14,12 @@ namespace {
 void* offset_pointer(std::size_t offset) {
     return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr): GL takes buffer offsets so
 }
+
+std::vector<std::byte> read_all(Device& device, GLuint texture, const FormatInfo& format, std::size_t texels) {
+    std::vector<std::byte> bytes(texels * format.bytes);
+    device.gl.GetTextureImage(texture, 0, format.format, format.type, static_cast<GLsizei>(bytes.size()), bytes.data());
+    return bytes;
+}
 }  // namespace
 
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows) {
@@ -37,12 +43,14 @@ void read_rows(Device& device, const Texture& from, int first, int rows, const P
 }
 
 std::vector<std::byte> read_target(Device& device, const PassEvent& pass) {
-    const auto& format = info(format_of(pass.format));
-    std::vector<std::byte> texels(static_cast<std::size_t>(pass.width) * static_cast<std::size_t>(pass.height) *
-                                  static_cast<std::size_t>(pass.targets) * format.bytes);
-    device.gl.GetTextureImage(pass.target, 0, format.format, format.type, static_cast<GLsizei>(texels.size()),
-                              texels.data());
-    return texels;
+    return read_all(device, pass.target, info(format_of(pass.format)),
+                    static_cast<std::size_t>(pass.width) * static_cast<std::size_t>(pass.height) *
+                        static_cast<std::size_t>(pass.targets));
+}
+
+std::vector<std::byte> read_texels(Device& device, const Texture& texture) {
+    const auto& format = info(texture.format());
+    return read_all(device, texture.id(), format, texture.bytes() / format.bytes);
 }
 
 void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word) {

@@ -22,6 +22,8 @@ void read_rows(Device& device, const Texture& from, int first, int rows, const P
 
 // All texels that a pass wrote, layer after layer, for its observer; waits for the GPU. Pre: a session is open.
 [[nodiscard]] std::vector<std::byte> read_target(Device& device, const PassEvent& pass);
+// All texels of a texture, in the same way.
+[[nodiscard]] std::vector<std::byte> read_texels(Device& device, const Texture& texture);
 
 // Sets every word of the texels of a rectangle, in all layers. Pre: an unsigned integer format.
 void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word);

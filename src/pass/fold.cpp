@@ -42,7 +42,7 @@ Fold::Fold(gl::Device& device, gl::Format format, int width, int height, Along a
     }
 }
 
-const gl::Texture& Fold::operator()(gl::Device& device, Programs& programs, const FoldRule& rule) const {
+const gl::Texture& Fold::operator()(gl::Device& device, Programs& programs, const FoldRule& rule, gl::Note note) const {
     const bool floats = source().texture.format() == gl::Format::Rgba32f;
     const char* along = along_ == Along::Rows ? "#define ROWS\n" : along_ == Along::Columns ? "#define COLUMNS\n" : "";
     const auto& program = programs.get("pass/fold.frag", shaders::pass_fold_frag,
@@ -53,7 +53,7 @@ const gl::Texture& Fold::operator()(gl::Device& device, Programs& programs, cons
         const auto &from = targets_[i - 1].texture, &to = targets_[i].texture;
         gl::Uniforms uniforms{{"count", count}};
         if (along_ == Along::All) uniforms.set("source_width", from.width()).set("target_width", to.width());
-        fill(device, "fold", program, targets_[i], {&from}, std::move(uniforms));
+        fill(device, "fold", program, targets_[i], {&from}, std::move(uniforms), note);
         count = folded(count);
     }
     return targets_.back().texture;

@@ -30,8 +30,10 @@ class Fold {
     Fold(gl::Device& device, gl::Format format, int width, int height, Along along = Along::All);
     // Where the caller puts them.
     [[nodiscard]] const Target& source() const { return targets_.front(); }
-    // Folds them; returns a texture of one texel, of one a row (a column of texels), or of one a column.
-    [[nodiscard]] const gl::Texture& operator()(gl::Device& device, Programs& programs, const FoldRule& rule) const;
+    // Folds them; returns a texture of one texel, of one a row (a column of texels), or of one a column. The note is that
+    // of all passes.
+    [[nodiscard]] const gl::Texture& operator()(gl::Device& device, Programs& programs, const FoldRule& rule,
+                                                gl::Note note = {}) const;
     [[nodiscard]] std::size_t bytes() const;
 
   private:

@@ -19,8 +19,9 @@ std::vector<gl::Quad> first_texels(int width, std::size_t count) {
 }
 
 void fill(gl::Device& device, std::string_view name, const gl::Program& program, const Target& target,
-          std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms) {
+          std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms, gl::Note note) {
     gl::Pass pass{.name = name,
+                  .note = note,
                   .program = &program,
                   .uniforms = std::move(uniforms),
                   .target = &target.framebuffer,

@@ -29,7 +29,7 @@ struct Target {
 
 // Draws over all of the target, with the inputs on units 0 ..
 void fill(gl::Device& device, std::string_view name, const gl::Program& program, const Target& target,
-          std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms = {});
+          std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms = {}, gl::Note note = {});
 
 // Two textures of one size that take turns: a pass reads `now` and writes `next`, and then they are swapped.
 struct PingPong {

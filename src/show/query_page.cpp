@@ -241,11 +241,17 @@ class Drawing {
     void buffers() {
         if (query_.engine == QueryEngine::Bitmap) return selection();
         Box depth = at_.depth, stencil = at_.stencil;
-        const auto name = step_.content ? query_.table.columns()[step_.content->column].name : "nothing yet";
-        heading(canvas_, depth, "depth buffer: " + (step_.depth.empty() ? "nothing yet" : name), at_.small);
+        heading(canvas_, depth, "depth buffer: " + content_name(), at_.small);
         draw_depth(canvas_, depth, query_, step_);
         stencil_heading(stencil);
         draw_stencil(canvas_, stencil, query_, step_);
+    }
+
+    [[nodiscard]] std::string content_name() const {
+        if (step_.depth.empty() || !step_.content) return "nothing yet";
+        const auto columns = query_.table.columns();
+        const auto& name = columns[step_.content->column].name;
+        return step_.content->less ? name + " - " + columns[*step_.content->less].name : name;
     }
 
     // With what its colors mean, as far as there is room.

@@ -1,15 +1,12 @@
 #include "show/query_passes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
-#include <variant>
 
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
-#include "query/gpu/depth_codes.hpp"
 #include "query/plan/describe.hpp"
 #include "query/table/cells.hpp"
 #include "show/parts.hpp"
@@ -17,6 +14,9 @@
 namespace quadmill::detail::show {
 
 namespace {
+
+using query::QueryNote;
+using Act = QueryNote::Act;
 
 bool holds(gl::Compare compare, std::uint32_t incoming, std::uint32_t stored) {
     using gl::Compare;
@@ -41,11 +41,9 @@ bool holds(gl::Compare compare, std::uint32_t incoming, std::uint32_t stored) {
     return true;
 }
 
-std::uint64_t word(const gl::Pass& pass, std::string_view uniform) {
-    const auto& value = pass.uniforms[uniform];
-    if (const auto* two = std::get_if<glm::uvec2>(&value)) return two->x | std::uint64_t{two->y} << 32U;
-    if (const auto* one = std::get_if<unsigned>(&value)) return *one;
-    return static_cast<std::uint64_t>(std::get<int>(value));
+// What the note says lasts for the call only.
+DepthContent content_of(const query::DepthHolds& holds) {
+    return {holds.column, holds.less, holds.planes ? *holds.planes : query::DepthPlanes{}, holds.plane};
 }
 
 class Watcher : public PassObserver {
@@ -54,20 +52,25 @@ class Watcher : public PassObserver {
         : device_(*detail::Access::of(context)), query_(query), content_(content) {}
 
     void after(const PassEvent& pass) override {
+        const auto* note = gl::note_of<QueryNote>(pass);
+        if (!note) return;
         auto step = query_.steps.back();  // what a pass leaves alone is there still
         step.name = pass.name;
-        step.depth_test = pass.pass ? pass.pass->depth : std::nullopt;
-        step.stencil_test = pass.pass ? pass.pass->stencil : std::nullopt;
+        step.act = note->act;
+        step.depth_test = pass.pass->depth;
+        step.stencil_test = pass.pass->stencil;
+        step.bounds = note->bounds;
+        step.drawn = note->code;
+        step.level = note->clause;
         step.passed.clear();
-        step.bounds.reset();
-        step.drawn.reset();
         step.counted.reset();
-        if (pass.format == "DEPTH32F_STENCIL8") {
-            after_test(pass, step);
-        } else if (pass.format == "R32UI") {
-            step.passed = step.selected = read_bits(pass);
+        if (step.is_load() || step.is_test()) {
+            after_test(pass, *note, step);
+        } else if (note->act == Act::Count || note->act == Act::AddUp) {
+            after_fold(pass, *note, step);
         } else {
-            after_fold(pass, step);
+            query_.texture_width = 32 * pass.width;
+            step.passed = step.selected = bits_of(gl::read_target(device_, pass));
         }
         query_.steps.push_back(std::move(step));
     }
@@ -75,18 +78,12 @@ class Watcher : public PassObserver {
   private:
     [[nodiscard]] const QueryStep& before() const { return query_.steps.back(); }
 
-    void after_test(const PassEvent& pass, QueryStep& step) {
+    void after_test(const PassEvent& pass, const QueryNote& note, QueryStep& step) {
         query_.texture_width = pass.width;
         read_surface(pass, step);
-        if (step.is_load()) content_ = step.content = content_of(*pass.pass, step);
+        if (step.is_load()) content_ = step.content = content_of(*note.depth);
         if (!step.content) step.content = content_;  // of the query before
-        if (step.is_load()) return note_level(step);
-        if (pass.pass->depth_bounds) {
-            const auto& bounds = *pass.pass->depth_bounds;
-            step.bounds = {query::code_of(bounds[0]), query::code_of(bounds[1])};
-        } else if (step.depth_test && !pass.pass->inputs[0]) {
-            step.drawn = static_cast<std::uint32_t>(word(*pass.pass, "code"));
-        }
+        if (step.is_load()) return;
         if (pass.pass->count_samples) step.counted = pass.pass->count_samples->result();
         if (!step.stencil_test) {
             step.passed = passed_depth(step);
@@ -95,7 +92,9 @@ class Watcher : public PassObserver {
         } else if (step.stencil_test->on_depth_fail != gl::StencilOp::Keep) {  // it says of each row whether it passed
             for (const auto stencil : step.stencil) step.passed.push_back(stencil == step.stencil_test->reference);
         }
-        note_level(step);
+        if (step.stencil_test)
+            query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~query::level_bits);
+        if (step.level > 0) query_.levels = std::max(query_.levels, step.level + 1);
     }
 
     // A pixel of the depth buffer is a row, line after line.
@@ -115,54 +114,21 @@ class Watcher : public PassObserver {
         }
     }
 
-    [[nodiscard]] std::vector<bool> read_bits(const PassEvent& pass) const {
-        const auto bytes = gl::read_target(device_, pass);
-        query_.texture_width = 32 * pass.width;
+    [[nodiscard]] std::vector<bool> bits_of(const std::vector<std::byte>& selection) const {
         std::vector<bool> bits(query_.rows());
         for (std::size_t i = 0; i < bits.size(); ++i)
-            bits[i] = (std::to_integer<unsigned>(bytes[i / 8]) >> (i % 8) & 1U) != 0;
+            bits[i] = (std::to_integer<unsigned>(selection[i / 8]) >> (i % 8) & 1U) != 0;
         return bits;
-    }
-    [[nodiscard]] std::vector<bool> read_bits(const gl::Texture& selection) const {
-        PassEvent as_target;
-        as_target.target = selection.id();
-        as_target.width = selection.width();
-        as_target.height = selection.height();
-        as_target.format = gl::info(selection.format()).name;
-        return read_bits(as_target);
     }
 
     // Partial results, of which the last one is the count.
-    void after_fold(const PassEvent& pass, QueryStep& step) const {
-        if (pass.name == "count") step.selected = read_bits(*pass.pass->inputs[0]);
+    void after_fold(const PassEvent& pass, const QueryNote& note, QueryStep& step) const {
+        if (note.selection) step.selected = bits_of(gl::read_texels(device_, *note.selection));
         step.passed = step.selected;
         if (pass.width != 1 || pass.height != 1) return;
         std::uint32_t count = 0;
         std::memcpy(&count, gl::read_target(device_, pass).data(), sizeof count);
         step.counted = count;
-    }
-
-    // Which column it is, is what its depths say.
-    [[nodiscard]] std::optional<DepthContent> content_of(const gl::Pass& pass, const QueryStep& step) const {
-        if (pass.name != "to depth") return {};  // a difference of two
-        const auto shift = static_cast<int>(word(pass, "shift"));
-        const auto& data = *detail::Access::of(query_.table);
-        for (std::size_t i = 0; i < data.columns.size(); ++i) {
-            const query::Cells cells(data, i);
-            const auto planes = query::DepthPlanes::of(*data.columns[i], 0, data.rows);
-            const int plane = planes.planes - 1 - (planes.bits > 0 ? shift / planes.bits : 0);
-            if (plane < 0) continue;
-            const auto is_there = [&](std::size_t row) {
-                if (!cells.has_value(row)) return step.depth[row] == planes.null_code;
-                const auto key = cells.key(row);
-                return step.depth[row] ==
-                       (planes.runs.empty() ? planes.code(key, plane) : planes.codes(key, key)->first);
-            };
-            std::size_t row = 0;
-            while (row < data.rows && is_there(row)) ++row;
-            if (row == data.rows) return DepthContent{i, planes, plane};
-        }
-        return {};
     }
 
     // Where a test of the stencil passes, it writes.
@@ -181,21 +147,6 @@ class Watcher : public PassObserver {
             if (step.depth_test) rows[i] = holds(step.depth_test->pass_if, step.drawn.value_or(0), step.depth[i]);
         }
         return rows;
-    }
-
-    void note_level(QueryStep& step) const {
-        step.level = 0;
-        if (step.stencil_test)
-            query_.flags |= static_cast<std::uint8_t>(step.stencil_test->written & ~query::level_bits);
-        if (step.stencil_test && step.stencil_test->on_depth_fail == gl::StencilOp::Zero) {  // a first clause
-            query_.levels = std::max<int>(query_.levels, step.stencil_test->reference);
-            step.level = step.stencil_test->reference - 1;
-            return;
-        }
-        if (!step.stencil_test || step.stencil_test->pass_if == gl::Compare::Always) return;
-        step.level = step.stencil_test->reference & query::level_bits;
-        if (step.stencil_test->on_pass == gl::StencilOp::Increment)
-            query_.levels = std::max(query_.levels, step.level + 1);
     }
 
     gl::Device& device_;

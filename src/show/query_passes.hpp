@@ -13,21 +13,25 @@
 #include "gl/pass.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/query.hpp"
-#include "query/gpu/depth_codes.hpp"
+#include "query/gpu/notes.hpp"
 
 namespace quadmill::detail::show {
 
-// The content of the depth buffer: a plane of a column's keys.
+// The content of the depth buffer: a plane of a column's keys, or the differences of two columns.
 struct DepthContent {
-    std::size_t column = 0;  // of the table
-    query::DepthPlanes planes{};
+    std::size_t column = 0;             // of the table
+    std::optional<std::size_t> less{};  // what is subtracted from it
+    query::DepthPlanes planes{};        // of a column alone
     int plane = 0;
-    [[nodiscard]] bool whole() const { return planes.planes == 1; }
-    [[nodiscard]] std::uint32_t codes() const { return planes.null_code; }  // there are so many, NULLs apart
+    [[nodiscard]] bool is_difference() const { return less.has_value(); }
+    [[nodiscard]] bool whole() const { return !is_difference() && planes.planes == 1; }
+    // So many codes there are, NULLs apart.
+    [[nodiscard]] std::uint32_t codes() const { return is_difference() ? query::depth_codes : planes.null_code; }
 };
 
 struct QueryStep {
     std::string name;  // of the pass; "rows" before any
+    std::optional<query::QueryNote::Act> act;
     // The rest is by row, of what is there after the pass; empty where the engine has no such thing (yet).
     std::vector<std::uint32_t> depth;  // as codes, which count the depths that there are
     std::vector<std::uint8_t> stencil;
@@ -43,7 +47,12 @@ struct QueryStep {
     std::optional<std::uint64_t> counted;
     int level = 0;  // that the stencil of a row counts to at least, unless the row has lost; 0: no stencil
 
-    [[nodiscard]] bool is_load() const { return depth_test && depth_test->write == gl::DepthWrite::On; }
+    [[nodiscard]] bool is_load() const { return act == query::QueryNote::Act::Load; }
+    // Of the pixels of all rows, by the depth engine.
+    [[nodiscard]] bool is_test() const {
+        using Act = query::QueryNote::Act;
+        return act == Act::Test || act == Act::TestSum || act == Act::TestBits;
+    }
 };
 
 // The first step is the table before any pass.

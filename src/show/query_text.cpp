@@ -13,6 +13,7 @@ namespace quadmill::detail::show {
 namespace {
 
 using gl::StencilOp;
+using Act = query::QueryNote::Act;
 
 std::string words_of(const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
@@ -25,9 +26,13 @@ std::string column_name(const WatchedQuery& query, const QueryStep& step) {
     return step.content ? query::describe_name(query.table.columns()[step.content->column].name) : "a column";
 }
 
+bool of_difference(const QueryStep& step) {
+    return step.content && step.content->is_difference();
+}
+
 // The value that a quad's depth stands for, or what part of it.
 std::string depth_of(const WatchedQuery& query, const QueryStep& step, std::uint32_t code) {
-    if (step.name == "against 0") return "a difference of 0";
+    if (of_difference(step)) return "a difference of 0";
     const auto name = column_name(query, step);
     if (const auto value = step.content ? value_at(query, *step.content, code) : std::nullopt)
         return fmt::format("{} = {}", name, words_of(*value));
@@ -79,7 +84,7 @@ std::string count_words(const QueryStep& step, bool last) {
 
 std::string load_text(const WatchedQuery& query, const QueryStep& step) {
     const auto* content = step.content ? &*step.content : nullptr;
-    if (step.name == "difference to depth")
+    if (of_difference(step))
         return "The difference of two columns' values goes to the depth buffer, as a code below, at or above that of "
                "0: "
                "a op b is (a - b) op 0. It is that of their ranks among all values, so it is exact.";
@@ -102,7 +107,7 @@ std::string test_text(const WatchedQuery& query, std::size_t at) {
     } else if (step.drawn) {
         text += fmt::format(" at the depth of {}; a fragment passes where the depth stored is {} it",
                             depth_of(query, step, *step.drawn), stored_words(step.depth_test->pass_if));
-    } else if (step.name == "sum") {
+    } else if (step.act == Act::TestSum) {
         text += "; each fragment computes its row's sum, and is discarded where the condition does not hold";
     } else {
         text += ", without a test of depth";
@@ -119,9 +124,9 @@ std::string test_text(const WatchedQuery& query, std::size_t at) {
 
 std::string bitmap_text(const WatchedQuery& query, std::size_t at) {
     const auto& step = query.steps[at];
-    if (step.name == "combine") return "Two selections are combined, 32 rows a fragment, bit by bit.";
-    if (step.name == "count") return "Each fragment counts the bits of 16 words of the selection: partial counts.";
-    if (step.name == "fold")
+    if (step.act == Act::Combine) return "Two selections are combined, 32 rows a fragment, bit by bit.";
+    if (step.act == Act::Count) return "Each fragment counts the bits of 16 words of the selection: partial counts.";
+    if (step.act == Act::AddUp)
         return fmt::format(
             "Each fragment adds up 16 partial counts.{}",
             step.counted ? fmt::format(" One is left, which is read back: {}, the answer.", with_commas(*step.counted))
@@ -129,7 +134,7 @@ std::string bitmap_text(const WatchedQuery& query, std::size_t at) {
     return fmt::format(
         "{}: a fragment reads 32 rows of the column, and writes a word with a bit for each of them: whether the "
         "condition holds. {} have it set. The depth and stencil buffers have no part in it.",
-        step.name == "range" ? "A comparison with constants" : "A condition on rows",
+        step.act == Act::Compare ? "A comparison with constants" : "A condition on rows",
         with_commas(static_cast<std::uint64_t>(std::count(step.passed.begin(), step.passed.end(), true))));
 }
 
@@ -159,9 +164,7 @@ std::string explain(const WatchedQuery& query, std::size_t step) {
                                 with_commas(static_cast<std::uint64_t>(query.texture_width)))
                   : "a bit each of a selection");
     if (now.is_load()) return load_text(query, now);
-    if (now.depth_test || now.stencil_test || now.bounds || (now.counted && depth && now.selected.empty()))
-        return test_text(query, step);
-    return bitmap_text(query, step);
+    return now.is_test() ? test_text(query, step) : bitmap_text(query, step);
 }
 
 std::string depth_words(const WatchedQuery& query, std::size_t step) {

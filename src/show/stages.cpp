@@ -6,11 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <numeric>
-#include <optional>
-#include <string_view>
 
 #include "cpu/keys.hpp"
 #include "gl/device.hpp"
@@ -22,18 +19,16 @@
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "show/parts.hpp"
-#include "sort/bitonic/network.hpp"
+#include "sort/note.hpp"
 
 namespace quadmill::detail::show {
 
 namespace {
 
+using sort::SortNote;
+
 constexpr std::size_t merge_run = 64;  // keys of the first runs: a pair of blocks
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-bool is_bitonic(Watched engine) {
-    return engine == Watched::BitonicSingle || engine == Watched::BitonicFour;
-}
 
 Representation representation_of(Watched engine) {
     return engine == Watched::BitonicFour ? Representation::FourArray : Representation::SingleArray;
@@ -50,12 +45,10 @@ SortOptions options_of(const Request& request) {
     return options;
 }
 
-// Texels of a pass's target as floats. Unsigned ones are numbers in the library's order, but for those that the merge
-// engine's last pass has turned into bits.
-enum class Words { Encoded, Bits };
-
+// Texels of a pass's target as floats.
 template <class Key>
-std::vector<float> floats_of(const std::vector<std::byte>& texels, bool decode) {
+std::vector<float> floats_of(const std::vector<std::byte>& texels, SortNote::Texels form) {
+    const bool decode = form == SortNote::Texels::Numbers;
     using Bits = typename cpu::KeyBits<Key>::Bits;
     const cpu::TotalOrder<Key> rule(Order::Ascending);
     std::vector<float> keys(texels.size() / sizeof(Bits));
@@ -73,14 +66,14 @@ std::vector<float> floats_of(const std::vector<std::byte>& texels, bool decode) 
     return keys;
 }
 
-// Layers of an array texture side by side, without the rows from `height` on.
-std::vector<float> side_by_side(const std::vector<float>& layers, int width, int height, const PassEvent& pass) {
-    const auto row = static_cast<std::size_t>(width) * 4, count = static_cast<std::size_t>(pass.targets);
-    const auto layer = row * static_cast<std::size_t>(pass.height);
-    std::vector<float> keys(row * count * static_cast<std::size_t>(height));
-    for (std::size_t l = 0; l < count; ++l) {
-        for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y)
-            std::copy_n(layers.data() + l * layer + y * row, row, keys.data() + (y * count + l) * row);
+// Layers of an array texture side by side, without the rows from the picture's height on.
+std::vector<float> side_by_side(const std::vector<float>& texels, const Stages& stages) {
+    const auto layers = static_cast<std::size_t>(stages.layers), height = static_cast<std::size_t>(stages.height);
+    const auto row = 4 * static_cast<std::size_t>(stages.width) / layers, layer = texels.size() / layers;
+    std::vector<float> keys(row * layers * height);
+    for (std::size_t l = 0; l < layers; ++l) {
+        for (std::size_t y = 0; y < height; ++y)
+            std::copy_n(texels.data() + l * layer + y * row, row, keys.data() + (y * layers + l) * row);
     }
     return keys;
 }
@@ -159,14 +152,14 @@ void add_bitonic(Step& step, const sort::BitonicPass& pass, int width) {
     }
 }
 
+// Keys that are sorted without an index keep their width.
+std::vector<float> floats_of(const std::vector<std::byte>& texels, KeyType type, SortNote::Texels form) {
+    return type == KeyType::F16 ? floats_of<Half>(texels, form) : floats_of<float>(texels, form);
+}
+
 class Watcher : public PassObserver {
   public:
-    Watcher(Context& context, Stages& stages) : device_(*detail::Access::of(context)), stages_(stages) {
-        if (is_bitonic(stages.request.engine)) {
-            const auto shape = sort::BitonicShape::of(representation_of(stages.request.engine), 1, stages.request.n);
-            passes_ = sort::bitonic_passes(shape, 1);
-        }
-    }
+    Watcher(Context& context, Stages& stages) : device_(*detail::Access::of(context)), stages_(stages) {}
 
     void before(const PassEvent& /*pass*/) override {
         gl::finish(device_);
@@ -178,72 +171,34 @@ class Watcher : public PassObserver {
         const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begun_;
         next_.ms[std::string(pass.name)] += took.count();
         ++stages_.passes;
-        const auto engine = stages_.request.engine;
-        if (engine == Watched::Pbsn) {
-            after_pbsn(pass);
-        } else if (engine == Watched::Merge) {
-            after_merge(pass);
-        } else {
-            after_bitonic(pass);
-        }
-    }
-
-    // The texels after the merge engine's last pass.
-    void finish() {
-        if (stages_.request.engine != Watched::Merge) return;
-        stages_.steps.back().keys = keys_of(last_texels_, Words::Bits);
+        if (const auto* note = gl::note_of<SortNote>(pass)) take(pass, *note);
     }
 
   private:
-    void after_pbsn(const PassEvent& pass) {
-        if (pass.name == "copy") keep(pass);
-        if (pass.name == "min" || pass.name == "max") take_quads(pass, pass.name == "min" ? Keep::Min : Keep::Max);
-        if (pass.name == "copy to tex") keep(pass, [this](Step& step) { add_pbsn(step, stages_.width); });
+    void take(const PassEvent& pass, const SortNote& note) {
+        if (note.act != SortNote::Act::Place) take_quads(pass, keep_of(note.act));
+        if (note.step == SortNote::Step::Ends) keep(pass, note);
     }
 
-    void after_bitonic(const PassEvent& pass) {
-        if (pass.name == "load") keep(pass);
-        if (!pass.name.starts_with("compare")) return;
-        take_quads(pass, Keep::None);
-        const auto& made = passes_.at(stages_.steps.size() - 1);
-        keep(pass, [&](Step& step) { add_bitonic(step, made, stages_.width); });
-    }
-
-    // Both halves of the texture have a pass each.
-    void after_merge(const PassEvent& pass) {
-        if (pass.name != "sort blocks" && pass.name != "merge") return;
-        take_quads(pass, next_.quads.empty() ? Keep::Min : Keep::Max);
-        if (next_.quads.size() == 2) keep(pass);
+    static Keep keep_of(SortNote::Act act) {
+        return act == SortNote::Act::KeepLower ? Keep::Min : act == SortNote::Act::KeepUpper ? Keep::Max : Keep::None;
     }
 
     void take_quads(const PassEvent& pass, Keep kept) {
         for (const auto& quad : pass.rectangles) next_.quads.push_back({quad, kept});
     }
 
-    [[nodiscard]] std::vector<float> keys_of(const std::vector<std::byte>& texels, Words words) const {
-        const bool decode = words == Words::Encoded && stages_.format.ends_with("UI");
-        return stages_.format.starts_with("RGBA32") ? arrange(floats_of<float>(texels, decode))
-                                                    : arrange(floats_of<Half>(texels, decode));
-    }
-
-    [[nodiscard]] std::vector<float> arrange(std::vector<float> keys) const {
-        if (stages_.layers == 1) return keys;
-        PassEvent shape;
-        shape.targets = stages_.layers;
-        shape.height = stages_.height + 1;
-        return side_by_side(keys, stages_.width / stages_.layers, stages_.height, shape);
-    }
-
-    void keep(const PassEvent& pass, const std::function<void(Step&)>& compare = {}) {
+    void keep(const PassEvent& pass, const SortNote& note) {
         if (stages_.format.empty()) set_shape(pass);
-        last_texels_ = gl::read_target(device_, pass);
         auto step = std::move(next_);
         next_ = {};
         step.stage = std::max(pass.stage, 0);
         step.step = std::max(pass.step, 0);
-        step.keys = keys_of(last_texels_, Words::Encoded);
+        step.keys = floats_of(gl::read_target(device_, pass), stages_.request.type, note.texels);
+        if (stages_.layers > 1) step.keys = side_by_side(step.keys, stages_);
         step.passes = stages_.passes;
-        if (compare) compare(step);
+        if (stages_.request.engine == Watched::Pbsn) add_pbsn(step, stages_.width);
+        if (note.made) add_bitonic(step, *note.made, stages_.width);
         stages_.steps.push_back(std::move(step));
     }
 
@@ -256,10 +211,8 @@ class Watcher : public PassObserver {
 
     gl::Device& device_;
     Stages& stages_;
-    std::vector<sort::BitonicPass> passes_;
     std::chrono::steady_clock::time_point begun_;
     Step next_;
-    std::vector<std::byte> last_texels_;
 };
 
 // Counts, by an occlusion query, keys that are larger than the next one of their array.
@@ -357,7 +310,7 @@ void check(const Request& request) {
 std::vector<float> floats_of(Keys keys) {
     std::vector<std::byte> bytes(keys.size() * (keys.type() == KeyType::F16 ? 2 : 4));
     std::memcpy(bytes.data(), keys.data(), bytes.size());
-    return keys.type() == KeyType::F16 ? floats_of<Half>(bytes, false) : floats_of<float>(bytes, false);
+    return floats_of(bytes, keys.type(), SortNote::Texels::Keys);
 }
 
 }  // namespace
@@ -386,7 +339,6 @@ Stages watch(Context& context, const Request& request) {
         const Observing observing(context, watcher);
         stats = quadmill::sort(context, buffer.keys(), options_of(request));
     }
-    watcher.finish();
     stages.sorted = floats_of(buffer.keys());
     if (request.engine == Watched::Pbsn) stages.arrays = 4;
     stages.order = order_of(stages);

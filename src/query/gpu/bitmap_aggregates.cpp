@@ -5,6 +5,7 @@
 
 #include "quadmill_shaders.hpp"
 #include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/notes.hpp"
 
 namespace quadmill::detail::query {
 
@@ -40,8 +41,10 @@ const gl::Texture& BitmapColumns::fold_count(const Bits& rows) {
     const auto& fold = partials(words_a_count);
     const auto& program =
         programs_.get("query/count_bits.frag", shaders::query_count_bits_frag, define("WORDS", pool_.shape.words));
-    pass::fill(device_, "count", program, fold.source(), {&texture(rows)});
-    return fold(device_, programs_, pass::FoldRule("COUNTS"));
+    const QueryNote counts{.act = QueryNote::Act::Count, .selection = &texture(rows)},
+        adds{.act = QueryNote::Act::AddUp};
+    pass::fill(device_, "count", program, fold.source(), {&texture(rows)}, {}, &counts);
+    return fold(device_, programs_, pass::FoldRule("COUNTS"), &adds);
 }
 
 std::uint64_t BitmapColumns::count(const Bits& rows) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "quadmill_shaders.hpp"
+#include "query/gpu/notes.hpp"
 
 namespace quadmill::detail::query {
 
@@ -61,7 +62,9 @@ BitsPtr BitmapColumns::all_valid(std::span<const std::size_t> columns) {
 BitsPtr BitmapColumns::combine(BoolOp op, const Bits& a, const Bits& b) {
     const auto& program = programs_.get("query/combine.frag", shaders::query_combine_frag);
     auto bits = make_bits();
-    pass::fill(device_, "combine", program, bits->target(), {&texture(a), &texture(b)}, {{"op", static_cast<int>(op)}});
+    const QueryNote note{.act = QueryNote::Act::Combine};
+    pass::fill(device_, "combine", program, bits->target(), {&texture(a), &texture(b)}, {{"op", static_cast<int>(op)}},
+               &note);
     return bits;
 }
 

@@ -59,7 +59,7 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate);
     // By leaf.frag of that kind.
     [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
-                                  const gl::Texture* list, gl::Uniforms uniforms);
+                                  const gl::Texture* list, gl::Uniforms uniforms, gl::Note note);
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
     [[nodiscard]] BitsPtr formula(const Formula& leaf);
     // Partial results of a column's rows, by the program partial.frag.

@@ -9,6 +9,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/notes.hpp"
 
 namespace quadmill::detail::query {
 
@@ -17,6 +18,8 @@ namespace {
 // Lists to be member of: so few are compared one by one; others are a table of bits, if they lie within so many.
 constexpr std::size_t few_keys = 16;
 constexpr Key most_table_bits = Key{1} << 25U;
+
+constexpr QueryNote compares{.act = QueryNote::Act::Compare}, selects{.act = QueryNote::Act::Select};
 
 }  // namespace
 
@@ -31,19 +34,21 @@ BitsPtr BitmapColumns::member(const Member& leaf) {
 }
 
 BitsPtr BitmapColumns::leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
-                               const gl::Texture* list, gl::Uniforms uniforms) {
+                               const gl::Texture* list, gl::Uniforms uniforms, gl::Note note) {
     const auto& program =
         programs_.get("query/leaf.frag", shaders::query_leaf_frag, kind + keys_prelude(of.type, pool_.shape.words));
     uniforms.set("negate", negate ? ~0U : 0U);
     auto bits = make_bits();
-    pass::fill(device_, name, program, bits->target(), {&of.keys, &texture(*of.valid), list}, std::move(uniforms));
+    pass::fill(device_, name, program, bits->target(), {&of.keys, &texture(*of.valid), list}, std::move(uniforms),
+               note);
     return bits;
 }
 
 BitsPtr BitmapColumns::range(const Range& leaf) {
     const auto& of = *column(leaf.column);
     return leaf_of(of, "range", "#define RANGE\n", leaf.negate, nullptr,
-                   {key_uniform("low", of.type, leaf.low), key_uniform("span", of.type, leaf.high - leaf.low)});
+                   {key_uniform("low", of.type, leaf.low), key_uniform("span", of.type, leaf.high - leaf.low)},
+                   &compares);
 }
 
 BitsPtr BitmapColumns::member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate) {
@@ -51,7 +56,8 @@ BitsPtr BitmapColumns::member_of_few(const GpuColumn& of, std::span<const Key> k
     gl::Uniforms list;
     for (std::size_t i = 0; i < places; ++i)
         list.set({key_uniform("list[" + std::to_string(i) + "]", of.type, keys[std::min(i, keys.size() - 1)])});
-    return leaf_of(of, "member of few", define("FEW", static_cast<int>(places)), negate, nullptr, std::move(list));
+    return leaf_of(of, "member of few", define("FEW", static_cast<int>(places)), negate, nullptr, std::move(list),
+                   &selects);
 }
 
 BitsPtr BitmapColumns::member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate) {
@@ -63,12 +69,12 @@ BitsPtr BitmapColumns::member_of_table(const GpuColumn& of, std::span<const Key>
     }
     const auto table = send_list(gl::Format::R32ui, std::as_bytes(std::span(words)));
     return leaf_of(of, "member of table", "#define TABLE\n", negate, &table,
-                   {key_uniform("low", of.type, keys.front()), key_uniform("span", of.type, span)});
+                   {key_uniform("low", of.type, keys.front()), key_uniform("span", of.type, span)}, &selects);
 }
 
 BitsPtr BitmapColumns::member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate) {
     const auto list = send_list(gl::Format::Rg32ui, std::as_bytes(keys));
-    return leaf_of(of, "member of list", "", negate, &list, {{"count", static_cast<int>(keys.size())}});
+    return leaf_of(of, "member of list", "", negate, &list, {{"count", static_cast<int>(keys.size())}}, &selects);
 }
 
 gl::Texture BitmapColumns::send_list(gl::Format format, std::span<const std::byte> bytes) {
@@ -90,7 +96,7 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
     auto bits = make_bits();
     // The program may have no use for some.
     pass::fill(device_, "pair", program, bits->target(), {&a.keys, &b.keys, &texture(*valid)},
-               {{"wanted", relations_of(leaf.op, leaf.negate)}, most_number_uniform(leaf.as, a.type)});
+               {{"wanted", relations_of(leaf.op, leaf.negate)}, most_number_uniform(leaf.as, a.type)}, &selects);
     return bits;
 }
 
@@ -103,6 +109,7 @@ BitsPtr BitmapColumns::formula(const Formula& leaf) {
     auto bits = make_bits();
     const auto valid = all_valid(made.columns);
     gl::Pass pass{.name = "formula",
+                  .note = &selects,
                   .program = &program,
                   .uniforms = made.uniforms,
                   .target = &bits->target().framebuffer,

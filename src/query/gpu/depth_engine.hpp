@@ -12,6 +12,7 @@
 
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/depth_codes.hpp"
+#include "query/gpu/notes.hpp"
 
 namespace quadmill::detail::query {
 
@@ -117,7 +118,7 @@ class DepthColumns final : public Columns {
     void pair(const Pair& pair, int level, bool count);
     // The fragment's sum is compared, and the fragment discarded where the condition does not hold.
     void formula(const Formula& formula, int level, bool count);
-    void selected(const Bits& bits, const std::optional<gl::StencilTest>& stencil, bool count);
+    void selected(const Bits& bits, int level, const std::optional<gl::StencilTest>& stencil, bool count);
     [[nodiscard]] bool one_test(std::span<const std::vector<Leaf>> clauses);
     [[nodiscard]] bool one_test(const Range& range);
     [[nodiscard]] BitsPtr bits_at(int level);
@@ -130,10 +131,11 @@ class DepthColumns final : public Columns {
     static void add_runs(gl::Pass& pass, const GpuColumn::Depths& depths);
     void start(std::uint8_t level);
     struct Test {
-        std::uint32_t code = 0;
-        std::optional<gl::Compare> depth{};
+        int level;  // of the clause; 0: between two, or of none
         std::optional<gl::StencilTest> stencil{};
-        std::optional<std::array<float, 2>> bounds{};
+        std::optional<gl::Compare> depth{};
+        std::uint32_t code = 0;
+        std::optional<std::array<std::uint32_t, 2>> bounds{};  // codes
     };
     void test(const char* name, const Test& test, bool count = false);
     void issue(gl::Pass pass, bool count);
@@ -150,6 +152,7 @@ class DepthColumns final : public Columns {
     pass::Programs& programs_;
     BitmapColumns bitmap_;  // does all else
     std::shared_ptr<DepthSurface> surface_;
+    DepthHolds holds_{};  // what the tests that follow are of
     std::size_t queries_used_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "pass/layout.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/bitonic/quads.hpp"
+#include "sort/note.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -86,8 +87,10 @@ const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
 
 void BitonicPasses::load(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& from,
                          gl::Uniforms uniforms) {
+    const SortNote placed{};
     draw(device_,
          {.name = "load",
+          .note = &placed,
           .program = &programs_.get("sort/bitonic_load.frag", shaders::sort_bitonic_load_frag, prelude_of_places(job)),
           .inputs = {&from},
           .uniforms = std::move(uniforms),
@@ -114,7 +117,9 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
     const auto& with =
         programs_.get("sort/bitonic_step.frag", shaders::sort_bitonic_step_frag,
                       define("PLANES", job.planes()) + define("STEPS", pass.steps) + shaders::sort_bitonic_planes_glsl);
+    const SortNote note{.act = SortNote::Act::Exchange, .made = &pass};
     draw(device_, {.name = pass.steps == 0 ? "compare in texels" : "compare",
+                   .note = &note,
                    .stage = pass.stage,
                    .step = pass.step,
                    .program = &with,

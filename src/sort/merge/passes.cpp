@@ -8,10 +8,18 @@
 #include "pass/layout.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/merge/register_network.hpp"
+#include "sort/note.hpp"
 
 namespace quadmill::detail::sort {
 
 namespace {
+
+// Of the pass that writes the lower half of a texture, where the first block of each pair is, or the upper one.
+SortNote note_of_half(bool upper, SortNote::Texels texels = SortNote::Texels::Numbers) {
+    return {.act = upper ? SortNote::Act::KeepUpper : SortNote::Act::KeepLower,
+            .texels = texels,
+            .step = upper ? SortNote::Step::Ends : SortNote::Step::GoesOn};
+}
 
 std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
     return pairs * form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
@@ -137,7 +145,9 @@ void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
         auto with = variant(job, Kind::SortBlocks);
         with.upper = upper;
         const auto& blocks = program(with);
+        const auto note = note_of_half(upper);
         draw(device_, {.name = "sort blocks",
+                       .note = &note,
                        .program = &blocks,
                        .inputs = {&surface.source.texture},
                        .uniforms = uniforms(job)
@@ -197,7 +207,9 @@ void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, 
         auto with = variant(job, Kind::MergeRuns);
         with.upper = upper;
         const auto& runs = program(with);
+        const auto note = note_of_half(upper, level.last ? SortNote::Texels::Keys : SortNote::Texels::Numbers);
         draw(device_, {.name = "merge",
+                       .note = &note,
                        .stage = level.index,
                        .program = &runs,
                        .inputs = inputs(job, &cuts),

@@ -4,6 +4,7 @@
 
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
+#include "sort/note.hpp"
 #include "sort/pbsn/network.hpp"
 #include "sort/pbsn/quads.hpp"
 
@@ -56,9 +57,9 @@ void Pbsn::count_out_of_order(Surface& surface, const Plan& plan, const Request&
 
 // Routine 4.1. As fast as a texture can be written, where glCopyImageSubData was measured a tenth slower, and a draw
 // can be skipped by the GPU.
-void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const char* name,
-                     const gl::Pass& within) {
-    draw(device_, {.name = name,
+void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const gl::Pass& within) {
+    draw(device_, {.name = within.name,
+                   .note = within.note,
                    .stage = within.stage,
                    .step = within.step,
                    .program = &fetch_,
@@ -75,7 +76,9 @@ void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& reques
     // Descending order swaps the two blend functions and nothing else.
     auto lower = gl::Blend::Min, upper = gl::Blend::Max;
     if (request.order == Order::Descending) std::swap(lower, upper);
+    SortNote note{.texels = SortNote::Texels::Keys};
     gl::Pass pass{.name = "min",
+                  .note = &note,
                   .stage = stage,
                   .program = &fetch_,
                   .inputs = {&surface.now.texture},
@@ -87,12 +90,17 @@ void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& reques
         for (const auto blend : {lower, upper}) {
             const auto& range = blend == lower ? plan.min[i] : plan.max[i];
             pass.name = blend == gl::Blend::Min ? "min" : "max";
+            note.act = blend == lower ? SortNote::Act::KeepLower : SortNote::Act::KeepUpper;
+            note.step = SortNote::Step::GoesOn;
             pass.blend = blend;
             pass.first = range.first;
             pass.count = range.count;
             draw(device_, pass);
         }
-        draw_copy(surface.next.texture, surface.now.framebuffer, plan, "copy to tex", pass);
+        pass.name = "copy to tex";
+        note.act = SortNote::Act::Place;
+        note.step = SortNote::Step::Ends;
+        draw_copy(surface.next.texture, surface.now.framebuffer, plan, pass);
     }
 }
 
@@ -105,7 +113,8 @@ void Pbsn::sort(Surface& surface, const Request& request, const std::function<vo
         surface.in_order.emplace_back(device_, gl::Query::Kind::Samples);
     }
     // Routine 4.3, line 3: the frame buffer begins as a copy of the texture.
-    draw_copy(surface.now.texture, surface.next.framebuffer, plan, "copy", {});
+    const SortNote placed{.texels = SortNote::Texels::Keys};
+    draw_copy(surface.now.texture, surface.next.framebuffer, plan, {.name = "copy", .note = &placed});
     if (last_checked_ && request.k > 0) count_out_of_order(surface, plan, request, 0);
     bool told = false;
     for (int stage = 1; stage <= request.k; ++stage) {

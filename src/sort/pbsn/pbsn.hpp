@@ -57,8 +57,7 @@ class Pbsn {
         Range next_element;
     };
     const Plan& plan(int width, int height, int k);
-    void draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const char* name,
-                   const gl::Pass& within);
+    void draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const gl::Pass& within);
     void issue_stage(Surface& surface, const Plan& plan, const Request& request, int stage, const gl::Query* only_if);
     void count_out_of_order(Surface& surface, const Plan& plan, const Request& request, int stage);
 
