@@ -119,9 +119,10 @@ bool SortCommand::open_context(std::size_t n) {
 // `best` is the keys themselves but for --top.
 SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index) {
     if (!open_context(keys.size())) {
-        if (top > 0) return top_on_cpu(keys, best, index, sort.order);
-        if (!index_output.empty()) return sort_with_index_on_cpu(keys, index, sort.order);
-        return window > 0 ? sort_windows_on_cpu(keys, window, sort.order) : sort_on_cpu(keys, sort.order);
+        if (top > 0) return top_on_cpu(keys, best, index, sort.order, sort.threads);
+        if (!index_output.empty()) return sort_with_index_on_cpu(keys, index, sort.order, sort.threads);
+        return window > 0 ? sort_windows_on_cpu(keys, window, sort.order, sort.threads)
+                          : sort_on_cpu(keys, sort.order, sort.threads);
     }
     Sorter sorter(*context_, sort);
     if (profile || profile_steps)

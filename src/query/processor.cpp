@@ -100,7 +100,7 @@ Opened QueryProcessor::State::open(const char* function, const Table& table, con
 JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
     const auto sort_with_index = [this](Keys keys, std::span<std::uint32_t> index) {
         if (!context || options.engine == QueryEngine::Cpu) {
-            sort_with_index_on_cpu(keys, index);
+            sort_with_index_on_cpu(keys, index, Order::Ascending, options.threads);
         } else {
             if (!sorter) sorter.emplace(*context, SortOptions{.threads = options.threads});
             sorter->sort_with_index(keys, index);

@@ -76,6 +76,7 @@ struct Sorter::State {
     SortStats by_merge(const Task& task);
     SortStats by_hybrid(const Task& task);
     SortStats on_cpu(const Task& task) const;
+    SortStats argsort_on_cpu(const Task& task) const;
     [[nodiscard]] SortStats with_memory(SortStats stats) const;
     SortStats by_engine(Engine engine, const Task& task);
     MergeSort& on_merge() {
@@ -186,21 +187,26 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     return stats;
 }
 
+SortStats Sorter::State::argsort_on_cpu(const Task& task) const {
+    const cpu::Stopwatch total;
+    SortStats stats{.n = task.keys.size(), .engine = Engine::Cpu};
+    cpu::sort_places(task.keys, cpu::part(task.keys, 0, 0), task.index, options.order, workers);
+    stats.sort_ms = stats.total_ms = total.ms();
+    return stats;
+}
+
 SortStats Sorter::State::on_cpu(const Task& task) const {
     switch (task.what) {
         case Task::What::SortWithIndex:
-            return sort_with_index_on_cpu(task.keys, task.index, options.order);
+            return sort_with_index_on_cpu(task.keys, task.index, options.order, options.threads);
         case Task::What::Argsort:
-            return cpu::visit(task.keys, [&]<class Key>(std::span<Key> keys) {
-                std::vector<Key> copy(keys.begin(), keys.end());
-                return sort_with_index_on_cpu(copy, task.index, options.order);
-            });
+            return argsort_on_cpu(task);
         case Task::What::Windows:
-            return sort_windows_on_cpu(task.keys, task.window, options.order);
+            return sort_windows_on_cpu(task.keys, task.window, options.order, options.threads);
         case Task::What::Segments:
-            return sort_segments_on_cpu(task.keys, task.ends, options.order);
+            return sort_segments_on_cpu(task.keys, task.ends, options.order, options.threads);
         default:
-            return sort_on_cpu(task.keys, options.order);
+            return sort_on_cpu(task.keys, options.order, options.threads);
     }
 }
 
@@ -209,7 +215,7 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
     cpu::check_top(task.function, keys, best, index);
     check_no_conversion(options, task);
     const auto engine = engine_for(task);
-    if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order);
+    if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order, options.threads);
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = on_merge().top(keys, best, index, options.order);
     scope.check();
