@@ -160,13 +160,14 @@ void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::u
     const auto make = [&](std::size_t begin, std::span<Number> part) {
         for (std::size_t i = 0; i < part.size(); ++i) part[i] = Pair::of(rule.encode(from[begin + i]), begin + i);
     };
+    std::unique_ptr<Number[]> scratch;  // the result may lie there
     auto result = numbers;
     if (wanted < n) {
         for_pieces(workers, n, [&](std::size_t begin, std::size_t size) { make(begin, numbers.subspan(begin, size)); });
         std::ranges::nth_element(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(wanted));
         sort_numbers(numbers.first(wanted));
     } else {
-        const auto scratch = scratch_for<Number>(n, workers);
+        scratch = scratch_for<Number>(n, workers);
         result = sort_parts(numbers, all_of(scratch, n), workers, make);
     }
     for_pieces(workers, wanted, [&](std::size_t begin, std::size_t size) {
