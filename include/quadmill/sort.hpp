@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -149,6 +150,22 @@ struct MergeOptions {
     MergeKernel kernel = MergeKernel::Auto;
 };
 
+/// From how many keys on Engine::Auto takes the GPU; `never` where the CPU always wins. Each is about keys of 16, 32 and
+/// 64 bits. `quadmill tune` measures them.
+struct SortCrossings {
+    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+    struct ByWidth {
+        std::size_t bits16 = never, bits32 = never, bits64 = never;
+        bool operator==(const ByWidth&) const = default;
+    };
+    ByWidth keys{};        ///< all keys, by Engine::Merge
+    ByWidth with_index{};  ///< and for argsort
+    ByWidth windows{};     ///< keys of all windows or segments, each of 1,024; shorter ones count less, as log2 of them
+    ByWidth top{};
+    ByWidth hybrid{};  ///< from where Engine::Hybrid wins over both, for all keys
+    bool operator==(const SortCrossings&) const = default;
+};
+
 struct SortOptions {
     Order order = Order::Ascending;
     Engine engine = Engine::Auto;
@@ -164,6 +181,9 @@ struct SortOptions {
     PbsnOptions pbsn{};        ///< for Engine::Pbsn
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
     MergeOptions merge{};      ///< for Engine::Merge, and for Auto and Hybrid where they use it
+    /// For Engine::Auto, measured on this machine with as many threads; unset, the library's own figures count. The library
+    /// reads no file by itself.
+    std::optional<SortCrossings> crossings{};
 };
 
 /// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap

@@ -90,22 +90,26 @@ struct Sorter::State {
     Context context;
     SortOptions options;
     cpu::Workers workers;
+    SortCrossings crossings;
     std::optional<OnGpu> gpu;
     std::optional<MergeSort> merge;
     std::optional<BitonicSort> bitonic;
 };
 
 Sorter::State::State(Context with, const SortOptions& wanted)
-    : context(std::move(with)), options(checked_options("Sorter", context.info(), wanted)), workers(wanted.threads) {}
+    : context(std::move(with)),
+      options(checked_options("Sorter", context.info(), wanted)),
+      workers(wanted.threads),
+      crossings(crossings_for(context.info(), options)) {}
 
 Engine Sorter::State::engine_for(const Task& task) {
     if (!can(options.engine, task.what)) throw cannot(options.engine, task);
-    const bool auto_merge = options.engine == Engine::Auto && merge_wins(context.info(), task.work());
-    if (options.engine != Engine::Merge && !auto_merge)
-        return options.engine == Engine::Auto ? Engine::Cpu : options.engine;
+    const bool is_auto = options.engine == Engine::Auto;
+    const auto engine = is_auto ? choose(crossings, task.work()) : options.engine;
+    if (engine != Engine::Merge && !(is_auto && engine == Engine::Hybrid)) return engine;
     const auto why = no_room(task);
-    if (why && !auto_merge) throw InvalidArgument(std::string(task.function) + ": " + *why);
-    return why ? Engine::Cpu : Engine::Merge;
+    if (why && !is_auto) throw InvalidArgument(std::string(task.function) + ": " + *why);
+    return why ? Engine::Cpu : engine;
 }
 
 // For what some engines alone can do: another one that was asked for would be ignored. `names` are theirs.
