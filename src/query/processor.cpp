@@ -165,6 +165,7 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
         .texture_join = texture_join_tools(engine),
         .statistics = options.statistics,
         .execution = options.execution,
+        .threads = options.threads,
         .in_memory = [this](const auto& table,
                             std::span<const std::size_t> columns) { return in_memory(context, table, columns); },
         .take = take};

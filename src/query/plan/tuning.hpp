@@ -51,6 +51,8 @@ struct Tuning {
     // Groups that an engine finds and selects one by one, some passes each. With more, the rows selected are read back
     // and dealt out to groups on the CPU; on the CPU that is always quicker.
     std::size_t engine_groups = 0;
+    // Rows that one thread deals out to groups before they are put together.
+    std::size_t rows_a_deal = std::size_t{1} << 18U;
     // Pairs of a join that are dealt with at once.
     std::size_t chunk = std::size_t{1} << 16U;
 };
