@@ -3,14 +3,14 @@
 set -euo pipefail
 packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     libcli11-dev libcsv-dev libfmt-dev libmuparser-dev nlohmann-json3-dev libstb-dev zlib1g-dev libzstd-dev # libraries of the command
-    liburing-dev libxxhash-dev                                        # of the library, the first where it is there
+    liburing-dev libhwy-dev libxxhash-dev                             # of the library, the first two where they are there
     fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
     doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools clang-tidy # and of the tests
     liblapack-test                                                    # LAPACK's own tester
     libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
     pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
     python3-pytest python3-moderngl python3-distributed               # and its tests
-    libtbb-dev libhwy-dev libboost-dev libeigen3-dev libopenblas-dev   # rivals of `quadmill bench`
+    libtbb-dev libboost-dev libeigen3-dev libopenblas-dev   # rivals of `quadmill bench`
     libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU
 missing=()
 for package in "${packages[@]}"; do

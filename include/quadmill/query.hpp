@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -305,6 +306,16 @@ enum class Execution {
                   ///< what it selects is read back. For measurements
 };
 
+/// From where QueryEngine::Auto and JoinMethod::Auto take the GPU, for tables in memory that are asked many times.
+/// `quadmill tune` measures them.
+struct QueryCrossings {
+    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t rows = never;  ///< of a table
+    /// Nested loops on the GPU join l rows with r for at most so many comparisons a row: l r / (l + r); 0: never.
+    std::uint64_t join_comparisons = 0;
+    bool operator==(const QueryCrossings&) const = default;
+};
+
 struct QueryOptions {
     QueryEngine engine = QueryEngine::Auto;
     unsigned threads = 0;        ///< of the CPU; 0: all
@@ -312,6 +323,8 @@ struct QueryOptions {
     Statistics statistics = Statistics::Off;
     SumPrecision sums = SumPrecision::Exact;
     Execution execution = Execution::Pipelined;
+    /// Measured on this machine; unset, the library's own figures count. The library reads no file by itself.
+    std::optional<QueryCrossings> crossings{};
 };
 
 /// What a node of a plan did in a run. Where an engine does a whole condition at once, its last node stands for all.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -60,11 +61,11 @@ enum class Order { Ascending, Descending };
 enum class Engine {
     Auto,     ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
               /// < renderer
-    Cpu,      ///< std::sort on the calling thread
+    Cpu,      ///< CPU threads: Highway's vqsort, or std::sort where the library was built without it
     Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
     Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
     Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
-    Hybrid    ///< the merge engine and std::sort on CPU threads, at the same time, each taking parts from one queue
+    Hybrid    ///< the merge engine and CPU threads, at the same time, each taking parts from one queue
               /// < (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
 };
 
@@ -149,12 +150,29 @@ struct MergeOptions {
     MergeKernel kernel = MergeKernel::Auto;
 };
 
+/// From how many keys on Engine::Auto takes the GPU; `never` where the CPU always wins. Each is about keys of 16, 32 and
+/// 64 bits. `quadmill tune` measures them.
+struct SortCrossings {
+    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+    struct ByWidth {
+        std::size_t bits16 = never, bits32 = never, bits64 = never;
+        bool operator==(const ByWidth&) const = default;
+    };
+    ByWidth keys{};        ///< all keys, by Engine::Merge
+    ByWidth with_index{};  ///< and for argsort
+    ByWidth windows{};     ///< keys of all windows or segments, each of 1,024; shorter ones count less, as log2 of them
+    ByWidth top{};
+    ByWidth hybrid{};  ///< from where Engine::Hybrid wins over both, for all keys
+    bool operator==(const SortCrossings&) const = default;
+};
+
 struct SortOptions {
     Order order = Order::Ascending;
     Engine engine = Engine::Auto;
     Precision precision = Precision::Native;
     Rounding rounding = Rounding::Refuse;
-    /// CPU threads for packing and merging, the caller's among them; 0 takes as many as the machine has. Engine::Hybrid
+    /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the machine
+    /// has. Engine::Hybrid
     /// sorts with two fewer beside them, or one of two.
     unsigned threads = 0;
     /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to
@@ -163,6 +181,9 @@ struct SortOptions {
     PbsnOptions pbsn{};        ///< for Engine::Pbsn
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
     MergeOptions merge{};      ///< for Engine::Merge, and for Auto and Hybrid where they use it
+    /// For Engine::Auto, measured on this machine with as many threads; unset, the library's own figures count. The library
+    /// reads no file by itself.
+    std::optional<SortCrossings> crossings{};
 };
 
 /// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap
@@ -181,7 +202,7 @@ struct SortStats {
     std::uint64_t texture_bytes = 0;  ///< of textures that the library has in use in this context after the sort
     std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
     double upload_ms = 0;             ///< packing and sending
-    double sort_ms = 0;               ///< passes on the GPU, or std::sort
+    double sort_ms = 0;               ///< passes on the GPU, or the CPU's threads
     double readback_ms = 0;
     double merge_ms = 0;  ///< merging on the CPU, or taking windows apart
     double total_ms = 0;
@@ -318,15 +339,19 @@ class QUADMILL_API Sorter {
 /// One sort with a Sorter made for the occasion. Throws: as Sorter.
 QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions& options = {});
 
-/// std::sort in the library's total order; needs no context. The yardstick, and what Engine::Cpu runs.
-QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending);
-QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index,
-                                              Order order = Order::Ascending);
-QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending);
+/// What Engine::Cpu runs; needs no context. In the library's total order, by Highway's vqsort where the library was
+/// built with it, else by std::sort, on so many threads; 0 takes as many as the machine has.
+/// Memory: of more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many again
+/// of more than one thread.
+QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
+QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order = Order::Ascending,
+                                              unsigned threads = 0);
+QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending,
+                                           unsigned threads = 0);
 QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
-                                            Order order = Order::Ascending);
+                                            Order order = Order::Ascending, unsigned threads = 0);
 /// By std::nth_element on a copy of the keys (with an index, of 8 or 16 bytes a key).
 QUADMILL_API SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index = {},
-                                  Order order = Order::Ascending);
+                                  Order order = Order::Ascending, unsigned threads = 0);
 
 }  // namespace quadmill

@@ -36,7 +36,7 @@ WorkplacePtr place_for(const How& how, const detail::sort::Work& work) {
     if (how.options.engine == Engine::Cpu) return nullptr;
     if (how.options.engine != Engine::Auto) return default_workplace();
     if (auto open = open_default_workplace()) return open;
-    if (!detail::sort::gpu_may_win_with_startup(work)) return nullptr;
+    if (!detail::sort::gpu_may_win_with_startup(work, how.options.threads)) return nullptr;
     try {
         return default_workplace();
     } catch (const ContextError&) {

@@ -8,6 +8,7 @@
 #include "bench/sort_bench.hpp"
 #include "cli/bench_report.hpp"
 #include "cli/commands.hpp"
+#include "cli/tuned.hpp"
 #include "files/files.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
@@ -67,6 +68,11 @@ void BenchSort::list_contenders() {
 SortBench BenchSort::open_bench() {
     list_contenders();
     auto [context, why_not] = open_context();
+    for (auto& one : contenders_) {
+        auto* const how = std::get_if<SortOptions>(&one.what);
+        if (!context || !how || how->engine != Engine::Auto) continue;
+        if (const auto tuned = tuned_for(context->info(), how->threads)) how->crossings = tuned->sort;
+    }
     head_ = facts(context, missing_rivals());
     if (!json) print_facts(context, "memory to memory; x NAME: its time over this one");
     return {std::move(context), std::move(why_not), contenders_, repeat};

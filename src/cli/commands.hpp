@@ -22,6 +22,7 @@ void add_show_command(CLI::App& app);
 void add_sketch_command(CLI::App& app);
 void add_sort_command(CLI::App& app);
 void add_terasort_command(CLI::App& app);
+void add_tune_command(CLI::App& app);
 void add_valsort_command(CLI::App& app);
 
 // Adds --device, which means the same everywhere.

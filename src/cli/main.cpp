@@ -111,6 +111,7 @@ int run(int argc, char** argv) {
     add_valsort_command(app);
     add_sketch_command(app);
     add_limits_command(app);
+    add_tune_command(app);
     add_show_command(app);
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];

@@ -46,7 +46,7 @@ struct QueryCommand {
     std::string sql;
     Format format = Format::Table;
     Explain explain = Explain::No;
-    bool profile = false;
+    bool profile = false, explain_engine = false;
     std::uint64_t batch = 0;
     std::string delimiter = ",";
     int device = -1;
@@ -133,6 +133,12 @@ void QueryCommand::choose_columns() {
 // whole was not timed on both.
 void QueryCommand::open_processor() {
     auto engine = options.engine;
+    if (explain_engine) {
+        fmt::print(stderr, "engine {}\n",
+                   engine == QueryEngine::Auto
+                       ? "cpu: each column of a file is asked once, and to open a context and to upload it takes longer"
+                       : word_for(query_engine_words, engine) + ": as --engine says");
+    }
     if (engine == QueryEngine::Auto) engine = QueryEngine::Cpu;
     options.statistics = profile ? Statistics::ByNode : Statistics::Off;
     if (engine != QueryEngine::Cpu) {
@@ -245,6 +251,7 @@ void add_options(CLI::App& verb, QueryCommand& command) {
                   "Print the plan, a line a node, and do not run it; --explain=dot: as a graph for `dot`")
         ->transform(one_of(explain_words));
     verb.add_flag("--profile", command.profile, "Tables of what each node and pass took on standard error");
+    verb.add_flag("--explain-engine", command.explain_engine, "Which engine answers, and why, on standard error");
     verb.add_option("--batch", command.batch,
                     "Answer after each N rows of standard input (without FROM -, of the first table)")
         ->transform(count_up_to(std::uint64_t{1} << 32U))

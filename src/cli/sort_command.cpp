@@ -8,15 +8,16 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "files/files.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
+#include "cli/tuned.hpp"
+#include "cpu/keys.hpp"
+#include "cpu/stopwatch.hpp"
+#include "files/files.hpp"
 #include "input/reading.hpp"
 #include "input/stream_input.hpp"
 #include "input/text.hpp"
 #include "input/words.hpp"
-#include "cpu/keys.hpp"
-#include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
@@ -32,7 +33,7 @@ using detail::cpu::Stopwatch;
 struct SortCommand {
     std::string input = "-", output = "-", index_output;
     Reading reading;
-    bool stats = false, profile = false, profile_steps = false;
+    bool stats = false, profile = false, profile_steps = false, explain_engine = false;
     std::size_t window = 0, top = 0;
     int device = -1;
     SortOptions sort;
@@ -48,12 +49,14 @@ struct SortCommand {
     [[nodiscard]] std::vector<Key> parsed(std::string_view text) const;
     [[nodiscard]] bool is_text() const { return reading.form == Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
+    [[nodiscard]] detail::sort::Work work_of(std::size_t n) const;
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
     void print_profile(const SortStats& sorted);
 
     std::optional<Context> context_;
     std::optional<PassProfiler> profiler_;
+    std::string why_ = "as --engine says";  // the engine was chosen
     double context_ms_ = 0, read_ms_ = 0, write_ms_ = 0;
 };
 
@@ -98,30 +101,44 @@ Bytes SortCommand::read() const {
     return bytes;
 }
 
+detail::sort::Work SortCommand::work_of(std::size_t n) const {
+    return {.n = n, .window = window, .top = top > 0, .index = !index_output.empty(), .type = reading.type()};
+}
+
 // Whether the GPU side is to be used at all; `auto` does without where the CPU is known to be faster.
 bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
     const bool converts = sort.precision != Precision::Native;  // only a Sorter does that
-    const detail::sort::Work work{n, window, top > 0};
-    if (sort.engine == Engine::Auto && !converts && !detail::sort::gpu_may_win_with_startup(work)) return false;
+    const auto work = work_of(n);
+    if (sort.engine == Engine::Auto && !converts && !detail::sort::gpu_may_win_with_startup(work, sort.threads)) {
+        why_ = detail::sort::explain_startup(work, sort.threads);
+        return false;
+    }
     const Stopwatch time;
     try {
         context_ = Context::headless({.device = device});
     } catch (const ContextError& error) {
         if (sort.engine != Engine::Auto || converts) throw;
         fmt::print(stderr, "quadmill sort: sorting on the CPU: {}\n", error.what());
+        why_ = "there is no context for another";
         return false;
     }
     context_ms_ = time.ms();
+    if (sort.engine != Engine::Auto) return true;
+    const auto tuned = tuned_for(context_->info(), sort.threads);
+    if (tuned) sort.crossings = tuned->sort;
+    why_ = fmt::format("{} ({})", detail::sort::explain(detail::sort::crossings_for(context_->info(), sort), work),
+                       where_from(tuned));
     return true;
 }
 
 // `best` is the keys themselves but for --top.
 SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index) {
     if (!open_context(keys.size())) {
-        if (top > 0) return top_on_cpu(keys, best, index, sort.order);
-        if (!index_output.empty()) return sort_with_index_on_cpu(keys, index, sort.order);
-        return window > 0 ? sort_windows_on_cpu(keys, window, sort.order) : sort_on_cpu(keys, sort.order);
+        if (top > 0) return top_on_cpu(keys, best, index, sort.order, sort.threads);
+        if (!index_output.empty()) return sort_with_index_on_cpu(keys, index, sort.order, sort.threads);
+        return window > 0 ? sort_windows_on_cpu(keys, window, sort.order, sort.threads)
+                          : sort_on_cpu(keys, sort.order, sort.threads);
     }
     Sorter sorter(*context_, sort);
     if (profile || profile_steps)
@@ -165,6 +182,7 @@ void SortCommand::run_as() {
     out.commit();
     write_ms_ = writing.ms();
     if (profile || profile_steps) print_profile(result);
+    if (explain_engine) fmt::print(stderr, "engine {}: {}\n", word_for(engine_words, result.engine), why_);
     if (stats) print_stats(result);
 }
 
@@ -244,8 +262,8 @@ void add_sort_command(CLI::App& app) {
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
                      "merge: merge sort, any type; hybrid: merge and CPU threads at once; bitonic: GPUTeraSort's "
-                     "network, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: std::sort; auto: what was "
-                     "measured faster")
+                     "network, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: CPU threads; auto: what was "
+                     "measured faster (see `quadmill tune`)")
         ->transform(one_of(engine_words))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
@@ -267,7 +285,8 @@ void add_sort_command(CLI::App& app) {
         ->check(CLI::PositiveNumber)
         ->type_name("K");
     add_pbsn_options(*verb, command->sort.pbsn);
-    verb->add_option("--max-texels", command->sort.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
+    verb->add_option("--max-texels", command->sort.pbsn.max_texels,
+                     "For pbsn: most texels in one texture (4 values each)")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     verb->add_option("--max-run", command->sort.pbsn.max_run,
@@ -290,15 +309,17 @@ void add_sort_command(CLI::App& app) {
                                          "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
                             ->check(CLI::Range(1, 3))
                             ->capture_default_str();
-    verb->add_option("--kernel", command->sort.merge.kernel,
-                     "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
-                     "auto: the faster one that can")
+    verb->add_option(
+            "--kernel", command->sort.merge.kernel,
+            "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
+            "auto: the faster one that can")
         ->transform(one_of(kernel_words))
         ->default_str("auto");
     verb->add_option("--threads", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(CLI::NonNegativeNumber);
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
+    verb->add_flag("--explain-engine", command->explain_engine, "Which engine sorted, and why, on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
     verb->add_flag("--profile-steps", command->profile_steps,
                    "The same, each step of the network on a line of its own");

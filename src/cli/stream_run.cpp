@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
+#include "cli/tuned.hpp"
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
 
@@ -233,7 +234,11 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     if (engine != Engine::Cpu) {
         try {
             context_ = Context::headless({.device = options_.device});
-            sorter = window_sorter(*context_, {.engine = engine, .threads = options_.threads, .pbsn = options_.pbsn});
+            SortOptions how{.engine = engine, .threads = options_.threads, .pbsn = options_.pbsn};
+            if (engine == Engine::Auto) {
+                if (const auto tuned = tuned_for(context_->info(), options_.threads)) how.crossings = tuned->sort;
+            }
+            sorter = window_sorter(*context_, how);
             // One for the whole stream: to close one after each batch would wait until the GPU is idle.
             session_.emplace(*context_);
             if (options_.profile && engine == Engine::Pbsn) profiler_.emplace(*context_);

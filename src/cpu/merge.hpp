@@ -35,18 +35,37 @@ template <class A, class B, class Less>
     return low;
 }
 
+// Which run gives is a coin toss, so nothing branches on it: the place that is read next is worked out from the
+// comparison, which takes as long as reading it does. So keys are taken from both ends at once, each end's way to its
+// next key in the shadow of the other's.
 template <class T, class Less>
 void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
-    const T *x = a.data, *y = b.data;
-    const T *const x_end = x + a.size * a.stride, *const y_end = y + b.size * b.stride;
-    while (x != x_end && y != y_end) {  // no branch on the data: which run gives is a coin toss
-        const bool take_b = less(*y, *x);
-        *out++ = take_b ? *y : *x;
-        x += take_b ? 0 : a.stride;
-        y += take_b ? b.stride : 0;
+    T* out_end = out + a.size + b.size;
+    const auto more = [&] { return std::min(a.size, b.size); };
+    constexpr std::size_t few = 16;
+    for (auto both = more(); both >= few; both = more()) {  // so many keys from each end never meet
+        const T *x = a.data, *y = b.data;
+        const T *x_last = x + (a.size - 1) * a.stride, *y_last = y + (b.size - 1) * b.stride;
+        std::size_t low_b = 0, high_a = 0;
+        for (std::size_t i = 0; i < both; ++i) {
+            const std::size_t take_b = less(*y, *x) ? 1 : 0;
+            *out++ = *std::array<const T*, 2>{x, y}[take_b];
+            x += (1 - take_b) * a.stride;
+            y += take_b * b.stride;
+            low_b += take_b;
+            const std::size_t take_a = less(*y_last, *x_last) ? 1 : 0;
+            *--out_end = *std::array<const T*, 2>{y_last, x_last}[take_a];
+            x_last -= take_a * a.stride;
+            y_last -= (1 - take_a) * b.stride;
+            high_a += take_a;
+        }
+        a = {x, a.size - (both - low_b) - high_a, a.stride};
+        b = {y, b.size - low_b - (both - high_a), b.stride};
     }
-    for (; x != x_end; x += a.stride) *out++ = *x;
-    for (; y != y_end; y += b.stride) *out++ = *y;
+    std::size_t i = 0, j = 0;
+    while (i < a.size && j < b.size) *out++ = less(b[j], a[i]) ? b[j++] : a[i++];
+    while (i < a.size) *out++ = a[i++];
+    while (j < b.size) *out++ = b[j++];
 }
 
 // Two runs as the run that merging them would make.
@@ -140,7 +159,7 @@ template <class T, class Less>
 // Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same size
 // for the rounds between (merge_rounds); one round needs none.
 template <class T, class Less>
-void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, Workers& workers, Less less,
+void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, const Workers& workers, Less less,
                 Ways ways = Ways::Two) {
     constexpr std::size_t piece = std::size_t{1} << 16;
     const auto rounds = merge_rounds(runs.size(), ways);
@@ -177,8 +196,8 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
 
 // The same, of runs that lie in `keys`, one after the other, and end up there.
 template <class T, class Less>
-void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> scratch, Workers& workers, Less less,
-                    Ways ways = Ways::Two) {
+void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> scratch, const Workers& workers,
+                    Less less, Ways ways = Ways::Two) {
     if (runs.size() < 2) return;
     const auto rounds = merge_rounds(runs.size(), ways);
     scratch = scratch.first(keys.size());

@@ -1,9 +1,12 @@
 #include "cpu/sort.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "cpu/merge.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 
@@ -57,66 +60,221 @@ std::vector<std::size_t> detail::cpu::ends_of_windows(std::size_t n, std::size_t
     return ends;
 }
 
-SortStats sort_on_cpu(Keys keys, Order order) {
-    return sort_windows_on_cpu(keys, std::max<std::size_t>(keys.size(), 1), order);
+namespace detail::cpu {
+
+namespace {
+
+// What a thread sorts in half a millisecond at most; less is not worth waking one.
+constexpr std::size_t least_part = std::size_t{1} << 15;
+// What passes over all keys are cut into.
+constexpr std::size_t piece = std::size_t{1} << 16;
+
+// The keys' own memory as their bits. Keys come as memory of a type told at run time, and are read and written here
+// through their bits alone.
+template <class Key>
+auto as_bits(std::span<Key> keys) {
+    using Bits = typename KeyBits<Key>::Bits;
+    static_assert(sizeof(Bits) == sizeof(Key) && alignof(Bits) == alignof(Key));
+    return std::span(reinterpret_cast<Bits*>(keys.data()), keys.size());
 }
 
-SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order) {
-    detail::cpu::check_index("sort_with_index_on_cpu", keys, index);
-    return top_on_cpu(keys, keys, index, order);
+template <class Work>
+void for_pieces(const Workers& workers, std::size_t n, const Work& work) {
+    workers.for_each((n + piece - 1) / piece, [&](std::size_t i) { work(i * piece, std::min(piece, n - i * piece)); });
 }
 
-SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order order) {
-    detail::cpu::check_top("top_on_cpu", keys, best, index);
-    const detail::cpu::Stopwatch total;
+// Each thread makes a part of the numbers by `make(begin, part)` and sorts it, and all merge the parts. Returns where
+// the sorted ones are: in `numbers`, or in `scratch`, which one part does without.
+template <class Number, class Make>
+std::span<Number> sort_parts(std::span<Number> numbers, std::span<Number> scratch, const Workers& workers,
+                             const Make& make) {
+    const auto n = numbers.size(), parts = scratch.empty() ? std::size_t{1} : std::size_t{workers.threads()};
+    std::vector<Run<Number>> runs(parts);
+    workers.for_each(parts, [&](std::size_t i) {
+        const auto begin = n / parts * i, end = i + 1 == parts ? n : n / parts * (i + 1);
+        const auto part = numbers.subspan(begin, end - begin);
+        make(begin, part);
+        sort_numbers(part);
+        runs[i] = {part.data(), part.size(), 1};
+    });
+    if (parts == 1) return numbers;
+    const bool is_odd = merge_rounds(parts, Ways::Two) % 2 == 1;
+    const auto to = is_odd ? scratch : numbers, between = is_odd ? numbers : scratch;
+    merge_runs(std::move(runs), to, between, workers, std::less<>());
+    return to;
+}
+
+template <class Number>
+std::unique_ptr<Number[]> scratch_for(std::size_t n, const Workers& workers) {
+    return workers.threads() < 2 ? nullptr : std::make_unique_for_overwrite<Number[]>(n);
+}
+
+template <class Number>
+std::span<Number> all_of(const std::unique_ptr<Number[]>& memory, std::size_t n) {
+    return {memory.get(), memory ? n : 0};
+}
+
+template <class Key>
+void sort_by_parts(std::span<Key> keys, Order order, const Workers& workers) {
+    const TotalOrder<Key> rule(order);
+    const auto bits = as_bits(keys);
+    using Bits = typename KeyBits<Key>::Bits;
+    const auto scratch = scratch_for<Bits>(bits.size(), workers);
+    const auto encode = [rule](std::size_t /*begin*/, std::span<Bits> part) {
+        for (auto& b : part) b = rule.encode(b);
+    };
+    const auto sorted = sort_parts(bits, all_of(scratch, bits.size()), workers, encode);
+    for_pieces(workers, bits.size(), [&](std::size_t begin, std::size_t size) {
+        const auto from = sorted.subspan(begin, size);
+        std::transform(from.begin(), from.end(), &bits[begin], [rule](Bits b) { return rule.decode(b); });
+    });
+}
+
+// A key and its place as one number, so that the order of equal keys is that of their places.
+template <class Bits>
+struct Placed {
+    using Number = std::uint64_t;
+    static Number of(Bits key, std::uint64_t place) { return Number{key} << 32U | place; }
+    static Bits key(Number number) { return static_cast<Bits>(number >> 32U); }
+    static std::uint32_t place(Number number) { return static_cast<std::uint32_t>(number); }
+};
+template <>
+struct Placed<std::uint64_t> {
+    using Number = Wide;
+    static Number of(std::uint64_t key, std::uint64_t place) { return {.low = place, .high = key}; }
+    static std::uint64_t key(const Number& number) { return number.high; }
+    static std::uint32_t place(const Number& number) { return static_cast<std::uint32_t>(number.low); }
+};
+
+template <class Key>
+void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::uint32_t> index, Order order,
+                    const Workers& workers) {
+    const TotalOrder<Key> rule(order);
+    using Bits = typename KeyBits<Key>::Bits;
+    using Pair = Placed<Bits>;
+    using Number = typename Pair::Number;
+    const auto n = keys.size(), wanted = index.size();
+    const auto memory = std::make_unique_for_overwrite<Number[]>(n);
+    const std::span<Number> numbers(memory.get(), n);
+    const auto from = as_bits(keys), to = as_bits(sorted);
+    const auto make = [&](std::size_t begin, std::span<Number> part) {
+        for (std::size_t i = 0; i < part.size(); ++i) part[i] = Pair::of(rule.encode(from[begin + i]), begin + i);
+    };
+    std::unique_ptr<Number[]> scratch;  // the result may lie there
+    auto result = numbers;
+    if (wanted < n) {
+        for_pieces(workers, n, [&](std::size_t begin, std::size_t size) { make(begin, numbers.subspan(begin, size)); });
+        std::ranges::nth_element(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(wanted));
+        sort_numbers(numbers.first(wanted));
+    } else {
+        scratch = scratch_for<Number>(n, workers);
+        result = sort_parts(numbers, all_of(scratch, n), workers, make);
+    }
+    for_pieces(workers, wanted, [&](std::size_t begin, std::size_t size) {
+        for (auto i = begin; i < begin + size; ++i) {
+            index[i] = Pair::place(result[i]);
+            if (!to.empty()) to[i] = rule.decode(Pair::key(result[i]));
+        }
+    });
+}
+
+}  // namespace
+
+unsigned threads_for(std::size_t n, unsigned wanted) {
+    return n < 2 * least_part ? 1 : wanted;
+}
+
+void sort_keys(Keys keys, Order order) {
+    visit(keys, [&]<class Key>(std::span<Key> values) { sort_bits<Key>(as_bits(values), order); });
+}
+
+void sort_keys(Keys keys, Order order, const Workers& workers) {
+    if (keys.size() < 2 * least_part || workers.threads() < 2) return sort_keys(keys, order);
+    visit(keys, [&](auto values) { sort_by_parts(values, order, workers); });
+}
+
+void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, const Workers& workers) {
+    // Each of the groups that threads take at once has about so many keys; a segment that is a good part of all keys is
+    // sorted by all threads.
+    const auto share = std::max(keys.size() / (4 * std::size_t{workers.threads()}), least_part);
+    struct Group {
+        std::size_t first, last;  // segments [first, last)
+    };
+    std::vector<Group> groups;
+    std::vector<std::size_t> long_ones;
+    const auto begin_of = [&](std::size_t i) { return i == 0 ? 0 : ends[i - 1]; };
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        const bool is_long = ends[i] - begin_of(i) > 2 * share && workers.threads() > 1;
+        if (is_long) long_ones.push_back(i);
+        if (!is_long && i + 1 < ends.size() && ends[i] - begin_of(first) < share) continue;
+        const auto last = is_long ? i : i + 1;
+        if (first < last) groups.push_back({first, last});
+        first = i + 1;
+    }
+    for (const auto i : long_ones) sort_keys(part(keys, begin_of(i), ends[i] - begin_of(i)), order, workers);
+    workers.for_each(groups.size(), [&](std::size_t g) {
+        for (auto i = groups[g].first; i < groups[g].last; ++i)
+            sort_keys(part(keys, begin_of(i), ends[i] - begin_of(i)), order);
+    });
+}
+
+void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, const Workers& workers) {
+    visit(keys, [&]<class Key>(std::span<Key> values) {
+        const std::span<Key> out(static_cast<Key*>(sorted.data()), sorted.size());
+        if (workers.threads() > 1 && keys.size() < 2 * least_part)
+            return sort_places_of(values, out, index, order, Workers(1));
+        sort_places_of(values, out, index, order, workers);
+    });
+}
+
+}  // namespace detail::cpu
+
+using namespace detail;  // NOLINT(google-build-using-namespace)
+
+SortStats sort_on_cpu(Keys keys, Order order, unsigned threads) {
+    return sort_windows_on_cpu(keys, std::max<std::size_t>(keys.size(), 1), order, threads);
+}
+
+SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order, unsigned threads) {
+    cpu::check_index("sort_with_index_on_cpu", keys, index);
+    return top_on_cpu(keys, keys, index, order, threads);
+}
+
+SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order order, unsigned threads) {
+    cpu::check_top("top_on_cpu", keys, best, index);
+    const cpu::Stopwatch total;
     SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
-    detail::cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
-        using Bits = detail::cpu::KeyBits<Key>;
-        const detail::cpu::TotalOrder<Key> rule(order);
-        auto* out = static_cast<Key*>(best.data());
-        const auto sort_first = [&](auto& all) {
-            const auto end = all.begin() + static_cast<std::ptrdiff_t>(best.size());
-            if (end != all.end()) std::nth_element(all.begin(), end, all.end());
-            std::sort(all.begin(), end);
-        };
-        if (index.empty()) {
+    if (index.empty()) {
+        cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
+            using Bits = cpu::KeyBits<Key>;
+            const cpu::TotalOrder<Key> rule(order);
             std::vector<typename Bits::Bits> bits(values.size());
             std::transform(values.begin(), values.end(), bits.begin(),
                            [&](Key key) { return rule.encode(Bits::of(key)); });
-            sort_first(bits);
+            const auto end = bits.begin() + static_cast<std::ptrdiff_t>(best.size());
+            if (end != bits.end()) std::nth_element(bits.begin(), end, bits.end());
+            cpu::sort_numbers(std::span(bits).first(best.size()));
+            auto* out = static_cast<Key*>(best.data());
             for (std::size_t i = 0; i < best.size(); ++i) out[i] = Bits::value(rule.decode(bits[i]));
-            return;
-        }
-        std::vector<std::pair<typename Bits::Bits, std::uint32_t>> pairs(values.size());
-        for (std::size_t i = 0; i < pairs.size(); ++i)
-            pairs[i] = {rule.encode(Bits::of(values[i])), static_cast<std::uint32_t>(i)};
-        sort_first(pairs);
-        for (std::size_t i = 0; i < best.size(); ++i) {
-            out[i] = Bits::value(rule.decode(pairs[i].first));
-            index[i] = pairs[i].second;
-        }
-    });
+        });
+    } else {
+        cpu::sort_places(keys, best, index, order, cpu::Workers(cpu::threads_for(keys.size(), threads)));
+    }
     stats.sort_ms = stats.total_ms = total.ms();
     return stats;
 }
 
-SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order) {
+SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order, unsigned threads) {
     if (window == 0) throw InvalidArgument("sort_windows_on_cpu: a window must hold at least 1 key, not 0");
-    return sort_segments_on_cpu(keys, detail::cpu::ends_of_windows(keys.size(), window), order);
+    return sort_segments_on_cpu(keys, cpu::ends_of_windows(keys.size(), window), order, threads);
 }
 
-SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends, Order order) {
-    detail::cpu::check_segments("sort_segments_on_cpu", keys, ends);
-    const detail::cpu::Stopwatch total;
+SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends, Order order, unsigned threads) {
+    cpu::check_segments("sort_segments_on_cpu", keys, ends);
+    const cpu::Stopwatch total;
     SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
-    detail::cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
-        std::vector<typename detail::cpu::KeyBits<Key>::Bits> scratch;
-        std::size_t begin = 0;
-        for (const auto end : ends) {
-            detail::cpu::sort_by_std(values.subspan(begin, end - begin), order, scratch);
-            begin = end;
-        }
-    });
+    cpu::sort_segments(keys, ends, order, cpu::Workers(cpu::threads_for(keys.size(), threads)));
     stats.sort_ms = stats.total_ms = total.ms();
     return stats;
 }

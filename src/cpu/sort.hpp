@@ -1,12 +1,13 @@
-// std::sort in the library's total order.
+// Sorting in the library's total order on the CPU.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include "cpu/keys.hpp"
+#include "cpu/numbers.hpp"
+#include "cpu/workers.hpp"
 
 namespace quadmill::detail::cpu {
 
@@ -20,21 +21,26 @@ void check_segments(const char* function, Keys keys, std::span<const std::size_t
 [[nodiscard]] std::vector<std::size_t> ends_of_windows(std::size_t n, std::size_t window);
 
 // Sorts values given by their bits.
-template <class Float>
-void sort_bits(std::span<typename KeyBits<Float>::Bits> bits, Order order) {
-    const TotalOrder<Float> rule(order);
+template <class Key>
+void sort_bits(std::span<typename KeyBits<Key>::Bits> bits, Order order) {
+    const TotalOrder<Key> rule(order);
     for (auto& b : bits) b = rule.encode(b);
-    std::sort(bits.begin(), bits.end());
+    sort_numbers(bits);
     for (auto& b : bits) b = rule.decode(b);
 }
 
-// Sorts keys through `scratch`, which is kept by the caller to be used again.
-template <class Key>
-void sort_by_std(std::span<Key> keys, Order order, std::vector<typename KeyBits<Key>::Bits>& scratch) {
-    scratch.resize(keys.size());
-    std::transform(keys.begin(), keys.end(), scratch.begin(), KeyBits<Key>::of);
-    sort_bits<Key>(scratch, order);
-    std::transform(scratch.begin(), scratch.end(), keys.begin(), KeyBits<Key>::value);
-}
+// Sorts the keys in place, on the calling thread and without memory of its own.
+void sort_keys(Keys keys, Order order);
+// The same by all threads, which sort parts and merge them.
+void sort_keys(Keys keys, Order order, const Workers& workers);
+// Sorts each segment, many at a time.
+void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, const Workers& workers);
+
+// Where the first index.size() keys in order were; equal ones in the order of their places. `sorted` receives the keys
+// themselves where it is not empty, and may be `keys`.
+void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, const Workers& workers);
+
+// Threads for so many keys: `wanted`, or one where waking others costs more than they save.
+[[nodiscard]] unsigned threads_for(std::size_t n, unsigned wanted);
 
 }  // namespace quadmill::detail::cpu

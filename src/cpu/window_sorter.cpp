@@ -68,15 +68,10 @@ WindowSorter::Times CpuWindowSorter::times() const {
     return {.upload = 0, .sort = sort_ms_ / threads(), .readback = 0};
 }
 
-void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i, Scratch& all) {
+void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
     const Stopwatch time;
-    visit(batch.keys, [&]<class T>(std::span<T> keys) {
-        const auto first = i * batch.window;
-        auto& scratch = std::get<std::vector<typename KeyBits<T>::Bits>>(all);
-        const auto before = scratch.capacity();
-        sort_by_std(keys.subspan(first, std::min(batch.window, keys.size() - first)), Order::Ascending, scratch);
-        scratch_bytes_ += (scratch.capacity() - before) * sizeof scratch[0];
-    });
+    const auto first = i * batch.window;
+    sort_keys(part(batch.keys, first, std::min(batch.window, batch.keys.size() - first)), Order::Ascending);
     const std::lock_guard lock(mutex_);
     sort_ms_ += time.ms();
 }
@@ -88,7 +83,7 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
         throw InvalidArgument("WindowSorter::begin: 2 batches are under way, which is the most; finish() one first");
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {
-        for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i, scratch_);
+        for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i);
         batch.taken = batch.done = batch.windows;
     }
     {
@@ -99,7 +94,6 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
 }
 
 void CpuWindowSorter::loop() {
-    Scratch scratch;
     std::unique_lock lock(mutex_);
     const auto next = [this] {
         return std::find_if(batches_.begin(), batches_.end(), [](const Batch& b) { return b.taken < b.windows; });
@@ -112,7 +106,7 @@ void CpuWindowSorter::loop() {
         lock.unlock();
         std::exception_ptr error;
         try {
-            sort_window(batch, i, scratch);
+            sort_window(batch, i);
         } catch (...) {
             error = std::current_exception();
         }

@@ -1,17 +1,14 @@
-// Windows sorted by std::sort on threads of their own.
+// Windows sorted on CPU threads of their own.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "quadmill/window_sorter.hpp"
@@ -35,7 +32,6 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
     // Threads share windows, so these are shorter.
     [[nodiscard]] std::size_t window(double eps) const override;
-    [[nodiscard]] std::size_t bytes() const override { return scratch_bytes_; }
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
     // Whether the batch that was begun first is sorted.
@@ -48,17 +44,13 @@ class CpuWindowSorter : public WindowSorter {
         std::size_t window, windows, taken = 0, done = 0;
         std::exception_ptr error;
     };
-    // For keys of each width; of one thread.
-    using Scratch = std::tuple<std::vector<std::uint16_t>, std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
     void loop();
-    void sort_window(const Batch& batch, std::size_t i, Scratch& scratch);
+    void sort_window(const Batch& batch, std::size_t i);
 
     mutable std::mutex mutex_;
     std::condition_variable work_, done_;
     std::deque<Batch> batches_;
     std::vector<std::thread> threads_;
-    Scratch scratch_;  // of the caller's thread
-    std::atomic<std::size_t> scratch_bytes_ = 0;
     double sort_ms_ = 0;
     bool stop_ = false;
 };

@@ -23,9 +23,25 @@ struct Opened {
     std::shared_ptr<Columns> columns;
 };
 
+namespace {
+
+QueryCrossings crossings_for(const std::optional<Context>& context, const QueryOptions& options) {
+    if (!context) return {};
+    if (options.crossings) return *options.crossings;
+    if (context->info().software) return {};
+    return {.rows = Tuning{}.gpu_rows, .join_comparisons = gpu_comparisons_a_row};
+}
+
+}  // namespace
+
 struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::State> {
     State(std::optional<Context> with, const QueryOptions& wanted)
-        : context(std::move(with)), options(wanted), engines(context, wanted) {}
+        : context(std::move(with)),
+          options(wanted),
+          crossings(crossings_for(context, wanted)),
+          engines(context, wanted) {
+        tuning.gpu_rows = crossings.rows;
+    }
 
     // Does the work of a public call: in a session, where there is a context.
     template <class Work>
@@ -48,8 +64,8 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
     [[nodiscard]] TextureJoinTools texture_join_tools(QueryEngine engine);
     [[nodiscard]] bool loops_on_gpu() const {
-        const bool on_software = !context || context->info().software;
-        return options.engine == QueryEngine::Auto ? !on_software : options.engine != QueryEngine::Cpu;
+        return options.engine == QueryEngine::Auto ? crossings.join_comparisons > 0
+                                                   : options.engine != QueryEngine::Cpu;
     }
     [[nodiscard]] Matcher& matching() {
         if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
@@ -66,6 +82,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
 
     std::optional<Context> context;
     QueryOptions options;
+    QueryCrossings crossings;
     Tuning tuning;
     Engines engines;
     std::optional<Sorter> sorter;
@@ -100,7 +117,7 @@ Opened QueryProcessor::State::open(const char* function, const Table& table, con
 JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
     const auto sort_with_index = [this](Keys keys, std::span<std::uint32_t> index) {
         if (!context || options.engine == QueryEngine::Cpu) {
-            sort_with_index_on_cpu(keys, index);
+            sort_with_index_on_cpu(keys, index, Order::Ascending, options.threads);
         } else {
             if (!sorter) sorter.emplace(*context, SortOptions{.threads = options.threads});
             sorter->sort_with_index(keys, index);
@@ -108,10 +125,9 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
     };
     const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
                               const TakeMatches& take) { return matching()(ranges, keys, block_rows, take); };
-    const bool on_software = !context || context->info().software;
     auto with = tuning;
     with.engine_groups = engine == QueryEngine::Cpu ? 0 : gpu_engine_groups;
-    with.gpu_comparisons_a_row = on_software ? 0 : gpu_comparisons_a_row;
+    with.gpu_comparisons_a_row = crossings.join_comparisons;
     return {.function = function,
             .sort_with_index = sort_with_index,
             .match = loops_on_gpu() ? MatchAll(match) : nullptr,
@@ -149,6 +165,7 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
         .texture_join = texture_join_tools(engine),
         .statistics = options.statistics,
         .execution = options.execution,
+        .threads = options.threads,
         .in_memory = [this](const auto& table,
                             std::span<const std::size_t> columns) { return in_memory(context, table, columns); },
         .take = take};

@@ -1,10 +1,9 @@
 // Engine::Auto: which engine was measured fastest. The figures are in docs/measurements.md.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <string>
 
-#include "pass/layout.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::detail::sort {
@@ -16,24 +15,25 @@ inline constexpr std::size_t paper_run = std::size_t{1} << 18;
 // What there is to sort: windows (or segments, of that mean length), all keys (window 0), or the best of them.
 struct Work {
     std::size_t n = 0, window = 0;
-    bool top = false;
+    bool top = false, index = false;
+    KeyType type = KeyType::F32;
 };
 
-// Whether the merge engine was measured faster than std::sort in a context that is open: all types cross near 2^14
-// keys. What std::sort takes grows with n log(window), and finding the best with n; the merge engine pads short
-// windows.
-[[nodiscard]] inline bool merge_wins(const ContextInfo& info, const Work& work) {
-    if (info.software) return false;
-    if (work.top) return work.n >= (std::size_t{1} << 17U);
-    const auto window = work.window == 0 ? work.n : std::min(work.window, work.n);
-    const auto cost = work.n * static_cast<std::size_t>(pass::log2_ceil(window));
-    return window >= 16 && cost >= (window >= 64 ? 14 * (std::size_t{1} << 14U) : std::size_t{1} << 19U);
-}
+// Those of a device and so many CPU threads that nobody measured: by what a GPU was measured to take, and the CPU's
+// sort that was built in. 0 threads are as many as the machine has.
+[[nodiscard]] SortCrossings built_in_crossings(const ContextInfo& info, unsigned threads);
+// Those of the options, or built in.
+[[nodiscard]] SortCrossings crossings_for(const ContextInfo& info, const SortOptions& options);
 
-// The same for a program that has no context yet: opening one and loading shaders takes some 100 ms, as sorting a
-// million keys on the CPU does. (Compiling them, once, where the driver keeps them, takes a second.)
-[[nodiscard]] inline bool gpu_may_win_with_startup(const Work& work) {
-    return work.n >= (std::size_t{1} << (work.top ? 23U : 21U));
-}
+// Engine::Cpu, Merge or Hybrid.
+[[nodiscard]] Engine choose(const SortCrossings& crossings, const Work& work);
+// Why, for people.
+[[nodiscard]] std::string explain(const SortCrossings& crossings, const Work& work);
+
+// The same for a program that has no context yet: opening one and loading shaders takes some 100 ms, in which the CPU
+// sorts as well. (Compiling them, once, where the driver keeps them, takes a second.)
+[[nodiscard]] bool gpu_may_win_with_startup(const Work& work, unsigned threads);
+// Why not, for people.
+[[nodiscard]] std::string explain_startup(const Work& work, unsigned threads);
 
 }  // namespace quadmill::detail::sort

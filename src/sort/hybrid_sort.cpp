@@ -78,10 +78,10 @@ SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, st
         const auto take = [&] { return queue.take_front(plan.gpu_least, plan.gpu_most, most_units); };
         auto range = take();  // before the CPU takes all
         CpuSide cpu(cpu_threads(workers), queue, plan.cpu_most, [&] {
-            return [&, bits = std::vector<typename cpu::KeyBits<Key>::Bits>()](const UnitQueue::Range& taken) mutable {
+            return [&](const UnitQueue::Range& taken) {
                 for (auto unit = taken.first; unit < taken.last; ++unit) {
                     const auto begin = queue.begin_of(unit);
-                    cpu::sort_by_std(keys.subspan(begin, queue.begin_of(unit + 1) - begin), order, bits);
+                    cpu::sort_keys(keys.subspan(begin, queue.begin_of(unit + 1) - begin), order);
                 }
                 cpu_keys += queue.end_of(taken) - queue.begin_of(taken.first);
             };

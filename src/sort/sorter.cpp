@@ -76,6 +76,7 @@ struct Sorter::State {
     SortStats by_merge(const Task& task);
     SortStats by_hybrid(const Task& task);
     SortStats on_cpu(const Task& task) const;
+    SortStats argsort_on_cpu(const Task& task) const;
     [[nodiscard]] SortStats with_memory(SortStats stats) const;
     SortStats by_engine(Engine engine, const Task& task);
     MergeSort& on_merge() {
@@ -89,22 +90,26 @@ struct Sorter::State {
     Context context;
     SortOptions options;
     cpu::Workers workers;
+    SortCrossings crossings;
     std::optional<OnGpu> gpu;
     std::optional<MergeSort> merge;
     std::optional<BitonicSort> bitonic;
 };
 
 Sorter::State::State(Context with, const SortOptions& wanted)
-    : context(std::move(with)), options(checked_options("Sorter", context.info(), wanted)), workers(wanted.threads) {}
+    : context(std::move(with)),
+      options(checked_options("Sorter", context.info(), wanted)),
+      workers(wanted.threads),
+      crossings(crossings_for(context.info(), options)) {}
 
 Engine Sorter::State::engine_for(const Task& task) {
     if (!can(options.engine, task.what)) throw cannot(options.engine, task);
-    const bool auto_merge = options.engine == Engine::Auto && merge_wins(context.info(), task.work());
-    if (options.engine != Engine::Merge && !auto_merge)
-        return options.engine == Engine::Auto ? Engine::Cpu : options.engine;
+    const bool is_auto = options.engine == Engine::Auto;
+    const auto engine = is_auto ? choose(crossings, task.work()) : options.engine;
+    if (engine != Engine::Merge && !(is_auto && engine == Engine::Hybrid)) return engine;
     const auto why = no_room(task);
-    if (why && !auto_merge) throw InvalidArgument(std::string(task.function) + ": " + *why);
-    return why ? Engine::Cpu : Engine::Merge;
+    if (why && !is_auto) throw InvalidArgument(std::string(task.function) + ": " + *why);
+    return why ? Engine::Cpu : engine;
 }
 
 // For what some engines alone can do: another one that was asked for would be ignored. `names` are theirs.
@@ -186,21 +191,26 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     return stats;
 }
 
+SortStats Sorter::State::argsort_on_cpu(const Task& task) const {
+    const cpu::Stopwatch total;
+    SortStats stats{.n = task.keys.size(), .engine = Engine::Cpu};
+    cpu::sort_places(task.keys, cpu::part(task.keys, 0, 0), task.index, options.order, workers);
+    stats.sort_ms = stats.total_ms = total.ms();
+    return stats;
+}
+
 SortStats Sorter::State::on_cpu(const Task& task) const {
     switch (task.what) {
         case Task::What::SortWithIndex:
-            return sort_with_index_on_cpu(task.keys, task.index, options.order);
+            return sort_with_index_on_cpu(task.keys, task.index, options.order, options.threads);
         case Task::What::Argsort:
-            return cpu::visit(task.keys, [&]<class Key>(std::span<Key> keys) {
-                std::vector<Key> copy(keys.begin(), keys.end());
-                return sort_with_index_on_cpu(copy, task.index, options.order);
-            });
+            return argsort_on_cpu(task);
         case Task::What::Windows:
-            return sort_windows_on_cpu(task.keys, task.window, options.order);
+            return sort_windows_on_cpu(task.keys, task.window, options.order, options.threads);
         case Task::What::Segments:
-            return sort_segments_on_cpu(task.keys, task.ends, options.order);
+            return sort_segments_on_cpu(task.keys, task.ends, options.order, options.threads);
         default:
-            return sort_on_cpu(task.keys, options.order);
+            return sort_on_cpu(task.keys, options.order, options.threads);
     }
 }
 
@@ -209,7 +219,7 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
     cpu::check_top(task.function, keys, best, index);
     check_no_conversion(options, task);
     const auto engine = engine_for(task);
-    if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order);
+    if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order, options.threads);
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = on_merge().top(keys, best, index, options.order);
     scope.check();

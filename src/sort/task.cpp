@@ -34,8 +34,12 @@ std::optional<EqualSegments> Task::equal_segments() const {
 
 Work Task::work() const {
     const auto n = keys.size();
-    if (what == What::Segments) return {n, std::max<std::size_t>(n / std::max<std::size_t>(ends.size(), 1), 1)};
-    return {n, window, what == What::Top};
+    const auto mean = std::max<std::size_t>(n / std::max<std::size_t>(ends.size(), 1), 1);
+    return {.n = n,
+            .window = what == What::Segments ? mean : window,
+            .top = what == What::Top,
+            .index = !index.empty(),
+            .type = keys.type()};
 }
 
 SortOptions checked_options(const char* function, const ContextInfo& info, SortOptions options) {

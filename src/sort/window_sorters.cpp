@@ -272,10 +272,12 @@ void HybridWindowSorter::finish() {
 }
 
 AutoWindowSorter::AutoWindowSorter(const Context& context, const SortOptions& options)
-    : SharedWindowSorter(context, options), info_(context.info()), threads_(options.threads) {}
+    : SharedWindowSorter(context, options),
+      crossings_(crossings_for(context.info(), options)),
+      threads_(options.threads) {}
 
 bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
-    return merge_wins(info_, task_of(keys, window).work()) && !gpu_.no_room(keys, window);
+    return choose(crossings_, task_of(keys, window).work()) != Engine::Cpu && !gpu_.no_room(keys, window);
 }
 
 void AutoWindowSorter::begin(Keys keys, std::size_t window) {
@@ -309,7 +311,8 @@ std::unique_ptr<WindowSorter> window_sorter(const Context& context, const SortOp
     if (options.order != Order::Ascending) refuse("windows are sorted in ascending order; use Order::Ascending");
     switch (options.engine) {
         case Engine::Auto:
-            if (context.info().software) return cpu_window_sorter(options.threads);
+            if (crossings_for(context.info(), options).windows == SortCrossings::ByWidth{})
+                return cpu_window_sorter(options.threads);
             return std::make_unique<AutoWindowSorter>(context, options);
         case Engine::Cpu:
             return cpu_window_sorter(options.threads);

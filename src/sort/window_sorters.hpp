@@ -187,7 +187,7 @@ class AutoWindowSorter : public SharedWindowSorter {
     [[nodiscard]] virtual bool goes_to_gpu(Keys keys, std::size_t window) const;
 
   private:
-    ContextInfo info_;
+    SortCrossings crossings_;
     unsigned threads_;
     std::deque<WindowSorter*> under_way_;
 };

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 QUADMILL = os.path.abspath(sys.argv.pop(1))
+os.environ["XDG_CONFIG_HOME"] = os.devnull  # what somebody's `quadmill tune` found does not count in tests
 
 
 def run(*args, stdin=b"", env=None, **more):

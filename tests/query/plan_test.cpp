@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -348,6 +349,72 @@ TEST_CASE("groups that an engine finds one by one are those that the CPU deals o
             for (std::size_t c = 0; c < found.columns.size(); ++c) {
                 const auto *x = std::get_if<double>(&found.rows[i][c]), *y = std::get_if<double>(&dealt.rows[i][c]);
                 CHECK((found.rows[i][c] == dealt.rows[i][c] || (x && y && std::isnan(*x) && std::isnan(*y))));
+            }
+        }
+    }
+}
+
+TEST_CASE("rows that threads deal out to groups make the groups that one makes") {
+    using namespace detail::query;  // NOLINT(google-build-using-namespace)
+    constexpr std::size_t rows = 20'000;
+    std::mt19937_64 random(23);
+    std::vector<std::int32_t> a(rows);
+    std::vector<double> b(rows), x(rows);
+    std::vector<std::int64_t> k(rows);
+    std::vector<bool> has_a(rows), has_k(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+        a[i] = static_cast<std::int32_t>(random() % 7);
+        b[i] = random() % 9 == 0 ? std::nan("") : static_cast<double>(random() % 300);
+        x[i] = std::ldexp(static_cast<double>(random() % 1000) - 500, static_cast<int>(random() % 60) - 30);
+        k[i] = static_cast<std::int64_t>(random() % 3 == 0 ? random() >> 24U : random() % 5) - 2;
+        has_a[i] = random() % 11 != 0;
+        has_k[i] = random() % 5 != 0;
+    }
+    Table table;
+    table.add("a", a, has_a).add("b", b).add("x", x).add("k", k, has_k);
+    const auto of = [](Aggregated kind, const char* name) { return QueryAggregate{.kind = kind, .column = name}; };
+    auto median = of(Aggregated::Quantile, "k");
+    median.phi = 0.5;
+    CpuEngine engine;
+    const auto run = [&](std::vector<std::string> by, std::size_t part, unsigned threads) {
+        const Query query{.outputs = {{by[0], ""},
+                                      rows_counted,
+                                      {of(Aggregated::Count, "k"), ""},
+                                      {of(Aggregated::Sum, "k"), ""},
+                                      {of(Aggregated::Min, "k"), ""},
+                                      {of(Aggregated::Max, "x"), ""},
+                                      {median, ""},
+                                      {of(Aggregated::Sum, "x"), ""}},
+                          .where = column("b") > 3 || column("a") < 3,
+                          .group_by = by};
+        Tuning tuning;
+        tuning.rows_a_deal = part;
+        tuning.chunk = 700;
+        const RunTools tools{.engine = engine,
+                             .cpu = engine,
+                             .join = {.function = "test", .sort_with_index = {}, .tuning = tuning},
+                             .threads = threads,
+                             .in_memory = [](const auto& data, auto /*columns*/) { return data; }};
+        return execute(detail::Access::of(QueryPlan(query, table.columns())), {detail::Access::of(table), nullptr},
+                       tools)
+            .rows;
+    };
+    for (const auto& by : {std::vector<std::string>{"a"}, {"a", "b"}, {"k"}, {"b", "k", "a"}}) {
+        const auto whole = run(by, rows, 1);
+        REQUIRE(whole.size() > 7);
+        for (const std::size_t part : {1UL, 999UL, 10'000UL}) {
+            const auto one = run(by, part, 1), three = run(by, part, 3);
+            REQUIRE(one.size() == whole.size());
+            REQUIRE(three.size() == whole.size());
+            for (std::size_t i = 0; i < whole.size(); ++i) {
+                const auto last = whole[i].size() - 1;  // the sum of floats, which rounds
+                for (std::size_t c = 0; c < last; ++c) {
+                    const auto *y = std::get_if<double>(&whole[i][c]), *z = std::get_if<double>(&three[i][c]);
+                    CHECK((whole[i][c] == three[i][c] || (y && z && std::isnan(*y) && std::isnan(*z))));
+                }
+                const double sum = std::get<double>(whole[i][last]), parts = std::get<double>(three[i][last]);
+                CHECK(std::abs(sum - parts) <= 1e-15 * std::abs(sum) + 0x1p-40);
+                CHECK(std::get<double>(one[i][last]) == parts);  // whatever the threads
             }
         }
     }

@@ -39,7 +39,7 @@ struct Tuning {
     // QueryEngine::Auto: tables of fewer rows are the CPU's. With columns loaded, on an H100 and 16 cores beside it, a
     // predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and 0.6
     // against 1.0. Loading a column costs what several queries on the CPU do.
-    std::size_t gpu_rows = std::size_t{1} << 20U;
+    std::uint64_t gpu_rows = std::uint64_t{1} << 20U;
     // JoinMethod::Auto: nested loops for at most so many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10 ms
     // by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.
     std::uint64_t nested_comparisons = std::uint64_t{1} << 12U;
@@ -51,6 +51,8 @@ struct Tuning {
     // Groups that an engine finds and selects one by one, some passes each. With more, the rows selected are read back
     // and dealt out to groups on the CPU; on the CPU that is always quicker.
     std::size_t engine_groups = 0;
+    // Rows that one thread deals out to groups before they are put together.
+    std::size_t rows_a_deal = std::size_t{1} << 18U;
     // Pairs of a join that are dealt with at once.
     std::size_t chunk = std::size_t{1} << 16U;
 };

@@ -1,10 +1,12 @@
 #include "query/run/executor.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "cpu/workers.hpp"
 #include "quadmill/error.hpp"
 #include "query/run/pair_filter.hpp"
 #include "query/run/rows_run.hpp"
@@ -192,6 +194,7 @@ class Run {
     void on_rows();
     void aggregates(RowsRun& run);
     void groups(RowsRun& run);
+    void deal(std::span<const std::uint64_t> rows, Groups& to) const;
     void plain(RowsRun& run);
 
     void on_pairs();
@@ -277,16 +280,37 @@ void Run::groups(RowsRun& run) {
     }
     in_memory(0, read_places());
     Groups dealt(tables_, by_, wanted_);
-    std::vector<RowPair> pairs;
-    for (const auto row : run.columns().rows(*bits)) {
-        pairs.push_back({row, row});
-        if (pairs.size() < tools_.join.tuning.chunk) continue;
-        dealt.add(pairs);
-        pairs.clear();
-    }
-    dealt.add(pairs);
+    deal(run.columns().rows(*bits), dealt);
     dealing_ms_ = time.ms();
     groups_out(dealt);
+}
+
+// Parts of a length that does not depend on the threads, and added in their order, so that sums of floats do not either.
+void Run::deal(std::span<const std::uint64_t> rows, Groups& to) const {
+    const auto part = tools_.join.tuning.rows_a_deal;
+    const auto take = [&](std::span<const std::uint64_t> some, Groups& groups) {
+        std::vector<RowPair> pairs;
+        for (; !some.empty(); some = some.subspan(pairs.size())) {
+            pairs.clear();
+            for (const auto row : some.first(std::min(some.size(), tools_.join.tuning.chunk)))
+                pairs.push_back({row, row});
+            groups.add(pairs);
+        }
+    };
+    const auto parts = (rows.size() + part - 1) / part;
+    if (parts < 2) return take(rows, to);
+    const cpu::Workers workers(tools_.threads);
+    std::vector<std::unique_ptr<Groups>> dealt(parts);
+    workers.then_in_order(
+        parts,
+        [&](std::size_t i) {
+            dealt[i] = std::make_unique<Groups>(tables_, by_, wanted_);
+            take(rows.subspan(i * part, std::min(part, rows.size() - i * part)), *dealt[i]);
+        },
+        [&](std::size_t i) {
+            to.add(std::move(*dealt[i]));
+            dealt[i].reset();
+        });
 }
 
 void Run::plain(RowsRun& run) {

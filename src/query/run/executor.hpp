@@ -23,6 +23,7 @@ struct RunTools {
     TextureJoinTools texture_join{};
     Statistics statistics = Statistics::Off;
     Execution execution = Execution::Pipelined;
+    unsigned threads = 0;  // that deal rows out to groups; 0: all
     // The table with those columns in memory that are textures of the host.
     std::function<std::shared_ptr<const TableData>(const std::shared_ptr<const TableData>& table,
                                                    std::span<const std::size_t> columns)>

@@ -189,15 +189,47 @@ void Groups::add_values(Measured& of, std::span<const RowPair> pairs) {
             if (of.order) of.keys[groups_[i]].push_back(key);
             if (!of.sum) continue;
             if constexpr (std::is_floating_point_v<T>) {
-                // Neumaier's: what each addition loses is summed beside it.
-                const double x = values[row], before = state.sum.value, after = before + x;
-                state.sum.value = after;
-                state.lost += std::abs(before) >= std::abs(x) ? (before - after) + x : (x - after) + before;
+                state.add(double{values[row]});
             } else {
                 query::add(state.sum, static_cast<std::int64_t>(values[row]));
             }
         }
     });
+}
+
+// Neumaier's: what each addition loses is summed beside it.
+void Groups::State::add(double value) {
+    const double before = sum.value, after = before + value;
+    sum.value = after;
+    lost += std::abs(before) >= std::abs(value) ? (before - after) + value : (value - after) + before;
+}
+
+void Groups::State::add(const State& other) {
+    count += other.count;
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+    add(other.sum.value);
+    lost += other.lost;
+    const auto before = sum.low;
+    sum.low += other.sum.low;
+    sum.high += other.sum.high + (sum.low < before ? 1 : 0);
+}
+
+void Groups::add(Groups&& other) {
+    for (std::size_t from = 0; from < other.rows_.size(); ++from) {
+        const auto to = by_.empty() ? 0 : group_of(other.labels_.data() + from * width_);
+        rows_[to] += other.rows_[from];
+        for (std::size_t i = 0; i < measured_.size(); ++i) {
+            measured_[i].states[to].add(other.measured_[i].states[from]);
+            if (!measured_[i].order) continue;
+            auto &all = measured_[i].keys[to], &more = other.measured_[i].keys[from];
+            if (all.empty()) {
+                all = std::move(more);
+            } else {
+                all.insert(all.end(), more.begin(), more.end());
+            }
+        }
+    }
 }
 
 Groups::Measured& Groups::measured(const Place& place) {

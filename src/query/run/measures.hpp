@@ -56,6 +56,9 @@ class Groups {
     Groups& operator=(const Groups&) = delete;
 
     void add(std::span<const RowPair> pairs);
+    // Adds what the other one dealt, which is of the same tables and wants the same. The answers are those of one that
+    // took its own rows first and then the other's, but for the last bits of sums of floats.
+    void add(Groups&& other);
     [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
     // Calls `take` with the values to group by and the measures of the first `most` groups in the order of their values,
     // NULLs first.
@@ -69,6 +72,9 @@ class Groups {
         Sum sum{};
         double lost = 0;  // what rounding took from sum.value so far
         Key least = ~Key{0}, most = 0;
+
+        void add(double value);
+        void add(const State& other);
     };
     struct Measured {
         Place place;

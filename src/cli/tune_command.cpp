@@ -1,0 +1,107 @@
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bench/tune.hpp"
+#include "cli/commands.hpp"
+#include "cli/tuned.hpp"
+#include "input/standard_files.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+struct TuneCommand {
+    bool quick = false, json = false;
+    int device = -1;
+    unsigned threads = 0;
+
+    void run() const;
+
+  private:
+    static void print_case(const detail::bench::TuneCase& found);
+    static void print_entry(const TunedEntry& entry);
+};
+
+void TuneCommand::print_case(const detail::bench::TuneCase& found) {
+    fmt::print("\n{}\n{:>10} {:>12} {:>12}", found.what, "n", "CPU, ms", "GPU, ms");
+    const bool with_hybrid = !found.points.empty() && found.points[0].hybrid_ms;
+    fmt::print("{}\n", with_hybrid ? fmt::format(" {:>12}", "both, ms") : "");
+    for (const auto& point : found.points) {
+        fmt::print("{:>10} {:>12.3f} {:>12.3f}{}\n", point.n, point.cpu_ms, point.gpu_ms,
+                   point.hybrid_ms ? fmt::format(" {:>12.3f}", *point.hybrid_ms) : "");
+    }
+    std::fflush(stdout);
+}
+
+void TuneCommand::print_entry(const TunedEntry& entry) {
+    const auto json = to_json(entry);
+    fmt::print("\nfrom how many on the GPU wins      of 16 bits      of 32 bits      of 64 bits\n");
+    for (const auto& [kind, widths] : json.at("sort").items()) {
+        fmt::print("{:<28}", kind);
+        for (const auto& n : widths) fmt::print(" {:>15}", n.is_null() ? "never" : n.dump());
+        fmt::print("\n");
+    }
+    const auto& rows = json.at("query").at("rows");
+    fmt::print("{:<28} {:>15}\n{:<28} {:>15}\n", "rows of a query", rows.is_null() ? "never" : rows.dump(),
+               "comparisons a row of a join", entry.query.join_comparisons);
+}
+
+void TuneCommand::run() const {
+    using namespace detail::bench;  // NOLINT(google-build-using-namespace): this function is that room's voice
+    const auto context = Context::headless({.device = device});
+    auto entry = entry_for(context.info(), threads);
+    if (!json) fmt::print("{} ({}), {} CPU threads, {}\n", entry.renderer, entry.driver, entry.threads, entry.cpu_sort);
+    const auto found =
+        tune(context, entry.threads, quick ? TuneLength::Quick : TuneLength::Whole, [this](const TuneCase& one) {
+            if (!json) print_case(one);
+        });
+    entry.sort = found.sort;
+    entry.query = found.query;
+    const auto replaced = write_tuning(entry);
+    if (replaced == Replaced::DamagedFile)
+        fmt::print(stderr, "quadmill tune: the file that was there could not be read, and is replaced\n");
+    const auto path = tuning_path()->string();
+    if (!json) {
+        print_entry(entry);
+        fmt::print("\nwritten to {}\n", path);
+        return;
+    }
+    auto out = to_json(entry);
+    out["file"] = path;
+    out["cases"] = nlohmann::ordered_json::array();
+    for (const auto& one : found.cases) {
+        auto points = nlohmann::ordered_json::array();
+        for (const auto& point : one.points) {
+            points.push_back({{"n", point.n}, {"cpu_ms", point.cpu_ms}, {"gpu_ms", point.gpu_ms}});
+            if (point.hybrid_ms) points.back()["hybrid_ms"] = *point.hybrid_ms;
+        }
+        out["cases"].push_back({{"what", one.what}, {"points", points}});
+    }
+    fmt::print("{}\n", out.dump());
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app) {
+    auto command = std::make_shared<TuneCommand>();
+    auto* verb =
+        app.add_subcommand("tune", "Measure on this machine from where on the GPU wins, so that `--engine auto` knows");
+    verb->add_flag("--quick", command->quick, "In some ten seconds instead of a minute, and less exactly");
+    verb->add_option("--threads", command->threads,
+                     "CPU threads (default: all); what is found counts for calls with as many")
+        ->check(CLI::NonNegativeNumber);
+    verb->add_flag("--json", command->json, "One JSON object on standard output");
+    add_device_option(*verb, command->device);
+    verb->footer(
+        "Writes $XDG_CONFIG_HOME/quadmill/tune.json (without that variable, in ~/.config), an entry for each device, "
+        "driver "
+        "and number of threads. Run it on an idle machine, and again after a change of driver.\n"
+        "Examples:\n"
+        "  quadmill tune\n"
+        "  quadmill tune --quick --device 1 --json");
+    verb->callback([command] { command->run(); });
+}
+
+}  // namespace quadmill::cli

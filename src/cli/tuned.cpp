@@ -1,0 +1,171 @@
+#include "cli/tuned.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "cpu/numbers.hpp"
+#include "files/files.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int tuning_version = 1;
+constexpr const char* tuning_format = "quadmill tune";
+
+using ByWidth = SortCrossings::ByWidth;
+constexpr std::array<std::pair<const char*, ByWidth SortCrossings::*>, 5> sort_kinds{
+    {{"keys", &SortCrossings::keys},
+     {"with_index", &SortCrossings::with_index},
+     {"windows", &SortCrossings::windows},
+     {"top", &SortCrossings::top},
+     {"hybrid", &SortCrossings::hybrid}}};
+constexpr std::array<std::pair<const char*, std::size_t ByWidth::*>, 3> key_widths{
+    {{"16", &ByWidth::bits16}, {"32", &ByWidth::bits32}, {"64", &ByWidth::bits64}}};
+
+// null in the file is never.
+template <class Number>
+Json crossing_json(Number n, Number never) {
+    return n == never ? Json() : Json(n);
+}
+template <class Number>
+void read_crossing(const Json& from, Number& n, Number never) {
+    n = from.is_null() ? never : from.get<Number>();
+}
+
+TunedEntry entry_of(const Json& from) {
+    TunedEntry entry;
+    from.at("renderer").get_to(entry.renderer);
+    from.at("driver").get_to(entry.driver);
+    from.at("cpu_sort").get_to(entry.cpu_sort);
+    from.at("measured").get_to(entry.measured);
+    from.at("threads").get_to(entry.threads);
+    for (const auto& [kind, widths] : sort_kinds) {
+        for (const auto& [width, crossing] : key_widths)
+            read_crossing(from.at("sort").at(kind).at(width), entry.sort.*widths.*crossing, SortCrossings::never);
+    }
+    read_crossing(from.at("query").at("rows"), entry.query.rows, QueryCrossings::never);
+    from.at("query").at("join_comparisons").get_to(entry.query.join_comparisons);
+    return entry;
+}
+
+unsigned as_many(unsigned threads) {
+    return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+    throw Error(fmt::format("'{}' {}; `quadmill tune` makes it anew, and without it the library's own figures count",
+                            path.string(), what));
+}
+
+}  // namespace
+
+TunedEntry entry_for(const ContextInfo& info, unsigned threads) {
+    return {.renderer = info.renderer,
+            .driver = info.version,
+            .cpu_sort = detail::cpu::number_sort_name(),
+            .measured = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+            .threads = as_many(threads),
+            .sort = {},
+            .query = {}};
+}
+
+Json to_json(const TunedEntry& entry) {
+    Json out{{"renderer", entry.renderer}, {"driver", entry.driver},     {"threads", entry.threads},
+             {"cpu_sort", entry.cpu_sort}, {"measured", entry.measured}, {"sort", Json::object()}};
+    for (const auto& [kind, widths] : sort_kinds) {
+        for (const auto& [width, crossing] : key_widths)
+            out["sort"][kind][width] = crossing_json(entry.sort.*widths.*crossing, SortCrossings::never);
+    }
+    out["query"] = {{"rows", crossing_json(entry.query.rows, QueryCrossings::never)},
+                    {"join_comparisons", entry.query.join_comparisons}};
+    return out;
+}
+
+std::optional<std::filesystem::path> tuning_path() {
+    // A relative one is to be ignored, says the XDG Base Directory Specification.
+    const auto folder = [](const char* name) -> std::filesystem::path {
+        const char* const value = std::getenv(name);
+        const std::filesystem::path path(value ? value : "");
+        return path.is_absolute() ? path : std::filesystem::path();
+    };
+    if (const auto config = folder("XDG_CONFIG_HOME"); !config.empty()) return config / "quadmill" / "tune.json";
+    if (const auto home = folder("HOME"); !home.empty()) return home / ".config" / "quadmill" / "tune.json";
+    return {};
+}
+
+std::vector<TunedEntry> read_tuning() {
+    const auto path = tuning_path();
+    if (std::error_code none; !path || !std::filesystem::exists(*path, none)) return {};
+    const auto bytes = read_file(path->string());
+    const auto text = bytes.as<const char>();
+    const auto file = Json::parse(text.begin(), text.end(), nullptr, false);
+    if (file.is_discarded()) fail(*path, "is no JSON");
+    if (!file.is_object() || file.value("format", Json()) != tuning_format)
+        fail(*path, "is no file of `quadmill tune`");
+    const auto version = file.value("version", Json());
+    if (version != tuning_version) {
+        fail(*path, fmt::format("has version {} of the format, and this program reads version {}", version.dump(),
+                                tuning_version));
+    }
+    try {
+        std::vector<TunedEntry> entries;
+        for (const auto& entry : file.at("entries")) entries.push_back(entry_of(entry));
+        return entries;
+    } catch (const Json::exception& error) {
+        fail(*path, fmt::format("is damaged ({})", error.what()));
+    }
+}
+
+std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads) {
+    const auto wanted = entry_for(info, threads);
+    for (auto& entry : read_tuning()) {
+        if (entry.same_place(wanted) && entry.cpu_sort == wanted.cpu_sort) return std::move(entry);
+    }
+    return {};
+}
+
+Replaced write_tuning(const TunedEntry& entry) {
+    const auto path = tuning_path();
+    if (!path) throw Error("tune: there is no place for the file; set XDG_CONFIG_HOME or HOME to a whole path");
+    auto replaced = Replaced::Nothing;
+    std::vector<TunedEntry> entries;
+    try {
+        entries = read_tuning();
+    } catch (const IoError&) {
+        throw;
+    } catch (const Error&) {
+        replaced = Replaced::DamagedFile;
+    }
+    std::erase_if(entries, [&](const TunedEntry& other) { return other.same_place(entry); });
+    entries.push_back(entry);
+    Json file{{"format", tuning_format}, {"version", tuning_version}, {"entries", Json::array()}};
+    for (const auto& one : entries) file["entries"].push_back(to_json(one));
+    std::error_code failed;
+    std::filesystem::create_directories(path->parent_path(), failed);
+    if (failed)
+        throw Error(
+            fmt::format("tune: the folder '{}' cannot be made: {}", path->parent_path().string(), failed.message()));
+    OutputFile out(path->string());
+    const auto text = file.dump(1) + "\n";
+    out.write(std::as_bytes(std::span(text)));
+    out.commit();
+    return replaced;
+}
+
+std::string where_from(const std::optional<TunedEntry>& entry) {
+    if (!entry) return "the library's own figures; `quadmill tune` measures this machine's";
+    return fmt::format("measured by `quadmill tune` at {}", entry->measured);
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,30 @@
+// Sorting plain unsigned numbers: what all sorts on the CPU come down to. By Highway's vqsort where it was built in
+// (numbers_by_vqsort.cpp), by std::sort else (numbers_by_std.cpp).
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+
+namespace quadmill::detail::cpu {
+
+// 128 bits, compared by the upper ones first.
+struct alignas(16) Wide {
+    std::uint64_t low = 0, high = 0;
+    bool operator==(const Wide&) const = default;
+    std::strong_ordering operator<=>(const Wide& other) const {
+        const auto by_high = high <=> other.high;
+        return by_high != 0 ? by_high : low <=> other.low;
+    }
+};
+
+// Ascending, in place, on the calling thread; several threads may call it at once.
+void sort_numbers(std::span<std::uint16_t> numbers);
+void sort_numbers(std::span<std::uint32_t> numbers);
+void sort_numbers(std::span<std::uint64_t> numbers);
+void sort_numbers(std::span<Wide> numbers);
+
+// "vqsort" or "std::sort".
+[[nodiscard]] const char* number_sort_name();
+
+}  // namespace quadmill::detail::cpu

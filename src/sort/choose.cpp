@@ -1,0 +1,152 @@
+#include "sort/choose.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string_view>
+#include <thread>
+
+#include "cpu/keys.hpp"
+#include "cpu/numbers.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+constexpr auto never = SortCrossings::never;
+// Windows that their crossings are about.
+constexpr double common_window = 1024;
+
+// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers.
+struct Costs {
+    double sort, merge, gpu;
+};
+
+std::size_t bytes_of(KeyType type) {
+    return cpu::visit_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
+}
+
+// Those of 2^22 keys: vqsort on a Xeon of 2.8 GHz with AVX-512, an H100 that merges by subgroups.
+Costs costs_of(const Work& work) {
+    const auto bytes = bytes_of(work.type);
+    const bool wide = bytes == 8;
+    const bool fast = cpu::number_sort_name() == std::string_view("vqsort");
+    if (work.top) return {.sort = work.index ? 15.0 : 9.0, .merge = 0, .gpu = wide ? 0.7 : 0.35};
+    if (work.window > 0) {
+        const double vqsort = wide ? 5.4 : bytes == 4 ? 2.4 : 3.0;
+        return {.sort = fast ? vqsort : 30, .merge = 0, .gpu = wide ? 1.2 : 0.6};
+    }
+    if (work.index)
+        return {.sort = fast ? (wide ? 33.0 : 14.0) : 110, .merge = wide ? 3.5 : 2.5, .gpu = wide ? 8 : 2.8};
+    const double vqsort = wide ? 12.0 : bytes == 4 ? 6.0 : 8.0;
+    return {.sort = fast ? vqsort : 70, .merge = 2, .gpu = wide ? 3.4 : bytes == 4 ? 1.1 : 0.8};
+}
+constexpr double gpu_start_ns = 0.7e6;  // until the first key is back, whatever their number
+constexpr double startup_ms = 100;
+
+double threads_of(unsigned threads) {
+    return std::max(1U, threads == 0 ? std::thread::hardware_concurrency() : threads);
+}
+
+// Nanoseconds a key. The best keys are found by one thread; windows need no merging.
+double cpu_ns(const Work& work, double threads) {
+    const auto costs = costs_of(work);
+    if (work.top) return costs.sort;
+    return (costs.sort + costs.merge * std::ceil(std::log2(threads))) / threads;
+}
+
+std::size_t crossing(const Work& work, double threads) {
+    const double saved = cpu_ns(work, threads) - costs_of(work).gpu;
+    if (saved <= 0) return never;
+    const double n = gpu_start_ns / saved;
+    return n < 0x1p40 ? std::bit_ceil(static_cast<std::size_t>(n)) : never;
+}
+
+SortCrossings::ByWidth crossings_of(Work work, double threads) {
+    const auto of = [&](KeyType type) {
+        work.type = type;
+        return crossing(work, threads);
+    };
+    return {.bits16 = of(KeyType::F16), .bits32 = of(KeyType::F32), .bits64 = of(KeyType::F64)};
+}
+
+std::size_t of_width(const SortCrossings::ByWidth& all, KeyType type) {
+    const auto bytes = bytes_of(type);
+    return bytes == 8 ? all.bits64 : bytes == 4 ? all.bits32 : all.bits16;
+}
+
+// The crossing that the work is measured by.
+std::size_t crossing_for(const SortCrossings& crossings, const Work& work) {
+    const auto& kind = work.top          ? crossings.top
+                       : work.window > 0 ? crossings.windows
+                       : work.index      ? crossings.with_index
+                                         : crossings.keys;
+    return of_width(kind, work.type);
+}
+
+// As many keys in common windows take as long to sort: that grows with the logarithm of the window.
+std::size_t compared_n(const Work& work) {
+    if (work.window == 0 || work.top) return work.n;
+    const auto window = static_cast<double>(std::max<std::size_t>(std::min(work.window, work.n), 1));
+    return static_cast<std::size_t>(static_cast<double>(work.n) * std::log2(window) / std::log2(common_window));
+}
+
+// The GPU pads them to texels and blocks; the CPU sorts them in its registers.
+constexpr std::size_t least_window = 16;
+
+}  // namespace
+
+SortCrossings built_in_crossings(const ContextInfo& info, unsigned threads) {
+    if (info.software) return {};
+    const auto t = threads_of(threads);
+    return {.keys = crossings_of({}, t),
+            .with_index = crossings_of({.index = true}, t),
+            .windows = crossings_of({.window = static_cast<std::size_t>(common_window)}, t),
+            .top = crossings_of({.top = true}, t),
+            .hybrid = {}};
+}
+
+SortCrossings crossings_for(const ContextInfo& info, const SortOptions& options) {
+    return options.crossings ? *options.crossings : built_in_crossings(info, options.threads);
+}
+
+Engine choose(const SortCrossings& crossings, const Work& work) {
+    if (work.window > 0 && work.window < least_window) return Engine::Cpu;
+    const bool keys_alone = !work.top && !work.index && work.window == 0;
+    if (keys_alone && work.n >= of_width(crossings.hybrid, work.type)) return Engine::Hybrid;
+    return compared_n(work) >= crossing_for(crossings, work) ? Engine::Merge : Engine::Cpu;
+}
+
+std::string explain(const SortCrossings& crossings, const Work& work) {
+    const auto from = crossing_for(crossings, work);
+    const std::string kind = std::string("keys of ") + std::to_string(8 * bytes_of(work.type)) + " bits" +
+                             (work.top          ? ", the best of them"
+                              : work.window > 0 ? ", in windows"
+                              : work.index      ? ", with an index"
+                                                : "");
+    if (work.window > 0 && work.window < least_window)
+        return "windows of fewer than " + std::to_string(least_window) + " keys are the CPU's";
+    if (choose(crossings, work) == Engine::Hybrid)
+        return "of " + kind + ", the GPU and CPU threads together win from " +
+               std::to_string(of_width(crossings.hybrid, work.type)) + " on";
+    if (from == never) return "of " + kind + ", the CPU wins whatever their number";
+    const auto n = compared_n(work);
+    const std::string counted = work.window > 0 && !work.top
+                                    ? " (counted as windows of " + std::to_string(static_cast<int>(common_window)) + ")"
+                                    : "";
+    return "of " + kind + ", the GPU wins from " + std::to_string(from) + " on; these are " + std::to_string(n) +
+           counted;
+}
+
+bool gpu_may_win_with_startup(const Work& work, unsigned threads) {
+    const double saved = cpu_ns(work, threads_of(threads)) - costs_of(work).gpu;
+    return static_cast<double>(work.n) * saved > startup_ms * 1e6;
+}
+
+std::string explain_startup(const Work& work, unsigned threads) {
+    return "the CPU sorts " + std::to_string(work.n) + " such keys in some " +
+           std::to_string(std::lround(static_cast<double>(work.n) * cpu_ns(work, threads_of(threads)) * 1e-6)) +
+           " ms, and opening a context takes " + std::to_string(std::lround(startup_ms));
+}
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""`quadmill tune`, the file that it writes, and what `auto` makes of it.
+
+    tests/cli/tune_test.py PROGRAM
+"""
+import json
+import os
+import pathlib
+import struct
+import unittest
+
+from command import Command, run
+
+
+class Tune(Command):
+    def setUp(self):
+        super().setUp()
+        self.config = pathlib.Path(self.folder)
+        self.file = self.config / "quadmill" / "tune.json"
+
+    def run_it(self, *arguments, stdin=b"", **environment):
+        return run(*arguments, stdin=stdin, env={"XDG_CONFIG_HOME": str(self.config), **environment})
+
+    def tune(self):
+        done = self.run_it("tune", "--quick", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def write(self, entry, **head):
+        """A file with one entry for this machine, in which `entry` is changed."""
+        self.file.parent.mkdir(exist_ok=True)
+        self.file.write_text(json.dumps({"format": "quadmill tune", "version": 1, "entries": [entry], **head}))
+
+    def bench(self, n):
+        """The engine that `auto` is, of n keys."""
+        done = self.run_it("bench", "sort", "--engines", "auto", "--n", str(n), "--repeat", "1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["cases"][0]["contenders"][0]["engine"]
+
+    def test_what_it_measures_is_written_and_read(self):
+        told = self.tune()
+        written = json.loads(self.file.read_text())
+        self.assertEqual(written["version"], 1)
+        self.assertEqual(os.listdir(self.file.parent), ["tune.json"])  # nothing is left beside it
+        entry, = written["entries"]
+        for key, value in entry.items():
+            self.assertEqual(told[key], value)
+        self.assertEqual(told["file"], str(self.file))
+        self.assertEqual(set(entry["sort"]), {"keys", "with_index", "windows", "top", "hybrid"})
+        for widths in entry["sort"].values():
+            self.assertEqual(set(widths), {"16", "32", "64"})
+        for case in told["cases"]:
+            sizes = [point["n"] for point in case["points"]]
+            self.assertEqual(sizes, sorted(set(sizes)))
+            self.assertTrue(sizes, case)
+            for point in case["points"]:
+                self.assertGreater(min(point["cpu_ms"], point["gpu_ms"]), 0)
+        # On a software renderer the CPU always sorts large arrays sooner.
+        self.assertEqual(len(told["cases"]), 4 * 3 + 2)
+
+        # Another device's entry stays; this one's is replaced.
+        other = {**entry, "renderer": "another device"}
+        written["entries"].insert(0, other)
+        self.file.write_text(json.dumps(written))
+        self.tune()
+        entries = json.loads(self.file.read_text())["entries"]
+        self.assertEqual([one["renderer"] for one in entries], ["another device", entry["renderer"]])
+        self.assertEqual(entries[0], other)
+
+        # auto does as the file says, where it is about this device and as many threads.
+        for n, expected in (10, "merge"), (None, "cpu"):
+            entry["sort"]["keys"]["32"] = n
+            entry["sort"]["hybrid"]["32"] = None
+            self.write(entry)
+            self.assertEqual(self.bench(5000), expected)
+        entry["sort"]["hybrid"]["32"] = 10
+        self.write(entry)
+        self.assertEqual(self.bench(5000), "hybrid")
+        self.write({**entry, "threads": entry["threads"] + 1})
+        self.assertEqual(self.bench(5000), "cpu")
+        self.write({**entry, "driver": "an older one"})
+        self.assertEqual(self.bench(5000), "cpu")
+        self.write({**entry, "cpu_sort": "another sort"})
+        self.assertEqual(self.bench(5000), "cpu")
+
+        # The reason names the figures. --precision makes the command open a context for a few keys, too.
+        entry["sort"]["keys"]["32"], entry["sort"]["hybrid"]["32"] = 3, None
+        self.write(entry)
+        keys = struct.pack("<4f", 4, 2, 3, 1)
+        done = self.run_it("sort", "--precision", "f32", "--explain-engine", stdin=keys)
+        self.assertEqual(done.stdout, struct.pack("<4f", 1, 2, 3, 4))
+        self.assertRegex(done.stderr.decode(), r"^engine merge: of keys of 32 bits, the GPU wins from 3 on; these are 4 "
+                                               r"\(measured by `quadmill tune` at 2\d{3}-")
+
+    def test_a_file_that_cannot_be_read_is_an_error_that_says_what_to_do(self):
+        self.file.parent.mkdir()
+        keys = struct.pack("<2f", 2, 1)
+        for text, what in (("{", "is no JSON"), ("[]", "is no file of `quadmill tune`"),
+                           ('{"format": "quadmill tune", "version": 2, "entries": []}', "version 2"),
+                           ('{"format": "quadmill tune", "version": 1}', "is damaged"),
+                           ('{"format": "quadmill tune", "version": 1, "entries": [{}]}', "is damaged"),
+                           ('{"format": "quadmill tune", "version": 1, "entries": 3}', "is damaged"),
+                           ('{"format": "quadmill tune", "version": 1, "entries": [{"renderer": 7}]}', "is damaged")):
+            self.file.write_text(text)
+            done = self.run_it("sort", "--precision", "f32", stdin=keys)
+            self.assertEqual((done.returncode, done.stdout), (1, b""), text)
+            error = done.stderr.decode()
+            for part in what, str(self.file), "`quadmill tune` makes it anew":
+                self.assertIn(part, error)
+            self.assertEqual(error.count("\n"), 1)
+        # Who names an engine does not need the file.
+        for engine in "cpu", "merge":
+            self.assertEqual(self.run_it("sort", "--engine", engine, stdin=keys).returncode, 0)
+        done = self.run_it("tune", "--quick")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"is replaced", done.stderr)
+        self.assertIn("from how many on the GPU wins", done.stdout.decode())
+        self.assertEqual(len(json.loads(self.file.read_text())["entries"]), 1)
+
+    def test_where_there_is_no_place_for_the_file(self):
+        self.file.parent.write_text("a file where the folder should be")
+        done = self.run_it("tune", "--quick")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"cannot be made", done.stderr)
+        keys = struct.pack("<2f", 2, 1)
+        self.assertEqual(self.run_it("sort", "--precision", "f32", stdin=keys).returncode, 0)
+        # A relative folder is none, and so is an empty one.
+        for home in "", "relative":
+            done = self.run_it("sort", "--precision", "f32", stdin=keys, XDG_CONFIG_HOME=home, HOME=home)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_why_the_engine(self):
+        keys = struct.pack("<2f", 2, 1)
+        for options, why in (((), "engine cpu: the CPU sorts 2 such keys in some 0 ms, and opening a context takes 100"),
+                             (("--engine", "merge"), "engine merge: as --engine says"),
+                             (("--engine", "cpu"), "engine cpu: as --engine says"),
+                             (("--precision", "f32"), "engine cpu: of keys of 32 bits, the CPU wins whatever their "
+                                                      "number (the library's own figures; `quadmill tune` measures "
+                                                      "this machine's)")):
+            done = self.run_it("sort", "--explain-engine", *options, stdin=keys)
+            self.assertEqual((done.stdout, done.stderr.decode()), (struct.pack("<2f", 1, 2), why + "\n"))
+        table = self.config / "t.csv"
+        table.write_text("a\n1\n2\n")
+        sql = f"SELECT COUNT(*) FROM '{table}' WHERE a > 1"
+        for options, why in ((), "engine cpu: each column of a file is asked once"), \
+                            (("--engine", "bitmap"), "engine bitmap: as --engine says"):
+            done = self.run_it("query", sql, "--explain-engine", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(done.stderr.decode().startswith(why), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

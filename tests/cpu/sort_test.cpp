@@ -1,0 +1,120 @@
+// Engine::Cpu without a context: any type, order and number of threads, against std::stable_sort.
+#include "cpu/sort.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "cpu/merge.hpp"
+#include "sort/stable.hpp"
+
+using namespace quadmill;               // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;         // NOLINT(google-build-using-namespace)
+using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// More than one part for each thread begins at 2^16 keys; three threads make runs of three lengths.
+constexpr std::array<std::size_t, 9> few_sizes{0, 1, 2, 3, 15, 33, 1000, 4097, 65'535};
+constexpr std::array<std::size_t, 2> many_sizes{65'536, 150'001};
+constexpr std::array<unsigned, 4> thread_counts{1, 2, 3, 7};
+
+template <class Key>
+void sort_all_ways(const std::vector<Key>& keys, Order order, unsigned threads) {
+    expect_stable(keys, whole, order, false, [&](auto& k, auto&) {
+        const auto stats = sort_on_cpu(k, order, threads);
+        CHECK(stats.n == keys.size());
+        CHECK(stats.engine == Engine::Cpu);
+    });
+    expect_stable(keys, whole, order, true,
+                  [&](auto& k, auto& index) { sort_with_index_on_cpu(k, index, order, threads); });
+    expect_argsorted(keys, order, [&](auto& k, auto& index) {
+        sort_places(k, part(k, 0, 0), index, order, Workers(threads));
+        return SortStats{.n = k.size()};
+    });
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("Keys and places come out as by std::stable_sort, by any number of threads", Key, Half, float,
+                   double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
+    for (const auto order : {Order::Ascending, Order::Descending}) {
+        for (const auto& distribution : distributions()) {
+            CAPTURE(distribution);
+            for (const auto n : few_sizes) sort_all_ways(keys_of<Key>(distribution, n, n + 1), order, 1);
+        }
+        for (const auto* distribution : {"any bits", "few", "specials", "sorted", "reversed"}) {
+            CAPTURE(distribution);
+            for (const auto n : many_sizes) {
+                for (const auto threads : thread_counts)
+                    sort_all_ways(keys_of<Key>(distribution, n, n + threads), order, threads);
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("The best keys are the first of all, and no other key moves", Key, Half, float, double, std::int32_t,
+                   std::uint64_t) {
+    for (const auto order : {Order::Ascending, Order::Descending}) {
+        const auto keys = keys_of<Key>("any bits", 100'003, 3);
+        std::vector<std::uint32_t> places(keys.size());
+        std::iota(places.begin(), places.end(), 0U);
+        std::ranges::stable_sort(places, [&](auto a, auto b) { return before(keys[a], keys[b], order); });
+        for (const std::size_t k : {0UL, 1UL, 777UL, keys.size() - 1, keys.size()}) {
+            for (const bool with_index : {false, true}) {
+                auto input = keys;
+                std::vector<Key> best(k), expected;
+                std::vector<std::uint32_t> index(with_index ? k : 0);
+                top_on_cpu(input, best, index, order, 2);
+                for (std::size_t i = 0; i < k; ++i) expected.push_back(keys[places[i]]);
+                CHECK(same_bits(best, expected));
+                CHECK(same_bits(input, keys));
+                if (with_index) CHECK(std::ranges::equal(index, std::span(places).first(k)));
+            }
+        }
+    }
+}
+
+TEST_CASE("Segments of any lengths are sorted by themselves, long ones by all threads") {
+    std::mt19937_64 random(17);
+    for (const std::size_t longest : {10UL, 3000UL, 200'000UL}) {
+        for (const unsigned threads : thread_counts) {
+            std::vector<std::size_t> ends;
+            for (std::size_t end = 0; end < 200'000; ends.push_back(end)) end += random() % longest;
+            ends.push_back(ends.back());
+            auto keys = keys_of<float>("any bits", ends.back(), 5), expected = keys;
+            std::size_t begin = 0;
+            for (const auto end : ends) {
+                reference_sort(expected.data() + begin, expected.data() + end, Order::Descending);
+                begin = end;
+            }
+            sort_segments_on_cpu(keys, ends, Order::Descending, threads);
+            CHECK(same_bits(keys, expected));
+        }
+    }
+    for (const std::size_t window : {1UL, 100UL, 40'000UL, 300'000UL}) {
+        expect_stable(keys_of<std::int32_t>("any bits", 250'000, window), window, Order::Ascending, false,
+                      [&](auto& k, auto&) { sort_windows_on_cpu(k, window, Order::Ascending, 3); });
+    }
+}
+
+TEST_CASE_TEMPLATE("Numbers of every width are sorted, wide ones by their upper bits first", Number, std::uint16_t,
+                   std::uint32_t, std::uint64_t, Wide) {
+    std::mt19937_64 random(19);
+    for (const std::size_t n : {0UL, 1UL, 7UL, 64UL, 1000UL, 70'000UL}) {
+        for (const std::uint64_t values : {3ULL, 1000ULL, ~0ULL}) {
+            std::vector<Number> numbers(n);
+            for (auto& number : numbers) {
+                if constexpr (std::is_same_v<Number, Wide>) {
+                    number = {.low = random() % values, .high = random() % values};
+                } else {
+                    number = static_cast<Number>(random() % values);
+                }
+            }
+            auto expected = numbers;
+            std::ranges::stable_sort(expected);
+            sort_numbers(std::span(numbers));
+            CHECK(numbers == expected);
+        }
+    }
+}
