@@ -1,10 +1,10 @@
 // Inserts without a scatter: each texel of the table finds the places of its unit among those that are sorted, and counts
 // them. Where a group of units has few, it looks at all of them; else it searches, and a run of equal codes costs the
 // logarithm of its length: keys that occur often cost no more than others.
-//     texture1   the table, four counters a texel in rows of 2^table_log2 texels; not with HALVES: eight counters a
-//                texel, c and in its upper half c + 4, onto nothing, and fragments that would run over write nothing
+//     texture1   the table, four counters a texel in rows of 2^table_log2 texels; with HALVES eight counters a texel, c
+//                and in its upper half c + 4, or without ONTO nothing yet. Fragments that would run over write nothing.
 //     texture3   where groups of 2^group_log2 units begin (group_starts.frag), in rows of 2^starts_log2
-#ifndef HALVES
+#if !defined(HALVES) || defined(ONTO)
 uniform highp usampler2D texture1;
 uniform int removes;
 #endif
@@ -105,6 +105,12 @@ void main() {
     counters = uvec4(0u);
     if (t >= table_texels) return;  // what fills the last row
     Counts counts = counts_of(uint(t), 0u);
+#ifdef ONTO
+    uvec4 halves = texelFetch(texture1, place, 0);
+    uvec4 lower = halves & 0xffffu, upper = halves >> 16;
+    counts.lower = removes != 0 ? lower - counts.lower : lower + counts.lower;
+    counts.upper = removes != 0 ? upper - counts.upper : upper + counts.upper;
+#endif
     if (any(greaterThan(max(counts.lower, counts.upper), uvec4(0xffffu)))) discard;
     counters = counts.lower | counts.upper << 16;
 #else

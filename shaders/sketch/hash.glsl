@@ -2,7 +2,8 @@
 // in a bucket; 0: rows), COLUMNS (counters in a row, or buckets), with COLUMNS_RECIPROCAL and COLUMNS_SHIFT or, where
 // it is one, COLUMNS_ARE_POWER of two, and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and
 // high word.
-//     texture2   of a hash's mask: the positions in the bucket, a byte each; with MASKS its bits
+//     texture2   of a hash's mask: the positions in the bucket, a byte each; or for mask_of() its bits, as many masks in
+//                a word as it holds, since fragments that run together are quicker the fewer texels they read
 uniform highp usampler2D texture2;
 
 uint scrambled(uint x) {
@@ -72,9 +73,18 @@ uint column_of(uint hash) {
 #endif
 }
 
+#if BUCKET > 0
+const uint masks_a_word = 32u / uint(BUCKET);
 uint mask_of(uint hash) {
-    return texelFetch(texture2, ivec2(int(hash & 1023u), 0), 0).x;
+    uint i = hash & 1023u;
+    uint masks = texelFetch(texture2, ivec2(int(i / masks_a_word), 0), 0).x;
+#if BUCKET > 16
+    return masks;
+#else
+    return masks >> (i % masks_a_word * uint(BUCKET)) & ((1u << BUCKET) - 1u);
+#endif
 }
+#endif
 
 uvec4 positions_of(uint hash) {
     return texelFetch(texture2, ivec2(int(hash & 1023u), 0), 0);

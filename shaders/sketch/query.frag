@@ -48,10 +48,11 @@ uint counter(uint cell) {
 #endif
 
 #if defined(HALVES)
-// texture2 has all ones in the halves of counters that a mask lacks.
 uint least_of(uvec2 key) {
     uint h = hash(key, 0);
-    uvec4 both = texelFetch(texture3, place_in(int(column_of(h)), table_log2), 0) | positions_of(h);
+    uvec4 both = texelFetch(texture3, place_in(int(column_of(h)), table_log2), 0);
+    uvec4 bits = (uvec4(mask_of(h)) >> uvec4(0u, 1u, 2u, 3u)) & 0x11u;
+    both |= ~((bits * 0x1001u & 0x10001u) * 0xffffu);  // all ones in the halves that the mask lacks
     uvec4 least = min(both & 0xffffu, both >> 16);
     return min(min(least.x, least.y), min(least.z, least.w));
 }

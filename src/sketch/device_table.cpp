@@ -16,8 +16,9 @@ namespace quadmill::detail::sketch {
 namespace {
 
 constexpr int key_width = 2048;
-constexpr std::size_t most_keys = std::size_t{1} << 22;  // of a slice of a batch, in which it is uploaded
-constexpr int packed_pause = 15;                         // batches that are not tried packed after one ran over
+constexpr std::size_t most_keys = std::size_t{1} << 22;     // of a slice of a batch, in which it is uploaded
+constexpr std::size_t most_places = std::size_t{1} << 27U;  // that are sorted at once
+constexpr int packed_pause = 15;                            // batches that are not tried packed after one ran over
 
 std::string number(std::uint64_t value) {
     return std::to_string(static_cast<std::uint32_t>(value)) + "u";
@@ -119,7 +120,6 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
       programs_(device),
       points_(device),
       positions_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),
-      masks_(device, gl::Format::R32ui, static_cast<int>(Shape::masks), 1),
       grid_(Grid::of(table_texels(shape))),
       slice_keys_(slice_of(shape)),
       instead_of_packed_(refusal(device, shape, SketchEngine::Sort) ? SketchEngine::BlendCounters
@@ -133,31 +133,25 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
             for (unsigned b = 0; b < 4; ++b) to[i] |= std::uint32_t{four[b]} << (8 * b);
         }
     });
-    send_words(device_, uploader, workers_, masks_, [&](std::size_t first, std::span<std::uint32_t> to) {
-        std::ranges::fill(to, 0U);
-        for (std::size_t i = 0; i < to.size() && !masks.empty(); ++i) {
-            for (const auto position : std::span(masks[first + i]).first(static_cast<std::size_t>(shape_.depth())))
-                to[i] |= 1U << position;
-        }
-    });
-    if (shape.bucket() == 8) {
-        absent_ = gl::Texture(device_, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1);
-        send_words(device_, uploader, workers_, absent_, [&](std::size_t first, std::span<std::uint32_t> to) {
-            std::ranges::fill(to, ~std::uint32_t{0});
-            for (std::size_t i = 0; i < to.size(); ++i) {
-                const auto& mask = masks[(first + i) / 4];
-                for (const auto position : std::span(mask).first(static_cast<std::size_t>(shape_.depth()))) {
-                    if (position % 4 == (first + i) % 4) to[i] &= position < 4 ? 0xffff0000U : 0xffffU;
-                }
-            }
-        });
-    }
+    if (shape_.bucket() > 0) send_masks();
     if (shape.kind() == SketchKind::Msws) {
         levels_.emplace(device, workers, shape);
         return;
     }
     table_ = pass::Target(device_, gl::Format::Rgba32ui, grid_.width(), grid_.height);
     gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
+}
+
+// As many as a word holds.
+void DeviceTable::send_masks() {
+    const auto bits = static_cast<std::size_t>(shape_.bucket()), a_word = 32 / bits;
+    std::vector<std::uint32_t> words(Shape::masks / a_word);
+    for (std::size_t i = 0; i < Shape::masks; ++i) {
+        for (const auto position : std::span(shape_.mask_table()[i]).first(static_cast<std::size_t>(shape_.depth())))
+            words[i / a_word] |= std::uint32_t{1} << (i % a_word * bits + position);
+    }
+    masks_ = gl::Texture(device_, gl::Format::R32ui, static_cast<int>(words.size()), 1);
+    send_words(device_, lanes_[0].keys_uploader, workers_, masks_, std::span<const std::uint32_t>(words));
 }
 
 std::string DeviceTable::key_prelude(bool weighted) const {
@@ -244,9 +238,12 @@ void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, Ske
     add_slices({.keys = &keys, .first = 0, .count = count, .weight = count}, sign, engine);
 }
 
-// Packed counters are checked, however many keys there are; others hold what a float counts.
+// Packed counters are checked, however many keys there are, and Sort has none; others hold what a float counts.
 void DeviceTable::add_slices(const KeyTextures& keys, Sign sign, SketchEngine engine) {
-    const auto most = std::min(slice_keys_, engine == SketchEngine::BlendPacked ? slice_keys_ : std::size_t{exact});
+    const auto most = engine == SketchEngine::BlendPacked ? slice_keys_
+                      : engine == SketchEngine::Sort
+                          ? std::min(slice_keys_, most_places / static_cast<std::size_t>(shape_.depth()))
+                          : std::min(slice_keys_, std::size_t{exact});
     for (std::size_t done = 0; done < keys.count; done += most) {
         auto slice = keys;
         slice.first += done;
@@ -412,20 +409,34 @@ SketchEngine DeviceTable::quicker(SketchEngine than, std::size_t keys) const {
 }
 
 void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
-    const bool onto_nothing = is_empty_ && is_carried() && sign == Sign::Plus && shape_.bucket() == 8;
-    carry();
+    const bool onto_halves = pending_ && pending_->form == SketchEngine::Sort;
+    if (!onto_halves) carry();
     runs().sort({.keys = *keys.keys,
                  .count = keys.count,
                  .key_prelude = key_prelude(false),
                  .key_uniforms = key_uniforms(*keys.keys, keys.first)});
-    if (onto_nothing && device_.features.exact_counts) {
-        constexpr auto form = SketchEngine::Sort;
-        auto& halves = pending_ && pending_->form == form ? *pending_ : make_pending(form);
-        halves.weight = keys.weight;
-        if (runs().count_halves(halves.target, halves.grid)) return;
-        pending_.reset();
-    }
+    const bool onto_nothing = !onto_halves && is_empty_ && sign == Sign::Plus && shape_.bucket() == 8;
+    if ((onto_halves || onto_nothing) && device_.features.exact_counts && sort_in_halves(onto_halves, keys, sign))
+        return;
+    carry();
     renew(runs().onto(table_.texture, grid_, static_cast<int>(table_texels(shape_)), sign));
+}
+
+// Whether the counters of what is in halves, or of nothing, stay within them.
+bool DeviceTable::sort_in_halves(bool there_are, const KeyTextures& keys, Sign sign) {
+    auto& halves = there_are ? *pending_ : make_pending(SketchEngine::Sort);
+    if (!there_are) {
+        halves.weight = keys.weight;
+        if (runs().count_halves(halves.target, halves.grid, nullptr, sign)) return true;
+        pending_.reset();
+        return false;
+    }
+    if (!halves.spare.texture)
+        halves.spare = pass::Target(device_, gl::Format::Rgba32ui, halves.grid.width(), halves.grid.height);
+    if (!runs().count_halves(halves.spare, halves.grid, &halves.target.texture, sign)) return false;
+    halves.weight += keys.weight;
+    std::swap(halves.target, halves.spare);
+    return true;
 }
 
 // ---- whole tables ----------------------------------------------------------------------------------------------
@@ -468,14 +479,15 @@ void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Fr
     const bool packed = halves || (alone && pending_->form == SketchEngine::BlendPacked);
     if (!packed) carry();
     const auto& table = packed ? pending_->target.texture : levels_ ? levels_->low() : table_.texture;
-    const gl::QuadList list(device_, pass::first_texels(estimates.width(), count));
+    if (asked_.width != estimates.width() || asked_.count != count)
+        asked_ = {estimates.width(), count, {device_, pass::first_texels(estimates.width(), count)}};
     auto uniforms = key_uniforms(keys, 0);
     uniforms.set("table_log2", packed ? pending_->grid.width_log2 : grid_.width_log2);
     const bool levels = levels_.has_value(), same_places = keys.width() == estimates.width();
     if (levels) uniforms.set("high_log2", DeviceLevels::high_log2);
     if (!same_places) uniforms.set("estimates_width", estimates.width());
     const bool by_mask = packed || (shape_.bucket() == 8 && !levels);
-    const auto& masks = halves ? absent_ : by_mask ? masks_ : positions_;
+    const auto& masks = by_mask ? masks_ : positions_;
     const auto prelude = hash_prelude_ + key_prelude(false) + (levels ? "#define LEVELS\n" : "") +
                          (halves   ? "#define HALVES\n"
                           : packed ? "#define PENDING\n"
@@ -486,7 +498,7 @@ void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Fr
                    .inputs = {&keys, nullptr, &masks, &table, levels ? &levels_->high() : nullptr},
                    .uniforms = std::move(uniforms),
                    .target = &estimates,
-                   .quads = &list});
+                   .quads = &asked_.quads});
 }
 
 void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) {

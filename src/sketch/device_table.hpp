@@ -85,6 +85,7 @@ class DeviceTable {
         pass::Target target;
         Sign sign = Sign::Plus;
         std::uint64_t weight = 0;  // no counter is more
+        pass::Target spare{};      // of Sort, once there was a second batch
     };
     // Keys on their way to the GPU.
     struct Lane {
@@ -107,6 +108,8 @@ class DeviceTable {
     void draw_points(const KeyTextures& keys, const Pending& onto);
     [[nodiscard]] Checked check(const Pending& packed, std::uint64_t increments);
     void sort(const KeyTextures& keys, Sign sign);
+    bool sort_in_halves(bool there_are, const KeyTextures& keys, Sign sign);
+    void send_masks();
     void carry_to_table();
     // Draws a new table from the old one.
     void renew(gl::Pass pass);
@@ -119,7 +122,6 @@ class DeviceTable {
     pass::Programs programs_;
     gl::Points points_;
     gl::Texture positions_, masks_;  // of each mask: the positions of its bits, and the bits
-    gl::Texture absent_;             // and of buckets of 8, a half of all ones for each counter that it lacks
     Grid grid_;
     pass::Target table_, next_;           // next_ is made when the GPU first changes the table
     bool is_empty_ = true;                // the table is; what is blended is beside it
@@ -129,6 +131,11 @@ class DeviceTable {
     std::size_t lane_ = 0;
     std::optional<RunCounter> runs_;
     pass::Target estimates_;
+    struct {
+        int width = 0;
+        std::size_t count = 0;
+        gl::QuadList quads{};
+    } asked_;                           // by the last query
     std::array<pass::Target, 4> sums_;  // of check(), each a 16th as wide and high as the one before
     pass::ReadBack read_back_;
     std::size_t slice_keys_;

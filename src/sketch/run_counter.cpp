@@ -113,8 +113,10 @@ gl::Pass RunCounter::onto(const gl::Texture& table, const Grid& grid, int table_
     return pass;
 }
 
-bool RunCounter::count_halves(const pass::Target& halves, const Grid& grid) {
-    auto pass = counting("#define HALVES\n", grid, units());
+bool RunCounter::count_halves(const pass::Target& halves, const Grid& grid, const gl::Texture* from, Sign sign) {
+    auto pass = counting(from ? "#define HALVES\n#define ONTO\n" : "#define HALVES\n", grid, units());
+    pass.inputs[1] = from;
+    if (from) pass.uniforms.set("removes", sign == Sign::Minus ? 1 : 0);
     pass.target = &halves.framebuffer;
     pass.quads = &halves.whole;
     pass.count_samples = &samples_;

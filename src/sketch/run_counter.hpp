@@ -34,9 +34,10 @@ class RunCounter {
     // The pass, but for its target and quads, that draws the table with the batch added or taken off.
     [[nodiscard]] gl::Pass onto(const gl::Texture& table, const Grid& grid, int table_texels, Sign sign);
 
-    // Of buckets of 8, draws all of a texture of RGBA32UI for the batch alone, a texel a bucket, a counter 16 bits. Waits
-    // for the GPU, which counts the fragments whose counters fit: tells whether all did.
-    [[nodiscard]] bool count_halves(const pass::Target& halves, const Grid& grid);
+    // Of buckets of 8, draws all of a texture of RGBA32UI, a texel a bucket, a counter 16 bits: another one with the batch
+    // added or taken off, or from null the batch alone. Waits for the GPU, which counts the fragments whose counters fit:
+    // tells whether all did.
+    [[nodiscard]] bool count_halves(const pass::Target& halves, const Grid& grid, const gl::Texture* from, Sign sign);
 
     // Buckets from which on codes are ranks of hashes (shaders/sketch/codes.glsl).
     [[nodiscard]] std::uint32_t& ranked_from() { return ranked_from_; }
