@@ -162,7 +162,9 @@ class Tuner {
             TunePoint point{.n = rows, .cpu_ms = time(QueryEngine::Cpu), .gpu_ms = 0};
             const auto right = found;
             point.gpu_ms = time(QueryEngine::Bitmap);
-            if (found != right) throw Error("tune: the engines of queries count differently");
+            const bool bitmap_right = found == right;
+            result_.query.depth_over_bitmap = time(QueryEngine::Depth) / point.gpu_ms;  // of the most rows, in the end
+            if (!bitmap_right || found != right) throw Error("tune: the engines of queries count differently");
             return point;
         });
         const auto rows = crossing(points, cpu_ms, gpu_ms);

@@ -46,6 +46,7 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
     const auto& rows = json.at("query").at("rows");
     fmt::print("{:<28} {:>15}\n{:<28} {:>15}\n", "rows of a query", rows.is_null() ? "never" : rows.dump(),
                "comparisons a row of a join", entry.query.join_comparisons);
+    fmt::print("{:<28} {:>15.2f}\n", "depth over bitmap", entry.query.depth_over_bitmap);
 }
 
 void TuneCommand::run() const {

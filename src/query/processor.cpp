@@ -41,6 +41,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
           crossings(crossings_for(context, wanted)),
           engines(context, wanted) {
         tuning.gpu_rows = crossings.rows;
+        if (crossings.depth_over_bitmap > 0) tuning = scaled(tuning, crossings.depth_over_bitmap);
     }
 
     // Does the work of a public call: in a session, where there is a context.

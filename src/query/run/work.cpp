@@ -82,6 +82,23 @@ double ms(double ns_a_row, double us, std::size_t rows) {
 
 }  // namespace
 
+Work two_tests() {
+    Work work;
+    work.counts = work.copies = 1;
+    work.tests = 2;
+    return work;
+}
+
+Tuning scaled(const Tuning& tuning, double depth_over_bitmap) {
+    constexpr std::size_t many = std::size_t{1} << 40U;
+    const auto by = depth_over_bitmap * bitmap_ms(two_tests(), many, tuning) / depth_ms(two_tests(), many, tuning);
+    auto made = tuning;
+    for (auto* cost : {&made.depth.test_ns, &made.depth.copy_ns, &made.depth.leaf_ns, &made.depth.bit_ns,
+                       &made.depth.bit_us, &made.depth.fold_ns})
+        *cost *= by;
+    return made;
+}
+
 double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
     const auto& cost = tuning.depth;
     const auto n = [](std::size_t count) { return static_cast<double>(count); };

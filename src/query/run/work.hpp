@@ -29,6 +29,11 @@ struct Work {
     void add_test(const TableData& table, std::size_t column);
 };
 
+// Two comparisons of a column, as QueryCrossings::depth_over_bitmap compares them.
+[[nodiscard]] Work two_tests();
+// The same figures, but for the depth engine's: as many times the bitmap engine's for that work.
+[[nodiscard]] Tuning scaled(const Tuning& tuning, double depth_over_bitmap);
+
 // Milliseconds for so many rows, columns being loaded.
 [[nodiscard]] double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning);
 [[nodiscard]] double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning);
