@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "quadmill/api.hpp"
@@ -88,7 +89,7 @@ class QUADMILL_API PassObserver {
     virtual void after(const PassEvent& pass);
 };
 
-/// An OpenGL 4.5 core context that the library works in.
+/// An OpenGL 4.5 context that the library works in.
 ///
 /// One context belongs to one thread at a time. Copies share the context, so what works in one takes a
 /// `const Context&` and keeps a copy. A headless context is made current by each
@@ -105,15 +106,39 @@ class QUADMILL_API Context {
     /// QUADMILL_DEVICE) that is no number from 0.
     static Context headless(const HeadlessOptions& options = {});
 
-    /// Takes the caller's context, which must be current and have the core profile. The library loads its own function
-    /// table through `get_proc_address` and leaves the context's state as it was after each call.
+    /// Takes the caller's context, which must be current: OpenGL 4.5, of the core or the compatibility profile. The
+    /// library loads its own function table and leaves the context's state as it was after each call.
     /// Pre: during any call of the library, this context is current; no query of samples, primitives or shader
     /// invocations and no conditional rendering is active, and the current program is not flagged for deletion. All are
     /// refused with InvalidArgument, conditional rendering once the library has met the context outside of it, since
-    /// OpenGL does not tell it otherwise.
-    /// Throws: ContextError when no context is current, or it is older than 4.5 or of the compatibility profile;
-    /// InvalidArgument for a null pointer.
+    /// OpenGL does not tell it otherwise. In the compatibility profile, also a display list that is being made, and
+    /// selection and feedback mode.
+    /// Throws: ContextError when no context is current that EGL or GLX knows, or it is older than 4.5 or OpenGL ES: with
+    /// what to ask GLFW, SDL, Qt or GTK for.
+    ///
+    ///     auto context = Context::adopt();  // the one that is current on this thread
+    static Context adopt();
+
+    /// The same by the caller's loader, where the context is neither EGL's nor GLX's: glfwGetProcAddress,
+    /// eglGetProcAddress, ...
+    /// Throws: as adopt(); InvalidArgument for a null pointer.
     static Context adopt(GetProcAddress get_proc_address);
+
+    /// And by anything that is called with a name and returns a pointer: SDL_GL_GetProcAddress, a loader that was written
+    /// for glad, or Qt's `[&](const char* name) { return QOpenGLContext::currentContext()->getProcAddress(name); }`. It
+    /// is called within adopt() alone.
+    template <class Loader>
+    requires std::is_pointer_v<std::invoke_result_t<Loader&, const char*>>
+    static Context adopt(Loader&& loader) {
+        if constexpr (std::is_pointer_v<std::remove_reference_t<Loader>>) {
+            if (!loader) return adopt(GetProcAddress{});
+        }
+        const auto load = [](void* user, const char* name) {
+            return reinterpret_cast<void (*)()>((**static_cast<std::remove_reference_t<Loader>**>(user))(name));
+        };
+        auto* address = std::addressof(loader);
+        return adopt_by(load, &address);
+    }
 
     /// The EGL devices that Context::headless can choose from; empty where the driver cannot list them.
     /// Throws: ContextError when there is no EGL at all.
@@ -133,6 +158,7 @@ class QUADMILL_API Context {
 
   private:
     friend detail::Access;
+    static Context adopt_by(void (*(*load)(void* user, const char* name))(), void* user);
     [[nodiscard]] const std::shared_ptr<detail::gl::Device>& inside() const noexcept { return device_; }
     explicit Context(std::shared_ptr<detail::gl::Device> device);
     std::shared_ptr<detail::gl::Device> device_;

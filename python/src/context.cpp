@@ -25,13 +25,7 @@ WorkplacePtr open(int device) {
 }
 
 WorkplacePtr adopt() {
-    const auto loader = detail::gl::current_loader();
-    if (!loader) {
-        throw ContextError(
-            "Context.adopt: no OpenGL context of EGL or GLX is current on this thread; create or activate that of the "
-            "program first");
-    }
-    return std::make_shared<Workplace>(Context::adopt(loader));
+    return std::make_shared<Workplace>(Context::adopt());
 }
 
 py::dict info(const Workplace& workplace) {
@@ -120,7 +114,7 @@ array([1., 2., 3.], dtype=float32)
 Opens a context through EGL on a device of devices(); -1: the environment variable QUADMILL_DEVICE, or the first.
 )")
         .def_static("adopt", &adopt, R"(
-The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, core profile 4.5. It must
+The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, OpenGL 4.5. It must
 be current in each call; its state is as it was after each.
 )")
         .def_property_readonly("info", &info, "What the context is: renderer, vendor, version, platform, ...")

@@ -4,6 +4,7 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/identity.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill {
@@ -20,7 +21,19 @@ Context Context::headless(const HeadlessOptions& options) {
 
 Context Context::adopt(GetProcAddress get_proc_address) {
     if (!get_proc_address) throw InvalidArgument("Context::adopt: get_proc_address must not be null");
-    return Context(std::make_shared<detail::gl::Device>(get_proc_address));
+    return adopt([&](const char* name) { return get_proc_address(name); });
+}
+
+Context Context::adopt() {
+    const auto loader = detail::gl::current_loader();
+    if (loader) return adopt(loader);
+    throw ContextError(
+        "Context::adopt: no OpenGL context is current on this thread as far as EGL and GLX know; make yours current "
+        "first, or, where it is another window system's, give the function that loads OpenGL functions for it");
+}
+
+Context Context::adopt_by(void (*(*load)(void* user, const char* name))(), void* user) {
+    return Context(std::make_shared<detail::gl::Device>(detail::gl::Loader{load, user}));
 }
 
 std::vector<DeviceInfo> Context::devices() {

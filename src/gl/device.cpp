@@ -30,6 +30,26 @@ const char* error_name(GLenum error) {
     }
 }
 
+// Says what to ask the usual makers of contexts for.
+void require_version(const Api& gl, const std::string& version) {
+    const bool embedded = version.starts_with("OpenGL ES");
+    if (gl.VERSION_4_5 && !embedded) return;
+    const auto ask = [&](const char* of_gles, const char* of_both) {
+        return std::string(embedded ? of_gles : "") + of_both;
+    };
+    throw ContextError(
+        "quadmill needs OpenGL 4.5 (any profile), and this context is '" + version +
+        "'. Before the context is made: with GLFW, " +
+        ask("glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_API), ",
+            "glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4) and (GLFW_CONTEXT_VERSION_MINOR, 5); with SDL, ") +
+        ask("SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE), ",
+            "SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 4) and (SDL_GL_CONTEXT_MINOR_VERSION, 5); with Qt, ") +
+        ask("QSurfaceFormat::setRenderableType(QSurfaceFormat::OpenGL), ",
+            "QSurfaceFormat::setVersion(4, 5) on the default format, before the QApplication; with GTK, ") +
+        ask("gtk_gl_area_set_allowed_apis(area, GDK_GL_API_GL) (GTK 3: gtk_gl_area_set_use_es(area, FALSE)), ",
+            "gtk_gl_area_set_required_version(area, 4, 5)"));
+}
+
 void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei length, const GLchar* text,
                                         const void* user) {
     const auto& device = *static_cast<const Device*>(user);
@@ -46,12 +66,8 @@ Device::Device(const HeadlessOptions& options)
       egl(std::make_unique<EglContext>(options)) {
     const auto previous = egl->make_current();
     try {
-        // glad passes the user pointer through, so the loader needs no global.
-        const auto loaded = quadmill_gladLoadGLContextUserPtr(
-            &gl, [](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
-            egl.get());
-        if (!loaded) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
-        load(nullptr);
+        load({[](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
+              egl.get()});
     } catch (...) {
         egl->restore(previous);
         throw;
@@ -66,8 +82,8 @@ Device::Device(const HeadlessOptions& options)
     egl->restore(previous);
 }
 
-Device::Device(Context::GetProcAddress get_proc_address) : api_(std::make_shared<Api>()), gl(*api_) {
-    load(get_proc_address);
+Device::Device(const Loader& loader) : api_(std::make_shared<Api>()), gl(*api_) {
+    load(loader);
     identity_.emplace(gl);
 }
 
@@ -94,9 +110,11 @@ void Device::require_current() const {
         "; make that one current before the call");
 }
 
-void Device::load(Context::GetProcAddress get_proc_address) {
-    if (get_proc_address && !quadmill_gladLoadGLContext(&gl, get_proc_address)) {
-        throw ContextError(get_proc_address("glGetString")
+void Device::load(const Loader& loader) {
+    // glad passes the user pointer through, so the loader needs no global.
+    if (!quadmill_gladLoadGLContextUserPtr(&gl, loader.load, loader.user)) {
+        if (egl) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
+        throw ContextError(loader.load(loader.user, "glGetString")
                                ? "Context::adopt: no OpenGL context is current on this thread; make yours current first"
                                : "Context::adopt: get_proc_address does not know glGetString; give the function that "
                                  "loads OpenGL functions for your context, such as glfwGetProcAddress");
@@ -106,14 +124,7 @@ void Device::load(Context::GetProcAddress get_proc_address) {
         return std::string(word ? reinterpret_cast<const char*>(word) : "");
     };
     info.version = text(GL_VERSION);
-    if (!gl.VERSION_4_5) throw ContextError("quadmill needs OpenGL 4.5, and this context is '" + info.version + "'");
-    GLint profile = 0;
-    gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
-    if (profile & GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) {
-        throw ContextError(
-            "quadmill needs a core profile, and this OpenGL context has the compatibility profile, whose old state "
-            "(alpha test, pixel transfer) would change results; ask for a core profile when you make the context");
-    }
+    require_version(gl, info.version);
     info.renderer = text(GL_RENDERER);
     info.vendor = text(GL_VENDOR);
     info.shading_language = text(GL_SHADING_LANGUAGE_VERSION);
@@ -148,7 +159,7 @@ void Device::enter() {
     const bool first = previous_.empty();
     try {
         previous_.push_back(previous);
-        if (first) host_.save(gl);
+        if (first) host_.save(gl, features);
     } catch (...) {
         if (first) previous_.clear();
         if (egl) egl->restore(previous);

@@ -18,10 +18,16 @@
 
 namespace quadmill::detail::gl {
 
+// Where OpenGL's functions come from.
+struct Loader {
+    void (*(*load)(void* user, const char* name))();
+    void* user;
+};
+
 class Device : public std::enable_shared_from_this<Device> {
   public:
     explicit Device(const HeadlessOptions& options);
-    explicit Device(Context::GetProcAddress get_proc_address);
+    explicit Device(const Loader& loader);  // of the context that is current
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
     ~Device();
@@ -65,7 +71,7 @@ class Device : public std::enable_shared_from_this<Device> {
     Api& gl;  // of use within src/gl, which knows the type
     ContextInfo info;
     Features features;
-    std::optional<bool> lanes_in_boxes;  // once gl/lanes.hpp has found out
+    std::optional<bool> lanes_in_boxes;                      // once gl/lanes.hpp has found out
     std::function<void(std::string_view)> on_debug_message;  // outlives the context, which may call it to the last
     std::unique_ptr<EglContext> egl;                         // null for an adopted context
     PassObserver* observer = nullptr;
@@ -75,7 +81,7 @@ class Device : public std::enable_shared_from_this<Device> {
     Pipeline pipeline;  // what is bound within the open session
 
   private:
-    void load(Context::GetProcAddress get_proc_address);
+    void load(const Loader& loader);
     [[nodiscard]] bool is_within_reach() const noexcept {
         return !identity_ || identity_->current(gl) == ContextIdentity::Current::Same;
     }

@@ -30,7 +30,8 @@ bool is_disabled(std::string_view name) {
 }
 
 // Those of a driver are for it alone; the rest cost nothing, and other drivers may need them, too.
-bool concerns(Workaround id, const ContextInfo& info) {
+bool concerns(Workaround id, const ContextInfo& info, const Features& features) {
+    if (id == Workaround::TargetByBinding) return features.old_state;
     return id != Workaround::TimesByWaiting || info.software;
 }
 
@@ -41,6 +42,9 @@ Features Features::of(const Api& gl, const ContextInfo& info) {
     // OpenGL 4.5 has them all; a dialect that lacks one says so here.
     found.exact_counts = found.conditional_rendering = found.timestamps = found.float_blending = true;
     found.buffer_textures = found.query_buffers = found.doubles = found.zero_to_one_depth = true;
+    GLint profile = 0;
+    gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
+    found.old_state = (static_cast<GLuint>(profile) & GLuint{GL_CONTEXT_COMPATIBILITY_PROFILE_BIT}) != 0;
     found.depth_bounds = gl.EXT_depth_bounds_test != 0;
     found.fill_rectangle = gl.NV_fill_rectangle != 0;
     found.subgroups = fragments_have_subgroups(gl);
@@ -49,7 +53,7 @@ Features Features::of(const Api& gl, const ContextInfo& info) {
     found.color_targets = std::min(info.max_draw_buffers, draw_buffers);
     for (const auto& workaround : workarounds) {
         found.worked_around.set(static_cast<std::size_t>(workaround.id),
-                                concerns(workaround.id, info) && !is_disabled(workaround.name));
+                                concerns(workaround.id, info, found) && !is_disabled(workaround.name));
     }
     return found;
 }

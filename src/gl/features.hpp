@@ -12,7 +12,14 @@
 
 namespace quadmill::detail::gl {
 
-enum class Workaround { TimesByWaiting, CountsByBarrier, ConditionEndsFirst, WideStencilMasks, LinesWithoutOffset };
+enum class Workaround {
+    TimesByWaiting,
+    CountsByBarrier,
+    ConditionEndsFirst,
+    WideStencilMasks,
+    LinesWithoutOffset,
+    TargetByBinding
+};
 
 struct WorkaroundNote {
     Workaround id;
@@ -33,7 +40,10 @@ inline constexpr std::array workarounds{
                    "Mesa's glGetInteger clamps stencil masks of 2^31 and more; they are asked for as 64 bits"},
     WorkaroundNote{Workaround::LinesWithoutOffset, "lines-without-offset",
                    "llvmpipe offsets the depth of quads also when only the offset of lines or points is on; all are "
-                   "off"}};
+                   "off"},
+    WorkaroundNote{Workaround::TargetByBinding, "target-by-binding",
+                   "Mesa tells the target of a texture in the core profile alone; in the other one, it is the target "
+                   "that the texture can be bound to"}};
 
 struct Features {
     bool exact_counts = false;           // an occlusion query counts samples; else it only tells whether there was any
@@ -49,6 +59,7 @@ struct Features {
     bool subgroups = false;              // fragments exchange values
     bool free_memory = false;            // the driver tells how much there is
     bool shader_clock = false;           // shaders read the clock of the unit that runs them
+    bool old_state = false;              // the compatibility profile's: see compatibility.hpp
     int color_targets = 0;               // of a pass, 8 at most
 
     std::bitset<workarounds.size()> worked_around;

@@ -5,9 +5,10 @@ if(NOT GLAD_EXECUTABLE)
     message(FATAL_ERROR "quadmill needs the glad generator at configure time: apt-get install python3-glad")
 endif()
 set(glad_dir "${CMAKE_CURRENT_BINARY_DIR}/glad")
-set(glad_apis gl:core=4.5,egl=1.5)
+# With the compatibility profile's functions: a host may have it, and its old state is saved (compatibility.hpp).
+set(glad_apis gl:compatibility=4.5,egl=1.5)
 set(glad_extensions
-    GL_KHR_robustness,GL_KHR_shader_subgroup,GL_ARB_shader_clock,GL_ARB_pipeline_statistics_query,GL_EXT_depth_bounds_test,GL_NV_fill_rectangle,GL_NVX_gpu_memory_info,GL_ATI_meminfo,EGL_EXT_platform_base,EGL_EXT_device_base,EGL_EXT_device_enumeration,EGL_EXT_device_query,EGL_EXT_platform_device,EGL_MESA_platform_surfaceless,EGL_KHR_surfaceless_context)
+    GL_ARB_imaging,GL_KHR_robustness,GL_KHR_shader_subgroup,GL_ARB_shader_clock,GL_ARB_pipeline_statistics_query,GL_EXT_depth_bounds_test,GL_NV_fill_rectangle,GL_NVX_gpu_memory_info,GL_ATI_meminfo,EGL_EXT_platform_base,EGL_EXT_device_base,EGL_EXT_device_enumeration,EGL_EXT_device_query,EGL_EXT_platform_device,EGL_MESA_platform_surfaceless,EGL_KHR_surfaceless_context)
 set(glad_stamp "${glad_apis} ${glad_extensions} ${GLAD_EXECUTABLE}")
 set(glad_known "")
 if(EXISTS "${glad_dir}/stamp")

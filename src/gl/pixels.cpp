@@ -103,6 +103,32 @@ std::optional<std::size_t> free_bytes(Device& device) {
     return static_cast<std::size_t>(kilobytes[0]) << 10U;
 }
 
+std::uint32_t target_of(Device& device, std::uint32_t texture) {
+    const auto& gl = device.gl;
+    GLint target = 0;
+    if (!device.features.works_around(Workaround::TargetByBinding)) {
+        gl.GetTextureParameteriv(texture, GL_TEXTURE_TARGET, &target);
+        return static_cast<GLuint>(target);
+    }
+    struct Binding {
+        GLenum target, name;
+    };
+    gl.ActiveTexture(GL_TEXTURE0);
+    for (const auto& [candidate, name] : {Binding{GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D},
+                                          {GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BINDING_2D_ARRAY},
+                                          {GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP},
+                                          {GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY},
+                                          {GL_TEXTURE_RECTANGLE, GL_TEXTURE_BINDING_RECTANGLE}}) {
+        GLint before = 0;
+        gl.GetIntegerv(name, &before);
+        gl.BindTexture(candidate, texture);
+        const bool bound = gl.GetError() == GL_NO_ERROR;
+        gl.BindTexture(candidate, static_cast<GLuint>(before));
+        if (bound) return candidate;
+    }
+    return 0;
+}
+
 Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<Format> formats, const std::string& where,
                      const std::string& what) {
     const auto& gl = device.gl;
@@ -113,9 +139,8 @@ Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<For
                                std::to_string(id) + " " + why);
     };
     if (!gl.IsTexture(id)) throw fail("is no texture");
-    GLint target = 0, internal = 0, width = 0, height = 0;
-    gl.GetTextureParameteriv(id, GL_TEXTURE_TARGET, &target);
-    if (target != GL_TEXTURE_2D) throw fail("has another target");
+    GLint internal = 0, width = 0, height = 0;
+    if (target_of(device, id) != GL_TEXTURE_2D) throw fail("has another target");
     gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_INTERNAL_FORMAT, &internal);
     gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_WIDTH, &width);
     gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_HEIGHT, &height);

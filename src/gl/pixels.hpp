@@ -45,6 +45,9 @@ void finish(Device& device);
 // The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.
 [[nodiscard]] std::uint64_t gpu_time(Device& device);
 
+// The target that the texture was made for, as OpenGL names it; 0 where that is none that can be sampled as 2-D texels.
+[[nodiscard]] std::uint32_t target_of(Device& device, std::uint32_t texture);
+
 // A texture of the host, not owned: checks that `id` is a 2-D texture of one of the formats with a level 0.
 // Throws InvalidArgument; `where` and `what`, as in "the texture of keys", go into the message.
 [[nodiscard]] Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<Format> formats,

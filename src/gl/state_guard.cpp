@@ -190,7 +190,8 @@ void HostState::refuse_conditional_rendering(const Api& gl) {
     }
 }
 
-void HostState::save(const Api& gl) {
+void HostState::save(const Api& gl, const Features& features) {
+    if (features.old_state) CompatibilityState::refuse_what_hides_passes(gl);
     refuse_active_queries(gl);
     refuse_dying_program(gl);
     errors_.clear();
@@ -242,6 +243,7 @@ void HostState::save(const Api& gl) {
     }
     for (std::size_t i = 0; i < pack_names.size(); ++i) gl.GetIntegerv(pack_names[i], &pack_.values[i]);
     for (std::size_t i = 0; i < unpack_names.size(); ++i) gl.GetIntegerv(unpack_names[i], &unpack_.values[i]);
+    if (features.old_state) old_state_.emplace().save(gl);
 }
 
 void HostState::release(const Api& gl) const noexcept {
@@ -310,6 +312,7 @@ void set_baseline(const Api& gl, const Features& features) {
         gl.PixelStorei(pack_names[i], tight_store[i]);
         gl.PixelStorei(unpack_names[i], tight_store[i]);
     }
+    if (features.old_state) CompatibilityState::set_baseline(gl);
 }
 
 void HostState::restore(const Api& gl) const noexcept {
@@ -337,6 +340,7 @@ void HostState::restore(const Api& gl) const noexcept {
     gl.PointSize(point_size_);
     gl.ViewportIndexedfv(0, viewport_.data());
     gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
+    if (old_state_) old_state_->restore(gl);
     gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
     gl.UseProgram(static_cast<GLuint>(program_));
     gl.BindVertexArray(static_cast<GLuint>(vertex_array_));

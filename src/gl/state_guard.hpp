@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gl/api_fwd.hpp"
+#include "gl/compatibility.hpp"
 #include "gl/features.hpp"
 
 namespace quadmill::detail::gl {
@@ -20,8 +21,8 @@ class HostState {
   public:
     // Also takes the host's pending GL errors, so that restore() can hand them back.
     // Throws InvalidArgument when the host has a query active that the library's passes would feed, or conditional
-    // rendering, which would skip them.
-    void save(const Api& gl);
+    // rendering, which would skip them; or in the compatibility profile, a display list being made, or no rendering.
+    void save(const Api& gl, const Features& features);
     // Few passes test a stencil, so its state is saved before the first of a session that does, the pass's target being
     // bound: glGet clamps the reference to what the bound stencil buffer can hold, which may be none at save().
     void save_stencil(const Api& gl, const Features& features);
@@ -54,6 +55,7 @@ class HostState {
     int depth_func_ = 0;
     unsigned char depth_mask_ = 1;
     std::optional<std::array<StencilFace, 2>> stencil_;  // front, back
+    std::optional<CompatibilityState> old_state_;
     std::array<int, 2> polygon_mode_{};
     int program_ = 0, vertex_array_ = 0, draw_framebuffer_ = 0, active_texture_ = 0;
     int pack_buffer_ = 0, unpack_buffer_ = 0, query_buffer_ = 0;

@@ -19,14 +19,11 @@ std::vector<float> measured() {
     return keys;
 }
 
-// Stands for the program's own context and its loader.
+// Stands for the program's own context.
 Context host() {
     static auto context = Context::headless();
     context.make_current();
     return context;
-}
-void (*glfwGetProcAddress(const char* name))() {  // NOLINT(readability-identifier-naming): as it is called there
-    return host().proc_address(name);
 }
 
 struct Textures {
@@ -123,8 +120,8 @@ sorter.sort_windows(keys, 1000);         // each 1000 keys by themselves, many i
 sorter.sort_segments(keys, ends);        // or segments of any lengths
 sorter.top(keys, best, std::span(index).first(3));   // the first best.size() in order, without sorting the rest
 
-// Inside an OpenGL program, with its 4.5 core context current:
-auto mine = quadmill::Context::adopt(glfwGetProcAddress);
+// Inside an OpenGL program, with its 4.5 context current:
+auto mine = quadmill::Context::adopt();
 quadmill::Sorter on_gpu(mine);
 on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
 on_gpu.argsort_texture(depth, order);    // R32F to R32UI: the order to draw in; the CPU does not even wait

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -369,18 +370,11 @@ namespace {
 
 // A driver that says less of itself than the real one beneath.
 struct LesserDriver {
-    static inline const Context* real = nullptr;
-    static void GLAD_API_PTR get_integer(GLenum name, GLint* value) {
-        detail::Access::of(*real)->gl.GetIntegerv(name, value);
-        if (name == GL_CONTEXT_PROFILE_MASK) *value = GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
-    }
+    static inline std::optional<Context> real;
+    static inline const char* version = "";
     static const GLubyte* GLAD_API_PTR get_string(GLenum name) {
-        if (name == GL_VERSION) return reinterpret_cast<const GLubyte*>("4.4.0 of long ago");
+        if (name == GL_VERSION) return reinterpret_cast<const GLubyte*>(version);
         return detail::Access::of(*real)->gl.GetString(name);
-    }
-    static void (*compatibility(const char* name))() {
-        if (std::string_view(name) == "glGetIntegerv") return reinterpret_cast<void (*)()>(&get_integer);
-        return real->proc_address(name);
     }
     static void (*old(const char* name))() {
         if (std::string_view(name) == "glGetString") return reinterpret_cast<void (*)()>(&get_string);
@@ -390,12 +384,65 @@ struct LesserDriver {
 
 }  // namespace
 
-TEST_CASE("a context of the compatibility profile, or an old one, is refused") {
-    auto context = Context::headless();
+TEST_CASE("an old context, and one of OpenGL ES, is refused with what to ask the toolkits for") {
+    auto& context = LesserDriver::real.emplace(Context::headless());
     context.make_current();
-    LesserDriver::real = &context;
-    CHECK(has(message_of([] { Context::adopt(LesserDriver::compatibility); }), "core profile"));
-    CHECK_THROWS_AS(Context::adopt(LesserDriver::compatibility), ContextError);
-    CHECK(has(message_of([] { Context::adopt(LesserDriver::old); }), "4.4.0 of long ago"));
-    CHECK_THROWS_AS(Context::adopt(LesserDriver::old), ContextError);
+    for (const char* version : {"3.3.0 of long ago", "4.4.0 of long ago", "OpenGL ES 3.2 of a telephone"}) {
+        LesserDriver::version = version;
+        CHECK_THROWS_AS(Context::adopt(LesserDriver::old), ContextError);
+        const auto message = message_of([] { Context::adopt(LesserDriver::old); });
+        CAPTURE(message);
+        CHECK(has(message, version));
+        for (const char* hint : {"glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4)", "SDL_GL_CONTEXT_MINOR_VERSION, 5",
+                                 "QSurfaceFormat::setVersion(4, 5)", "gtk_gl_area_set_required_version(area, 4, 5)"})
+            CHECK(has(message, hint));
+        const bool embedded = std::string_view(version).starts_with("OpenGL ES");
+        for (const char* hint : {"GLFW_OPENGL_API", "SDL_GL_CONTEXT_PROFILE_CORE", "QSurfaceFormat::OpenGL",
+                                 "gtk_gl_area_set_allowed_apis"})
+            CHECK(has(message, hint) == embedded);
+    }
+    LesserDriver::real.reset();
+}
+
+TEST_CASE("adopt() finds the loader by itself, and takes those of any toolkit") {
+    const Host host(each_profile());
+    check_sorts(Context::adopt());
+    check_sorts(Context::adopt(proc_address));
+    constexpr auto like_sdl = [](const char* name) { return reinterpret_cast<void*>(proc_address(name)); };
+    void* (*const plain)(const char*) = like_sdl;
+    check_sorts(Context::adopt(plain));
+    int calls = 0;
+    check_sorts(Context::adopt([&](const char* name) {
+        ++calls;
+        return proc_address(name);
+    }));
+    CHECK(calls > 100);
+    const std::function<void*(const char*)> like_qt = like_sdl;
+    check_sorts(Context::adopt(like_qt));
+    void* (*const none)(const char*) = nullptr;
+    CHECK_THROWS_AS(Context::adopt(none), InvalidArgument);
+    release_current();
+    CHECK_THROWS_AS(Context::adopt(), ContextError);
+    CHECK(has(message_of([] { Context::adopt(); }), "no OpenGL context is current"));
+}
+
+TEST_CASE("in the compatibility profile, what would swallow passes is refused, and goes on unharmed") {
+    const Host host(Profile::Compatibility);
+    const auto context = Context::adopt();
+    std::vector<float> keys{2, 1};
+    const auto call = [&] { sort(context, keys, by_pbsn); };
+    const auto list = host.gl.GenLists(1);
+    host.gl.NewList(list, GL_COMPILE);
+    CHECK(has(message_of(call), "display list"));
+    host.gl.EndList();
+    GLfloat feedback = 0;
+    host.gl.FeedbackBuffer(1, GL_2D, &feedback);
+    host.gl.RenderMode(GL_FEEDBACK);
+    CHECK(has(message_of(call), "glRenderMode(GL_RENDER)"));
+    CHECK(keys == std::vector<float>{2, 1});
+    CHECK(host.gl.RenderMode(GL_RENDER) == 0);
+    call();
+    CHECK(keys == std::vector<float>{1, 2});
+    host.gl.CallList(list);  // nothing of a call is in it
+    CHECK(error_names(take_errors(host.gl)) == "");
 }

@@ -43,6 +43,10 @@ const Egl& Egl::get() {
         load(library, loaded.make_current, "eglMakeCurrent");
         load(library, loaded.bind_api, "eglBindAPI");
         load(library, loaded.query_api, "eglQueryAPI");
+        load(library, loaded.query_context, "eglQueryContext");
+        load(library, loaded.choose_config, "eglChooseConfig");
+        load(library, loaded.create_context, "eglCreateContext");
+        load(library, loaded.destroy_context, "eglDestroyContext");
         return loaded;
     }();
     return egl;
@@ -60,14 +64,64 @@ void release_current() {
     }
 }
 
-Host::Host(const HeadlessOptions& options) : context(Context::headless(options)) {
-    context.make_current();
-    handle_ = Egl::get().current_context();
+Profile each_profile() {
+    auto profile = Profile::Core;
+    SUBCASE("core profile") {
+        profile = Profile::Core;
+    }
+    SUBCASE("compatibility profile") {
+        profile = Profile::Compatibility;
+    }
+    return profile;
+}
+
+namespace {
+
+EGLContext make_current(Context opened) {
+    opened.make_current();
+    return Egl::get().current_context();
+}
+
+// On the display of the current context, by its config; becomes the current one.
+EGLContext make_compatible(EGLDisplay display, EGLContext current) {
+    const auto& egl = Egl::get();
+    EGLint number = 0, found = 0;
+    egl.query_context(display, current, EGL_CONFIG_ID, &number);
+    const std::array config_wish{EGL_CONFIG_ID, number, EGL_NONE};
+    EGLConfig config = nullptr;
+    REQUIRE(egl.choose_config(display, config_wish.data(), &config, 1, &found) != EGL_FALSE);
+    const std::array wish{EGL_CONTEXT_MAJOR_VERSION,
+                          4,
+                          EGL_CONTEXT_MINOR_VERSION,
+                          5,
+                          EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                          EGL_CONTEXT_OPENGL_COMPATIBILITY_PROFILE_BIT,
+                          EGL_NONE};
+    EGLContext made = egl.create_context(display, found == 1 ? config : nullptr, EGL_NO_CONTEXT, wish.data());
+    REQUIRE(made != nullptr);
+    REQUIRE(egl.make_current(display, EGL_NO_SURFACE, EGL_NO_SURFACE, made) != EGL_FALSE);
+    return made;
+}
+
+}  // namespace
+
+Host::Host(const HeadlessOptions& options)
+    : opened_(Context::headless(options)), handle_(make_current(opened_)), context(opened_) {
+    REQUIRE(quadmill_gladLoadGLContext(&gl, proc_address) != 0);
+}
+
+Host::Host(Profile profile)
+    : opened_(Context::headless()), handle_(make_current(opened_)), context(profile == Profile::Core ? opened_ : [&] {
+          display_ = Egl::get().current_display();
+          handle_ = own_ = make_compatible(display_, handle_);
+          return adopt();
+      }()) {
     REQUIRE(quadmill_gladLoadGLContext(&gl, proc_address) != 0);
 }
 
 Host::~Host() {
     release_current();
+    if (own_) Egl::get().destroy_context(display_, own_);
 }
 
 std::vector<GLenum> take_errors(const Api& gl) {

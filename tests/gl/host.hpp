@@ -23,6 +23,10 @@ struct Egl {
     PFNEGLMAKECURRENTPROC make_current;
     PFNEGLBINDAPIPROC bind_api;
     PFNEGLQUERYAPIPROC query_api;
+    PFNEGLQUERYCONTEXTPROC query_context;
+    PFNEGLCHOOSECONFIGPROC choose_config;
+    PFNEGLCREATECONTEXTPROC create_context;
+    PFNEGLDESTROYCONTEXTPROC destroy_context;
     static const Egl& get();
 };
 
@@ -32,23 +36,32 @@ void (*proc_address(const char* name))();
 // Leaves the thread without a current context.
 void release_current();
 
+enum class Profile { Core, Compatibility };
+// For a test that runs once in each profile: "Host host(each_profile());".
+Profile each_profile();
+
 // A context that is current on this thread as long as the Host lives.
 class Host {
   public:
     explicit Host(const HeadlessOptions& options = {});
+    explicit Host(Profile profile);
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
     ~Host();
 
-    // The library's view of the context as the host's own; `context` is its view of the same as a headless one.
+    // The library's view of the context as the host's own; `context` is its view of the same as a headless one, or in
+    // the compatibility profile, which those never have, another one as the host's own.
     [[nodiscard]] static Context adopt() { return Context::adopt(proc_address); }
     [[nodiscard]] EGLContext handle() const { return handle_; }
 
+  private:
+    Context opened_;
+    EGLDisplay display_ = nullptr;
+    EGLContext handle_, own_ = nullptr;
+
+  public:
     Context context;
     Api gl{};
-
-  private:
-    EGLContext handle_;
 };
 
 // Every error that is pending, read away.

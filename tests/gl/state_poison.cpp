@@ -46,6 +46,7 @@ Poison::Poison(const Api& gl, std::uint64_t seed) : gl_(gl), random_(seed) {
     programs();
     capabilities();
     debug();
+    if (get(gl, GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) old_state();
     begin_queries();
     begin_feedback();  // the last one: little may change while it is active
     const auto errors = take_errors(gl);
@@ -450,6 +451,112 @@ void Poison::programs() {
         gl_.UseProgram(0);
         gl_.BindProgramPipeline(0);
     });
+}
+
+// What the compatibility profile alone has.
+void Poison::old_state() {
+    // The poison of later rounds starts from the same depth of the stacks.
+    gl_.PushAttrib(GL_ALL_ATTRIB_BITS);
+    gl_.PushClientAttrib(GL_CLIENT_VERTEX_ARRAY_BIT);
+    undo_.emplace_back([this] {
+        gl_.PopClientAttrib();
+        gl_.PopAttrib();
+    });
+    for (const GLenum capability :
+         Enums{GL_ALPHA_TEST, GL_AUTO_NORMAL, GL_COLOR_MATERIAL, GL_COLOR_SUM, GL_FOG, GL_INDEX_LOGIC_OP, GL_LIGHT0,
+               GL_LIGHT1, GL_LIGHTING, GL_LINE_STIPPLE, GL_MAP1_VERTEX_3, GL_MAP2_VERTEX_3, GL_NORMALIZE,
+               GL_POINT_SMOOTH, GL_POINT_SPRITE, GL_POLYGON_STIPPLE, GL_RESCALE_NORMAL, GL_VERTEX_PROGRAM_TWO_SIDE}) {
+        random_.flag() ? gl_.Enable(capability) : gl_.Disable(capability);
+    }
+    const auto real = [this] { return random_.real(-3, 3); };
+    gl_.AlphaFunc(static_cast<GLenum>(GL_NEVER + random_.number(0, 7)), random_.real(0, 1));
+    gl_.ShadeModel(random_.one_of<GLenum>({GL_FLAT, GL_SMOOTH}));
+    gl_.Fogi(GL_FOG_MODE, random_.one_of({GL_LINEAR, GL_EXP, GL_EXP2}));
+    gl_.Fogf(GL_FOG_DENSITY, random_.real(0, 9));
+    gl_.LineStipple(random_.number(1, 200), static_cast<GLushort>(random_.bits()));
+    std::array<GLubyte, 128> stipple{};
+    for (auto& byte : stipple) byte = static_cast<GLubyte>(random_.bits());
+    gl_.PushClientAttrib(GL_CLIENT_PIXEL_STORE_BIT);
+    gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    for (const GLenum name : Enums{GL_UNPACK_SKIP_ROWS, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ROW_LENGTH})
+        gl_.PixelStorei(name, 0);
+    gl_.PolygonStipple(stipple.data());
+    gl_.PopClientAttrib();
+    for (const GLenum face : Enums{GL_FRONT, GL_BACK})
+        gl_.PolygonMode(face, random_.one_of<GLenum>({GL_POINT, GL_LINE, GL_FILL}));
+    const std::array<GLfloat, 3> attenuation{random_.real(0, 2), random_.real(0, 2), random_.real(0, 2)};
+    gl_.PointParameterfv(GL_POINT_DISTANCE_ATTENUATION, attenuation.data());
+    gl_.PointParameterf(GL_POINT_SIZE_MIN, random_.real(0, 9));
+    gl_.PointParameterf(GL_POINT_SIZE_MAX, random_.real(0, 9));
+    for (const GLenum which : Enums{GL_CLAMP_VERTEX_COLOR, GL_CLAMP_FRAGMENT_COLOR})
+        gl_.ClampColor(which, random_.one_of<GLenum>({GL_TRUE, GL_FALSE, GL_FIXED_ONLY}));
+    gl_.Color4f(real(), real(), real(), real());
+    gl_.SecondaryColor3f(real(), real(), real());
+    gl_.Normal3f(real(), real(), real());
+    gl_.FogCoordf(real());
+    gl_.EdgeFlag(random_.boolean());
+    gl_.ClearAccum(random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1));
+    gl_.RasterPos2f(random_.real(0, 1), random_.real(0, 1));
+    gl_.ListBase(random_.index(99));
+    for (const GLenum hint :
+         Enums{GL_FOG_HINT, GL_PERSPECTIVE_CORRECTION_HINT, GL_POINT_SMOOTH_HINT, GL_GENERATE_MIPMAP_HINT})
+        gl_.Hint(hint, random_.one_of<GLenum>({GL_FASTEST, GL_NICEST, GL_DONT_CARE}));
+    gl_.ClientActiveTexture(GL_TEXTURE0 + random_.index(4));
+    old_matrices();
+    old_transfers();
+}
+
+void Poison::old_matrices() {
+    const auto active = static_cast<GLenum>(get(gl_, GL_ACTIVE_TEXTURE));
+    const auto matrix = [this](GLenum mode) {
+        std::array<GLfloat, 16> values{};
+        for (auto& value : values) value = random_.real(-3, 3);
+        gl_.MatrixMode(mode);
+        gl_.PushMatrix();
+        gl_.LoadMatrixf(values.data());
+        undo_.emplace_back([this, mode] {
+            gl_.MatrixMode(mode);
+            gl_.PopMatrix();
+        });
+    };
+    matrix(GL_MODELVIEW);
+    matrix(GL_PROJECTION);
+    for (GLuint unit = 0; unit < 2; ++unit) {
+        gl_.ActiveTexture(GL_TEXTURE0 + unit);
+        for (const GLenum capability : Enums{GL_TEXTURE_1D, GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP,
+                                             GL_TEXTURE_GEN_S, GL_TEXTURE_GEN_T})
+            random_.flag() ? gl_.Enable(capability) : gl_.Disable(capability);
+        gl_.TexEnvi(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, random_.one_of({GL_MODULATE, GL_REPLACE, GL_ADD}));
+        gl_.TexEnvf(GL_TEXTURE_FILTER_CONTROL, GL_TEXTURE_LOD_BIAS, random_.real(-4, 4));
+        gl_.MultiTexCoord4f(GL_TEXTURE0 + unit, random_.real(-3, 3), random_.real(-3, 3), 0, 1);
+    }
+    gl_.ActiveTexture(active);
+    gl_.MatrixMode(random_.one_of<GLenum>({GL_MODELVIEW, GL_PROJECTION}));
+}
+
+void Poison::old_transfers() {
+    for (const GLenum name : Enums{GL_RED_SCALE, GL_GREEN_SCALE, GL_BLUE_SCALE, GL_ALPHA_SCALE, GL_DEPTH_SCALE,
+                                   GL_RED_BIAS, GL_GREEN_BIAS, GL_BLUE_BIAS, GL_ALPHA_BIAS, GL_DEPTH_BIAS})
+        gl_.PixelTransferf(name, random_.real(-2, 2));
+    for (const GLenum name : Enums{GL_MAP_COLOR, GL_MAP_STENCIL, GL_INDEX_SHIFT, GL_INDEX_OFFSET})
+        gl_.PixelTransferi(name, random_.number(0, 1));
+    for (const GLenum map : Enums{GL_PIXEL_MAP_R_TO_R, GL_PIXEL_MAP_G_TO_G, GL_PIXEL_MAP_B_TO_B, GL_PIXEL_MAP_A_TO_A,
+                                  GL_PIXEL_MAP_S_TO_S}) {
+        std::array<GLfloat, 4> values{};
+        for (auto& value : values) value = map == GL_PIXEL_MAP_S_TO_S ? 1.0F : random_.real(0, 1);
+        const auto unpack = get(gl_, GL_PIXEL_UNPACK_BUFFER_BINDING);
+        gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        gl_.PixelMapfv(map, static_cast<GLsizei>(random_.one_of({1, 2, 4})), values.data());
+        gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, static_cast<GLuint>(unpack));
+    }
+    gl_.PixelZoom(random_.real(-2, 2), random_.real(-2, 2));
+    if (gl_.ARB_imaging) {
+        for (const GLenum name : Enums{GL_POST_COLOR_MATRIX_RED_SCALE, GL_POST_COLOR_MATRIX_GREEN_BIAS,
+                                       GL_POST_CONVOLUTION_RED_SCALE, GL_POST_CONVOLUTION_ALPHA_BIAS})
+            gl_.PixelTransferf(name, random_.real(-2, 2));
+        for (const GLenum capability : Enums{GL_COLOR_TABLE, GL_HISTOGRAM, GL_MINMAX})
+            random_.flag() ? gl_.Enable(capability) : gl_.Disable(capability);
+    }
 }
 
 void Poison::debug() {

@@ -64,6 +64,9 @@ class Poison {
     void framebuffers();
     void programs();
     void debug();
+    void old_state();
+    void old_matrices();
+    void old_transfers();
     void begin_queries();
     void begin_feedback();
 

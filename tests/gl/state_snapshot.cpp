@@ -91,7 +91,9 @@ class Recorder {
 void vertex_state(Recorder& to) {
     const auto& gl = to.gl;
     const GLuint attributes = to.limit(GL_MAX_VERTEX_ATTRIBS);
-    for (GLuint i = 0; i < attributes; ++i) {
+    // In the compatibility profile, the first one is the vertex itself.
+    const bool compatible = to.get(GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
+    for (GLuint i = compatible ? 1 : 0; i < attributes; ++i) {
         std::array<GLfloat, 4> value{};
         gl.GetVertexAttribfv(i, GL_CURRENT_VERTEX_ATTRIB, value.data());
         to.add<GLfloat>(Recorder::indexed("CURRENT_VERTEX_ATTRIB", i), value);
@@ -349,6 +351,99 @@ void other_state(Recorder& to) {
     }
 }
 
+// What the compatibility profile alone has.
+void old_state(Recorder& to) {
+    const auto& gl = to.gl;
+    if (to.get(GL_CONTEXT_PROFILE_MASK) != GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) return;
+    to.flags({NAMED(ALPHA_TEST), NAMED(AUTO_NORMAL), NAMED(COLOR_MATERIAL), NAMED(COLOR_SUM), NAMED(FOG),
+              NAMED(INDEX_LOGIC_OP), NAMED(LIGHT0), NAMED(LIGHT1), NAMED(LIGHTING), NAMED(LINE_STIPPLE),
+              NAMED(MAP1_VERTEX_3), NAMED(MAP2_VERTEX_3), NAMED(NORMALIZE), NAMED(POINT_SMOOTH), NAMED(POINT_SPRITE),
+              NAMED(POLYGON_STIPPLE), NAMED(RESCALE_NORMAL), NAMED(VERTEX_PROGRAM_TWO_SIDE)});
+    to.integers({NAMED(ALPHA_TEST_FUNC),
+                 NAMED(SHADE_MODEL),
+                 NAMED(FOG_MODE),
+                 NAMED(LINE_STIPPLE_PATTERN),
+                 NAMED(LINE_STIPPLE_REPEAT),
+                 NAMED(CLAMP_VERTEX_COLOR),
+                 NAMED(CLAMP_FRAGMENT_COLOR),
+                 NAMED(EDGE_FLAG),
+                 NAMED(LIST_BASE),
+                 NAMED(FOG_HINT),
+                 NAMED(PERSPECTIVE_CORRECTION_HINT),
+                 NAMED(POINT_SMOOTH_HINT),
+                 NAMED(GENERATE_MIPMAP_HINT),
+                 NAMED(CLIENT_ACTIVE_TEXTURE),
+                 NAMED(MATRIX_MODE),
+                 NAMED(MAP_COLOR),
+                 NAMED(MAP_STENCIL),
+                 NAMED(INDEX_SHIFT),
+                 NAMED(INDEX_OFFSET),
+                 NAMED(PIXEL_MAP_R_TO_R_SIZE),
+                 NAMED(RENDER_MODE),
+                 NAMED(ATTRIB_STACK_DEPTH),
+                 NAMED(CLIENT_ATTRIB_STACK_DEPTH),
+                 NAMED(MODELVIEW_STACK_DEPTH),
+                 NAMED(PROJECTION_STACK_DEPTH)});
+    to.floats({NAMED(ALPHA_TEST_REF),
+               NAMED(FOG_DENSITY),
+               NAMED(POINT_DISTANCE_ATTENUATION),
+               NAMED(POINT_SIZE_MIN),
+               NAMED(POINT_SIZE_MAX),
+               NAMED(CURRENT_COLOR),
+               NAMED(CURRENT_SECONDARY_COLOR),
+               NAMED(CURRENT_NORMAL),
+               NAMED(CURRENT_FOG_COORD),
+               NAMED(ACCUM_CLEAR_VALUE),
+               NAMED(CURRENT_RASTER_POSITION),
+               NAMED(ZOOM_X),
+               NAMED(ZOOM_Y),
+               NAMED(RED_SCALE),
+               NAMED(GREEN_SCALE),
+               NAMED(BLUE_SCALE),
+               NAMED(ALPHA_SCALE),
+               NAMED(DEPTH_SCALE),
+               NAMED(RED_BIAS),
+               NAMED(GREEN_BIAS),
+               NAMED(BLUE_BIAS),
+               NAMED(ALPHA_BIAS),
+               NAMED(DEPTH_BIAS)});
+    for (const auto& what : {NAMED(MODELVIEW_MATRIX), NAMED(PROJECTION_MATRIX)}) {
+        std::array<GLfloat, 16> matrix{};
+        gl.GetFloatv(what.value, matrix.data());
+        to.add<GLfloat>(what.name, matrix);
+    }
+    std::array<GLubyte, 128> stipple{};
+    gl.PushClientAttrib(GL_CLIENT_PIXEL_STORE_BIT);
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    for (const GLenum name : Enums{GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS, GL_PACK_ROW_LENGTH, GL_PACK_LSB_FIRST})
+        gl.PixelStorei(name, 0);
+    gl.PixelStorei(GL_PACK_ALIGNMENT, 1);
+    gl.GetPolygonStipple(stipple.data());
+    std::array<GLfloat, 256> map{};
+    gl.GetPixelMapfv(GL_PIXEL_MAP_R_TO_R, map.data());
+    gl.PopClientAttrib();
+    to.add<GLubyte>("POLYGON_STIPPLE pattern", stipple);
+    to.add<GLfloat>("PIXEL_MAP_R_TO_R", map);
+    const GLint active = to.get(GL_ACTIVE_TEXTURE);
+    for (GLuint unit = 0; unit < 2; ++unit) {
+        gl.ActiveTexture(GL_TEXTURE0 + unit);
+        to.flags({NAMED(TEXTURE_1D), NAMED(TEXTURE_2D), NAMED(TEXTURE_3D), NAMED(TEXTURE_CUBE_MAP),
+                  NAMED(TEXTURE_GEN_S), NAMED(TEXTURE_GEN_T)});
+        to.floats({NAMED(CURRENT_TEXTURE_COORDS)});
+        GLint mode = 0;
+        GLfloat bias = 0;
+        gl.GetTexEnviv(GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, &mode);
+        gl.GetTexEnvfv(GL_TEXTURE_FILTER_CONTROL, GL_TEXTURE_LOD_BIAS, &bias);
+        to.add("TEXTURE_ENV_MODE", mode);
+        to.add("TEXTURE_FILTER_CONTROL LOD_BIAS", bias);
+    }
+    gl.ActiveTexture(static_cast<GLenum>(active));
+    if (!gl.ARB_imaging) return;
+    to.flags({NAMED(COLOR_TABLE), NAMED(HISTOGRAM), NAMED(MINMAX)});
+    to.floats({NAMED(POST_COLOR_MATRIX_RED_SCALE), NAMED(POST_COLOR_MATRIX_GREEN_BIAS),
+               NAMED(POST_CONVOLUTION_RED_SCALE), NAMED(POST_CONVOLUTION_ALPHA_BIAS)});
+}
+
 std::string text(const std::vector<double>& values) {
     std::ostringstream out;
     out.precision(10);
@@ -370,6 +465,7 @@ Snapshot Snapshot::take(const Api& gl) {
     transfer_state(to);
     program_state(to);
     other_state(to);
+    old_state(to);
     REQUIRE_MESSAGE(to.unknown.empty(), "state of OpenGL 4.5 that the driver does not know:", to.unknown);
     return std::move(to.snapshot);
 }

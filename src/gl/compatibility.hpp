@@ -1,0 +1,32 @@
+// The state that the compatibility profile has beside the core profile's, as far as it would change what passes draw or
+// transfers move. Fixed functions that a program replaces (lights, fog, matrices, texture environments) are not in it.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "gl/api_fwd.hpp"
+
+namespace quadmill::detail::gl {
+
+class CompatibilityState {
+  public:
+    // Throws InvalidArgument while a display list is being made, which would take the library's calls, or in a mode of
+    // rendering that draws nothing.
+    static void refuse_what_hides_passes(const Api& gl);
+    void save(const Api& gl);
+    // As the core profile is.
+    static void set_baseline(const Api& gl);
+    void restore(const Api& gl) const noexcept;
+
+  private:
+    std::vector<bool> capabilities_;
+    std::vector<float> transfers_;
+    std::array<float, 16> color_matrix_{};
+    std::array<float, 3> point_attenuation_{};
+    float least_point_ = 0, most_point_ = 0;
+    std::array<int, 2> polygon_mode_{};  // front, back: they may differ here
+    int clamp_fragments_ = 0;
+};
+
+}  // namespace quadmill::detail::gl
