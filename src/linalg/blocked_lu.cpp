@@ -14,7 +14,7 @@ constexpr int tile_rows = 8, tile_columns = 4;
 constexpr int at_once = 4;  // columns of a panel that are eliminated together, those of a texel
 constexpr int most_parts = 128;
 
-// Of a search of so many rows: its fragments look at rows / parts, and the pass after it at all parts.
+// A search of so many rows has these parts: its fragments look at rows / parts, and the pass after it at all parts.
 int parts_of(int rows) {
     return rows <= 256 ? 16 : rows <= 1024 ? 32 : rows <= 4096 ? 64 : most_parts;
 }
