@@ -33,7 +33,7 @@ class Bodies {
     void advance(float step, int steps = 1);
     // As they are now; waits for the GPU.
     [[nodiscard]] std::vector<Body> read();
-    // Of each body, and its potential with the sign turned; waits for the GPU.
+    // Each body's, and its potential with the sign turned; waits for the GPU.
     [[nodiscard]] std::vector<std::array<float, 4>> accelerations();
     // As the function above has it, but by those potentials; waits for the GPU.
     [[nodiscard]] double energy();

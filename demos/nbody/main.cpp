@@ -18,7 +18,7 @@ struct Options {
 };
 
 constexpr float softening = 0.02F;
-// Of an interaction: 3 differences, 7 for the distance, 4 for its cube, 6 for the sum, 2 for the potential.
+// An interaction takes 3 differences, 7 for the distance, 4 for its cube, 6 for the sum, 2 for the potential.
 constexpr double operations = 22;
 
 class Galaxy final : public demo::Simulation {

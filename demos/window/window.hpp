@@ -58,7 +58,7 @@ using Picture = std::variant<show::Canvas, OwnTexture>;
 class Scene {
   public:
     virtual ~Scene() = default;
-    // Of the window, after the name of the program.
+    // The window's title, after the name of the program.
     [[nodiscard]] virtual std::string title() const = 0;
     // Whether frames follow one another as fast as the display takes them; else they wait for keys and the mouse.
     [[nodiscard]] virtual bool moving() const = 0;

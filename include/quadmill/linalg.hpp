@@ -64,7 +64,7 @@ class QUADMILL_API Reducer {
     ~Reducer();
 
     [[nodiscard]] std::vector<float> sums(const MatrixInput& matrix, Along along = Along::All);
-    /// Of products of elements in the same place.
+    /// Sums of products of elements in the same place.
     /// Shape: both matrices have the same.
     [[nodiscard]] std::vector<float> dots(const MatrixInput& a, const MatrixInput& b, Along along = Along::All);
     /// Euclidean norms. Squares neither overflow nor vanish: they are scaled by a power of two.
@@ -206,7 +206,7 @@ class QUADMILL_API Lu {
 /// What a factorization of many matrices did.
 struct BatchStats {
     std::size_t systems = 0, n = 0;
-    /// Of each matrix 0, or the number, from 1, of its first pivot that is zero.
+    /// For each matrix 0, or the number, from 1, of its first pivot that is zero.
     std::vector<std::uint32_t> info;
     std::uint64_t passes = 0;  ///< issued
     double upload_ms = 0;      ///< wall clock: the matrices to their texture

@@ -470,7 +470,7 @@ class QUADMILL_API QueryProcessor {
     [[nodiscard]] PendingCount count_async(const Table& table, const Predicate& where);
     /// Stays on the GPU.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
-    /// Of all rows, or of those selected.
+    /// An aggregate of all rows, or of those selected.
     [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
     [[nodiscard]] Value kth_largest(const Table& table, const std::string& column, std::uint64_t k,
                                     const Selection* of = nullptr) {

@@ -136,7 +136,7 @@ class QUADMILL_API Sketch {
     [[nodiscard]] const SketchOptions& options() const;
     /// The table: row after row, or bucket after bucket, of Sf the fat one. Waits for the GPU.
     [[nodiscard]] std::vector<std::uint64_t> counters() const;
-    /// Of the table's memory, on the CPU and on the GPU.
+    /// The bytes of the table, on the CPU and on the GPU.
     [[nodiscard]] std::size_t bytes() const;
     /// What the last insert, remove or query ran on.
     [[nodiscard]] SketchEngine ran_on() const;

@@ -124,9 +124,9 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] static Quantiles load(std::span<const std::byte> bytes,
                                         std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    /// Of memory, values on their way and the CPU's sorter included.
+    /// The bytes of all memory, values on their way and the CPU's sorter included.
     [[nodiscard]] std::size_t bytes() const;
-    /// Of the summary of all whole windows so far.
+    /// The bytes of the summary of all whole windows so far.
     [[nodiscard]] std::size_t summary_bytes() const;
     [[nodiscard]] StreamTimes times() const;
 
@@ -253,7 +253,7 @@ class QUADMILL_API SlidingQuantiles {
     [[nodiscard]] std::uint64_t nans() const;  ///< of the whole stream
     [[nodiscard]] const SlidingOptions& options() const;
 
-    /// Of the last `width` values, by default the whole window; bounds of ranks are among these.
+    /// A quantile of the last `width` values, by default the whole window; bounds of ranks are among these.
     /// Pre: 0 <= phi <= 1; 1 <= width <= window, and width = window unless widths are variable; n() > 0.
     [[nodiscard]] Quantile<T> quantile(double phi, std::optional<std::uint64_t> width = {}) const;
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis,
@@ -429,7 +429,7 @@ class QUADMILL_API CorrelatedSums {
     [[nodiscard]] std::uint64_t nans() const;
     [[nodiscard]] double eps() const;
 
-    /// Of a quantile, `f` must not have a minimum or maximum inside the range of x: it rises, or it falls.
+    /// For a quantile, `f` must not have a minimum or maximum inside the range of x: it rises, or it falls.
     /// Pre: n() > 0. Throws: InvalidArgument where f is not a number, or is seen to rise and to fall.
     [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const std::function<double(double)>& f) const;
     /// The same for a line, and for f(v) = v, without any rounding of AGG(x) or of the threshold that x is compared to.

@@ -160,7 +160,7 @@ struct ResultColumnMaker {
     }
 };
 
-// Of the type that the plan's column has, also where no row comes.
+// Makes a column of the type that the plan's has, also where no row comes.
 ResultColumnMaker column_for(const QueryPlan::State& plan, const PlanNode& output) {
     using Kind = QueryAggregate::Kind;
     const auto& what = output.aggregate;

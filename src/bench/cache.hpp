@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::bench {
 
-// Of quads of h rows in a texture of W x H texels, where the cache holds blocks of B x B: 2 W H / (h B).
+// Misses for quads of h rows in a texture of W x H texels, where the cache holds blocks of B x B: 2 W H / (h B).
 [[nodiscard]] double cache_misses(double width, double height, double rows, double block);
 // A bitonic sort of n texels fetches 2 n f(B) of them, where step k, of quads of 2^(k-1) rows, is made lg n - k + 1
 // times: f(B) = (B - 1) (lg n - 1) + (lg n - lg B)^2 / 2. Pre: 1 <= block, 2 <= n.

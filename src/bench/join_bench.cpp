@@ -13,7 +13,7 @@ namespace quadmill::detail::bench {
 
 namespace {
 
-// Of the paper.
+// The numbers of the paper.
 constexpr std::size_t join_rows = 9000, graph_rows = 15000, graph_masked = 7679, graph_after = 13068,
                       graph_pairs = 6790;
 constexpr std::uint64_t seed = 9;
@@ -37,7 +37,7 @@ std::vector<float> values_to_compare(std::size_t rows) {
     return values;
 }
 
-// So many percent of the left rows have one partner each.
+// Tables where so many percent of the left rows have one partner each.
 Tables matching(std::size_t rows, std::size_t percent) {
     std::vector<float> left(rows), right(rows);
     const auto partners = rows * percent / 100;

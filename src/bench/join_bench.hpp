@@ -59,7 +59,7 @@ class JoinBench {
   private:
     // Why it does not run; empty when it does.
     [[nodiscard]] std::string unfit(const JoinContender& contender, const JoinCase& which) const;
-    // Of new tables, which no processor has seen; the milliseconds, or nothing when the result is wrong.
+    // Times new tables, which no processor has seen; the milliseconds, or nothing when the result is wrong.
     [[nodiscard]] std::optional<double> time(std::size_t contender, const JoinCase& which);
     [[nodiscard]] QueryProcessor& processor(std::size_t contender);
 

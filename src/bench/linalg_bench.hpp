@@ -66,7 +66,7 @@ class LinalgBench {
     LinalgBench(std::optional<Context> context, std::string why_not, std::vector<LuContender> contenders, int repeat);
     // Those with that pivoting.
     [[nodiscard]] LuCase run(std::size_t n, Pivot pivot);
-    // So many n x n matrices together, with partial pivoting; rivals take one after the other on every CPU thread.
+    // Takes many n x n matrices together, with partial pivoting; rivals take one after the other on every CPU thread.
     [[nodiscard]] LuCase run_batch(std::size_t n, std::size_t systems);
     // Measured so far.
     [[nodiscard]] std::vector<Limit> limits() const;

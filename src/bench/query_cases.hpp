@@ -40,7 +40,7 @@ struct QueryCase {
     // Passes over all rows, each at the rate of depth tests, in whose time the depth engine should answer.
     std::optional<double> goal_passes{};
 };
-// Of these kinds, in the order of QueryKind. Pre: a row at least.
+// The cases of these kinds, in the order of QueryKind. Pre: a row at least.
 [[nodiscard]] std::vector<QueryCase> query_cases(const std::vector<QueryKind>& kinds, std::size_t rows);
 
 }  // namespace quadmill::detail::bench

@@ -70,7 +70,7 @@ class SketchBench {
     // Each contender that goes with the kind, in turn.
     [[nodiscard]] SketchCaseResult run(const SketchCase& which);
     [[nodiscard]] const std::vector<Limit>& limits() const;
-    // Of all kinds.
+    // The accuracy of all kinds.
     [[nodiscard]] static std::vector<SketchAccuracy> accuracy(const std::vector<double>& loads, std::size_t width);
 
   private:

@@ -73,7 +73,7 @@ struct Beginnings {
     }
 };
 
-// Of record `number`. The generator of the benchmark takes all numbers from 2^60 on for one of 64 digits.
+// How the key of record `number` begins. The benchmark's generator takes numbers from 2^60 on for one of 64 digits.
 const RecordKey& beginning(RecordKind kind, std::uint64_t number) {
     static const Beginnings all;
     const auto digits = number >> 60U ? 64 : static_cast<std::size_t>(std::bit_width(number));

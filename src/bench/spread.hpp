@@ -1,4 +1,4 @@
-// Of times that were measured several times.
+// The spread of what was measured several times.
 #pragma once
 
 #include <algorithm>

@@ -84,7 +84,7 @@ const SketchTimes& times_of(const SketchResult& result, bool inserts) {
     return inserts ? result.insert : result.query;
 }
 
-// Of the GPU.
+// The GPU's fastest.
 const SketchResult* BenchSketch::best(const SketchCaseResult& found, bool inserts) const {
     const SketchResult* best = nullptr;
     for (const auto& result : found.results) {

@@ -57,7 +57,7 @@ struct LuCommand {
     void print(const Outcome& outcome, const Json& report) const;
 };
 
-// Of an m x n matrix: sums of products in all eliminations.
+// Operations for an m x n matrix: sums of products in all eliminations.
 double operations(std::size_t rows, std::size_t columns) {
     const auto m = static_cast<double>(rows), n = static_cast<double>(columns), k = std::min(m, n);
     return 2 * m * n * k - (m + n) * k * k + 2.0 / 3 * k * k * k;

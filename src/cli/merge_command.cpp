@@ -60,7 +60,7 @@ struct MergeCommand {
     std::optional<SaveFile> save_;
 };
 
-// Of content_.
+// The summary in content_.
 SavedSummary MergeCommand::saved(std::size_t which) const {
     try {
         return saved_summary(content_.span());

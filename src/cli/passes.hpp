@@ -15,7 +15,7 @@ void print_passes(Context& context, const std::vector<PassProfiler::Row>& rows);
 // What a sort by blending costs, counted as SIGMOD'05 does.
 struct Blending {
     std::uint64_t keys = 0;
-    // Of the passes that were issued, those that the GPU did not skip; without, all count.
+    // Steps of the passes that the GPU did not skip; without, all that were issued count.
     std::optional<std::uint64_t> steps{};
     std::optional<std::uint64_t> merge_moves{};
 };

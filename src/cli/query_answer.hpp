@@ -13,7 +13,7 @@
 
 namespace quadmill::cli {
 
-// Of one answer: begin(), add() any number of times, end().
+// Writes one answer: begin(), add() any number of times, end().
 class AnswerWriter {
   public:
     explicit AnswerWriter(OutputFile& out);

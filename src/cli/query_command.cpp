@@ -186,7 +186,7 @@ void QueryCommand::answer(const std::vector<CsvTable>& from) {
     writer->begin(result.columns);
     writer->end(result);
     names_ = Names::Omit;
-    // Of all batches together.
+    // The nodes of all batches together.
     for (std::size_t i = 0; i < result.nodes.size(); ++i) {
         if (i == nodes_.size()) nodes_.push_back({result.nodes[i].node, 0, 0});
         nodes_[i].rows += result.nodes[i].rows;

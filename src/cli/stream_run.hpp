@@ -102,7 +102,7 @@ class SaveFile {
         file_->write(summary.save());
         file_->commit();
     }
-    // Of a part of the stream.
+    // Saves the summary of a part of the stream.
     template <class Summary>
     void save_part(const Summary& summary, Partial partial) {
         if (!file_ || partial == Partial::Replaces) return save(summary);

@@ -83,7 +83,7 @@ struct MergedRuns {
     std::size_t size;
 };
 
-// Of four runs, in the order of their numbers where keys are equal.
+// Four runs to merge, in the order of their numbers where keys are equal.
 template <class T>
 using FourRuns = std::array<Run<T>, 4>;
 

@@ -26,7 +26,7 @@ struct KeyOf {
         return false;
     }
     static constexpr Key most = std::numeric_limits<typename Bits::Bits>::max();
-    // Of a value that is no NaN: these come last.
+    // The greatest key of a value that is no NaN: these come last.
     static Key greatest() {
         if constexpr (is_float<T>) return key(Bits::value(Bits::exponent));
         return most;

@@ -17,7 +17,7 @@ class Filler {
 
     // Where the next bytes go, at least one.
     std::span<std::byte> room();
-    // So many have come there.
+    // So many bytes have come to space().
     void add(std::size_t bytes);
     void push(std::span<const std::byte> bytes);
     // All of a source that has no offsets.

@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::external {
 
-// Of equal keys, those of the run that is named first come first.
+// Merges runs; of equal keys, those of the run that is named first come first.
 class GpuMerger final : public Stream {
   public:
     // Pre: there are inputs; records are of one length, at most `block`; `format` outlives it. `block`: whole pages, of

@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::external {
 
-// Of equal keys, those of the run that is named first come first.
+// Merges runs; of equal keys, those of the run that is named first come first.
 class Merger final : public Stream {
   public:
     using Input = RunReader::Input;

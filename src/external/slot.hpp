@@ -54,7 +54,7 @@ class Slot {
 
     [[nodiscard]] bool is_full() const;
     [[nodiscard]] std::size_t records() const { return records_; }
-    // Of whole records, and behind them of one that has begun.
+    // The bytes of whole records, and behind them those of one that has begun.
     [[nodiscard]] std::size_t bytes() const { return whole_; }
     [[nodiscard]] std::span<const std::byte> rest() const { return {begin_ + whole_, filled_ - whole_}; }
     [[nodiscard]] std::size_t longest() const { return longest_; }

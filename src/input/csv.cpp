@@ -176,7 +176,7 @@ class PartReader {
         : names_(names), delimiter_(delimiter), text_(text) {}
 
     void read(const CsvColumns& columns) { rows_.emplace(parsed(columns, std::vector<Cells>(columns.size()))); }
-    // Of columns that have turned out to be of texts. Pre: read() found no fault.
+    // The cells of columns that have turned out to be of texts. Pre: read() found no fault.
     [[nodiscard]] std::vector<Cells> texts(const CsvColumns& places) {
         return std::move(parsed(places, std::vector(places.size(), Cells(Cells::Kind::Texts))).cells());
     }

@@ -24,7 +24,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// Of a number that may have a sign.
+// The digits of a number that may have a sign.
 std::string_view digits_of(std::string_view word) {
     return word.starts_with('+') || word.starts_with('-') ? word.substr(1) : word;
 }

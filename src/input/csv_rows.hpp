@@ -104,7 +104,7 @@ class CsvParser {
 // Which line a field is on.
 class CsvLines {
   public:
-    // Of the field to come; after a row, of the next one.
+    // The line of the field to come; after a row, of the next one.
     [[nodiscard]] std::uint64_t line() const { return line_; }
     void pass(std::string_view field) {
         // Quicker than std::count where there is none.

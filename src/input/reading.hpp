@@ -38,7 +38,7 @@ struct Reading {
     std::optional<KeyType> given_type{};
 
     [[nodiscard]] KeyType type() const { return given_type.value_or(form == Form::Text ? text_type : raw_type); }
-    // Of a line that is one value. Who asks for a type asks for its rounding.
+    // What reads a line that is one value. Who asks for a type asks for its rounding.
     template <class T>
     [[nodiscard]] ParseLine<T> parse() const {
         if constexpr (std::is_same_v<T, double>) {

@@ -117,7 +117,7 @@ class RecordLines {
     }
 
   private:
-    // Of UTF-8, with which some programs begin a file.
+    // The mark of UTF-8, with which some programs begin a file, is left out.
     std::string_view without_mark(std::string_view word) const {
         constexpr std::string_view mark = "\xef\xbb\xbf";
         return lines_.number() == 1 && word.starts_with(mark) ? word.substr(mark.size()) : word;

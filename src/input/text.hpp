@@ -56,7 +56,7 @@ class Lines {
     explicit Lines(std::string path) : path_(std::move(path)) {}
     // Takes a line off the text and returns what stands on it, without the blanks around it. Pre: there is text.
     [[nodiscard]] std::string_view next(std::string_view& text);
-    // Of the line that next() returned last, from 1.
+    // The number of the line that next() returned last, from 1.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     // Gives the last line back.
     void undo() { --number_; }

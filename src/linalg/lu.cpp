@@ -37,7 +37,7 @@ bool is_zero(float pivot) {
     return !(std::abs(pivot) >= std::numeric_limits<float>::min());
 }
 
-// Of the permutation: 1 or -1.
+// The permutation's sign: 1 or -1.
 int sign_of(std::span<const std::uint32_t> permutation) {
     std::vector<bool> seen(permutation.size());
     int sign = 1;
@@ -84,7 +84,7 @@ struct Lu::State {
     cpu::Workers workers;
     std::optional<pass::Programs> programs;
     pass::Uploader uploader;
-    // Of the last factorization.
+    // What the last factorization left.
     bool is_factorized = false;
     std::size_t rows = 0, columns = 0, info = 0;
     Factorized factorized;  // empty for an empty matrix

@@ -29,7 +29,7 @@ struct LuBatch::State {
     cpu::Workers workers;
     std::optional<pass::Programs> programs;
     pass::Uploader uploader;
-    // Of the last factorization.
+    // What the last factorization left.
     bool is_factorized = false;
     std::size_t systems = 0, n = 0;
     std::vector<std::uint32_t> info;

@@ -17,7 +17,7 @@ class PivotSearch {
         int first;  // row, and column of a matrix
         int end_row, end_column;
     };
-    // Of the largest absolute value; of equal ones, the first in row-major order. NaNs are larger than all.
+    // The place of the largest absolute value; of equal ones, the first in row-major order. NaNs are larger than all.
     // Pre: the range is not empty. The result is valid until the next call.
     [[nodiscard]] const gl::Texture& operator()(const gl::Texture& matrix, const gl::Texture* pointers,
                                                 const Range& range);

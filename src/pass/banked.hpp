@@ -27,7 +27,7 @@ struct Banked {
     [[nodiscard]] std::size_t pairs() const {
         return static_cast<std::size_t>(width()) * static_cast<std::size_t>(half_height);
     }
-    // Of its even block, counted row after row of a layer.
+    // The texel of a pair's even block, counted row after row of a layer.
     [[nodiscard]] std::size_t texel_of_pair(std::size_t pair) const;
 };
 

@@ -26,7 +26,7 @@ struct FoldRule {
 class Fold {
   public:
     enum class Along { All, Rows, Columns };
-    // Of partial results in a texture of that size and format, RGBA of 32-bit floats or unsigned integers.
+    // Folds partial results in a texture of that size and format, RGBA of 32-bit floats or unsigned integers.
     Fold(gl::Device& device, gl::Format format, int width, int height, Along along = Along::All);
     // Where the caller puts them.
     [[nodiscard]] const Target& source() const { return targets_.front(); }

@@ -95,7 +95,7 @@ class Canvas {
     bool clipped_ = false;
 };
 
-// Of pixels as OpenGL reads them, row after row from the bottom.
+// A canvas of pixels as OpenGL reads them, row after row from the bottom.
 [[nodiscard]] Canvas from_lowest_row(const std::vector<Color>& pixels, int width, int height);
 
 // 12,345

@@ -14,7 +14,7 @@ namespace {
 constexpr int page_width = 1240, margin = 28, gap = 18, columns = 5, strip = 44;
 constexpr int tile_width = (page_width - 2 * margin - (columns - 1) * gap) / columns;
 
-// Of the heat maps: as high as the texture needs in this width.
+// The height of the heat maps: as much as the texture needs in this width.
 int maps_height(const Stages& stages) {
     const bool wide = stages.width > 2 * stages.height;
     const int each = wide ? tile_width : (tile_width - 6) / 2;

@@ -76,7 +76,7 @@ std::string bytes_of(std::size_t bytes) {
                            : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-// Of all that is finite in the curves and their bands.
+// The scale of all that is finite in the curves and their bands.
 Scale scale_of(const MonitorModel& model, const Box& box) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (const auto& moment : model.history) {

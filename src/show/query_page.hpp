@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::show {
 
-// Of two columns.
+// A range of each of two columns.
 struct Rectangle {
     double x0 = 0, y0 = 0, x1 = 0, y1 = 0;  // x0 <= x1, y0 <= y1
     bool operator==(const Rectangle&) const = default;
@@ -46,7 +46,7 @@ void draw_stencil(Canvas& canvas, const Box& box, const WatchedQuery& query, con
 void draw_result(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_query_legend(Canvas& canvas, Box box, const WatchedQuery& query, const Font& font, int gap);
 
-// Of a column of numbers that are in memory: from the smallest to the largest finite one. Throws InvalidArgument for
+// The range of a column of numbers in memory: from the smallest to the largest finite one. Throws InvalidArgument for
 // other columns.
 struct ValueRange {
     double low = 0, high = 0;

@@ -25,7 +25,7 @@ struct DepthContent {
     int plane = 0;
     [[nodiscard]] bool is_difference() const { return less.has_value(); }
     [[nodiscard]] bool whole() const { return !is_difference() && planes.planes == 1; }
-    // So many codes there are, NULLs apart.
+    // The number of codes that there are, NULLs apart.
     [[nodiscard]] std::uint32_t codes() const { return is_difference() ? query::depth_codes : planes.null_code; }
 };
 
@@ -48,7 +48,7 @@ struct QueryStep {
     int level = 0;  // that the stencil of a row counts to at least, unless the row has lost; 0: no stencil
 
     [[nodiscard]] bool is_load() const { return act == query::QueryNote::Act::Load; }
-    // Of the pixels of all rows, by the depth engine.
+    // Whether the depth engine tests the pixels of all rows.
     [[nodiscard]] bool is_test() const {
         using Act = query::QueryNote::Act;
         return act == Act::Test || act == Act::TestSum || act == Act::TestBits;

@@ -242,7 +242,7 @@ class Drawing {
         box.take_top(at_.gap / 2);
     }
 
-    // Of each kind of pass, so far.
+    // The time of each kind of pass, so far.
     void times(Box& box) {
         std::map<std::string, double> sums;
         double all = 0;

@@ -47,7 +47,7 @@ class DeviceTable {
 
     DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape& shape, KeyTexels texels);
 
-    // Of weighted keys, each weight at most 2^24: by BlendCounters, whatever the engine.
+    // Adds keys; those with weights, of at most 2^24 each, by BlendCounters, whatever the engine.
     void add(const Batch& batch, Sign sign, SketchEngine engine);
     // Keys [0, count) of a texture.
     void add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine);

@@ -126,7 +126,7 @@ void HostTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers
         for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
             cells.find(batch, first, count, counters);
             for (std::size_t i = 0; i < count; ++i) {
-                // Of a key that comes several times in a row, threads would wait for each other's additions.
+                // Threads would wait for each other's additions of a key that comes several times in a row.
                 auto weight = std::uint64_t{batch.weight(first + i)};
                 while (i + 1 < count && cells.key(i + 1) == cells.key(i)) weight += batch.weight(first + ++i);
                 for (const auto cell : cells.of(i)) add_to(counters, cell, weight, sign, sharing);

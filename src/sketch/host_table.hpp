@@ -57,7 +57,7 @@ class HostTable {
     // Makes the counters wide enough.
     void reserve(std::uint64_t n);
     [[nodiscard]] std::size_t bytes() const;
-    // Of Msws.
+    // Pre: the kind is Msws.
     [[nodiscard]] const MultiLevel& multi_level() const { return std::get<MultiLevel>(counters_); }
 
   private:

@@ -106,7 +106,7 @@ struct Batch {
 
     void get(std::size_t first, std::span<Key> to) const { copy(keys, first, to); }
     [[nodiscard]] std::uint32_t weight(std::size_t i) const { return weights.empty() ? 1 : weights[i]; }
-    // Of the keys [first, first + count).
+    // The sum of the weights of the keys [first, first + count).
     [[nodiscard]] std::uint64_t weight(std::size_t first, std::size_t count) const;
 };
 

@@ -25,7 +25,7 @@ class UnitQueue {
     };
     // Half of what is left, but at least `least` and at most `most` keys, or one unit; at most `most_units`.
     [[nodiscard]] Range take_front(std::size_t least, std::size_t most, std::size_t most_units);
-    // So many that they have at most `most` keys. Longer units are left for the front.
+    // As many units as have at most `most` keys together. Longer ones are left for the front.
     [[nodiscard]] Range take_back(std::size_t most);
     // No one gets any more.
     void close();

@@ -53,7 +53,7 @@ class CorrelatedSummary {
     };
 
     CorrelatedSummary() = default;
-    // Of pairs that ascend by key; an amount may be off by max_error / n of its total.
+    // Summarizes pairs that ascend by key; an amount may be off by max_error / n of its total.
     CorrelatedSummary(std::span<const Pair> sorted, double max_error);
 
     static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b, CorrelatedSummary&& memory,
@@ -70,7 +70,7 @@ class CorrelatedSummary {
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
 
-    // Of what is at most the key: least and most.
+    // The amounts of what is at most the key: least and most.
     [[nodiscard]] std::pair<Amounts, Amounts> at_most(Key key) const;
     // The exact sum of the weights that these count is surely no less, and no greater.
     [[nodiscard]] double least_sum(const Amounts& positive, const Amounts& negative) const;

@@ -280,7 +280,7 @@ struct CorrelatedSums<T>::State {
     void settle() {
         pairs.settle([this](auto sorted) { take(std::move(sorted)); });
     }
-    // Of all pairs. While nothing was dropped of those in windows, neither is of the others.
+    // The summary of all pairs. While nothing was dropped of those in windows, neither is of the others.
     const CorrelatedSummary& settled() {
         settle();
         if (!whole || whole->n() != n) {
@@ -389,7 +389,7 @@ double CorrelatedSums<T>::eps() const {
 
 namespace {
 
-// Of AGG(x): bounds and an estimate.
+// Bounds and an estimate of AGG(x).
 struct Estimate {
     Limit lower, estimate, upper;
 };

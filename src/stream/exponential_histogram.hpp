@@ -140,7 +140,7 @@ class ExponentialHistogram {
         for (const auto& bucket : buckets_) n += bucket ? bucket->n() : 0;
         return n;
     }
-    // Of the buckets; and of all, with what the next merge uses.
+    // The memory of the buckets; and of all, with what the next merge uses.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = 0;
         for (const auto& bucket : buckets_) bytes += bucket ? bucket->bytes() : 0;

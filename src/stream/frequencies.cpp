@@ -6,7 +6,7 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 
 namespace {
 
-// Of all, the values so far and those of the window: what may be missed is a part of these.
+// Counts the window; what may be missed is a part of all values so far and those of the window.
 template <class T>
 void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps, StreamTimes& times) {
     const auto n = summary.n() + sorted.size();

@@ -21,7 +21,7 @@ struct Frequencies<T>::State {
     void take(const detail::stream::Window<T>& sorted);
     void settle();                           // whole windows that have come are in the summary then
     detail::stream::Window<T> settle_all();  // and returns the rest
-    // Of all values.
+    // The summary of all values.
     const detail::stream::FrequencySummary& settled();
     // What is saved.
     std::pair<detail::stream::FrequencySummary, detail::stream::Window<T>> compact();

@@ -29,7 +29,7 @@ class FrequencySummary {
     };
 
     FrequencySummary() = default;
-    // Of a sorted window: the keys that occur more often than that.
+    // Takes from a sorted window the keys that occur more often than that.
     template <class T>
     static FrequencySummary of(const Window<T>& sorted, double max_error) {
         FrequencySummary summary;
@@ -84,7 +84,7 @@ class FrequencySummary {
         Key key;
         std::uint64_t count;
     };
-    // Of n keys in order, at(i): how often those occur that are in them and have an entry, and those that may come to
+    // Counts, in n keys in order, at(i): how often those occur that have an entry, and those that may come to
     // occur more often than `limit`.
     template <class At>
     [[nodiscard]] std::vector<Counted, Uncleared<Counted>> histogram_of(std::size_t n, std::uint64_t limit,
@@ -105,7 +105,7 @@ class FrequencySummary {
         }
         return out;
     }
-    // Of n more values; what had no entry may have been missed before.
+    // Adds the counts of n more values; what had no entry may have been missed before.
     void insert(std::span<const Counted> histogram, std::uint64_t n);
     void drop_up_to(std::uint64_t limit);
     // The greatest number below it: a value that occurs max_error times must have an entry. (A whole number but for

@@ -114,12 +114,12 @@ class Intake {
     }
 
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
-    // Of the work on what it hands on, with the sorter's threads.
+    // What shares the work on what it hands on, with the sorter's threads.
     [[nodiscard]] Share share() {
         return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };
     }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
-    // Of the values that are on their way.
+    // The memory of the values that are on their way.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t values = filling_.room() + spare_.room() + sorted_.room();
         for (const auto& [batch, is_rest] : under_way_) values += batch.room();

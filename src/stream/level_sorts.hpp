@@ -180,7 +180,7 @@ class LevelSorts {
             level.block.write(to);
         }
     }
-    // Of a stream of n values.
+    // Reads what was saved of a stream of n values.
     void read(Reader& from, std::uint64_t n) {
         std::size_t most = 0;
         for (std::size_t l = 0; l < levels_.size(); ++l) most = std::max(most, begun_at(l, n).window);

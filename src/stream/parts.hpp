@@ -139,7 +139,7 @@ inline std::size_t read_window(Reader& from) {
     return static_cast<std::size_t>(window);
 }
 
-// Of the sorter, and what the summary took.
+// The times of the sorter, and what the summary took.
 inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
     const auto of_sorter = sorter.times();
     times.upload = of_sorter.upload;

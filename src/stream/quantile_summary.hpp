@@ -28,7 +28,7 @@ class QuantileSummary {
     };
 
     QuantileSummary() = default;
-    // Of a sorted window: the ranks 1, 1 + step, 1 + 2 step, ... and the last, so that no rank is further than
+    // Takes from a sorted window the ranks 1, 1 + step, 1 + 2 step, ... and the last, so that no rank is further than
     // `max_error` from one (section 5.2).
     template <class T>
     static QuantileSummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
@@ -38,7 +38,7 @@ class QuantileSummary {
         return summary;
     }
 
-    // Of both inputs together: the gap is at most the sum of both, less one. Takes the memory of a summary that is no
+    // Summarizes both inputs together: the gap is at most the sum of both, less one. Takes the memory of a summary no
     // longer needed: to clear new memory takes the system longer than to merge.
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
                                   const Share& share = alone);
@@ -112,7 +112,7 @@ class QuantileSummary {
         if (short_ranks_.empty()) return ranks_[i];
         return {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
     }
-    // Of n keys in order.
+    // Samples n keys in order.
     template <class At>
     void sample(std::uint64_t n, std::uint64_t step, At at, const Share& share) {
         n_ = n;

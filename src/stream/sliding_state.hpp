@@ -57,7 +57,7 @@ class Last {
 template <class T>
 class SortedLast {
   public:
-    // Of all `n` that came; `last` has the last ones. `sort` sorts a vector.
+    // The last `width` of all `n` that came; `last` has them. `sort` sorts a vector.
     template <class Sort>
     Window<T> of(const Last<T>& last, std::uint64_t width, std::uint64_t n, Sort sort) {
         const auto size = std::min(width, n), fresh = n - n_, gone = values_.size() + fresh - size;
@@ -322,7 +322,7 @@ class SlidingState {
         times_.merge += time.ms() - sort_ms;
         return window;
     }
-    // Of the last `width` values, or all when there are fewer.
+    // The summary of the last `width` values, or all when there are fewer.
     const Covered<Summary>& covered(std::uint64_t width) {
         const auto now = std::pair(intake_.n(), width);
         if (answer_ && answered_ == now) return *answer_;

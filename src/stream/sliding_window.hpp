@@ -72,7 +72,7 @@ struct SlidingPlan {
     [[nodiscard]] double max_error(double width) const {
         return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
     }
-    // Of the chain that blocks come from: as good as the best of them.
+    // The errors of the chain that blocks come from: as good as the best of them.
     [[nodiscard]] ErrorPlan chain() const { return {eps / (4 * (levels + 1)), static_cast<std::uint64_t>(top) + 1}; }
     // The level of the blocks that a window of that width begins with: a quarter of eps W long, or less.
     [[nodiscard]] int first_level(std::uint64_t width) const {

@@ -341,7 +341,7 @@ class Calls {
         CHECK(bits_differ(gathered, sorted(keys, Order::Ascending)) == "");
     }
 
-    // Of either kind of points, or of sorting.
+    // A sketch by either kind of points, or by sorting.
     void sketch(Random& random, std::size_t n) {
         using enum SketchEngine;
         const std::array engines{BlendCounters, BlendBuckets, BlendPacked, Sort};

@@ -276,7 +276,7 @@ TEST_CASE("passes are as many as documented") {
     CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}) <
           64 * 4 + 2);  // search, fold, swap, eliminate
     CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}) < 64 * 7 + 2);  // and three to copy
-    // Of a panel a search a column, an elimination for four, and some more.
+    // A panel takes a search a column, an elimination for four, and some more.
     CHECK(passes({.pivot = Pivot::Partial, .block = 32}) <= 64 + 16 + 20);
     CHECK(passes({.pivot = Pivot::Diagonal, .block = 32}) <= 16 + 20);
 }

@@ -93,7 +93,7 @@ TEST_CASE("the 2nd largest of the slides' nine values: quads at 1000, 1100, 1010
         CHECK(processor.kth_largest(table, name, 2) == Value(std::int64_t{0b1011}));
         CHECK((probes.found == slides));
     }
-    // Of selected rows.
+    // The k-th of selected rows.
     table.add("w", std::vector<std::int32_t>{1, 1, 1, 1, 1, 1, 0, 0, 1});
     const auto some = processor.select(table, column("w") > 0);
     Probes probes(context);

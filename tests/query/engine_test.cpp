@@ -272,7 +272,7 @@ TEST_CASE_TEMPLATE("A condition in clauses has the same rows at once as leaf by 
             for (auto& clause : clauses) {
                 clause.resize(round % 5 == 1 ? 1 : 1 + random() % 3, Always{true});
                 for (auto& leaf : clause) leaf = leaves[random() % leaves.size()];
-                // Of many clauses, each holds for most rows, or none is left.
+                // Each of many clauses holds for most rows, or none is left.
                 if (round == 0)
                     clause.emplace_back(
                         Range{index_of(data, "close"), 0, random() % 2 ? ~Key{0} : KeyOf<std::int32_t>::key(490)});

@@ -136,7 +136,7 @@ TEST_CASE("linear conditions of many columns") {
         eight.push_back({1, name});
     }
     for (int i = 0; i < 7; ++i) seven.push_back(seven[static_cast<std::size_t>(i)]);  // no column more
-    // So many terms that the GPU takes no more of them, and more.
+    // As many terms as the GPU takes, and more.
     const std::vector<Predicate::Term> hundred(120, {1, "b"}), thousand(1000, {1, "b"});
     for (const auto engine : engines) {
         QueryProcessor processor(context, {.engine = engine});

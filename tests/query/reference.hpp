@@ -258,7 +258,7 @@ inline bool holds(const TableData& table, const Bound& bound, std::size_t row) {
 
 // ---- Formulas
 
-// Of those columns, with constants that are hard to compute with; `wild` ones make most of them inexact.
+// A formula of those columns, with constants that are hard to compute with; `wild` ones make most of them inexact.
 inline Predicate random_formula(std::mt19937_64& random, const std::vector<std::string>& columns, Comparison op,
                                 bool fractions) {
     std::vector<FormulaStep<std::string>> steps;
@@ -352,7 +352,7 @@ T hard_number(std::mt19937_64& random) {
 }
 
 // f, g: float; d, e: double; i, j, u, v, l, m: integers; k: integers of 64 bits that are exact as doubles; t, s: text.
-// Of each two, the second has NULLs.
+// The second of each two has NULLs.
 inline Table hard_table(std::size_t rows, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Table table;

@@ -185,7 +185,7 @@ TEST_CASE("GPU and staging memory of a sort are what is documented") {
             const double bytes = 4.0 * static_cast<double>(n), textures = static_cast<double>(stats.texture_bytes);
             CHECK(stats.texture_bytes == device.texture_bytes);
             CHECK(stats.staging_bytes == device.staging_bytes);
-            // Of near square textures of whole tiles, at least.
+            // They are near square textures of whole tiles, at least.
             CHECK(textures >= (with_index ? 5.0 : 3.0) * bytes);
             if (std::has_single_bit(n)) CHECK(textures <= (with_index ? 5.5 : 3.2) * bytes);
             CHECK(static_cast<double>(stats.staging_bytes) <= (with_index ? 3.2 : 2.1) * bytes + 200'000);

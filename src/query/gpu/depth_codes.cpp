@@ -14,9 +14,9 @@ namespace {
 constexpr int most_plane_bits = 29;
 constexpr std::uint32_t most_codes = depth_codes - 1;  // one is for NULL
 
-// Of keys of 32 bits: the least and the largest in each of so many equal ranges.
+// Keys of 32 bits have a run for each of so many equal ranges: its least and its largest key.
 constexpr int bits_of_buckets = 16;
-// Of keys of 64 bits, where equal ranges are too wide: so many distinct ones.
+// Keys of 64 bits, of which equal ranges are too wide, have a run each, if no more than so many are distinct.
 constexpr std::size_t most_distinct = std::size_t{1} << 16U;
 
 template <class Take>

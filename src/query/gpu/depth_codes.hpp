@@ -51,17 +51,17 @@ struct DepthPlanes {
     // In one plane, with the widest gaps between runs left out, as few as will do; nothing when all would not do.
     static std::optional<DepthPlanes> of_runs(const std::vector<KeyRun>& runs);
 
-    // Of some rows of a column: with runs where these make one plane of several.
+    // The planes of some rows of a column: with runs where these make one plane of several.
     static DepthPlanes of(const ColumnData& column, std::size_t first, std::size_t rows);
 
     [[nodiscard]] int shift(int plane) const { return bits * (planes - 1 - plane); }
     [[nodiscard]] int plane_of_bit(int bit) const { return planes - 1 - (bits > 0 ? bit / bits : 0); }
     [[nodiscard]] std::uint32_t mask() const { return planes == 1 ? ~std::uint32_t{0} : (1U << bits) - 1; }
-    // Of a plane of no runs.
+    // A key's code in a plane of no runs.
     [[nodiscard]] std::uint32_t code(Key key, int plane) const {
         return static_cast<std::uint32_t>((key - base) >> shift(plane)) & mask();
     }
-    // Of one plane: the codes of the column's keys from low to high; nothing when there are none. Pre: low <= high.
+    // The codes, in one plane, of the column's keys from low to high; nothing when there are none. Pre: low <= high.
     [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> codes(Key low, Key high) const;
     // What has this code, in all planes together.
     [[nodiscard]] Key key(Key code) const;

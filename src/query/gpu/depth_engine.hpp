@@ -34,7 +34,7 @@ class DepthEngine final : public Engine {
     // With columns that another engine has there, too.
     DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::size_t most_rows() const { return most_rows_; }
-    // Of the surfaces; and lets go of those that are not in use.
+    // The bytes of surfaces; and lets go of those that are not in use.
     [[nodiscard]] std::size_t surfaces_held() const { return held() - tables_.held(); }
     void drop_surfaces();
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
@@ -111,7 +111,7 @@ class DepthColumns final : public Columns {
     void literal(const Leaf& leaf, int level, bool count);
     void range(const Range& range, int level, bool count);
     void range_in_planes(const Range& range, const DepthPlanes& planes, int level, bool count);
-    // Of the rows that are undecided, those that lose, in any plane, are none any more.
+    // Undecided rows that lose in any plane are no longer undecided.
     void compare_planes(std::size_t column, const DepthPlanes& planes, Key key, gl::Compare wins, gl::Compare loses,
                         int level);
     // a op b is (a - b) op 0: copies the difference to the depth buffer.

@@ -51,7 +51,7 @@ void GpuTables::forget_dead_columns() {
     std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
 }
 
-// Of those that nothing uses now, some stay for the next table of their size.
+// Some pools that nothing uses now stay for the next table of their size.
 void GpuTables::forget_old_pools() {
     constexpr std::size_t kept = 2;
     std::vector<std::pair<std::uint64_t, std::size_t>> unused;

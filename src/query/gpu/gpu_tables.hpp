@@ -64,7 +64,7 @@ struct RowPart {
     std::size_t first = 0, rows = 0;
 };
 
-// Of those rows; empty: all are valid.
+// The bits of those rows that have a value; empty: all have.
 [[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
 
 // The textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one is no
@@ -106,7 +106,7 @@ class GpuTables {
   public:
     GpuTables(gl::Device& device, unsigned threads);
 
-    // Of one table size.
+    // What tables of one size share.
     struct Pool {
         Shape shape;
         std::shared_ptr<Spare<pass::Target>> bits = std::make_shared<Spare<pass::Target>>(16);

@@ -31,12 +31,12 @@ struct QueryNote {
         Count,     // counts the rows of `selection`, a number for each few words
         AddUp,     // adds up such numbers
     } act;
-    // Of the depth engine's:
+    // Passes of the depth engine have these:
     int clause = 0;                     // of the conjunction, from 1; 0: none, or between two
     const DepthHolds* depth = nullptr;  // what is there for a test, or after a load
     std::optional<std::uint32_t> code{};
     std::optional<std::array<std::uint32_t, 2>> bounds{};  // the least and the largest code that pass
-    // Of the bitmap engine's:
+    // Passes of the bitmap engine have this:
     const gl::Texture* selection = nullptr;
 };
 

@@ -28,7 +28,7 @@ std::string quoted(std::string_view text, char quote) {
     return out + quote;
 }
 
-// So many digits that two doubles never look the same.
+// Writes so many digits that two doubles never look the same.
 std::string number(double value) {
     if (std::isnan(value)) return "nan";
     std::array<char, 40> text{};

@@ -120,7 +120,7 @@ class Columns {
     [[nodiscard]] virtual BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) = 0;
     [[nodiscard]] virtual std::uint64_t count(const Bits& rows) = 0;
 
-    // Of the rows selected, which are NULL in that column nowhere (the planner has seen to it). Pre: one at least.
+    // The least and the largest key of selected rows, none NULL there (the planner has seen to it). Pre: one at least.
     [[nodiscard]] virtual std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) = 0;
     // The k-th smallest key, from 0. Pre: k < count(rows).
     [[nodiscard]] virtual Key kth(std::size_t column, std::uint64_t k, const Bits& rows) = 0;

@@ -41,7 +41,7 @@ using ExpressionKind = Expression::Kind;
 // The same condition with other names of columns.
 [[nodiscard]] Predicate renamed(const Predicate& predicate,
                                 const std::function<std::string(const std::string& name)>& name);
-// Of all columns in it, some perhaps several times.
+// The names of all columns in it, some perhaps several times.
 [[nodiscard]] std::vector<std::string> columns_of(const Expression& expression);
 
 }  // namespace quadmill::detail::query

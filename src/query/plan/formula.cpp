@@ -128,7 +128,7 @@ std::vector<std::size_t> columns_of(const std::vector<FormulaStep<std::size_t>>&
 
 namespace {
 
-// Of a value on the stack.
+// What is known of a value on the stack.
 struct Known {
     bool is_integer = false;
     Integer low = 0, high = 0;  // of an integer

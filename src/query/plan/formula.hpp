@@ -33,7 +33,7 @@ struct FormulaStep {
     Numeral constant{};
 };
 
-// Of integers an integer, else of doubles, rounded as IEEE 754 has it. Nothing where 128 bits do not hold the result,
+// The result, of integers an integer, else a double, rounded as IEEE 754 has it. Nothing where 128 bits do not hold it,
 // or an integer meets a double and doubles do not have it. Negate takes `a` alone.
 [[nodiscard]] std::optional<Numeral> computed(Arithmetic kind, const Numeral& a, const Numeral& b);
 

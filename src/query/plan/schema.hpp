@@ -20,7 +20,7 @@ struct Place {
 class Schema {
   public:
     explicit Schema(std::vector<ColumnInfo> columns);
-    // Of the pairs of a join.
+    // The schema of the pairs of a join.
     Schema(std::vector<ColumnInfo> left, std::vector<ColumnInfo> right, const Join& join);
 
     [[nodiscard]] bool joined() const noexcept { return joined_; }

@@ -86,7 +86,7 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
     const bool large = table.rows >= tuning.gpu_rows;
     if (!(textures || large) || work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
-    // Of larger tables the engines have other parts, and columns that are there could not be shared.
+    // The engines have other parts of larger tables, so columns that are there could not be shared.
     const bool by_depth =
         depth_ms(work, table.rows, tuning) < bitmap_ms(work, table.rows, tuning) && table.rows <= depth().most_rows();
     if (by_depth && has_room(QueryEngine::Depth, table, columns)) return QueryEngine::Depth;

@@ -57,7 +57,7 @@ bool is_everything(const PlanNode& node) {
     return e.kind == Expression::Kind::Always && e.always;
 }
 
-// Of rows that are only counted.
+// Measures of rows that are only counted.
 class OnlyCounted : public Measures {
   public:
     explicit OnlyCounted(std::uint64_t rows) : rows_(rows) {}

@@ -236,7 +236,7 @@ Groups::Measured& Groups::measured(const Place& place) {
     return *std::ranges::find(measured_, place, &Measured::place);
 }
 
-// Of one group.
+// Measures of one group.
 class GroupMeasures : public Measures {
   public:
     GroupMeasures(Groups& groups, std::size_t group) : groups_(groups), group_(group) {}

@@ -31,7 +31,7 @@ struct Wanted {
     Place place;
 };
 
-// Of some rows or pairs. Those of a column are of its values that are not NULL.
+// What aggregates some rows or pairs. Aggregates of a column are of its values that are not NULL.
 class Measures {
   public:
     virtual ~Measures() = default;
@@ -66,7 +66,7 @@ class Groups {
 
   private:
     friend class GroupMeasures;
-    // Of the values of a column in a group.
+    // What is known of the values of a column in a group.
     struct State {
         std::uint64_t count = 0;
         Sum sum{};
@@ -99,7 +99,7 @@ class Groups {
     std::vector<Key> labels_;          // one after the other
     std::vector<std::uint64_t> rows_;  // by group
     std::vector<std::size_t> slots_;   // 1 and the group; 0: free. A power of two of them
-    // Of the pairs being added.
+    // The labels and groups of the pairs being added.
     std::vector<Key> new_labels_;
     std::vector<std::size_t> groups_;
 };

@@ -47,7 +47,7 @@ class RowsRun {
     RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log,
             Execution execution = Execution::Pipelined);
 
-    // Of nodes of kind Rows, And and Or.
+    // The selection of a node of kind Rows, And or Or.
     [[nodiscard]] BitsPtr bits(std::size_t node);
     // Without bits where they are not there and the engine can do without.
     [[nodiscard]] std::uint64_t count(std::size_t node);
@@ -63,7 +63,7 @@ class RowsRun {
         std::vector<std::size_t> users{};
         std::size_t needed = 0;  // so many times yet
     };
-    // Of a node of kind Rows.
+    // The condition of a node of kind Rows.
     [[nodiscard]] const Bound& bound(std::size_t node);
     // A node's whole condition, when it has at most `room` leaves, which it takes from it.
     [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& room);
@@ -89,7 +89,7 @@ class EngineMeasures : public Measures {
   public:
     EngineMeasures(const TableData& table, Columns& columns, BitsPtr rows)
         : table_(table), columns_(columns), rows_(std::move(rows)) {}
-    // Of a node's rows; no bits are made while only their number is asked for.
+    // Measures a node's rows; no bits are made while only their number is asked for.
     EngineMeasures(RowsRun& run, std::size_t node) : table_(run.table()), columns_(run.columns()), of_({&run, node}) {}
 
     [[nodiscard]] std::uint64_t rows() override;

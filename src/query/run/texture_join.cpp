@@ -34,7 +34,7 @@ std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) 
     return Pair::As::Doubles;
 }
 
-// Of texts of one dictionary, their places in another; of those that it lacks, what no place is.
+// Where the texts of one dictionary are in another; for those that it lacks, what no place is.
 std::vector<std::uint32_t> places_in(const TableData::Dictionary& own, const TableData::Dictionary& other) {
     std::vector<std::uint32_t> places(std::max<std::size_t>(own.size(), 1), ~std::uint32_t{0});
     auto at = other.begin();

@@ -22,7 +22,7 @@ struct Work {
 
     // A condition of a table's rows; its columns exist.
     void add(const Expression& condition, const TableData& table);
-    // Of a column.
+    // Adds the work of an aggregate of a column.
     void add(QueryAggregate::Kind aggregate, const TableData& table, std::size_t column);
 
   private:

@@ -52,7 +52,7 @@ class BitonicSort {
     void begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
     SortStats finish(BitonicLane& lane);
 
-    // Of ArgsortTexture; as MergeSort::argsort().
+    // What MergeSort::argsort() does, for Kind::ArgsortTexture.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job, IndexWrite write);
 
   private:

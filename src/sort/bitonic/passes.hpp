@@ -29,7 +29,7 @@ struct BitonicJob {
     int steps_per_pass = 3;
     Kind kind = Kind::Sort;
 
-    // Of words that a key has: one, or two of a key of 64 bits; and one for the index. Each is a layer of the texture.
+    // Layers of the texture, a word each: one of a key, or two of a key of 64 bits, and one for the index.
     [[nodiscard]] int planes() const { return form.source_words() + (form.indexed ? 1 : 0); }
 };
 

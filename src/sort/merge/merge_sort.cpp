@@ -144,7 +144,7 @@ void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) 
 void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
     const auto& [segments, places, content] = *job.in_tiles;
     const auto tile = tile_keys(job.form), stored = stored_bytes(job.form), wanted = job.to.keys.size();
-    // So many keys of a segment, from its `skipped`-th on.
+    // Puts `number` keys of a segment, from its `skipped`-th on.
     const auto put_part = [&](std::size_t segment, std::size_t skipped, std::size_t number, const std::byte* from) {
         const auto size = segment < segments.count ? segments.size_of(segment) : 0;
         const auto key = segment * segments.size + skipped;

@@ -33,7 +33,7 @@ class MergeLane {
     // Pre: a session is open, as in every call of MergeSort.
     explicit MergeLane(gl::Device& device);
 
-    // Of the last sort; waits for the GPU. Where the GPU was waiting for staging memory to be filled, that counts.
+    // The last sort's upload; waits for the GPU. Where the GPU waited for staging memory to be filled, that counts.
     [[nodiscard]] double gpu_upload_ms() const { return gl::ms_between(begun_, uploaded_); }
 
   private:
@@ -106,7 +106,7 @@ class MergeSort {
     using DrawKeys = std::function<void(const pass::Target& source, std::size_t rows)>;
     OnGpu sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
 
-    // Of the keys that argsort() takes in a texture of that format.
+    // The form of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
 
     // Whether textures of that size are there already, also the one of argsort() that takes `copy` bytes; of `tiles`

@@ -14,7 +14,7 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// Of the pass that writes the lower half of a texture, where the first block of each pair is, or the upper one.
+// The note of the pass that writes the lower half of a texture, where each pair's first block is, or the upper one.
 SortNote note_of_half(bool upper, SortNote::Texels texels = SortNote::Texels::Numbers) {
     return {.act = upper ? SortNote::Act::KeepUpper : SortNote::Act::KeepLower,
             .texels = texels,

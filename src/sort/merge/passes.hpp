@@ -21,7 +21,7 @@ struct MergePlan {
     explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
     MergeKernel kernel = MergeKernel::Auto;
     std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
-    // So many pairs of blocks make all their first levels before the next ones begin, so that they stay in the CPU's
+    // This many pairs of blocks make all their first levels before the next ones begin, so that they stay in the CPU's
     // cache; 0: all at once. A power of two, of whole rows of tiles.
     std::size_t slice_pairs;
 };
@@ -51,7 +51,7 @@ struct MergeSurface {
     pass::PingPong keys;
     gl::Texture segments;    // first and end block of the segment of each pair; made when needed
     bool segmented = false;  // there are several
-    // Of every 2^stride_log2-th pair; made on first use.
+    // The cuts of every 2^stride_log2-th pair; made on first use.
     const Cuts& cuts(gl::Device& device, int stride_log2);
     // The rows of tiles of pairs [first, first + pairs): in the lower half (and in textures of cuts), in the upper
     // half.

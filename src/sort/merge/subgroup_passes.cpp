@@ -14,7 +14,7 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// Of each tile that a level writes, so many granules are a block's; the rest are keys from before and behind its cuts.
+// So many granules of each tile that a level writes are its block's; the rest are keys from before and behind its cuts.
 constexpr std::size_t head = 3, exact_step = Tiles::granules - 2 * head, lowest_step = Tiles::granules - head;
 
 std::size_t granule_keys(const KeyForm& form) {

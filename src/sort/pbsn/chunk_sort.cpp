@@ -154,7 +154,7 @@ void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Asi
     });
 }
 
-// Of each window, the runs of the four channels. Threads share windows, or where these are long, the pieces of one.
+// Merges each window's runs of the four channels. Threads share windows, or where these are long, the pieces of one.
 template <class Float>
 void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
     const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(form_.order)};
