@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 
 #include "bench/spread.hpp"
 #include "cpu/keys.hpp"
@@ -55,7 +56,7 @@ class Tuner {
         tune_sorts(result_.sort.with_index, "keys with an index", {.index = true});
         tune_sorts(result_.sort.windows, "windows of 1024 keys", {.window = 1024});
         tune_sorts(result_.sort.top, "the 100 first keys", {.best = 100});
-        tune_predicates();
+        tune_queries();
         tune_joins();
         return std::move(result_);
     }
@@ -149,24 +150,32 @@ class Tuner {
         return table;
     }
 
-    // Two comparisons of a column that is there already.
-    void tune_predicates() {
-        const auto& points = measure_all("a predicate", keys_, [&](std::size_t rows) {
-            const auto data = table(rows, 1000);
-            const auto where = column("a") > 100 && column("a") < 700;
-            std::uint64_t found = 0;
+    // Of a column that is there already.
+    template <class Ask>
+    std::uint64_t tune_rows(const std::string& what, const Ask& ask) {
+        const auto& points = measure_all(what, keys_, [&](std::size_t rows) {
+            const auto data = table(rows, 1U << 20U);
+            decltype(ask(std::declval<QueryProcessor&>(), data)) found{};
             const auto time = [&](QueryEngine engine) {
                 auto by = processor(engine);
-                return median_ms([] {}, [&] { found = by.count(data, where); });
+                return median_ms([] {}, [&] { found = ask(by, data); });
             };
             TunePoint point{.n = rows, .cpu_ms = time(QueryEngine::Cpu), .gpu_ms = 0};
             const auto right = found;
             point.gpu_ms = time(QueryEngine::Bitmap);
-            if (found != right) throw Error("tune: the engines of queries count differently");
+            if (found != right) throw Error("tune: the engines of queries disagree about " + what);
             return point;
         });
         const auto rows = crossing(points, cpu_ms, gpu_ms);
-        if (rows) result_.query.rows = *rows;
+        return rows ? *rows : QueryCrossings::never;
+    }
+    void tune_queries() {
+        result_.query.rows = tune_rows("a predicate", [](QueryProcessor& by, const Table& data) {
+            return by.count(data, column("a") > 100'000 && column("a") < 700'000);
+        });
+        result_.query.rank_rows = tune_rows("a median", [](QueryProcessor& by, const Table& data) {
+            return by.kth_largest(data, "a", data.rows() / 2);
+        });
     }
 
     // Tables of as many rows each, most of which have one partner. The GPU's nested loops win where tables are small.
