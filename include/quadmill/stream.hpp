@@ -1,7 +1,7 @@
 /// Summaries of streams in little memory: quantiles, frequent values, both over sliding windows, heavy prefixes and
 /// correlated sums, each with bounds that hold for every stream.
 ///
-/// A stream is cut into windows; a WindowSorter sorts them (std::sort, or the graphics pipeline, see
+/// A stream is cut into windows; a WindowSorter sorts them (CPU threads, or the graphics pipeline, see
 /// window_sorter.hpp), and a summary takes what it needs from each. Values are of the types that sort.hpp sorts, in its
 /// order, but -0 counts as 0. NaNs are no values: they are counted apart (nans()). One thread at a time may change a
 /// summary; while none does, any number may call its const functions, but with a sorter on the GPU only the thread of
@@ -220,7 +220,7 @@ struct SlidingOptions {
     RawValues raw = RawValues::WhereSmaller;
     SlidingBlocks blocks = SlidingBlocks::Merged;
     /// Which levels the sorter sorts, as in the paper: sets of at least so many values, which are those of the upper
-    /// levels; shorter ones are left to std::sort on the caller's thread. 0: none are, but for
+    /// levels; shorter ones are left to the CPU on the caller's thread. 0: none are, but for
     /// SlidingBlocks::Sorted those of fewer than 2^12. (The paper: 2^16.) It changes no answer and is not saved.
     std::size_t sorter_least = 0;
 };

@@ -1,5 +1,8 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,6 +42,12 @@ struct BenchSort : BenchOptions {
     [[nodiscard]] Json to_json(const CaseResult& found) const;
     [[nodiscard]] Json to_json(const CaseResult& found, const Result& result) const;
     void print_limits(const std::vector<Limit>& limits) const;
+    // Where `auto` was furthest behind another engine, by how many times; nothing where it or the others did not run.
+    struct Behind {
+        double times = 0;
+        const CaseResult* of = nullptr;
+    };
+    [[nodiscard]] static std::optional<Behind> auto_behind(const std::vector<CaseResult>& all);
 
     std::vector<Contender> contenders_;
     Json head_;
@@ -159,6 +168,25 @@ void BenchSort::print_limits(const std::vector<Limit>& limits) const {
     for (const auto& l : limits) fmt::print("{:<20} {:>8.3f} {}\n", l.name, l.value, l.unit);
 }
 
+std::optional<BenchSort::Behind> BenchSort::auto_behind(const std::vector<CaseResult>& all) {
+    std::optional<Behind> worst;
+    for (const auto& found : all) {
+        const Result* by_auto = nullptr;
+        double best = std::numeric_limits<double>::infinity();
+        for (const auto& result : found.results) {
+            if (!result.ran() || result.contender->is_rival()) continue;
+            if (result.contender->name == "auto") {
+                by_auto = &result;
+            } else {
+                best = std::min(best, result.ms);
+            }
+        }
+        if (!by_auto || !std::isfinite(best)) continue;
+        if (!worst || by_auto->ms / best > worst->times) worst = Behind{by_auto->ms / best, &found};
+    }
+    return worst;
+}
+
 void BenchSort::run() {
     std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
@@ -177,7 +205,12 @@ void BenchSort::run() {
             }
         }
     }
+    const auto behind = auto_behind(all);
     if (json) {
+        if (behind) {
+            const auto& which = behind->of->which;
+            head_["auto"] = {{"times_the_best_engine", behind->times}, {"case", title(which)}, {"n", which.n}};
+        }
         head_["limits"] = Json::array();
         for (const auto& l : bench.limits())
             head_["limits"].push_back({{"name", l.name}, {"value", l.value}, {"unit", l.unit}});
@@ -185,6 +218,10 @@ void BenchSort::run() {
         for (const auto& found : all) head_["cases"].push_back(to_json(found));
         fmt::print("{}\n", head_.dump());
     } else {
+        if (behind) {
+            fmt::print("\nauto takes at most {:.2f} times as long as the best other engine: {}, {} keys\n",
+                       behind->times, title(behind->of->which), behind->of->which.n);
+        }
         print_limits(bench.limits());
     }
     if (plot_to) {

@@ -106,7 +106,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
         ->needs(save);
     add_json_option(verb, options.format);
     verb.add_option("--engine", options.engine,
-                    "Who sorts: cpu: std::sort on threads; merge: the graphics pipeline; hybrid: both; pbsn: by "
+                    "Who sorts: cpu: CPU threads; merge: the graphics pipeline; hybrid: both; pbsn: by "
                     "blending, four windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge for "
                     "pipes and for files of 2^23 values or more where there is a GPU, else cpu")
         ->transform(one_of(engine_words))
@@ -144,7 +144,7 @@ void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option*
             "As in the paper: each level of the sketch sorts all values anew (default: one chain of merges)"),
         verb.add_option("--sorter-least", form.sorter_least,
                         "As in the paper: the engine sorts only sets of N values and more, those of the upper levels; "
-                        "std::sort the others (default: all, of --sorted-levels those of 2^12)")
+                        "the CPU the others (default: all, of --sorted-levels those of 2^12)")
             ->transform(count_up_to(std::uint64_t{1} << 28U))
             ->type_name("N")};
     for (auto* option : options) {

@@ -43,9 +43,12 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
         for (const auto& n : widths) fmt::print(" {:>15}", n.is_null() ? "never" : n.dump());
         fmt::print("\n");
     }
-    const auto& rows = json.at("query").at("rows");
-    fmt::print("{:<28} {:>15}\n{:<28} {:>15}\n", "rows of a query", rows.is_null() ? "never" : rows.dump(),
-               "comparisons a row of a join", entry.query.join_comparisons);
+    const auto rows = [&](const char* what) {
+        const auto& n = json.at("query").at(what);
+        return n.is_null() ? "never" : n.dump();
+    };
+    fmt::print("{:<28} {:>15}\n{:<28} {:>15}\n{:<28} {:>15}\n", "rows of a query", rows("rows"), "rows of a median",
+               rows("rank_rows"), "comparisons a row of a join", entry.query.join_comparisons);
     fmt::print("{:<28} {:>15.2f}\n", "depth over bitmap", entry.query.depth_over_bitmap);
 }
 

@@ -55,6 +55,7 @@ TunedEntry entry_of(const Json& from) {
             read_crossing(from.at("sort").at(kind).at(width), entry.sort.*widths.*crossing, SortCrossings::never);
     }
     read_crossing(from.at("query").at("rows"), entry.query.rows, QueryCrossings::never);
+    read_crossing(from.at("query").at("rank_rows"), entry.query.rank_rows, QueryCrossings::never);
     from.at("query").at("join_comparisons").get_to(entry.query.join_comparisons);
     from.at("query").at("depth_over_bitmap").get_to(entry.query.depth_over_bitmap);
     return entry;
@@ -89,6 +90,7 @@ Json to_json(const TunedEntry& entry) {
             out["sort"][kind][width] = crossing_json(entry.sort.*widths.*crossing, SortCrossings::never);
     }
     out["query"] = {{"rows", crossing_json(entry.query.rows, QueryCrossings::never)},
+                    {"rank_rows", crossing_json(entry.query.rank_rows, QueryCrossings::never)},
                     {"join_comparisons", entry.query.join_comparisons},
                     {"depth_over_bitmap", entry.query.depth_over_bitmap}};
     return out;

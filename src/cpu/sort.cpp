@@ -64,8 +64,8 @@ namespace detail::cpu {
 
 namespace {
 
-// What a thread sorts in half a millisecond at most; less is not worth waking one.
-constexpr std::size_t least_part = std::size_t{1} << 15;
+// What a thread sorts in a quarter of a millisecond; less is not worth making one.
+constexpr std::size_t least_part = std::size_t{1} << 16;
 // What passes over all keys are cut into.
 constexpr std::size_t piece = std::size_t{1} << 16;
 

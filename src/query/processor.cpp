@@ -29,7 +29,7 @@ QueryCrossings crossings_for(const std::optional<Context>& context, const QueryO
     if (!context) return {};
     if (options.crossings) return *options.crossings;
     if (context->info().software) return {};
-    return {.rows = Tuning{}.gpu_rows, .join_comparisons = gpu_comparisons_a_row};
+    return {.rows = Tuning{}.gpu_rows, .rank_rows = Tuning{}.gpu_rank_rows, .join_comparisons = gpu_comparisons_a_row};
 }
 
 }  // namespace
@@ -42,6 +42,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
           engines(context, wanted) {
         tuning.gpu_rows = crossings.rows;
         if (crossings.depth_over_bitmap > 0) tuning = scaled(tuning, crossings.depth_over_bitmap);
+        tuning.gpu_rank_rows = crossings.rank_rows;
     }
 
     // Does the work of a public call: in a session, where there is a context.

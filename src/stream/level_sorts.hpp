@@ -22,7 +22,7 @@
 
 namespace quadmill::detail::stream {
 
-// Leaves windows of fewer values than `least` to std::sort on the caller's thread.
+// Leaves windows of fewer values than `least` to the CPU on the caller's thread.
 class LeastSorter final : public WindowSorter {
   public:
     LeastSorter(std::unique_ptr<WindowSorter> sorter, std::size_t least) : sorter_(std::move(sorter)), least_(least) {}
@@ -32,7 +32,7 @@ class LeastSorter final : public WindowSorter {
         try {
             if (!is_short) return sorter_->begin(keys, window);
             const cpu::Stopwatch time;
-            sort_windows_on_cpu(keys, window);
+            sort_windows_on_cpu(keys, window, Order::Ascending, 1);
             sort_ms_ += time.ms();
         } catch (...) {
             by_sorter_.pop_back();

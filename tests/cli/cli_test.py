@@ -319,6 +319,11 @@ class BenchSort(Command):
                 self.assertGreater(by_name["pbsn"]["percent_of_limit"], 0)
             self.assertTrue(by_name["cpu"]["ran"])
         self.assertIn("write RGBA32F", [limit["name"] for limit in report["limits"]])
+        # How far auto is behind the best of the others, at its worst.
+        behind = [by["auto"]["ms"] / min(by[name]["ms"] for name in ("cpu", "pbsn", "merge", "bitonic", "hybrid") if by[name]["ran"])
+                  for by in ({c["name"]: c for c in case["contenders"]} for case in report["cases"])]
+        self.assertAlmostEqual(report["auto"]["times_the_best_engine"], max(behind))
+        self.assertEqual(report["auto"]["n"], report["cases"][behind.index(max(behind))]["n"])
 
     def test_the_rivals_of_the_papers_with_pointers(self):
         case, = self.bench("--n", "3000", "--what", "pairs", "--engines", "bitonic-paper,kipfer,purcell,pbsn,cpu")["cases"]

@@ -14,9 +14,9 @@ using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// More than one part for each thread begins at 2^16 keys; three threads make runs of three lengths.
+// More than one part for each thread begins at 2^17 keys; three threads make runs of three lengths.
 constexpr std::array<std::size_t, 9> few_sizes{0, 1, 2, 3, 15, 33, 1000, 4097, 65'535};
-constexpr std::array<std::size_t, 2> many_sizes{65'536, 150'001};
+constexpr std::array<std::size_t, 2> many_sizes{131'072, 150'001};
 constexpr std::array<unsigned, 4> thread_counts{1, 2, 3, 7};
 
 template <class Key>

@@ -83,7 +83,7 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
     }
     if (!context_) return QueryEngine::Cpu;
     const bool textures = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_texture(table, c); });
-    const bool large = table.rows >= tuning.gpu_rows;
+    const bool large = table.rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows);
     if (!(textures || large) || work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
     // The engines have other parts of larger tables, so columns that are there could not be shared.
