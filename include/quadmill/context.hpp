@@ -24,6 +24,7 @@ struct HeadlessOptions {
     /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first
     /// device that offers OpenGL 4.5.
     int device = -1;
+    /// Where a headless context draws when it has no texture to draw to: nothing does.
     enum class Surface { Auto, Surfaceless, Pbuffer };
     /// Auto works without a surface where the driver can, as Surfaceless demands, else with a pbuffer of 1 x 1.
     Surface surface = Surface::Auto;
@@ -39,13 +40,14 @@ struct DeviceInfo {
 
 /// What a context is and can do.
 struct ContextInfo {
-    std::string renderer, vendor, version, shading_language;
+    std::string renderer, vendor, version, shading_language;  ///< what the driver calls itself, OpenGL and GLSL
     std::string platform;   ///< "EGL device 0", "EGL surfaceless", "EGL default display" or "adopted"
     std::string surface;    ///< "none", "pbuffer" or "the caller's"
     bool robust = false;    ///< out-of-bounds access is defined and a GPU reset is reported
     bool software = false;  ///< renders on the CPU (llvmpipe, softpipe, SwiftShader)
-    int max_texture_size = 0, max_array_layers = 0, max_draw_buffers = 0, max_viewport_width = 0,
-        max_viewport_height = 0;
+    int max_texture_size = 0, max_array_layers = 0;       ///< in texels a side; of an array texture
+    int max_draw_buffers = 0;                             ///< render targets of a pass
+    int max_viewport_width = 0, max_viewport_height = 0;  ///< in texels
     /// Those extensions that the library can use beyond 4.5 and this driver has.
     std::vector<std::string> optional_extensions;
 };
@@ -54,11 +56,13 @@ struct ContextInfo {
 /// from the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards. Engine::Bitonic moves it to the right by
 /// the texture's width times a code that tells what is kept.
 struct PassQuad {
+    /// Two opposite corners.
     struct Corners {
-        float x0, y0, x1, y1;
+        float x0, y0, x1, y1;  ///< in texels
         bool operator==(const Corners&) const = default;
     };
-    Corners target, source;
+    Corners target, source;  ///< where it is drawn, and what is read there
+    /// How many texels of the target it covers.
     [[nodiscard]] std::uint64_t texels() const {
         return static_cast<std::uint64_t>(target.x1 - target.x0) * static_cast<std::uint64_t>(target.y1 - target.y0);
     }
@@ -73,7 +77,9 @@ struct PassEvent {
     int width = 0, height = 0;  ///< of the target, in texels
     int targets = 1;            ///< render targets written at once, the layers of `target`
     std::string_view format{};  ///< of the target: "RGBA32F", ...
-    enum class Write { Replace, Blend } write = Write::Replace;
+    /// What becomes of the texel that was there.
+    enum class Write { Replace, Blend };
+    Write write = Write::Replace;            ///< replaces the texel, or is the least or the most of both, or their sum
     int quads = 0;                           ///< 0 for a copy from texture to texture, and for points
     std::uint64_t texels = 0;                ///< covered by the quads or points, in each target
     std::span<const PassQuad> rectangles{};  ///< the quads themselves
@@ -85,8 +91,8 @@ struct PassEvent {
 class QUADMILL_API PassObserver {
   public:
     virtual ~PassObserver();
-    virtual void before(const PassEvent& pass);
-    virtual void after(const PassEvent& pass);
+    virtual void before(const PassEvent& pass);  ///< just before the pass is issued; does nothing by default
+    virtual void after(const PassEvent& pass);   ///< just after it
 };
 
 /// An OpenGL 4.5 context that the library works in.
@@ -98,6 +104,7 @@ class QUADMILL_API PassObserver {
 /// current, or none: what it holds on the GPU waits for the next call in its own context, or for its end.
 class QUADMILL_API Context {
   public:
+    /// What finds OpenGL's functions by their names, as glfwGetProcAddress does.
     using GetProcAddress = void (*(*)(const char* name))();
 
     /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
@@ -144,7 +151,7 @@ class QUADMILL_API Context {
     /// Throws: ContextError when there is no EGL at all.
     static std::vector<DeviceInfo> devices();
 
-    [[nodiscard]] const ContextInfo& info() const noexcept;
+    [[nodiscard]] const ContextInfo& info() const noexcept;  ///< what was found when it was opened
 
     /// The one observer of this context, not owned; nullptr for none. Returns the one before.
     PassObserver* observe(PassObserver* observer) noexcept;
@@ -171,6 +178,7 @@ class QUADMILL_API Context {
 /// Throws: InvalidArgument for what Context::adopt says a call refuses.
 class QUADMILL_API Session {
   public:
+    /// Saves the state, now.
     explicit Session(const Context& context);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -187,14 +195,15 @@ class QUADMILL_API PassProfiler final : public PassObserver {
     /// One row a pass name, or a name and step of the network, in order of first appearance; passes of one name that
     /// differ in format or in blending have a row each.
     struct Row {
-        std::string name;
-        std::string format;  ///< of the targets
-        PassEvent::Write write = PassEvent::Write::Replace;
-        std::uint64_t passes = 0;
-        std::uint64_t texels = 0;  ///< written, over all render targets
-        double gpu_ms = 0;
+        std::string name;                                    ///< of the passes
+        std::string format;                                  ///< of the targets
+        PassEvent::Write write = PassEvent::Write::Replace;  ///< of the passes
+        std::uint64_t passes = 0;                            ///< how many
+        std::uint64_t texels = 0;                            ///< written, over all render targets
+        double gpu_ms = 0;                                   ///< of all of them
     };
 
+    /// What makes a row.
     enum class Rows { ByName, ByStep };
 
     /// Watches `context` until destroyed, then puts the observer before it back.
@@ -203,8 +212,8 @@ class QUADMILL_API PassProfiler final : public PassObserver {
     PassProfiler& operator=(const PassProfiler&) = delete;
     ~PassProfiler() override;
 
-    void before(const PassEvent& pass) override;
-    void after(const PassEvent& pass) override;
+    void before(const PassEvent& pass) override;  ///< begins to time it
+    void after(const PassEvent& pass) override;   ///< ends it
 
     /// The rows so far; waits for the GPU.
     [[nodiscard]] std::vector<Row> rows();

@@ -40,6 +40,7 @@ class QUADMILL_API ContextError : public Error {
 /// A file could not be read or written.
 class QUADMILL_API IoError : public Error {
   public:
+    /// What: the message; path, offset: where in which file.
     IoError(const std::string& what, std::string path, std::uint64_t offset);
     ~IoError() override;
     /// The file, as the caller named it.

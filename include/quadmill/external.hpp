@@ -23,36 +23,39 @@ enum class FieldType { Bytes, U32, I32, U64, I64, F32, F64 };
 /// A part of a record by which it is ordered. Bytes compare as unsigned numbers, one after the other; numbers as Order
 /// describes, -0 before +0 and NaNs last.
 struct KeyField {
-    std::size_t offset = 0;
-    std::size_t bytes = 10;  ///< of FieldType::Bytes; other types have their own size
-    FieldType type = FieldType::Bytes;
-    Order order = Order::Ascending;
+    std::size_t offset = 0;             ///< from the beginning of the record
+    std::size_t bytes = 10;             ///< of FieldType::Bytes; other types have their own size
+    FieldType type = FieldType::Bytes;  ///< of its bytes
+    Order order = Order::Ascending;     ///< of this field; each has its own
 };
 
 /// What a file is made of.
 struct RecordFormat {
+    /// Of one length, or lines.
     enum class Kind {
         Fixed,  ///< records of `bytes` bytes each, ordered by the first key field, those equal in it by the second, ...
         Lines   ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does; a last line without its end of
                 ///< line gets one
     };
-    Kind kind = Kind::Fixed;
+    Kind kind = Kind::Fixed;        ///< which of the two
     std::size_t bytes = 100;        ///< of a record, 1 to 65535
     std::vector<KeyField> key{{}};  ///< at least one; together at most 255 bytes
 };
 
 /// How far a sort is.
 struct ExternalProgress {
+    /// What is being done.
     enum class Phase {
         Runs,  ///< parts that fit into memory are read, sorted and written
         Merge  ///< they are read again, merged and written
     };
-    Phase phase = Phase::Runs;
-    std::uint64_t bytes = 0;  ///< done in this phase
-    std::uint64_t total = 0;  ///< bytes of this phase; 0 where nobody knows, as of a pipe
-    double seconds = 0;       ///< since the phase began
+    Phase phase = Phase::Runs;  ///< the one under way
+    std::uint64_t bytes = 0;    ///< done in this phase
+    std::uint64_t total = 0;    ///< bytes of this phase; 0 where nobody knows, as of a pipe
+    double seconds = 0;         ///< since the phase began
 };
 
+/// What the caller of a sort wants of it.
 enum class Proceed { GoOn, Stop };
 
 /// What merges the runs of a sort that does not fit into memory.
@@ -61,8 +64,9 @@ enum class RunMerge {
     Gpu,   ///< the merge engine on keys and pointers, block by block; records of one length, and a context
 };
 
+/// How a file is sorted.
 struct ExternalSortOptions {
-    RecordFormat format{};
+    RecordFormat format{};  ///< of input and output
     /// Bytes of memory that the sort takes at most, beside what the program holds when it is called.
     std::size_t memory = std::size_t{256} << 20;
     /// Folders for runs, used in turn; none takes the environment variable TMPDIR, and without it /tmp. Nothing is
@@ -70,7 +74,7 @@ struct ExternalSortOptions {
     std::vector<std::string> temp{};
     /// What orders the keys of a run. Auto takes the CPU without a context.
     Engine engine = Engine::Auto;
-    RunMerge merge = RunMerge::Tree;
+    RunMerge merge = RunMerge::Tree;  ///< where there are several runs
     /// CPU threads beside those of the pipeline; 0 takes as many as the machine has.
     unsigned threads = 0;
     /// Called on the calling thread, some ten times a second. Stop ends the sort with SortStopped.
@@ -93,8 +97,8 @@ struct ExternalStage {
 
 /// What a sort did.
 struct ExternalSortStats {
-    std::uint64_t bytes = 0;  ///< of the sorted records
-    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;         ///< of the sorted records
+    std::uint64_t records = 0;       ///< sorted
     std::uint64_t runs = 0;          ///< written to temporary files; 0 when all fitted into memory
     std::uint64_t run_bytes = 0;     ///< of the longest run
     std::uint64_t merge_passes = 0;  ///< how often a byte was merged at most
@@ -103,7 +107,7 @@ struct ExternalSortStats {
     Engine engine = Engine::Cpu;     ///< the one that sorted the runs
     std::string io;                  ///< how files were read and written: "io_uring", "threads" or "stream"
     double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< in all, and of both phases
-    std::vector<ExternalStage> stages;
+    std::vector<ExternalStage> stages;                        ///< in the order of the pipeline
 };
 
 /// Sorts a file into another. `-` is standard input or output.
@@ -134,6 +138,7 @@ QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::st
 ///     while (const auto n = sorter.pull(std::as_writable_bytes(std::span(sorted)))) take(n);
 class QUADMILL_API ExternalSorter {
   public:
+    /// Needs no OpenGL without a context. Throws: as sort_file().
     explicit ExternalSorter(const ExternalSortOptions& options = {}, const std::optional<Context>& context = {});
     ExternalSorter(ExternalSorter&&) noexcept;
     ExternalSorter& operator=(ExternalSorter&&) noexcept;

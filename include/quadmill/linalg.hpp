@@ -18,13 +18,13 @@ namespace quadmill {
 /// A matrix in memory, row after row.
 /// Shape: values has rows * columns elements.
 struct MatrixView {
-    std::span<const float> values;
-    std::size_t rows = 0, columns = 0;
+    std::span<const float> values;      ///< row after row
+    std::size_t rows = 0, columns = 0;  ///< of the matrix
 };
 
 /// A matrix in a texture of the caller: R32F, level 0, row i being row i of texels. Its parameters do not matter.
 struct MatrixTexture {
-    std::uint32_t id = 0;
+    std::uint32_t id = 0;  ///< its OpenGL name
 };
 
 /// What is reduced to one number each.
@@ -35,8 +35,8 @@ using MatrixInput = std::variant<MatrixView, MatrixTexture>;
 
 /// The smallest or largest element and its place, the first of equal ones in row-major order.
 struct Extreme {
-    float value = 0;
-    std::size_t row = 0, column = 0;
+    float value = 0;                  ///< of the element
+    std::size_t row = 0, column = 0;  ///< from 0
     bool operator==(const Extreme&) const = default;
 };
 
@@ -58,11 +58,13 @@ struct Extreme {
 ///     const auto sums = reducer.sums(matrix, Along::Rows);  // 6, 15
 class QUADMILL_API Reducer {
   public:
+    /// Throws: ContextError.
     explicit Reducer(const Context& context);
     Reducer(Reducer&&) noexcept;
     Reducer& operator=(Reducer&&) noexcept;
     ~Reducer();
 
+    /// Sums of the elements.
     [[nodiscard]] std::vector<float> sums(const MatrixInput& matrix, Along along = Along::All);
     /// Sums of products of elements in the same place.
     /// Shape: both matrices have the same.
@@ -73,11 +75,13 @@ class QUADMILL_API Reducer {
     ///
     ///     const auto least = reducer.least(matrix).front();  // 1, of row 0 and column 1
     [[nodiscard]] std::vector<std::optional<Extreme>> least(const MatrixInput& matrix, Along along = Along::All);
+    /// The same of the largest.
     [[nodiscard]] std::vector<std::optional<Extreme>> most(const MatrixInput& matrix, Along along = Along::All);
     /// Exact sums of a matrix of integers, row after row, of `columns` columns.
     /// Throws: InvalidArgument when columns do not divide the number of values.
     [[nodiscard]] std::vector<std::uint64_t> sums(std::span<const std::uint32_t> values, std::size_t columns,
                                                   Along along = Along::All);
+    /// Exact, of integers with a sign.
     [[nodiscard]] std::vector<std::int64_t> sums(std::span<const std::int32_t> values, std::size_t columns,
                                                  Along along = Along::All);
 
@@ -105,20 +109,21 @@ enum class Layout {
     Tiles     ///< RGBA32F in 8 layers that a pass writes together: a fragment computes 4 columns of 8 rows
 };
 
+/// How Lu goes about it.
 struct LuOptions {
-    Pivot pivot = Pivot::Partial;
-    Swap swap = Swap::Copy;
+    Pivot pivot = Pivot::Partial;  ///< which elements it divides by
+    Swap swap = Swap::Copy;        ///< for one row a pass
     /// Rows that a pass over the trailing matrix eliminates: 8, 16 or 32, or 1, the slides' own form. Pivot::Full
     /// always has 1, since each of its pivots depends on all that is left. Unset: 32, or 1 for Pivot::Full.
     std::optional<std::size_t> block{};
-    Layout layout = Layout::Tiles;
+    Layout layout = Layout::Tiles;  ///< for several rows a pass
     /// CPU threads for packing and residuals; 0 takes as many as the machine has.
     unsigned threads = 0;
 };
 
 /// What a factorization did.
 struct LuStats {
-    std::size_t rows = 0, columns = 0;
+    std::size_t rows = 0, columns = 0;  ///< of the matrix
     /// 0, or the number, from 1, of the first pivot that is zero, as LAPACK reports it.
     std::size_t info = 0;
     std::size_t block = 0;     ///< the one that was taken
@@ -135,16 +140,16 @@ struct Factors {
 
 /// The determinant as sign * exp(log_magnitude), since it mostly overflows.
 struct Determinant {
-    int sign = 0;  ///< 0 where the matrix is singular
-    double log_magnitude = -std::numeric_limits<double>::infinity();
-    [[nodiscard]] QUADMILL_API double value() const noexcept;
+    int sign = 0;                                                     ///< 0 where the matrix is singular
+    double log_magnitude = -std::numeric_limits<double>::infinity();  ///< the natural logarithm of |det|
+    [[nodiscard]] QUADMILL_API double value() const noexcept;  ///< 0 or an infinity where a double cannot hold it
 };
 
 /// How a refinement ended.
 struct Refinement {
-    int steps = 0;
-    bool converged = false;
-    double residual = 0;  ///< the largest of |b - A x| / (|A| |x| + |b|) over all right-hand sides, infinity norms
+    int steps = 0;           ///< of refinement
+    bool converged = false;  ///< whether double accuracy was reached
+    double residual = 0;     ///< the largest of |b - A x| / (|A| |x| + |b|) over all right-hand sides, infinity norms
 };
 
 /// LU factorization in passes: A(i,j) -= A(i,k) / A(k,k) * A(k,j), two textures in turn. Keeps programs, and the
@@ -172,11 +177,13 @@ struct Refinement {
 ///     const double d = lu.determinant().value();          // -2
 class QUADMILL_API Lu {
   public:
+    /// Throws: InvalidArgument for options that cannot be.
     explicit Lu(const Context& context, const LuOptions& options = {});
     Lu(Lu&&) noexcept;
     Lu& operator=(Lu&&) noexcept;
     ~Lu();
 
+    /// Factorizes the matrix and keeps L and U for what follows. Waits for the GPU.
     LuStats factor(MatrixView matrix);
 
     /// Reads the factors back.
@@ -195,8 +202,9 @@ class QUADMILL_API Lu {
     /// Shape: as for solve(); x is filled.
     Refinement solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
 
+    /// Of the square matrix, row after row; Throws: Error when a pivot is zero.
     [[nodiscard]] std::vector<float> inverse();
-    [[nodiscard]] Determinant determinant();
+    [[nodiscard]] Determinant determinant();  ///< of the square matrix, from U's diagonal
 
   private:
     struct State;
@@ -205,7 +213,7 @@ class QUADMILL_API Lu {
 
 /// What a factorization of many matrices did.
 struct BatchStats {
-    std::size_t systems = 0, n = 0;
+    std::size_t systems = 0, n = 0;  ///< matrices, and the rows of each
     /// For each matrix 0, or the number, from 1, of its first pivot that is zero.
     std::vector<std::uint32_t> info;
     std::uint64_t passes = 0;  ///< issued
@@ -215,8 +223,8 @@ struct BatchStats {
 
 /// The factors of many matrices, one after the other: of each as in Factors.
 struct BatchFactors {
-    std::vector<float> lu;
-    std::vector<std::uint32_t> rows;
+    std::vector<float> lu;            ///< of all matrices
+    std::vector<std::uint32_t> rows;  ///< n of each matrix
 };
 
 /// LU factorization of many small matrices of one size together, with partial pivoting, each as LAPACK's getrf has it:
@@ -238,7 +246,7 @@ struct BatchFactors {
 ///     const auto x = batch.solve(std::vector<float>{3, 5, 1, 1});  // 1, 1, and NaNs
 class QUADMILL_API LuBatch {
   public:
-    static constexpr std::size_t most_n = 32;
+    static constexpr std::size_t most_n = 32;  ///< rows of a matrix, at most
 
     /// CPU threads for packing; 0 takes as many as the machine has.
     explicit LuBatch(const Context& context, unsigned threads = 0);
@@ -246,6 +254,7 @@ class QUADMILL_API LuBatch {
     LuBatch& operator=(LuBatch&&) noexcept;
     ~LuBatch();
 
+    /// Factorizes all of them, n x n each, and keeps L and U for what follows. Waits for the GPU.
     BatchStats factor(std::span<const float> matrices, std::size_t n);
 
     /// Reads the factors back.

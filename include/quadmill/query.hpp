@@ -23,8 +23,10 @@ namespace quadmill {
 /// A constant of a query, or a cell of its result; std::monostate is NULL.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
+/// What a column holds; Text is of bytes.
 enum class ColumnType { F32, F64, I32, U32, I64, Text };
 
+/// The left side compared with the right one.
 enum class Comparison { Less, LessOrEqual, Equal, NotEqual, GreaterOrEqual, Greater };
 
 namespace detail::query {
@@ -44,19 +46,20 @@ class QUADMILL_API Predicate {
   public:
     /// All rows, or none.
     [[nodiscard]] static Predicate always(bool value);
+    /// A term of linear().
+    struct Term {
+        double factor;       ///< of a term
+        std::string column;  ///< its name
+    };
     /// Semi-linear: the sum of factor * column over the terms, computed in order and in double precision, compared with
     /// `constant`. Numeric columns only; where it runs, one with integers beyond 2^53, which doubles do not have, is
     /// refused. The GPU takes at most 7 columns; Auto goes to the CPU with more.
     /// Throws: InvalidArgument when there are no terms.
-    struct Term {
-        double factor;
-        std::string column;
-    };
     [[nodiscard]] static Predicate linear(std::vector<Term> terms, Comparison op, double constant);
 
-    [[nodiscard]] Predicate operator&&(const Predicate& other) const;
-    [[nodiscard]] Predicate operator||(const Predicate& other) const;
-    [[nodiscard]] Predicate operator!() const;
+    [[nodiscard]] Predicate operator&&(const Predicate& other) const;  ///< where both hold
+    [[nodiscard]] Predicate operator||(const Predicate& other) const;  ///< where one or both hold
+    [[nodiscard]] Predicate operator!() const;                         ///< where it is false, which leaves NULLs out
 
   private:
     friend detail::Access;
@@ -70,19 +73,21 @@ class QUADMILL_API Predicate {
 ///     const auto wanted = (column("a") > 3 || column("b") <= 2.5) && !column("d").in({1, 2, 3});
 class QUADMILL_API ColumnName {
   public:
+    /// A name alone; whether a table has it is asked when it is used.
     explicit ColumnName(std::string name) : name_(std::move(name)) {}
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
-    [[nodiscard]] Predicate compare(Comparison op, const Value& constant) const;
-    [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }        ///< as given
+    [[nodiscard]] Predicate compare(Comparison op, const Value& constant) const;    ///< with a constant
+    [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;  ///< with another column
     /// low <= column <= high.
     [[nodiscard]] Predicate between(const Value& low, const Value& high) const;
     /// Equal to one of them. A NaN among them is equal to nothing.
     [[nodiscard]] Predicate in(std::vector<Value> list) const;
-    [[nodiscard]] Predicate is_null() const;
+    [[nodiscard]] Predicate is_null() const;  ///< is NULL
 
   private:
     std::string name_;
 };
+/// A column by its name, for a predicate.
 [[nodiscard]] inline ColumnName column(std::string name) {
     return ColumnName(std::move(name));
 }
@@ -107,40 +112,48 @@ template <class T>
 }
 }  // namespace detail::query
 
+/// Column < constant or column.
 template <class T>
 [[nodiscard]] Predicate operator<(const ColumnName& a, const T& b) {
     return a.compare(Comparison::Less, detail::query::operand(b));
 }
+/// Column <= constant or column.
 template <class T>
 [[nodiscard]] Predicate operator<=(const ColumnName& a, const T& b) {
     return a.compare(Comparison::LessOrEqual, detail::query::operand(b));
 }
+/// Column == constant or column.
 template <class T>
 [[nodiscard]] Predicate operator==(const ColumnName& a, const T& b) {
     return a.compare(Comparison::Equal, detail::query::operand(b));
 }
+/// Column != constant or column; a NaN is unequal to all, a NULL to nothing.
 template <class T>
 [[nodiscard]] Predicate operator!=(const ColumnName& a, const T& b) {
     return a.compare(Comparison::NotEqual, detail::query::operand(b));
 }
+/// Column >= constant or column.
 template <class T>
 [[nodiscard]] Predicate operator>=(const ColumnName& a, const T& b) {
     return a.compare(Comparison::GreaterOrEqual, detail::query::operand(b));
 }
+/// Column > constant or column.
 template <class T>
 [[nodiscard]] Predicate operator>(const ColumnName& a, const T& b) {
     return a.compare(Comparison::Greater, detail::query::operand(b));
 }
 
+/// A column's name and type.
 struct ColumnInfo {
-    std::string name;
-    ColumnType type = ColumnType::F32;
+    std::string name;                   ///< unique in its table
+    ColumnType type = ColumnType::F32;  ///< of its values
 };
 
+/// A column of texts, to be added with others.
 struct TextColumn {
-    std::string name;
-    std::vector<std::string> values{};
-    std::vector<bool> valid{};  ///< as of Table::add()
+    std::string name;                   ///< of the column
+    std::vector<std::string> values{};  ///< one a row
+    std::vector<bool> valid{};          ///< as of Table::add()
 };
 
 /// Columns of one length. Copies share the data; adding to a copy does not change the others.
@@ -151,19 +164,20 @@ class QUADMILL_API Table {
     Table();
     /// `valid` says which rows have a value; empty: all of them. Where it is false, the row is NULL.
     Table& add(std::string name, std::vector<float> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::vector<double> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::vector<double> values, std::vector<bool> valid = {});         ///< the same
+    Table& add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid = {});   ///< the same
+    Table& add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid = {});  ///< the same
+    Table& add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid = {});   ///< the same
     /// A copy of values that lie elsewhere.
     Table& add(std::string name, std::span<const float> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::span<const double> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::span<const std::int32_t> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::span<const std::uint32_t> values, std::vector<bool> valid = {});
-    Table& add(std::string name, std::span<const std::int64_t> values, std::vector<bool> valid = {});
+    Table& add(std::string name, std::span<const double> values, std::vector<bool> valid = {});         ///< the same
+    Table& add(std::string name, std::span<const std::int32_t> values, std::vector<bool> valid = {});   ///< the same
+    Table& add(std::string name, std::span<const std::uint32_t> values, std::vector<bool> valid = {});  ///< the same
+    Table& add(std::string name, std::span<const std::int64_t> values, std::vector<bool> valid = {});   ///< the same
     /// Text is held as numbers into a sorted dictionary, one for all columns of the table; so a column whose texts are
     /// new to it costs a copy of the numbers of those before it: better add all at once.
     Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});
+    /// Several columns of text at once.
     Table& add(const std::vector<TextColumn>& columns);
     /// A column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels. Level
     /// 0 is read in each query, so the content may change between queries. It needs an engine of the GPU.
@@ -176,8 +190,8 @@ class QUADMILL_API Table {
     /// multiple of 32 texels.
     Table& add_textures(std::string name, std::vector<std::uint32_t> textures, ColumnType type, std::size_t rows);
 
-    [[nodiscard]] std::size_t rows() const noexcept;
-    [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;
+    [[nodiscard]] std::size_t rows() const noexcept;                        ///< of each column
+    [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;  ///< in the order of adding
 
   private:
     friend detail::Access;
@@ -187,6 +201,7 @@ class QUADMILL_API Table {
 
 /// An aggregate of the rows selected. Those of no rows are NULL, but for Count, which is 0; NULLs are left out.
 struct QueryAggregate {
+    /// What is computed.
     enum class Kind {
         CountRows,  ///< COUNT(*); has no column
         Count,      ///< of values that are not NULL
@@ -198,16 +213,16 @@ struct QueryAggregate {
         KthLargest,  ///< the k-th, from 1; NULL when there are fewer
         KthSmallest
     };
-    Kind kind = Kind::CountRows;
-    std::string column{};
-    double phi = 0.5;     ///< for Quantile; 0.5 is the (lower) median
-    std::uint64_t k = 1;  ///< for KthLargest and KthSmallest
+    Kind kind = Kind::CountRows;  ///< which one
+    std::string column{};         ///< of the table; none for CountRows
+    double phi = 0.5;             ///< for Quantile; 0.5 is the (lower) median
+    std::uint64_t k = 1;          ///< for KthLargest and KthSmallest
 };
 
 /// A column of a result: an aggregate, or a column of the table as it is.
 struct Output {
-    std::variant<std::string, QueryAggregate> what;
-    std::string name;  ///< of the result's column
+    std::variant<std::string, QueryAggregate> what;  ///< a column's name, or an aggregate
+    std::string name;                                ///< of the result's column
 };
 
 /// How a join finds its pairs.
@@ -227,7 +242,7 @@ struct Join {
     std::string left, right;                               ///< columns of numbers, or both of text
     double band = 0;                                       ///< from 0; of text 0
     std::string left_name = "left", right_name = "right";  ///< of the tables
-    JoinMethod method = JoinMethod::Auto;
+    JoinMethod method = JoinMethod::Auto;                  ///< how pairs are found
     /// Nested loops by passes: left rows whose pairs are found and listed at a time, B in MDS'09, a multiple of 4;
     /// 0: as many as fit, which is quickest. No more than fit are taken.
     std::size_t block_rows = 0;
@@ -235,7 +250,7 @@ struct Join {
 
 /// A pair that a join found: the numbers of its rows, from 0.
 struct RowPair {
-    std::uint64_t left = 0, right = 0;
+    std::uint64_t left = 0, right = 0;  ///< numbers from 0
     bool operator==(const RowPair&) const = default;
 };
 
@@ -243,15 +258,16 @@ struct RowPair {
 /// without, there is a row out for each row (pair) selected, in their order (a join's by its left row, then its right
 /// one). Groups come in the order of their values: NULLs, which are one group, first; NaNs, which are one, last.
 struct Query {
-    std::vector<Output> outputs;
-    std::optional<Predicate> where{};
-    std::vector<std::string> group_by{};
-    std::optional<Join> join{};
+    std::vector<Output> outputs;           ///< the columns of the result
+    std::optional<Predicate> where{};      ///< none: all rows
+    std::vector<std::string> group_by{};   ///< columns; none: no groups
+    std::optional<Join> join{};            ///< with a second table
     std::optional<std::uint64_t> limit{};  ///< of rows out
 };
 
 /// A node of a query's graph, as plain data. Rows and pairs flow from a node to those that have it as an input.
 struct PlanNode {
+    /// What a node does.
     enum class Kind {
         Rows,       ///< of table `table` that satisfy `predicate`; no input
         And,        ///< two inputs or more, rows of one table
@@ -264,13 +280,13 @@ struct PlanNode {
         Aggregate,  ///< `aggregate` of rows, pairs or a Group
         Result      ///< of Columns and Aggregates; in a graph there is one
     };
-    Kind kind = Kind::Rows;
-    std::vector<std::size_t> inputs{};  ///< places of nodes in the graph
-    std::optional<Predicate> predicate{};
-    std::size_t table = 0;  ///< 1: the right one of a join
-    std::optional<Join> join{};
-    std::vector<std::string> columns{};
-    QueryAggregate aggregate{};
+    Kind kind = Kind::Rows;                ///< which of these
+    std::vector<std::size_t> inputs{};     ///< places of nodes in the graph
+    std::optional<Predicate> predicate{};  ///< of Rows and Filter
+    std::size_t table = 0;                 ///< 1: the right one of a join
+    std::optional<Join> join{};            ///< of Join
+    std::vector<std::string> columns{};    ///< of Group and Column
+    QueryAggregate aggregate{};            ///< of Aggregate
     std::vector<std::string> names{};      ///< of a Result's columns, one an input
     std::optional<std::uint64_t> limit{};  ///< of a Result's rows
 };
@@ -309,8 +325,8 @@ enum class Execution {
 /// From where QueryEngine::Auto and JoinMethod::Auto take the GPU, for tables in memory that are asked many times.
 /// `quadmill tune` measures them.
 struct QueryCrossings {
-    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t rows = never;       ///< of a table
+    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();  ///< the GPU never wins
+    std::uint64_t rows = never;                                                        ///< of a table
     std::uint64_t rank_rows = never;  ///< and for quantiles and k-th values
     /// Nested loops on the GPU join l rows with r for at most so many comparisons a row: l r / (l + r); 0: never.
     std::uint64_t join_comparisons = 0;
@@ -320,13 +336,14 @@ struct QueryCrossings {
     bool operator==(const QueryCrossings&) const = default;
 };
 
+/// How queries are run.
 struct QueryOptions {
-    QueryEngine engine = QueryEngine::Auto;
-    unsigned threads = 0;        ///< of the CPU; 0: all
-    std::size_t gpu_memory = 0;  ///< at most so many bytes for columns; 0: all that the driver says is free
-    Statistics statistics = Statistics::Off;
-    SumPrecision sums = SumPrecision::Exact;
-    Execution execution = Execution::Pipelined;
+    QueryEngine engine = QueryEngine::Auto;  ///< who answers
+    unsigned threads = 0;                    ///< of the CPU; 0: all
+    std::size_t gpu_memory = 0;              ///< at most so many bytes for columns; 0: all that the driver says is free
+    Statistics statistics = Statistics::Off;     ///< whether each node is counted and timed
+    SumPrecision sums = SumPrecision::Exact;     ///< for QueryEngine::Depth
+    Execution execution = Execution::Pipelined;  ///< how nodes follow each other
     /// Measured on this machine; unset, the library's own figures count. The library reads no file by itself.
     std::optional<QueryCrossings> crossings{};
 };
@@ -335,16 +352,17 @@ struct QueryOptions {
 struct NodeStats {
     std::string node;        ///< as in QueryPlan::text()
     std::uint64_t rows = 0;  ///< selected, or pairs, or rows out
-    double ms = 0;
+    double ms = 0;           ///< wall clock
 };
 
 /// A column of a result: std::int64_t, double or std::string. Where `valid` is false the row is NULL.
 template <class T>
 struct ResultColumn {
-    std::vector<T> values;
-    std::vector<bool> valid;
+    std::vector<T> values;    ///< one a row; of a NULL anything
+    std::vector<bool> valid;  ///< which rows have a value
 };
 
+/// The rows that came out, and how.
 struct QueryResult {
     /// By its name or number. As double, integers are rounded to the nearest.
     /// Throws: InvalidArgument for a name or number that no column has, for a name that several have, and for a column
@@ -354,14 +372,14 @@ struct QueryResult {
     template <class T>
     [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::string_view name) const;
     template <class T>
-    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;
+    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< by its number, from 0
 
-    std::vector<std::string> columns;
-    std::vector<std::vector<Value>> rows;
-    std::uint64_t matched = 0;  ///< rows (pairs, for a join) that satisfied the condition
-    QueryEngine engine = QueryEngine::Cpu;
-    double ms = 0;
-    std::vector<NodeStats> nodes{};  ///< those that ran, in order; empty without Statistics::ByNode
+    std::vector<std::string> columns;       ///< names
+    std::vector<std::vector<Value>> rows;   ///< in order; none where TakeRows had them
+    std::uint64_t matched = 0;              ///< rows (pairs, for a join) that satisfied the condition
+    QueryEngine engine = QueryEngine::Cpu;  ///< the one that answered
+    double ms = 0;                          ///< wall clock
+    std::vector<NodeStats> nodes{};         ///< those that ran, in order; empty without Statistics::ByNode
 };
 
 /// A query, checked against the columns of the tables that it is for: a graph of predicates, boolean nodes, a join and
@@ -371,6 +389,7 @@ struct QueryResult {
 /// Throws: InvalidArgument for columns that are missing or of a type that does not go.
 class QUADMILL_API QueryPlan {
   public:
+    /// Of one table.
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns);
     /// With a join.
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right);
@@ -415,7 +434,7 @@ class QUADMILL_API PendingCount {
     [[nodiscard]] bool ready() const;
     /// Waits for the GPU; the same each time.
     [[nodiscard]] std::uint64_t get() const;
-    [[nodiscard]] QueryEngine engine() const noexcept;
+    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that counts
 
     struct State;
 
@@ -441,6 +460,7 @@ class QUADMILL_API PendingCount {
 ///     const auto n = processor.count(table, column("a") >= 2);  // 2
 class QUADMILL_API QueryProcessor {
   public:
+    /// Predicates and aggregates in that context.
     explicit QueryProcessor(const Context& context, const QueryOptions& options = {});
     /// On the CPU; takes QueryEngine::Auto and Cpu.
     explicit QueryProcessor(const QueryOptions& options = {});
@@ -458,8 +478,9 @@ class QUADMILL_API QueryProcessor {
     /// With a join. Pairs go through in chunks of 65,536, so memory is needed for what comes out only; but a quantile
     /// or k-th value of pairs needs all their values of that column, 8 bytes each, on the CPU.
     QueryResult run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take = {});
-    [[nodiscard]] QueryResult run(const Query& query, const Table& table);
+    [[nodiscard]] QueryResult run(const Query& query, const Table& table);  ///< makes the plan, and runs it
 
+    /// How many rows satisfy the condition.
     [[nodiscard]] std::uint64_t count(const Table& table, const Predicate& where);
     /// The same, without waiting for the GPU: any number may be under way, and answer in any order. On the CPU the count is
     /// there when this returns.
@@ -473,6 +494,7 @@ class QUADMILL_API QueryProcessor {
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// An aggregate of all rows, or of those selected.
     [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
+    /// As aggregate() with KthLargest.
     [[nodiscard]] Value kth_largest(const Table& table, const std::string& column, std::uint64_t k,
                                     const Selection* of = nullptr) {
         return aggregate(table, {.kind = QueryAggregate::Kind::KthLargest, .column = column, .k = k}, of);
@@ -504,10 +526,10 @@ class QUADMILL_API Selection {
     Selection(Selection&&) noexcept;
     Selection& operator=(Selection&&) noexcept;
     ~Selection();
-    [[nodiscard]] Selection operator&(const Selection& other) const;
-    [[nodiscard]] Selection operator|(const Selection& other) const;
-    [[nodiscard]] Selection operator~() const;
-    [[nodiscard]] std::uint64_t count() const;
+    [[nodiscard]] Selection operator&(const Selection& other) const;  ///< rows of both
+    [[nodiscard]] Selection operator|(const Selection& other) const;  ///< rows of either
+    [[nodiscard]] Selection operator~() const;                        ///< all other rows, NULLs too
+    [[nodiscard]] std::uint64_t count() const;                        ///< how many rows
     /// The numbers of the rows, from 0, ascending; read back now.
     [[nodiscard]] std::vector<std::uint64_t> rows() const;
 

@@ -47,20 +47,21 @@ enum class SketchEngine {
     Sort  ///< no scatter: a batch's places are sorted, and each texel of the table counts its run; but for Msws, Sf
 };
 
+/// What a sketch is made of.
 struct SketchOptions {
-    SketchKind kind = SketchKind::Quarter;
-    std::uint64_t width = 0;  ///< counters a row, at least 1; see suggest_width
-    int depth = 3;            ///< counters a key, from 1 to 16, no more than a bucket has; see suggest_depth
-    int fat = 3;              ///< of Sf, from 1 to 255
-    std::uint64_t seed = 0;   ///< of the hash functions
-    SketchEngine engine = SketchEngine::Auto;
-    unsigned threads = 0;  ///< of the CPU; 0 takes as many as the machine has
+    SketchKind kind = SketchKind::Quarter;  ///< where a key's counters are
+    std::uint64_t width = 0;                ///< counters a row, at least 1; see suggest_width
+    int depth = 3;           ///< counters a key, from 1 to 16, no more than a bucket has; see suggest_depth
+    int fat = 3;             ///< of Sf, from 1 to 255
+    std::uint64_t seed = 0;  ///< of the hash functions
+    SketchEngine engine = SketchEngine::Auto;  ///< who fills and asks it
+    unsigned threads = 0;                      ///< of the CPU; 0 takes as many as the machine has
 };
 
 /// How often a key was inserted, less how often it was removed: never more than upper, which is the estimate; at least
 /// lower with the probability that the class says.
 struct SketchCount {
-    std::uint64_t lower = 0, estimate = 0, upper = 0;
+    std::uint64_t lower = 0, estimate = 0, upper = 0;  ///< see above
     bool operator==(const SketchCount&) const = default;
 };
 
@@ -98,19 +99,20 @@ class QUADMILL_API Sketch {
     /// Cost: one upload of the keys; does not wait for the GPU but where the driver must free memory for transfers, or
     /// where packed counters are checked.
     void insert(std::span<const T> keys);
-    void insert(T key) { insert(std::span<const T>(&key, 1)); }
+    void insert(T key) { insert(std::span<const T>(&key, 1)); }  ///< one key, once
     /// Each key as often as its weight says.
     /// Shape: as many weights as keys.
     /// Cost: weights of more than 256 in the mean are added by the CPU, whatever the engine.
     void insert(std::span<const T> keys, std::span<const std::uint32_t> weights);
     /// Takes back what was inserted. Throws: InvalidArgument, before any work, for more than n().
     void remove(std::span<const T> keys);
-    void remove(T key) { remove(std::span<const T>(&key, 1)); }
+    void remove(T key) { remove(std::span<const T>(&key, 1)); }  ///< one key, once
+    /// Each key as often as its weight says.
     void remove(std::span<const T> keys, std::span<const std::uint32_t> weights);
 
     /// Shape: as many counts as keys, in their order.
     [[nodiscard]] std::vector<SketchCount> query(std::span<const T> keys) const;
-    [[nodiscard]] SketchCount query(T key) const { return query(std::span<const T>(&key, 1)).front(); }
+    [[nodiscard]] SketchCount query(T key) const { return query(std::span<const T>(&key, 1)).front(); }  ///< of one key
 
     /// The same with keys in the caller's texture: the first `count` texels in row-major order, all when it is not
     /// given; level 0.
@@ -122,6 +124,7 @@ class QUADMILL_API Sketch {
     ///     sketch.insert_texture(keys);  // in the program's own context
     void insert_texture(std::uint32_t keys,
                         std::optional<std::size_t> count = {}) requires(!std::is_same_v<T, std::string_view>);
+    /// Takes back the keys of a texture.
     void remove_texture(std::uint32_t keys,
                         std::optional<std::size_t> count = {}) requires(!std::is_same_v<T, std::string_view>);
     /// Writes the estimates into the first `count` texels of `estimates`, row after row; other texels are untouched.
@@ -148,6 +151,7 @@ class QUADMILL_API Sketch {
     [[nodiscard]] std::vector<std::byte> save() const;
     /// Throws: InvalidArgument when the bytes are damaged, or are of keys of another type.
     [[nodiscard]] static Sketch load(std::span<const std::byte> bytes, unsigned threads = 0);
+    /// The same, to go on in a context.
     [[nodiscard]] static Sketch load(const Context& context, std::span<const std::byte> bytes,
                                      SketchEngine engine = SketchEngine::Auto, unsigned threads = 0);
 
@@ -157,13 +161,14 @@ class QUADMILL_API Sketch {
     std::unique_ptr<State> state_;
 };
 
+/// The types of keys, as saved bytes name them.
 enum class SketchKeys { U32 = 1, U64 = 2, F32 = 3, Text = 4 };
 
 /// What saved bytes hold, without loading them.
 struct SavedSketch {
-    SketchKeys keys = SketchKeys::U32;
-    SketchOptions options;  ///< engine and threads are not saved
-    std::uint64_t n = 0;
+    SketchKeys keys = SketchKeys::U32;  ///< their type
+    SketchOptions options;              ///< engine and threads are not saved
+    std::uint64_t n = 0;                ///< the sum of weights
 };
 /// Throws: InvalidArgument when the bytes are damaged or no sketch.
 [[nodiscard]] QUADMILL_API SavedSketch saved_sketch(std::span<const std::byte> bytes);
@@ -195,8 +200,10 @@ struct TopCounts {
 template <class T>
 class QUADMILL_API HeavyHitters {
   public:
+    /// On the CPU, but for what the sorter does. Throws: as Frequencies and Sketch.
     HeavyHitters(const FrequencyOptions& frequencies, const SketchOptions& sketch,
                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
+    /// With the sketch in a context.
     HeavyHitters(const Context& context, const FrequencyOptions& frequencies, const SketchOptions& sketch,
                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     HeavyHitters(HeavyHitters&&) noexcept;
@@ -205,7 +212,7 @@ class QUADMILL_API HeavyHitters {
 
     /// NaNs are no values, as in Frequencies.
     void add(std::span<const T> values);
-    [[nodiscard]] std::uint64_t n() const;
+    [[nodiscard]] std::uint64_t n() const;  ///< values so far, without NaNs
     /// Pre: 1 <= k.
     [[nodiscard]] TopCounts<T> top(std::size_t k) const;
 

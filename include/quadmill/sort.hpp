@@ -17,7 +17,7 @@ namespace quadmill {
 
 /// A 16-bit IEEE 754 float, by its bits.
 struct Half {
-    std::uint16_t bits = 0;
+    std::uint16_t bits = 0;  ///< sign, 5 bits of exponent, 10 of mantissa
     /// The nearest half, ties to even; too large becomes infinity; a NaN keeps its sign and the top of its payload.
     [[nodiscard]] QUADMILL_API static Half nearest(float value) noexcept;
     /// The same value as a float, exactly.
@@ -25,26 +25,28 @@ struct Half {
     bool operator==(const Half&) const = default;
 };
 
+/// The types of keys that can be sorted; F16 is Half.
 enum class KeyType { F16, F32, F64, I32, U32, I64, U64 };
 
 /// A view of keys in memory, of any type that can be sorted; made from a std::span, std::vector or std::array of them.
 class Keys {
   public:
     // NOLINTBEGIN(google-explicit-constructor, bugprone-forwarding-reference-overload, *-member-init): calls make it
-    Keys(std::span<Half> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F16) {}
-    Keys(std::span<float> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F32) {}
-    Keys(std::span<double> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F64) {}
-    Keys(std::span<std::int32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I32) {}
-    Keys(std::span<std::uint32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U32) {}
-    Keys(std::span<std::int64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I64) {}
-    Keys(std::span<std::uint64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U64) {}
+    Keys(std::span<Half> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F16) {}           ///< a view of them
+    Keys(std::span<float> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F32) {}          ///< a view of them
+    Keys(std::span<double> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F64) {}         ///< a view of them
+    Keys(std::span<std::int32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I32) {}   ///< a view of them
+    Keys(std::span<std::uint32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U32) {}  ///< a view of them
+    Keys(std::span<std::int64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I64) {}   ///< a view of them
+    Keys(std::span<std::uint64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U64) {}  ///< a view of them
+    /// A view of any contiguous range of keys that outlives it.
     template <std::ranges::contiguous_range Range>
     requires std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range> Keys(Range&& keys)
     noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
     // NOLINTEND(google-explicit-constructor, bugprone-forwarding-reference-overload, *-member-init)
-    [[nodiscard]] void* data() const noexcept { return data_; }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] KeyType type() const noexcept { return type_; }
+    [[nodiscard]] void* data() const noexcept { return data_; }        ///< the first key
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< how many keys
+    [[nodiscard]] KeyType type() const noexcept { return type_; }      ///< of each key
 
   private:
     Keys(void* data, std::size_t size, KeyType type) noexcept : data_(data), size_(size), type_(type) {}
@@ -58,6 +60,7 @@ class Keys {
 /// ascending order of the negated values.
 enum class Order { Ascending, Descending };
 
+/// Who sorts.
 enum class Engine {
     Auto,     ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
               /// < renderer
@@ -108,7 +111,7 @@ enum class ChannelMerge {
 /// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run a channel without early
 /// stop.
 struct PbsnOptions {
-    EarlyStop early_stop = EarlyStop::Yes;
+    EarlyStop early_stop = EarlyStop::Yes;  ///< after each stage of the network
     /// No texture gets more texels than this (4 keys a texel), nor more than the driver allows; a
     /// larger input is sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU.
     /// Rounded down to a power of two; at least 1.
@@ -125,7 +128,7 @@ struct PbsnOptions {
 /// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/measurements.md).
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha), sections 4.2 and 4.4; its own form has steps_per_pass = 1.
 struct BitonicOptions {
-    Representation representation = Representation::SingleArray;
+    Representation representation = Representation::SingleArray;  ///< of keys in texels
     /// Where a texel's partner is less than so many texels away, a pass draws its quads in squares of this side, one
     /// square after the other, so that a square's texels are read while they are in the cache. Rounded down to a power
     /// of two; 0 draws whole quads. The smaller the squares, the more quads there are, of 32 bytes each; squares too
@@ -147,30 +150,32 @@ enum class MergeKernel {
 
 /// How Engine::Merge goes about it.
 struct MergeOptions {
-    MergeKernel kernel = MergeKernel::Auto;
+    MergeKernel kernel = MergeKernel::Auto;  ///< who sorts and merges
 };
 
 /// From how many keys on Engine::Auto takes the GPU; `never` where the CPU always wins. Each is about keys of 16, 32 and
 /// 64 bits. `quadmill tune` measures them.
 struct SortCrossings {
-    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();  ///< the GPU never wins
+    /// A number of keys for each width of them.
     struct ByWidth {
-        std::size_t bits16 = never, bits32 = never, bits64 = never;
+        std::size_t bits16 = never, bits32 = never, bits64 = never;  ///< keys of so many bits
         bool operator==(const ByWidth&) const = default;
     };
     ByWidth keys{};        ///< all keys, by Engine::Merge
     ByWidth with_index{};  ///< and for argsort
     ByWidth windows{};     ///< keys of all windows or segments, each of 1,024; shorter ones count less, as log2 of them
-    ByWidth top{};
-    ByWidth hybrid{};  ///< from where Engine::Hybrid wins over both, for all keys
+    ByWidth top{};         ///< the first keys alone
+    ByWidth hybrid{};      ///< from where Engine::Hybrid wins over both, for all keys
     bool operator==(const SortCrossings&) const = default;
 };
 
+/// How a Sorter sorts.
 struct SortOptions {
-    Order order = Order::Ascending;
-    Engine engine = Engine::Auto;
-    Precision precision = Precision::Native;
-    Rounding rounding = Rounding::Refuse;
+    Order order = Order::Ascending;           ///< of the result
+    Engine engine = Engine::Auto;             ///< who sorts
+    Precision precision = Precision::Native;  ///< for Engine::Pbsn
+    Rounding rounding = Rounding::Refuse;     ///< under Precision::Float16
     /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the machine
     /// has. Engine::Hybrid
     /// sorts with two fewer beside them, or one of two.
@@ -189,7 +194,7 @@ struct SortOptions {
 /// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap
 /// and add up to more than the total.
 struct SortStats {
-    std::uint64_t n = 0;
+    std::uint64_t n = 0;              ///< keys
     Engine engine = Engine::Cpu;      ///< the one that ran
     std::uint64_t textures = 0;       ///< sorted, one after the other
     std::uint64_t steps = 0;          ///< of the network, over all textures
@@ -203,9 +208,9 @@ struct SortStats {
     std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
     double upload_ms = 0;             ///< packing and sending
     double sort_ms = 0;               ///< passes on the GPU, or the CPU's threads
-    double readback_ms = 0;
-    double merge_ms = 0;  ///< merging on the CPU, or taking windows apart
-    double total_ms = 0;
+    double readback_ms = 0;           ///< waiting and copying out
+    double merge_ms = 0;              ///< merging on the CPU, or taking windows apart
+    double total_ms = 0;              ///< from call to return
 };
 
 /// Sorts with one context; keeps its programs, textures and staging memory from call to call.
@@ -235,6 +240,7 @@ struct SortStats {
 ///     sorter.sort(keys);  // 1, 2, 3
 class QUADMILL_API Sorter {
   public:
+    /// Programs are compiled when they are first used. Throws: InvalidArgument for options that cannot be.
     explicit Sorter(const Context& context, const SortOptions& options = {});
     Sorter(Sorter&&) noexcept;
     Sorter& operator=(Sorter&&) noexcept;
@@ -329,7 +335,7 @@ class QUADMILL_API Sorter {
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {});
 
-    [[nodiscard]] const SortOptions& options() const noexcept;
+    [[nodiscard]] const SortOptions& options() const noexcept;  ///< as given
 
   private:
     struct State;
@@ -344,10 +350,13 @@ QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions
 /// Memory: of more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many again
 /// of more than one thread.
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
+/// The same with where each key was, stably, as Sorter::sort_with_index().
 QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order = Order::Ascending,
                                               unsigned threads = 0);
+/// The same in windows, as Sorter::sort_windows().
 QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending,
                                            unsigned threads = 0);
+/// The same in segments, as Sorter::sort_segments().
 QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
                                             Order order = Order::Ascending, unsigned threads = 0);
 /// By std::nth_element on a copy of the keys (with an index, of 8 or 16 bytes a key).

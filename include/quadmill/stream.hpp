@@ -25,14 +25,14 @@ namespace quadmill {
 
 /// A number of values that is not known exactly: it is surely from lower to upper.
 struct Count {
-    std::uint64_t lower = 0, estimate = 0, upper = 0;
+    std::uint64_t lower = 0, estimate = 0, upper = 0;  ///< lower <= the number <= upper
     bool operator==(const Count&) const = default;
 };
 
 /// The phi-quantile of n values is the one of rank ceil(phi n), the least for phi = 0 (ranks count from 1).
 template <class T>
 struct Quantile {
-    double phi;
+    double phi;                            ///< as asked
     T value;                               ///< one of the stream's values
     std::uint64_t rank;                    ///< that was asked for
     std::uint64_t rank_lower, rank_upper;  ///< the rank of `value` is from here to here
@@ -41,13 +41,14 @@ struct Quantile {
 /// A bar of an equi-depth histogram: values above `from` (the first bar: from it on) up to `to`.
 template <class T>
 struct Bar {
-    T from, to;
-    Count count;
+    T from, to;   ///< values of the stream
+    Count count;  ///< of values in the bar
 };
 
+/// A value that occurs often.
 template <class T>
 struct Frequent {
-    T value;
+    T value;      ///< of the stream
     Count count;  ///< the estimate is the lower bound, as in lossy counting
 };
 
@@ -56,9 +57,10 @@ struct Frequent {
 struct StreamTimes {
     double upload = 0, sort = 0, readback = 0;  ///< of the sorter
     double sample = 0;                          ///< sorted windows to summaries: sampling, or the histogram
-    double merge = 0, compress = 0;
+    double merge = 0, compress = 0;             ///< summaries with each other, and what each drops
 };
 
+/// How a summary of quantiles is made.
 struct QuantileOptions {
     double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};  ///< of the whole stream, where it is known: the summary is smaller
@@ -88,6 +90,7 @@ struct QuantileOptions {
 template <class T>
 class QUADMILL_API Quantiles {
   public:
+    /// Throws: InvalidArgument for options out of range.
     explicit Quantiles(const QuantileOptions& options = {},
                        std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     Quantiles(Quantiles&&) noexcept;
@@ -96,22 +99,23 @@ class QUADMILL_API Quantiles {
 
     /// May return before all is sorted; the next call waits for it where it must.
     void add(std::span<const T> values);
-    void add(T value) { add(std::span<const T>(&value, 1)); }
+    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
     [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
-    [[nodiscard]] double eps() const;
+    [[nodiscard]] double eps() const;          ///< of the answers, from the options or what was merged
 
     /// Pre: 0 <= phi <= 1; n() > 0.
     [[nodiscard]] Quantile<T> quantile(double phi) const;
+    /// As many answers, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis) const;
     /// How many values are at most that. Pre: no NaN.
     [[nodiscard]] Count rank(T value) const;
     /// The same as a part of n: lower, estimate, upper.
     struct Part {
-        double lower, estimate, upper;
+        double lower, estimate, upper;  ///< lower <= the part <= upper
     };
-    [[nodiscard]] Part cdf(T value) const;
+    [[nodiscard]] Part cdf(T value) const;  ///< the part of values that are at most that; Pre: no NaN
     /// Bars that hold about as many values each; fewer where a value is so frequent that it would fill several.
     /// Pre: bars > 0.
     [[nodiscard]] std::vector<Bar<T>> histogram(std::size_t bars) const;
@@ -128,7 +132,7 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] std::size_t bytes() const;
     /// The bytes of the summary of all whole windows so far.
     [[nodiscard]] std::size_t summary_bytes() const;
-    [[nodiscard]] StreamTimes times() const;
+    [[nodiscard]] StreamTimes times() const;  ///< since it was made or loaded
 
   private:
     template <class>
@@ -138,6 +142,7 @@ class QUADMILL_API Quantiles {
     std::unique_ptr<State> state_;
 };
 
+/// How frequent values are counted.
 struct FrequencyOptions {
     double eps = 0.001;      ///< the error of a count, as a part of n; from 1e-9 to 0.5
     std::size_t window = 0;  ///< as for quantiles, but at least 1 / eps (up to 2^24), which is the paper's own
@@ -159,32 +164,36 @@ struct FrequencyOptions {
 template <class T>
 class QUADMILL_API Frequencies {
   public:
+    /// Throws: InvalidArgument for options out of range.
     explicit Frequencies(const FrequencyOptions& options = {},
                          std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     Frequencies(Frequencies&&) noexcept;
     Frequencies& operator=(Frequencies&&) noexcept;
     ~Frequencies();
 
-    void add(std::span<const T> values);
-    void add(T value) { add(std::span<const T>(&value, 1)); }
+    void add(std::span<const T> values);                       ///< as for Quantiles
+    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;
+    [[nodiscard]] std::uint64_t n() const;  ///< values so far, without NaNs
+    /// NaNs so far.
     [[nodiscard]] std::uint64_t nans() const;
-    [[nodiscard]] double eps() const;
+    [[nodiscard]] double eps() const;  ///< of the counts
 
     /// Most frequent first, equal ones by value. Pre: eps() <= support <= 1.
     [[nodiscard]] std::vector<Frequent<T>> frequent(double support) const;
     /// How often a value occurs. Pre: no NaN.
     [[nodiscard]] Count count(T value) const;
 
+    /// Takes over all of the other, which stays as it is. eps becomes the larger of both.
     void merge(const Frequencies& other);
-    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static Frequencies load(std::span<const std::byte> bytes,
                                           std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    [[nodiscard]] std::size_t bytes() const;
-    [[nodiscard]] std::size_t summary_bytes() const;
-    [[nodiscard]] StreamTimes times() const;
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     template <class>
@@ -211,14 +220,15 @@ enum class SlidingBlocks {
     Sorted,
 };
 
+/// How a sliding window is kept.
 struct SlidingOptions {
-    double eps = 0.01;         ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
-    std::uint64_t window = 0;  ///< values; at least 1
-    Widths widths = Widths::Fixed;
+    double eps = 0.01;              ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
+    std::uint64_t window = 0;       ///< values; at least 1
+    Widths widths = Widths::Fixed;  ///< which widths may be asked for
     /// What may take more memory than that is refused, with the bytes that it may take.
     std::uint64_t most_bytes = std::uint64_t{1} << 33U;
-    RawValues raw = RawValues::WhereSmaller;
-    SlidingBlocks blocks = SlidingBlocks::Merged;
+    RawValues raw = RawValues::WhereSmaller;       ///< whether it may be exact
+    SlidingBlocks blocks = SlidingBlocks::Merged;  ///< how they are made
     /// Which levels the sorter sorts, as in the paper: sets of at least so many values, which are those of the upper
     /// levels; shorter ones are left to the CPU on the caller's thread. 0: none are, but for
     /// SlidingBlocks::Sorted those of fewer than 2^12. (The paper: 2^16.) It changes no answer and is not saved.
@@ -240,34 +250,37 @@ struct SlidingOptions {
 template <class T>
 class QUADMILL_API SlidingQuantiles {
   public:
+    /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingQuantiles(const SlidingOptions& options,
                               std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     SlidingQuantiles(SlidingQuantiles&&) noexcept;
     SlidingQuantiles& operator=(SlidingQuantiles&&) noexcept;
     ~SlidingQuantiles();
 
-    void add(std::span<const T> values);
-    void add(T value) { add(std::span<const T>(&value, 1)); }
+    void add(std::span<const T> values);                       ///< as for Quantiles
+    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;     ///< of the whole stream, without NaNs
-    [[nodiscard]] std::uint64_t nans() const;  ///< of the whole stream
-    [[nodiscard]] const SlidingOptions& options() const;
+    [[nodiscard]] std::uint64_t n() const;                ///< of the whole stream, without NaNs
+    [[nodiscard]] std::uint64_t nans() const;             ///< of the whole stream
+    [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
     /// A quantile of the last `width` values, by default the whole window; bounds of ranks are among these.
     /// Pre: 0 <= phi <= 1; 1 <= width <= window, and width = window unless widths are variable; n() > 0.
     [[nodiscard]] Quantile<T> quantile(double phi, std::optional<std::uint64_t> width = {}) const;
+    /// As many answers, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis,
                                                      std::optional<std::uint64_t> width = {}) const;
     /// The window as a summary of its own, which can be merged with those of other streams and asked for more: the last
     /// `width` values, or up to eps width / 4 fewer.
     [[nodiscard]] Quantiles<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingQuantiles load(std::span<const std::byte> bytes,
                                                std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;
-    [[nodiscard]] std::size_t summary_bytes() const;
-    [[nodiscard]] StreamTimes times() const;
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     struct State;
@@ -282,28 +295,32 @@ class QUADMILL_API SlidingQuantiles {
 template <class T>
 class QUADMILL_API SlidingFrequencies {
   public:
+    /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingFrequencies(const SlidingOptions& options,
                                 std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     SlidingFrequencies(SlidingFrequencies&&) noexcept;
     SlidingFrequencies& operator=(SlidingFrequencies&&) noexcept;
     ~SlidingFrequencies();
 
-    void add(std::span<const T> values);
-    void add(T value) { add(std::span<const T>(&value, 1)); }
+    void add(std::span<const T> values);                       ///< as for Quantiles
+    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;
-    [[nodiscard]] std::uint64_t nans() const;
-    [[nodiscard]] const SlidingOptions& options() const;
+    [[nodiscard]] std::uint64_t n() const;                ///< of the whole stream, without NaNs
+    [[nodiscard]] std::uint64_t nans() const;             ///< of the whole stream
+    [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
+    /// Of the last `width` values, most frequent first. Pre: eps <= support <= 1.
     [[nodiscard]] std::vector<Frequent<T>> frequent(double support, std::optional<std::uint64_t> width = {}) const;
+    /// As SlidingQuantiles::summary().
     [[nodiscard]] Frequencies<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingFrequencies load(std::span<const std::byte> bytes,
                                                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;
-    [[nodiscard]] std::size_t summary_bytes() const;
-    [[nodiscard]] StreamTimes times() const;
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     struct State;
@@ -311,6 +328,7 @@ class QUADMILL_API SlidingFrequencies {
     std::unique_ptr<State> state_;
 };
 
+/// Which prefixes are counted, and how well.
 struct HeavyPrefixOptions {
     double eps = 0.001;          ///< the error of a count, as a part of n; from 1e-6 to 0.5
     double support = 0.01;       ///< the least that heavy() will be asked for; from 2 eps to 1
@@ -327,8 +345,8 @@ enum class HeavyRule {
 /// A prefix of some values: the first `length` bits are those of `value`, whose other bits are 0.
 template <class T>
 struct HeavyPrefix {
-    T value{};
-    int length = 0;
+    T value{};         ///< its other bits are 0
+    int length = 0;    ///< in bits
     Count count;       ///< of all values with that prefix
     Count discounted;  ///< of those that have no longer prefix that is heavy itself
 };
@@ -347,17 +365,18 @@ struct HeavyPrefix {
 template <class T>
 class QUADMILL_API HeavyPrefixes {
   public:
+    /// Throws: InvalidArgument for options out of range.
     explicit HeavyPrefixes(const HeavyPrefixOptions& options,
                            std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     HeavyPrefixes(HeavyPrefixes&&) noexcept;
     HeavyPrefixes& operator=(HeavyPrefixes&&) noexcept;
     ~HeavyPrefixes();
 
-    void add(std::span<const T> values);
-    void add(T value) { add(std::span<const T>(&value, 1)); }
+    void add(std::span<const T> values);                       ///< as for Quantiles
+    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;
-    [[nodiscard]] const HeavyPrefixOptions& options() const;
+    [[nodiscard]] std::uint64_t n() const;                    ///< values so far
+    [[nodiscard]] const HeavyPrefixOptions& options() const;  ///< as given, or as merging made them
 
     /// Longest first, equal ones by value. With HeavyRule::All the guarantee is about all values under p, not d(p).
     /// Pre: options().support <= support <= 1.
@@ -365,12 +384,13 @@ class QUADMILL_API HeavyPrefixes {
 
     /// Pre: the same lengths. eps and support become the larger ones.
     void merge(const HeavyPrefixes& other);
-    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static HeavyPrefixes load(std::span<const std::byte> bytes,
                                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;
-    [[nodiscard]] std::size_t summary_bytes() const;
-    [[nodiscard]] StreamTimes times() const;
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summaries of whole windows
+    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     struct State;
@@ -379,16 +399,18 @@ class QUADMILL_API HeavyPrefixes {
 
 /// An aggregate of the first of two columns.
 struct Aggregate {
+    /// Which aggregate of x.
     enum class Kind { Quantile, Min, Max, Average, Count, Sum };
-    Kind kind = Kind::Quantile;
-    double phi = 0.5;  ///< of Kind::Quantile
+    Kind kind = Kind::Quantile;  ///< the one that is meant
+    double phi = 0.5;            ///< of Kind::Quantile
 };
 
 /// f(v) = scale v + offset.
 struct Affine {
-    double scale = 1, offset = 0;
+    double scale = 1, offset = 0;  ///< of the line
 };
 
+/// A sum, and where it may be.
 template <class T>
 struct CorrelatedSum {
     double threshold;        ///< f(AGG(x)), estimated; the double that is nearest to it
@@ -397,6 +419,7 @@ struct CorrelatedSum {
     double lower, upper;     ///< the exact sum is from here to here
 };
 
+/// How correlated sums are kept.
 struct CorrelatedSumOptions {
     double eps = 0.001;                 ///< from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};   ///< as for quantiles
@@ -416,6 +439,7 @@ struct CorrelatedSumOptions {
 template <class T>
 class QUADMILL_API CorrelatedSums {
   public:
+    /// Throws: InvalidArgument for options out of range.
     explicit CorrelatedSums(const CorrelatedSumOptions& options = {},
                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     CorrelatedSums(CorrelatedSums&&) noexcept;
@@ -425,9 +449,9 @@ class QUADMILL_API CorrelatedSums {
     /// Pre: as many y as x, none infinite.
     void add(std::span<const T> x, std::span<const double> y);
 
-    [[nodiscard]] std::uint64_t n() const;
-    [[nodiscard]] std::uint64_t nans() const;
-    [[nodiscard]] double eps() const;
+    [[nodiscard]] std::uint64_t n() const;     ///< pairs so far, without NaNs
+    [[nodiscard]] std::uint64_t nans() const;  ///< pairs with a NaN
+    [[nodiscard]] double eps() const;          ///< of ranks and sums
 
     /// For a quantile, `f` must not have a minimum or maximum inside the range of x: it rises, or it falls.
     /// Pre: n() > 0. Throws: InvalidArgument where f is not a number, or is seen to rise and to fall.
@@ -435,14 +459,15 @@ class QUADMILL_API CorrelatedSums {
     /// The same for a line, and for f(v) = v, without any rounding of AGG(x) or of the threshold that x is compared to.
     [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const Affine& f = {}) const;
 
+    /// Takes over all pairs of the other. Pre: the same g. eps becomes the larger of both.
     void merge(const CorrelatedSums& other);
-    [[nodiscard]] std::vector<std::byte> save() const;
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
     /// `g` is not in the bytes and must be given again.
     [[nodiscard]] static CorrelatedSums load(std::span<const std::byte> bytes, std::function<double(double)> g = {},
                                              std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;
-    [[nodiscard]] std::size_t summary_bytes() const;
-    [[nodiscard]] StreamTimes times() const;
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     struct State;
@@ -451,6 +476,7 @@ class QUADMILL_API CorrelatedSums {
 
 /// What saved bytes hold, without loading them.
 struct SavedSummary {
+    /// As saved bytes name them.
     enum class Kind {
         Quantiles = 1,
         Frequencies = 2,
@@ -459,8 +485,8 @@ struct SavedSummary {
         HeavyPrefixes = 5,
         CorrelatedSums = 6
     };
-    Kind kind;
-    KeyType type;
+    Kind kind;     ///< of summary
+    KeyType type;  ///< of its values
 };
 /// Throws: InvalidArgument when the bytes are damaged or no summary.
 [[nodiscard]] QUADMILL_API SavedSummary saved_summary(std::span<const std::byte> bytes);

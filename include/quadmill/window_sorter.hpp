@@ -15,7 +15,7 @@ class QUADMILL_API WindowSorter {
   public:
     /// Milliseconds since it was made that it was busy with; they overlap.
     struct Times {
-        double upload = 0, sort = 0, readback = 0;
+        double upload = 0, sort = 0, readback = 0;  ///< transfers to the GPU, sorting, transfers back
     };
 
     virtual ~WindowSorter();
@@ -41,7 +41,7 @@ class QUADMILL_API WindowSorter {
     /// Runs work(0) .. work(count - 1), in any order, with the threads that it has beside the caller's; by default the
     /// caller does it all.
     virtual void share(std::size_t count, const std::function<void(std::size_t)>& work);
-    [[nodiscard]] virtual Times times() const = 0;
+    [[nodiscard]] virtual Times times() const = 0;  ///< so far
     /// "cpu", "merge", "hybrid", "pbsn" or "bitonic".
     [[nodiscard]] virtual std::string name() const = 0;
 

@@ -74,7 +74,6 @@ class Tuner {
         TuneCase one{.what = what};
         double spent = 0;
         for (auto n = limits.least; n <= limits.most; n *= 4) {
-            const cpu::Stopwatch time;
             one.points.push_back(measure(n));
             const auto& made = one.points.back();
             const double ms = (made.cpu_ms + made.gpu_ms + made.hybrid_ms.value_or(0)) * (repeats + 1);

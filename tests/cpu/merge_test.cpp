@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <utility>
 
 using namespace quadmill::detail;       // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
@@ -75,6 +76,33 @@ TEST_CASE("Four runs merge as two by two do: equal keys in the order of their ru
             merge_runs<Key>(runs, out, scratch, workers, less, ways);
             REQUIRE(out == expected);
         }
+    }
+}
+
+TEST_CASE("Merging four runs compares two or three times a key, and no merge could do with one") {
+    constexpr std::size_t n = 40'000;  // one piece, so that nothing is cut
+    std::mt19937 random(19);
+    std::array<std::vector<std::uint32_t>, 4> memory;
+    std::vector<Run<std::uint32_t>> runs;
+    for (auto& run : memory) {
+        run.resize(n / 4);
+        for (auto& key : run) key = static_cast<std::uint32_t>(random());
+        std::sort(run.begin(), run.end());
+        runs.push_back({run.data(), run.size(), 1});
+    }
+    cpu::Workers workers(1);
+    std::vector<std::uint32_t> out(n), scratch(n);
+    // Two rounds of one comparison each; or one of three, where the paper counts one.
+    for (const auto& [ways, each] : {std::pair{Ways::Two, 2U}, std::pair{Ways::Four, 3U}}) {
+        std::size_t comparisons = 0;
+        const auto less = [&](std::uint32_t a, std::uint32_t b) {
+            ++comparisons;
+            return a < b;
+        };
+        merge_runs<std::uint32_t>(runs, out, scratch, workers, less, ways);
+        CHECK(std::is_sorted(out.begin(), out.end()));
+        CHECK(comparisons <= each * n);
+        CHECK(comparisons > each * n - n / 100);
     }
 }
 

@@ -1,6 +1,9 @@
 // Sorting wide keys by the engines on the GPU: against std::stable_sort.
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
+
 #include "key_cases.hpp"
 #include "quadmill/error.hpp"
 
@@ -52,6 +55,23 @@ TEST_CASE("All equal keys take all rounds, none more, and only the integer engin
             CHECK(stats.compared == 0);
             CHECK(stats.tied == (stats.rounds > 1 ? 3000 : 0));
         }
+    }
+}
+
+TEST_CASE("Keys that the paper's mask makes equal, or turns round, come in order") {
+    // Section 4.3 of GPUTeraSort overwrites the two highest bits of a word by "10".
+    const auto masked = [](const std::string& key) {
+        std::uint32_t word = 0;
+        for (const auto c : key) word = word << 8U | static_cast<unsigned char>(c);
+        return (word & 0x3fffffffU) | 0x80000000U;
+    };
+    REQUIRE(masked("!abc") == masked("aabc"));
+    REQUIRE(std::bit_cast<float>(masked("abcd")) > std::bit_cast<float>(masked("abce")));
+    REQUIRE(std::fpclassify(std::bit_cast<float>(masked("@abc"))) == FP_SUBNORMAL);
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn}) {
+        WideSorter sorter(context, engine, 1);
+        expect_order(sorter, {"aabc", "!abc", "abce", "abcd", "@abc", "@abb"}, 4, 0);
     }
 }
 
