@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gl/pixels.hpp"
 #include "pass/grid.hpp"
 #include "quadmill_shaders.hpp"
 
@@ -119,6 +120,9 @@ pass::Target RowLu::gather() {
     return lu;
 }
 
+// Waited for, so that no more work is queued: a driver may take a GPU that is at work for too long for a hung one.
+constexpr int steps_on_their_way = 256;
+
 Factorized RowLu::operator()() {
     fill(device_, "pointers", programs_.get("linalg/pointers.frag", shaders::linalg_pointers_frag), pointers_.now, {});
     for (int step = 0; step < std::min(rows_, columns_); ++step) {
@@ -129,6 +133,7 @@ Factorized RowLu::operator()() {
             swap_pointers(step, pivot);
         }
         if (step + 1 < rows_ && step + 1 < columns_) eliminate(step);
+        if (step % steps_on_their_way == 0) gl::finish(device_);
     }
     auto lu = gather();
     return {std::move(lu), std::move(pointers_.now.texture)};
