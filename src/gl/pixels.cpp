@@ -10,12 +10,6 @@
 
 namespace quadmill::detail::gl {
 
-namespace {
-void* offset_pointer(std::size_t offset) {
-    return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr): GL takes buffer offsets so
-}
-}  // namespace
-
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows) {
     const auto& gl = device.gl;
     const auto& format = info(to.format());
