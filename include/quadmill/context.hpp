@@ -1,6 +1,7 @@
 /// The OpenGL context that the library works in: one of its own, without a display, or the caller's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -162,6 +163,20 @@ class QUADMILL_API Context {
 
     /// The driver's function of that name, for a caller who has no loader for a headless context; may be null.
     [[nodiscard]] void (*proc_address(const char* name) const)();
+
+    /// The programs that this context has compiled so far, as its driver keeps them: to be saved, and given to
+    /// load_programs() in a later run, so that nothing is compiled again. Programs belong to the context: all that works
+    /// in it shares them. Empty where the driver has no such form.
+    /// Throws: GlError.
+    [[nodiscard]] std::vector<std::byte> save_programs() const;
+
+    /// Programs in `saved` need no compiling from now on. Returns how many there are: 0 of another driver, or another
+    /// version of it.
+    /// Throws: InvalidArgument for bytes that are not what save_programs() gave.
+    ///
+    ///     const auto saved = context.save_programs();  // to a file; in the next run:
+    ///     next.load_programs(saved);
+    std::size_t load_programs(std::span<const std::byte> saved);
 
   private:
     friend detail::Access;

@@ -191,6 +191,32 @@ struct SortOptions {
     std::optional<SortCrossings> crossings{};
 };
 
+/// Keys in a buffer object of the caller (vertices, elements, storage: any), by its OpenGL name.
+struct BufferKeys {
+    std::uint32_t buffer = 0;
+    KeyType type = KeyType::F32;
+    std::size_t offset = 0;  ///< of the first key, in bytes
+    std::size_t stride = 0;  ///< from one key to the next, in bytes; 0: they follow each other
+};
+
+/// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
+struct TextureRegion {
+    std::uint32_t texture = 0;
+    int layer = 0;  ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
+    int x = 0, y = 0;
+    int width = 0, height = 0;           ///< 0: up to the edge
+    std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
+};
+
+/// What is sorted by itself in a texture of four channels.
+enum class TexelChannels {
+    EachByItself,  ///< each channel is an array
+    AllAsOne       ///< four values a texel, one after the other
+};
+
+/// A function of Sorter, for Sorter::prepare.
+enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
+
 /// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap
 /// and add up to more than the total.
 struct SortStats {
@@ -213,7 +239,8 @@ struct SortStats {
     double total_ms = 0;              ///< from call to return
 };
 
-/// Sorts with one context; keeps its programs, textures and staging memory from call to call.
+/// Sorts with one context; keeps its textures and staging memory from call to call, and its programs with the context.
+/// Each call sorts in SortOptions::order, unless it is given another.
 ///
 /// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver;
 /// where a call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself, but
@@ -254,7 +281,7 @@ class QUADMILL_API Sorter {
     /// Throws: InvalidArgument before any work for more keys than the engine holds at once, padding included: Merge and
     /// Bitonic 2^30, half as many of 64 bits, and of Merge with an index half of that; Merge also for more than
     /// fit into the GPU's free memory.
-    SortStats sort(Keys keys);
+    SortStats sort(Keys keys, std::optional<Order> order = {});
 
     /// Sorts the keys in place, stably, and says where each was: index[i] receives the place, from 0, that the i-th
     /// sorted key had before. The order of equal keys is that of the input, also for Order::Descending.
@@ -265,7 +292,7 @@ class QUADMILL_API Sorter {
     ///
     ///     std::vector<std::uint32_t> index(keys.size());
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
-    SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index);
+    SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
     /// Finds where each key would go and leaves the keys as they are: index[i] receives the place, from 0, of the i-th
     /// key in order; equal keys keep the order of the input. Only the index comes back from the GPU: the pointers of
@@ -275,13 +302,13 @@ class QUADMILL_API Sorter {
     /// Throws: InvalidArgument also for Engine::Pbsn and Engine::Hybrid.
     ///
     ///     sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
-    SortStats argsort(Keys keys, std::span<std::uint32_t> index);
+    SortStats argsort(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
     /// may be shorter.
     /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels, four times as many where they are split.
     /// Cost: as for sort(), with 2^k >= window, or a quarter of it where windows are split (Channels).
-    SortStats sort_windows(Keys keys, std::size_t window);
+    SortStats sort_windows(Keys keys, std::size_t window, std::optional<Order> order = {});
 
     /// Sorts segments of any lengths by themselves, in place, all at once: segment i is [ends[i - 1], ends[i]), the
     /// first one beginning at 0. Engine::Merge sorts them in one texture, each filling a multiple of 64 32-bit keys.
@@ -290,7 +317,7 @@ class QUADMILL_API Sorter {
     /// one length.
     ///
     ///     sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
-    SortStats sort_segments(Keys keys, std::span<const std::size_t> ends);
+    SortStats sort_segments(Keys keys, std::span<const std::size_t> ends, std::optional<Order> order = {});
 
     /// Finds the first best.size() keys in order, the smallest ones (the largest by Order::Descending), without sorting
     /// the others, which stay as they are: `best` receives them, and `index`, when not empty, where each was.
@@ -301,11 +328,12 @@ class QUADMILL_API Sorter {
     ///
     ///     std::array<float, 10> best;
     ///     sorter.top(keys, best);  // the 10 smallest
-    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index = {});
+    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index = {}, std::optional<Order> order = {});
 
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
-    /// used; both may be the same texture. By PBSN, one run a channel.
+    /// used; both may be the same texture. By PBSN, one run a channel; Engine::Merge, many times as fast, sorts whole
+    /// textures as it does regions.
     /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter
     /// and stay. After an image store into the input, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT |
     /// GL_TEXTURE_UPDATE_BARRIER_BIT) first.
@@ -313,11 +341,11 @@ class QUADMILL_API Sorter {
     /// shader.
     /// Cost: as for sort(), with no upload and no read-back; waits for the GPU (an occlusion query finds such values,
     /// others whether a stage has finished the sort). GPU memory: 5 textures of the padded size.
-    /// Throws: InvalidArgument when an id is no such texture, the sizes differ, or SortOptions::engine is neither Auto
-    /// nor Pbsn.
+    /// Throws: InvalidArgument when an id is no such texture, the sizes differ, or SortOptions::engine is none of
+    /// Auto, Pbsn and Merge.
     ///
     ///     sorter.sort_texture(texture, texture);  // in place, in the program's own context
-    SortStats sort_texture(std::uint32_t input, std::uint32_t output);
+    SortStats sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order = {});
 
     /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives
     /// the place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
@@ -333,7 +361,62 @@ class QUADMILL_API Sorter {
     /// Merge or Bitonic, or Merge has no room: within SortOptions::gpu_memory where it is set, else as the driver says.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
-    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {});
+    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {},
+                              std::optional<Order> order = {});
+
+    /// The same for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the place of the
+    /// i-th key, counted within the rectangle. By Merge.
+    /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
+    /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
+    /// compared as the floats that a shader reads.
+    /// Throws: InvalidArgument as above, or for an other channel than the texture has.
+    ///
+    ///     sorter.argsort_texture({.texture = positions, .width = 64, .height = 64}, order, 3);  // by alpha
+    SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel = 0,
+                              std::optional<Order> order = {});
+
+    /// Sorts the texels of a rectangle, layer or face into those of another, or in place, without reading them back: by
+    /// Merge, whatever the values are.
+    /// Shape: both R32F, R32I, R32UI, RGBA32F or RGBA16F, of one format, width and height (or count and width).
+    /// Guarantee: as for sort(). Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and
+    /// 12 bytes a key (6 of 16 bits).
+    /// Throws: InvalidArgument when they are not, SortOptions::engine is neither Auto nor Merge, or Merge has no room.
+    ///
+    ///     sorter.sort_texture({.texture = depths, .count = n}, {.texture = depths, .count = n});
+    SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
+                           TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
+
+    /// The same from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places of `count`
+    /// keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it stay. By Merge.
+    /// Shape: keys of any type; of 16 bits, offset and stride are multiples of 2, else of 4. `index` is another buffer,
+    /// or another part of the same. Neither is mapped, but persistently. After a shader or image store into the keys,
+    /// the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
+    /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes a key (50 of 64 bits).
+    /// Throws: InvalidArgument when an id is no such buffer, what is asked for does not fit, SortOptions::engine is
+    /// neither Auto nor Merge, or Merge has no room.
+    ///
+    ///     sorter.argsort_buffer({.buffer = particles, .offset = 12, .stride = 16}, n, elements);
+    SortStats argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
+                             std::size_t index_offset = 0, std::optional<Order> order = {});
+
+    /// Sorts `count` keys in the caller's buffer, in place; what lies between them (BufferKeys::stride) stays where it
+    /// is.
+    /// Shape, Throws: as argsort_buffer(). Guarantee: as sort().
+    /// Cost: no upload, no read-back, does not wait. GPU memory: 12 bytes a key (24 of 64 bits), and 16 MB.
+    ///
+    ///     sorter.sort_buffer({.buffer = depths}, n);
+    SortStats sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order = {});
+
+    /// Compiles the programs that such a call on that many keys needs and allocates its memory, at most `programs` of
+    /// them, and says whether all is ready. So a loading screen goes on between the slices:
+    ///
+    ///     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
+    ///
+    /// Programs belong to the context: what another sorter has compiled is there.
+    /// Cost: the call itself, on zeros, drawing one texel a pass. Nothing where SortOptions::engine is Cpu, or Auto and
+    /// the CPU would sort.
+    /// Throws: as that call.
+    bool prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs = ~std::size_t{0});
 
     [[nodiscard]] const SortOptions& options() const noexcept;  ///< as given
 

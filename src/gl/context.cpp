@@ -56,6 +56,18 @@ void (*Context::proc_address(const char* name) const)() {
     return device_->egl ? device_->egl->proc_address(name) : nullptr;
 }
 
+std::vector<std::byte> Context::save_programs() const {
+    const detail::gl::Scope scope(*device_, "Context::save_programs");
+    auto saved = device_->programs.save(*device_);
+    scope.check();
+    return saved;
+}
+
+std::size_t Context::load_programs(std::span<const std::byte> saved) {
+    const detail::gl::Scope scope(*device_, "Context::load_programs");
+    return device_->programs.take(*device_, saved);
+}
+
 Session::Session(const Context& context) : device_(detail::Access::of(context)) {
     device_->enter();
 }

@@ -90,6 +90,7 @@ Device::Device(const Loader& loader) : api_(std::make_shared<Api>()), gl(*api_) 
 Device::~Device() {
     if (!identity_ || !is_within_reach()) return;  // a context of its own takes all with it
     destroy_what_waits();
+    programs.release(gl);
     host_.release(gl);
     identity_->remove_marker(gl);
 }

@@ -13,6 +13,7 @@
 #include "gl/features.hpp"
 #include "gl/identity.hpp"
 #include "gl/pass.hpp"
+#include "gl/program_store.hpp"
 #include "gl/state_guard.hpp"
 #include "quadmill/context.hpp"
 
@@ -78,6 +79,7 @@ class Device : public std::enable_shared_from_this<Device> {
     std::uint64_t passes = 0;  // issued since the start
     // In use: by the library's textures, by memory for transfers.
     std::size_t texture_bytes = 0, staging_bytes = 0;
+    ProgramStore programs;
     Pipeline pipeline;  // what is bound within the open session
 
   private:

@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <functional>
 #include <utility>
 
 #include "gl/api.hpp"
@@ -54,39 +50,7 @@ Handle<Traits> make(Device& device, Create create) {
     return Handle<Traits>(device.shared_from_this(), id);
 }
 
-std::string shader_log(const Api& gl, GLuint shader) {
-    GLint length = 0;
-    gl.GetShaderiv(shader, GL_INFO_LOG_LENGTH, &length);
-    std::string log(static_cast<std::size_t>(std::max(length, 1)), '\0');
-    gl.GetShaderInfoLog(shader, length, nullptr, log.data());
-    return log;
-}
-
-// For whoever wants to read, or to check, what is compiled: QUADMILL_SHADERS=FOLDER keeps each shader there.
-void keep_source(const char* name, GLenum stage, const std::string& text) {
-    const char* const folder = std::getenv("QUADMILL_SHADERS");
-    if (!folder) return;
-    std::string file(name);
-    std::ranges::replace(file, '/', '_');
-    file.append(".").append(std::to_string(std::hash<std::string>()(text)));
-    file.append(stage == GL_VERTEX_SHADER ? ".vert" : ".frag");
-    std::ofstream(std::string(folder) + "/" + file) << text;
-}
-
-Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, const char* prelude, const char* source) {
-    const auto& gl = device.gl;
-    keep_source(name, stage, std::string(prelude) + source);
-    auto shader = make<ShaderTraits>(device, [&](GLuint& id) { id = gl.CreateShader(stage); });
-    const std::array parts{"#version 450 core\n", prelude, source};
-    gl.ShaderSource(shader.id(), static_cast<GLsizei>(parts.size()), parts.data(), nullptr);
-    gl.CompileShader(shader.id());
-    GLint done = GL_FALSE;
-    gl.GetShaderiv(shader.id(), GL_COMPILE_STATUS, &done);
-    if (!done) throw GlError(std::string("shader ") + name + " does not compile: " + shader_log(gl, shader.id()));
-    return shader;
-}
-
-constexpr std::array<FormatInfo, 12> formats{
+constexpr std::array<FormatInfo, 20> formats{
     {{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
      {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
      {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
@@ -98,7 +62,15 @@ constexpr std::array<FormatInfo, 12> formats{
      {GL_R32F, GL_RED, GL_FLOAT, 4, "R32F"},
      {GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 4, "DEPTH_COMPONENT32F"},
      {GL_STENCIL_INDEX8, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, 1, "STENCIL_INDEX8"},
-     {GL_DEPTH32F_STENCIL8, GL_DEPTH_STENCIL, GL_FLOAT_32_UNSIGNED_INT_24_8_REV, 8, "DEPTH32F_STENCIL8"}}};
+     {GL_DEPTH32F_STENCIL8, GL_DEPTH_STENCIL, GL_FLOAT_32_UNSIGNED_INT_24_8_REV, 8, "DEPTH32F_STENCIL8"},
+     {GL_R16UI, GL_RED_INTEGER, GL_UNSIGNED_SHORT, 2, "R16UI"},
+     {GL_R16F, GL_RED, GL_HALF_FLOAT, 2, "R16F"},
+     {GL_R16, GL_RED, GL_UNSIGNED_SHORT, 2, "R16"},
+     {GL_R8, GL_RED, GL_UNSIGNED_BYTE, 1, "R8"},
+     {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4, "RGBA8"},
+     {GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT, GL_UNSIGNED_SHORT, 2, "DEPTH_COMPONENT16"},
+     {GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT, GL_UNSIGNED_INT, 4, "DEPTH_COMPONENT24"},
+     {GL_DEPTH24_STENCIL8, GL_DEPTH_STENCIL, GL_UNSIGNED_INT_24_8, 4, "DEPTH24_STENCIL8"}}};
 }  // namespace
 
 const FormatInfo& info(Format format) {
@@ -194,60 +166,22 @@ Program::Program(Device& device, const char* name, const char* fragment, const s
     : Program(device, name, {shaders::pass_quad_vert, fragment}, prelude) {}
 
 Program::Program(Device& device, const char* name, Shaders sources, const std::string& prelude)
-    : handle_(make<ProgramTraits>(device, [&](GLuint& id) { id = device.gl.CreateProgram(); })), name_(name) {
-    const auto& gl = device.gl;
-    const auto vertex_shader = compile(device, name, GL_VERTEX_SHADER, "", sources.vertex);
-    const auto fragment_shader = compile(device, name, GL_FRAGMENT_SHADER, prelude.c_str(), sources.fragment);
-    gl.AttachShader(id(), vertex_shader.id());
-    gl.AttachShader(id(), fragment_shader.id());
-    gl.BindAttribLocation(id(), 0, "target");
-    gl.BindAttribLocation(id(), 1, "source");
-    gl.LinkProgram(id());
-    GLint done = GL_FALSE;
-    gl.GetProgramiv(id(), GL_LINK_STATUS, &done);
-    if (!done) {
-        std::array<char, 2048> log{};
-        gl.GetProgramInfoLog(id(), log.size(), nullptr, log.data());
-        throw GlError(std::string("program ") + name + " does not link: " + log.data());
-    }
-    target_size_ = gl.GetUniformLocation(id(), "target_size");
-    find_uniforms(sources.vertex + prelude + sources.fragment);
-    for (int unit = 0; unit < texture_units; ++unit) {
-        const auto sampler = "texture" + std::to_string(unit);
-        const auto where = gl.GetUniformLocation(id(), sampler.c_str());
-        if (where >= 0) gl.ProgramUniform1i(id(), where, unit);
-    }
+    : device_(device.shared_from_this()),
+      linked_(&device.programs.get(device, name, {sources.vertex, sources.fragment, prelude})) {}
+
+std::uint32_t Program::id() const noexcept {
+    return linked_->id;
 }
 
-// Reads the names that the sources declare, since the driver tells only of those that matter to a result: all words of a
-// declaration, so the type's, too, which no uniform has. An array is there as a whole and by elements.
-void Program::find_uniforms(std::string_view sources) {
-    const auto& gl = handle_.device().gl;
-    const auto add = [&](const std::string& uniform) {
-        uniforms_.emplace_back(uniform, gl.GetUniformLocation(id(), uniform.c_str()));
-        return uniforms_.back().second >= 0;
-    };
-    constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    constexpr std::string_view keyword = "uniform ";
-    for (auto at = sources.find(keyword); at != sources.npos; at = sources.find(keyword, at)) {
-        at += keyword.size();
-        const auto line = sources.substr(at, sources.find(';', at) - at);
-        for (auto begin = line.find_first_of(letters), end = begin; begin != line.npos;
-             begin = line.find_first_of(letters, end)) {
-            end = std::min(line.find_first_not_of(letters, begin), line.size());
-            const std::string name(line.substr(begin, end - begin));
-            add(name);
-            const bool array = end < line.size() && line[end] == '[';
-            for (int i = 0; array && add(name + "[" + std::to_string(i) + "]");) ++i;
-        }
-    }
-    std::ranges::sort(uniforms_);
+int Program::target_size() const noexcept {
+    return linked_->target_size;
 }
 
-GLint Program::location(std::string_view uniform) const {
-    const auto found = std::ranges::lower_bound(uniforms_, uniform, {}, &std::pair<std::string, GLint>::first);
-    if (found != uniforms_.end() && found->first == uniform) return found->second;
-    throw GlError("program " + name_ + " has no uniform '" + std::string(uniform) + "'");
+int Program::location(std::string_view uniform) const {
+    const auto& uniforms = linked_->uniforms;
+    const auto found = std::ranges::lower_bound(uniforms, uniform, {}, &std::pair<std::string, int>::first);
+    if (found != uniforms.end() && found->first == uniform) return found->second;
+    throw GlError("program " + linked_->name + " has no uniform '" + std::string(uniform) + "'");
 }
 
 Buffer::Buffer(Device& device, std::span<const std::byte> content)

@@ -16,6 +16,7 @@
 namespace quadmill::detail::gl {
 
 class Device;
+struct LinkedProgram;
 void destroy_object(Device& device, void (*destroy)(const Api&, std::uint32_t), std::uint32_t id) noexcept;
 
 // The one RAII template. A default-made or moved-from handle is empty (id 0).
@@ -113,7 +114,15 @@ enum class Format {
     R32f,
     Depth32f,
     Stencil8,
-    Depth32fStencil8
+    Depth32fStencil8,
+    R16ui,
+    R16f,
+    R16,
+    R8,
+    Rgba8,
+    Depth16,
+    Depth24,
+    Depth24Stencil8
 };
 
 struct FormatInfo {
@@ -178,7 +187,7 @@ class Framebuffer {
 };
 
 // A fragment shader, linked with shaders/pass/quad.vert or a vertex shader of its own. The version line is put before
-// each source.
+// each source. Programs of the same sources are one, which the device keeps (program_store.hpp).
 class Program {
   public:
     struct Shaders {
@@ -189,20 +198,16 @@ class Program {
     // and files that several shaders share.
     Program(Device& device, const char* name, const char* fragment, const std::string& prelude = {});
     Program(Device& device, const char* name, Shaders shaders, const std::string& prelude = {});
-    [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
+    [[nodiscard]] std::uint32_t id() const noexcept;
     // Where the uniform is; -1 when the shaders declare it, but no result depends on it: such a location takes values and
     // does nothing.
     // Throws GlError when they declare no uniform of that name: a mistake of the library.
     [[nodiscard]] int location(std::string_view uniform) const;
-    [[nodiscard]] int target_size() const noexcept { return target_size_; }
+    [[nodiscard]] int target_size() const noexcept;
 
   private:
-    void find_uniforms(std::string_view sources);
-
-    Handle<ProgramTraits> handle_;
-    std::string name_;
-    std::vector<std::pair<std::string, int>> uniforms_;  // by name
-    int target_size_ = -1;
+    std::shared_ptr<Device> device_;  // which has it
+    const LinkedProgram* linked_ = nullptr;
 };
 
 class Buffer {

@@ -115,6 +115,7 @@ void bind(Device& device, const Pass& pass) {
         if (pass.inputs[unit]) bind_texture(unit, pass.inputs[unit]->id());
     }
     if (pass.counts) bind_texture(texture_units - 1, pass.counts->id());
+    if (pass.texels) bind_texture(texture_units - 1, pass.texels->id());
     for (GLuint i = 0; i < draw_buffers; ++i) {
         const auto blend = pass.blend.of[i];
         if (bound.blend.of[i] != blend) set_blend(device, i, bound.blend.of[i] = blend);
@@ -219,6 +220,18 @@ void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value
     set_stencil(gl, bound.stencil = std::nullopt);  // a later pass sets its own mask
     const GLint all = value;
     gl.ClearNamedFramebufferiv(target.id(), GL_STENCIL, 0, &all);
+}
+
+void observe_copy(Device& device, std::string_view name, const Texture& texture, std::size_t texels,
+                  const std::function<void(const Api&)>& copy) {
+    observed(device,
+             {.name = name,
+              .target = texture.id(),
+              .width = texture.width(),
+              .height = texture.height(),
+              .format = info(texture.format()).name,
+              .texels = texels},
+             {}, [&] { copy(device.gl); });
 }
 
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage, int step) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <glm/vec2.hpp>
 #include <glm/vec4.hpp>
 #include <initializer_list>
@@ -16,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "gl/host_buffer.hpp"
 #include "gl/objects.hpp"
 #include "gl/state_guard.hpp"
 #include "quadmill/context.hpp"
@@ -143,6 +145,7 @@ struct Pass {
     const Program* program = nullptr;
     std::array<const Texture*, texture_units> inputs{};  // on units 0 ..
     const CountList* counts = nullptr;                   // on the last unit
+    const BufferTexels* texels = nullptr;                // on the last unit, too
     Uniforms uniforms{};
     const Framebuffer* target = nullptr;
     Blending blend{};
@@ -194,5 +197,9 @@ void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value
 
 // Copies all texels bit for bit, both textures having the same size and texel bytes; seen by the observer as a pass.
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage = -1, int step = -1);
+
+// What `copy` copies of or to that texture, seen by the observer as a pass.
+void observe_copy(Device& device, std::string_view name, const Texture& texture, std::size_t texels,
+                  const std::function<void(const Api&)>& copy);
 
 }  // namespace quadmill::detail::gl

@@ -11,15 +11,13 @@
 namespace quadmill::detail::gl {
 
 namespace {
-void* offset_pointer(std::size_t offset) {
-    return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr): GL takes buffer offsets so
-}
 
 std::vector<std::byte> read_all(Device& device, GLuint texture, const FormatInfo& format, std::size_t texels) {
     std::vector<std::byte> bytes(texels * format.bytes);
     device.gl.GetTextureImage(texture, 0, format.format, format.type, static_cast<GLsizei>(bytes.size()), bytes.data());
     return bytes;
 }
+
 }  // namespace
 
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows) {

@@ -13,6 +13,11 @@
 
 namespace quadmill::detail::gl {
 
+// What GL takes for a place in the buffer that is bound.
+[[nodiscard]] inline void* offset_pointer(std::size_t offset) {
+    return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr)
+}
+
 // Sends rows [first, first + rows) from the buffer, tightly packed at `offset` bytes; returns at once.
 // Pre: a session is open.
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows);

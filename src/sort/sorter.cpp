@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "cpu/sort.hpp"
+#include "gl/rehearsal.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/bitonic/bitonic_sort.hpp"
 #include "sort/choose.hpp"
 #include "sort/gpu_memory.hpp"
+#include "sort/host_sort.hpp"
 #include "sort/hybrid_sort.hpp"
 #include "sort/merge/merge_sort.hpp"
 #include "sort/pbsn/chunk_sort.hpp"
@@ -61,6 +63,12 @@ struct Sorter::State {
     SortStats sort(const Task& task);
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count);
+    SortStats by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
+                         std::optional<BufferKeys> index);
+    SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel);
+    SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels);
+    void check_room(const char* function, const KeyForm& form, std::size_t count, std::size_t copy);
+    void rehearse(SortCall call, KeyType type, std::size_t count);
     [[nodiscard]] KeyForm form(const Task& task) const {
         return {task.keys.type(), options.order, !task.index.empty()};
     }
@@ -83,6 +91,7 @@ struct Sorter::State {
         if (!merge) merge.emplace(*detail::Access::of(context), workers).plan().kernel = options.merge.kernel;
         return *merge;
     }
+    HostSort& on_host() { return host ? *host : host.emplace(*detail::Access::of(context), on_merge()); }
     BitonicSort& on_bitonic() { return bitonic ? *bitonic : bitonic.emplace(*detail::Access::of(context), workers); }
     template <class Other, class Float>
     SortStats converted(Task task, std::span<Float> keys);
@@ -94,7 +103,27 @@ struct Sorter::State {
     std::optional<OnGpu> gpu;
     std::optional<MergeSort> merge;
     std::optional<BitonicSort> bitonic;
+    std::optional<HostSort> host;
 };
+
+namespace {
+
+// The order of one call, where it has its own.
+class OrderOfCall {
+  public:
+    OrderOfCall(Order& order, std::optional<Order> wanted) : order_(order), usual_(order) {
+        order = wanted.value_or(order);
+    }
+    OrderOfCall(const OrderOfCall&) = delete;
+    OrderOfCall& operator=(const OrderOfCall&) = delete;
+    ~OrderOfCall() { order_ = usual_; }
+
+  private:
+    Order& order_;
+    Order usual_;
+};
+
+}  // namespace
 
 Sorter::State::State(Context with, const SortOptions& wanted)
     : context(std::move(with)),
@@ -276,6 +305,120 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     return with_memory(stats);
 }
 
+// Throws InvalidArgument where Merge has no room for that many keys, and `copy` bytes of copies.
+void Sorter::State::check_room(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) {
+    const auto each = form.pair_keys();
+    const MergeRoom room{.function = function,
+                         .form = form,
+                         .pairs = (count + each - 1) / each,
+                         .tiles = tiles_for(context, options, form, {{1, count, count}}),
+                         .lanes = 0,
+                         .copy = copy};
+    if (const auto why = sort::no_room(context, options, merge ? &*merge : nullptr, room))
+        throw InvalidArgument(std::string(function) + ": " + *why);
+}
+
+SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t index, int channel) {
+    constexpr const char* function = "Sorter::argsort_texture";
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
+    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "the texture of the index");
+    const auto most = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
+    if (keys.texture == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (from.count > most) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
+                              " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
+    }
+    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
+    const auto form = from.form(options.order, true);
+    check_room(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
+    const gl::PlainAccess write(device, to);
+    if (write.hides_level_zero() && !write.is_view())
+        throw InvalidArgument(std::string(function) +
+                              ": BASE_LEVEL of the index texture leaves level 0 out; set it to 0");
+    const auto stats = on_host().argsort(
+        from, write.texture(), write.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn, options.order);
+    scope.check();
+    return with_memory(stats);
+}
+
+SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels) {
+    constexpr const char* function = "Sorter::sort_texture";
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the input texture", input, 0),
+        to(device, function, "the output texture", output, 0);
+    check_pair(function, from, to);
+    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
+    const auto keys =
+        channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
+    check_room(function, from.form(options.order, false), keys,
+               4 * from.part.texels() * gl::info(from.part.format).bytes);
+    const auto stats = on_host().sort(from, to, channels, options.order);
+    scope.check();
+    return with_memory(stats);
+}
+
+// With an index, that of the keys in order; else the keys themselves.
+SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
+                                    std::optional<BufferKeys> index) {
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInBuffer from(device, function, "the buffer of keys", keys, count);
+    const auto to =
+        index ? std::optional<KeysInBuffer>(std::in_place, device, function, "the buffer of the index", *index, count)
+              : std::nullopt;
+    if (to && index->buffer == keys.buffer && overlap(from, *to)) {
+        throw InvalidArgument(std::string(function) + ": keys and index share bytes of the buffer " +
+                              std::to_string(keys.buffer) + "; give them parts, or buffers, of their own");
+    }
+    if (count == 0) return {.n = 0, .engine = Engine::Merge};
+    check_room(function, HostSort::form(from, options.order, to.has_value()), count,
+               to ? count * sizeof(std::uint32_t) : 0);
+    const auto stats =
+        to ? on_host().argsort(from, to->buffer, to->offset, options.order) : on_host().sort(from, options.order);
+    scope.check();
+    return with_memory(stats);
+}
+
+// The call as it will be, on zeros.
+void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
+    auto& device = *detail::Access::of(context);
+    const auto bytes = count * KeyForm{type}.key_bytes();
+    const bool in_memory = call == SortCall::Sort || call == SortCall::SortWithIndex || call == SortCall::Argsort;
+    if (in_memory) {
+        const auto what = call == SortCall::Sort      ? Task::What::Sort
+                          : call == SortCall::Argsort ? Task::What::Argsort
+                                                      : Task::What::SortWithIndex;
+        std::vector<std::uint32_t> index(call == SortCall::Sort ? 0 : count);
+        cpu::visit_type(type, [&]<class Key>(const Key*) {
+            std::vector<Key> keys(count);
+            sort({what, "Sorter::prepare", keys, index});
+        });
+    } else if (call == SortCall::ArgsortTexture) {
+        const auto format = type == KeyType::F32   ? gl::Format::R32f
+                            : type == KeyType::I32 ? gl::Format::R32i
+                                                   : gl::Format::R32ui;
+        const auto width = static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(count, 1), 4096));
+        const auto height = static_cast<int>(std::max<std::size_t>((count + 4095) / 4096, 1));
+        const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);
+        argsort_texture(keys.id(), index.id(), count);
+    } else {
+        const std::vector<std::byte> zeros(std::max<std::size_t>(bytes, 1));
+        const gl::Buffer keys(device, zeros);
+        const std::vector<std::byte> places(std::max<std::size_t>(count * sizeof(std::uint32_t), 1));
+        const gl::Buffer order(device, places);
+        by_buffers("Sorter::prepare", {.buffer = keys.id(), .type = type}, count,
+                   call == SortCall::ArgsortBuffer
+                       ? std::optional<BufferKeys>({.buffer = order.id(), .type = KeyType::U32})
+                       : std::nullopt);
+    }
+}
+
 // Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
 // rounded.
 template <class Other, class Float>
@@ -337,23 +480,27 @@ Sorter::Sorter(Sorter&&) noexcept = default;
 Sorter& Sorter::operator=(Sorter&&) noexcept = default;
 Sorter::~Sorter() = default;
 
-SortStats Sorter::sort(Keys keys) {
+SortStats Sorter::sort(Keys keys, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     return state_->sort({Task::What::Sort, "Sorter::sort", keys});
 }
 
-SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index) {
+SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::sort_with_index";
     cpu::check_index(function, keys, index);
     return state_->sort({Task::What::SortWithIndex, function, keys, index});
 }
 
-SortStats Sorter::argsort(Keys keys, std::span<std::uint32_t> index) {
+SortStats Sorter::argsort(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::argsort";
     cpu::check_index(function, keys, index);
     return state_->sort({Task::What::Argsort, function, keys, index});
 }
 
-SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
+SortStats Sorter::sort_windows(Keys keys, std::size_t window, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::sort_windows";
     if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
     window = std::min(window, std::max<std::size_t>(keys.size(), 1));
@@ -361,23 +508,30 @@ SortStats Sorter::sort_windows(Keys keys, std::size_t window) {
     return state_->sort({Task::What::Windows, function, keys, {}, window});
 }
 
-SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends) {
+SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::sort_segments";
     cpu::check_segments(function, keys, ends);
     return state_->sort({Task::What::Segments, function, keys, {}, 0, ends});
 }
 
-SortStats Sorter::top(Keys keys, Keys best, std::span<std::uint32_t> index) {
+SortStats Sorter::top(Keys keys, Keys best, std::span<std::uint32_t> index, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     return state_->top(keys, best, index);
 }
 
-SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
+SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
+                                  std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     return state_->argsort_texture(keys, index, count);
 }
 
-SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
+SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
     const cpu::Stopwatch total;
-    state_->check_engine("Sorter::sort_texture", {Engine::Pbsn}, "Engine::Pbsn");
+    if (state_->options.engine == Engine::Merge)
+        return state_->sort_region({.texture = input}, {.texture = output}, TexelChannels::EachByItself);
+    state_->check_engine("Sorter::sort_texture", {Engine::Pbsn}, "Engine::Pbsn or Engine::Merge");
     auto& device = *detail::Access::of(state_->context);
     const gl::Scope scope(device, "Sorter::sort_texture");
     const auto from =
@@ -400,6 +554,38 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output) {
     stats.sort_ms = stats.total_ms = total.ms();
     scope.check();
     return state_->with_memory(stats);
+}
+
+SortStats Sorter::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel,
+                                  std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->argsort_region(keys, index, channel);
+}
+
+SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,
+                               std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->sort_region(input, output, channels);
+}
+
+SortStats Sorter::argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
+                                 std::size_t index_offset, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->by_buffers("Sorter::argsort_buffer", keys, count,
+                              BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset});
+}
+
+SortStats Sorter::sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->by_buffers("Sorter::sort_buffer", keys, count, {});
+}
+
+bool Sorter::prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs) {
+    auto& device = *detail::Access::of(state_->context);
+    const gl::Scope scope(device, "Sorter::prepare");
+    const bool ready = gl::rehearse(device, programs, [&] { state_->rehearse(call, type, count); });
+    scope.check();
+    return ready;
 }
 
 const SortOptions& Sorter::options() const noexcept {

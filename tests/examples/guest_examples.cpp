@@ -1,7 +1,15 @@
-// The examples of context.hpp, as they are there.
+// The examples of context.hpp, and of sort.hpp on the caller's own objects, as they are there.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <quadmill/context.hpp>
+#include <quadmill/sort.hpp>
+#include <vector>
+
+#include "gl/device.hpp"
+#include "gl/own_texture.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
@@ -10,4 +18,51 @@ TEST_CASE("context.hpp: adoption") {
     own.make_current();
     auto context = Context::adopt();  // the one that is current on this thread
     CHECK(context.info().platform == "adopted");
+}
+
+TEST_CASE("context.hpp: programs of one run for the next one") {
+    auto context = Context::headless(), next = Context::headless();
+    std::vector<float> keys{3, 1, 2};
+    sort(context, keys, {.engine = Engine::Merge});
+    const auto saved = context.save_programs();  // to a file; in the next run:
+    next.load_programs(saved);
+    keys = {3, 1, 2};
+    sort(next, keys, {.engine = Engine::Merge});
+    CHECK(keys == std::vector<float>{1, 2, 3});
+}
+
+TEST_CASE("sort.hpp: buffers and regions") {
+    auto context = Context::headless();
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    constexpr std::size_t n = 64;
+    std::vector<float> values(4 * n);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 37 % 256);
+    std::array<GLuint, 3> buffers{};
+    gl.CreateBuffers(3, buffers.data());
+    for (const auto buffer : buffers) gl.NamedBufferStorage(buffer, 16 * n, values.data(), 0);
+    const auto [particles, elements, depths_buffer] = buffers;
+    const test::HostTexture rgba(context, GL_RGBA32F, 64, 64), single(context, GL_R32F, 64, 64),
+        places(context, GL_R32UI, 64, 64);
+    const auto positions = rgba.id(), order = places.id();
+    int frames = 0;
+    const auto draw_loading_screen = [&] { ++frames; };
+    Sorter sorter(context, {.engine = Engine::Merge});
+    while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
+    CHECK(frames > 0);
+    sorter.argsort_buffer({.buffer = particles, .offset = 12, .stride = 16}, n, elements);
+    std::vector<std::uint32_t> found(n);
+    gl.GetNamedBufferSubData(elements, 0, 4 * n, found.data());
+    CHECK(std::ranges::is_sorted(found, {}, [&](std::uint32_t i) { return values[4 * i + 3]; }));
+    {
+        const auto depths = depths_buffer;
+        sorter.sort_buffer({.buffer = depths}, n);
+    }
+    gl.GetNamedBufferSubData(depths_buffer, 0, 16 * n, values.data());
+    CHECK(std::ranges::is_sorted(values.begin(), values.begin() + n));
+    sorter.argsort_texture({.texture = positions, .width = 64, .height = 64}, order, 3);  // by alpha
+    const auto depths = single.id();
+    sorter.sort_texture({.texture = depths, .count = n}, {.texture = depths, .count = n});
+    gl.DeleteBuffers(3, buffers.data());
+    CHECK(gl.GetError() == GL_NO_ERROR);
 }

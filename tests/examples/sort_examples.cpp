@@ -5,6 +5,7 @@
 #include <array>
 #include <quadmill/context.hpp>
 #include <quadmill/sort.hpp>
+#include <span>
 #include <vector>
 
 #include "gl/texels.hpp"
@@ -108,6 +109,10 @@ TEST_CASE("README: sorting") {
     std::vector<std::uint32_t> index(5000);
     std::array<float, 3> best{};
     const std::array<std::size_t, 2> ends{100, 5000};
+    constexpr std::size_t n = 256;
+    const detail::gl::Buffer vertex_buffer(all.device, std::as_bytes(std::span(all.texels))),
+        element_buffer(all.device, std::as_bytes(std::span(all.depths)));
+    const auto vertices = vertex_buffer.id(), elements = element_buffer.id();
     // clang-format off
 // Without a display:
 auto context = quadmill::Context::headless();
@@ -125,6 +130,7 @@ auto mine = quadmill::Context::adopt();
 quadmill::Sorter on_gpu(mine);
 on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
 on_gpu.argsort_texture(depth, order);    // R32F to R32UI: the order to draw in; the CPU does not even wait
+on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by a float of each vertex
     // clang-format on
     CHECK(std::ranges::is_sorted(keys));
     CHECK(best == std::array<float, 3>{0, 1, 2});

@@ -323,7 +323,6 @@ MergeSort::OnGpu MergeSort::sort_drawn(const KeyForm& form, std::size_t count, c
             {{"row_log2", on.shape.row_log2}}};
 }
 
-// Draws the places of sorted keys, row after row.
 void MergeSort::store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn) {
     draw(device_,
          {.name = "index of keys",
@@ -334,6 +333,18 @@ void MergeSort::store_index(const OnGpu& sorted, const gl::Framebuffer& to, Draw
           .quads = &drawn.quads,
           .first = drawn.first,
           .count = drawn.quads.quads().size() - drawn.first});
+}
+
+const gl::Texture& MergeSort::index_of(const OnGpu& sorted, std::size_t count) {
+    const auto shape = pass::FourArray::of_blocks(0, count);
+    if (index_.width() != shape.width || index_.height() != shape.height) {
+        index_ = {};
+        index_ = gl::Texture(device_, gl::Format::R32ui, shape.width, shape.height);
+    }
+    const gl::Framebuffer target(device_, index_);
+    const gl::QuadList quads(device_, pass::first_texels(shape.width, count));
+    store_index(sorted, target, {quads, 0});
+    return index_;
 }
 
 SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order order) {
@@ -349,16 +360,9 @@ SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order or
         stats.upload_ms = total.ms();
         lane_.uploaded_.note_time();
     });
-    const auto shape = pass::FourArray::of_blocks(0, keys.size());
-    if (index_.width() != shape.width || index_.height() != shape.height) {
-        index_ = {};
-        index_ = gl::Texture(device_, gl::Format::R32ui, shape.width, shape.height);
-    }
-    const gl::Framebuffer target(device_, index_);
-    const gl::QuadList quads(device_, pass::first_texels(shape.width, keys.size()));
-    store_index(sorted, target, {quads, 0});
+    const auto& places = index_of(sorted, keys.size());
     lane_.sorted_.note_time();
-    index_back_.request(device_, index_);
+    index_back_.request(device_, places);
     lane_.read_.note_time();
     gl::flush(device_);
     device_.check("Sorter");  // before a place is overwritten

@@ -106,6 +106,16 @@ class MergeSort {
     using DrawKeys = std::function<void(const pass::Target& source, std::size_t rows)>;
     OnGpu sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
 
+    struct DrawnQuads {
+        const gl::QuadList& quads;
+        std::size_t first;
+    };
+    // Draws the places of sorted keys, row after row.
+    void store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn);
+
+    // The same into a texture of its own; until the next call.
+    const gl::Texture& index_of(const OnGpu& sorted, std::size_t count);
+
     // The form of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
 
@@ -135,12 +145,6 @@ class MergeSort {
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
     const gl::QuadList& argsort_quads(const pass::Target& source, std::size_t rows, int width, std::size_t count);
-    struct DrawnQuads {
-        const gl::QuadList& quads;
-        std::size_t first;
-    };
-    void store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn);
-
     gl::Device& device_;
     cpu::Workers& workers_;
     MergePasses passes_;

@@ -1,0 +1,20 @@
+// The keys of a buffer, `stride` texels from one to the next, to the form that block_sort.frag reads: one after the
+// other. KEY_WORDS texels are a key.
+//     texture7   the buffer's texels
+uniform highp usamplerBuffer texture7;
+uniform int first_texel;  // of key `first_key`
+uniform int first_key;
+uniform int stride;
+uniform int count;  // of keys, in all
+uniform int target_width;
+uniform uvec2 padding;  // the words behind the last key
+out uvec4 keys;
+
+void main() {
+    int first = (4 / KEY_WORDS) * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
+    for (int c = 0; c < 4; ++c) {
+        int i = first + c / KEY_WORDS;
+        int word = c % KEY_WORDS;
+        keys[c] = i < count ? texelFetch(texture7, first_texel + (i - first_key) * stride + word).x : padding[word];
+    }
+}

@@ -1,0 +1,32 @@
+// Keys of one channel of a texture, one a texel in rows, to the form that block_sort.frag reads: four a texel, one after
+// the other; or of CHANNELS of them, a texel's keys one after the other. With BITS the texture holds their bits; else what
+// a sampler makes of a texel, a float, is the key.
+//     texture0   the texels
+#ifdef BITS
+uniform highp usampler2D texture0;
+#else
+uniform highp sampler2D texture0;
+#endif
+uniform int count;         // of keys
+uniform int channel;       // which has the keys, or the first of them
+uniform int source_width;  // of texture0
+uniform int target_width;
+uniform uint padding;  // the bits behind the last key
+out uvec4 keys;
+
+uint bits_of(int texel, int c) {
+    ivec2 place = ivec2(texel % source_width, texel / source_width);
+#ifdef BITS
+    return texelFetch(texture0, place, 0)[c];
+#else
+    return floatBitsToUint(texelFetch(texture0, place, 0)[c]);
+#endif
+}
+
+void main() {
+    int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
+    for (int c = 0; c < 4; ++c) {
+        int i = first + c;
+        keys[c] = i < count ? bits_of(i / CHANNELS, channel + i % CHANNELS) : padding;
+    }
+}

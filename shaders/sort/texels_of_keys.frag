@@ -1,0 +1,11 @@
+// Sorted keys (banked.glsl or tiles.glsl), one a texel, row after row; or CHANNELS of them in its channels.
+//     texture0   the keys
+uniform highp usampler2DArray texture0;
+uniform int target_width;
+out uvec4 texel;
+
+void main() {
+    int i = int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x);
+    texel = uvec4(0u);
+    for (int c = 0; c < CHANNELS; ++c) texel[c] = sorted_key(texture0, i * CHANNELS + c);
+}

@@ -1,0 +1,45 @@
+// Buffer objects of the host: read by shaders as buffer textures, written by copies from textures.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gl/objects.hpp"
+
+namespace quadmill::detail::gl {
+
+// Not owned.
+class HostBuffer {
+  public:
+    // Throws InvalidArgument where it is no buffer, or one that the host has mapped; `where` and `what`, as in "the
+    // buffer of keys", go into the message.
+    HostBuffer(Device& device, std::uint32_t id, const std::string& where, const std::string& what);
+    [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+  private:
+    std::uint32_t id_;
+    std::size_t bytes_ = 0;
+};
+
+// A part of a buffer for passes to read (Pass::texels).
+class BufferTexels {
+  public:
+    // Bytes [first, first + bytes), as texels of R32UI or R16UI. Pre: first is a multiple of a texel; no more than most().
+    BufferTexels(Device& device, const HostBuffer& buffer, Format format, std::size_t first, std::size_t bytes);
+    [[nodiscard]] std::uint32_t id() const noexcept { return texture_.id(); }
+    // Where the first byte is: drivers let parts begin at some places only.
+    [[nodiscard]] int first() const noexcept { return first_; }
+    // Bytes that one part may have.
+    [[nodiscard]] static std::size_t most(Device& device, Format format);
+
+  private:
+    Handle<TextureTraits> texture_;
+    int first_ = 0;
+};
+
+// Copies the first `texels` texels, row after row, to the buffer from that byte on. Does not wait.
+void copy_to_buffer(Device& device, const Texture& from, std::size_t texels, const HostBuffer& to, std::size_t offset);
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,120 @@
+#include "gl/host_part.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "gl/api.hpp"
+#include "gl/device.hpp"
+#include "gl/pass.hpp"
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::gl {
+
+namespace {
+
+// Copies want a complete texture, which integers under the default filter are not. What it takes is set meanwhile.
+class Complete {
+  public:
+    Complete(Device& device, const HostPart& part) : gl_(device.gl), id_(part.id) {
+        const auto plain = [&](GLenum name, GLint value) {
+            GLint now = 0;
+            gl_.GetTextureParameteriv(id_, name, &now);
+            if (now == value) return;
+            changed_.push_back({name, now});
+            gl_.TextureParameteri(id_, name, value);
+        };
+        plain(GL_TEXTURE_BASE_LEVEL, 0);
+        plain(GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        plain(GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    }
+    Complete(const Complete&) = delete;
+    Complete& operator=(const Complete&) = delete;
+    ~Complete() {
+        for (auto one = changed_.rbegin(); one != changed_.rend(); ++one)
+            gl_.TextureParameteri(id_, one->name, one->value);
+    }
+
+  private:
+    struct Parameter {
+        GLenum name;
+        GLint value;
+    };
+    const Api& gl_;
+    GLuint id_;
+    std::vector<Parameter> changed_;  // with the host's values
+};
+
+int layers_of(const Api& gl, GLuint id, GLenum target) {
+    GLint depth = 1;
+    if (target == GL_TEXTURE_2D_ARRAY || target == GL_TEXTURE_CUBE_MAP_ARRAY)
+        gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_DEPTH, &depth);
+    return target == GL_TEXTURE_CUBE_MAP ? 6 : depth;
+}
+
+}  // namespace
+
+HostPart::HostPart(Device& device, const Region& region, std::initializer_list<Format> formats,
+                   const std::string& where, const std::string& what)
+    : id(region.texture), layer(region.layer), x(region.x), y(region.y), width(region.width), height(region.height) {
+    const auto& gl = device.gl;
+    const auto fail = [&](const std::string& why) {
+        return InvalidArgument(where + ": " + what + ", object " + std::to_string(id) + ", " + why);
+    };
+    if (!gl.IsTexture(id)) throw fail("is no texture");
+    GLint internal = 0, across = 0, up = 0;
+    target = target_of(device, id);
+    constexpr std::array<GLenum, 5> targets{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP,
+                                            GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_RECTANGLE};
+    if (std::ranges::find(targets, target) == targets.end())
+        throw fail("must be 2-D, an array of 2-D layers, a cube map or a rectangle");
+    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_INTERNAL_FORMAT, &internal);
+    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_WIDTH, &across);
+    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_HEIGHT, &up);
+    if (across < 1 || up < 1) throw fail("has no level 0");
+    const auto* const found = std::find_if(formats.begin(), formats.end(), [&](Format candidate) {
+        return static_cast<GLenum>(internal) == info(candidate).internal;
+    });
+    if (found == formats.end()) {
+        std::string names;
+        for (const auto one : formats) names += (names.empty() ? "" : ", ") + std::string(info(one).name);
+        throw fail("has another internal format than one of " + names);
+    }
+    format = *found;
+    const int layers = layers_of(gl, id, target);
+    if (layer < 0 || layer >= layers)
+        throw fail("has " + std::to_string(layers) + " layers, so there is no layer " + std::to_string(layer));
+    const bool begins = x >= 0 && x < across && y >= 0 && y < up;
+    if (begins && width == 0) width = across - x;
+    if (begins && height == 0) height = up - y;
+    if (!begins || width < 1 || height < 1 || width > across - x || height > up - y) {
+        throw fail("is " + std::to_string(across) + " x " + std::to_string(up) + ", and a rectangle of " +
+                   std::to_string(width) + " x " + std::to_string(height) + " at (" + std::to_string(x) + ", " +
+                   std::to_string(y) + ") is not within");
+    }
+}
+
+void copy_part(Device& device, const HostPart& from, const Texture& to) {
+    const Complete complete(device, from);
+    observe_copy(device, "copy from caller", to, from.texels(), [&](const Api& gl) {
+        gl.CopyImageSubData(from.id, from.target, 0, from.x, from.y, from.layer, to.id(), GL_TEXTURE_2D, 0, 0, 0, 0,
+                            from.width, from.height, 1);
+    });
+}
+
+void copy_part(Device& device, const Texture& from, std::size_t texels, const HostPart& to) {
+    const Complete complete(device, to);
+    const auto width = static_cast<std::size_t>(to.width);
+    const auto rows = static_cast<GLint>(texels / width), rest = static_cast<GLint>(texels % width);
+    observe_copy(device, "copy to caller", from, texels, [&](const Api& gl) {
+        const auto copy = [&](GLint row, GLsizei across, GLsizei up) {
+            if (across == 0 || up == 0) return;
+            gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, row, 0, to.id, to.target, 0, to.x, to.y + row, to.layer,
+                                across, up, 1);
+        };
+        copy(0, to.width, rows);
+        copy(rows, rest, 1);
+    });
+}
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,214 @@
+// Keys in buffers of the host are sorted where they lie, and their order goes to a buffer, whatever else is in either.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "gl/host.hpp"
+#include "gl/sample_keys.hpp"
+#include "gl/state_poison.hpp"
+#include "gl/state_snapshot.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+
+using namespace quadmill;
+using namespace quadmill::test;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+class HostBuffers {
+  public:
+    explicit HostBuffers(const Api& gl) : gl_(gl) {}
+    HostBuffers(const HostBuffers&) = delete;
+    HostBuffers& operator=(const HostBuffers&) = delete;
+    ~HostBuffers() { gl_.DeleteBuffers(static_cast<GLsizei>(ids_.size()), ids_.data()); }
+    GLuint add(const Bytes& content, bool immutable) {
+        GLuint id = 0;
+        gl_.CreateBuffers(1, &id);
+        const auto size = static_cast<GLsizeiptr>(content.size());
+        if (immutable) {
+            gl_.NamedBufferStorage(id, size, content.data(), 0);
+        } else {
+            gl_.NamedBufferData(id, size, content.data(), GL_STREAM_DRAW);
+        }
+        ids_.push_back(id);
+        return id;
+    }
+    [[nodiscard]] Bytes read(GLuint id) const {
+        GLint size = 0;
+        gl_.GetNamedBufferParameteriv(id, GL_BUFFER_SIZE, &size);
+        Bytes content(static_cast<std::size_t>(size));
+        gl_.GetNamedBufferSubData(id, 0, size, content.data());
+        return content;
+    }
+
+  private:
+    const Api& gl_;
+    std::vector<GLuint> ids_;
+};
+
+Bytes noise(Random& random, std::size_t bytes) {
+    Bytes content(bytes);
+    for (auto& byte : content) byte = static_cast<std::byte>(random.bits());
+    return content;
+}
+
+// Any bits are a key.
+template <class Key>
+std::vector<Key> keys_in(const Bytes& content, const BufferKeys& where, std::size_t n) {
+    std::vector<Key> keys(n);
+    const auto stride = where.stride == 0 ? sizeof(Key) : where.stride;
+    for (std::size_t i = 0; i < n; ++i) std::memcpy(&keys[i], content.data() + where.offset + i * stride, sizeof(Key));
+    return keys;
+}
+
+template <class Key>
+Bytes with_keys(Bytes content, const BufferKeys& where, const std::vector<Key>& keys) {
+    const auto stride = where.stride == 0 ? sizeof(Key) : where.stride;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        std::memcpy(content.data() + where.offset + i * stride, &keys[i], sizeof(Key));
+    return content;
+}
+
+template <class Key>
+const KeyType type_of = Keys(std::span<Key>{}).type();
+
+struct Case {
+    std::size_t n, offset, stride, behind;  // in keys' parts of 2 or 4 bytes; stride 0: tight
+};
+
+template <class Key>
+void check(const Host& host, Sorter& sorter, Random& random, const Case& of, Order order) {
+    constexpr std::size_t part = std::min<std::size_t>(sizeof(Key), 4);
+    BufferKeys where{.type = type_of<Key>,
+                     .offset = of.offset * part,
+                     .stride = of.stride == 0 ? 0 : sizeof(Key) + of.stride * part};
+    const auto step = where.stride == 0 ? sizeof(Key) : where.stride;
+    const auto content = noise(random, where.offset + (of.n == 0 ? 0 : (of.n - 1) * step + sizeof(Key)) + of.behind);
+    const auto keys = keys_in<Key>(content, where, of.n);
+    auto sorted_keys = keys;
+    std::vector<std::uint32_t> expected(of.n);
+    sort_with_index_on_cpu(sorted_keys, expected, order);
+
+    HostBuffers buffers(host.gl);
+    where.buffer = buffers.add(content, random.flag());
+    const auto index_before = noise(random, 12 + 4 * of.n + 5);
+    const auto index = buffers.add(index_before, random.flag());
+    {
+        const Poison poison(host.gl, random.bits());
+        const auto before = Snapshot::take(host.gl);
+        sorter.argsort_buffer(where, of.n, index, 12, order);
+        REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
+    }
+    CHECK(buffers.read(where.buffer) == content);
+    CHECK(buffers.read(index) == with_keys(index_before, {.offset = 12}, expected));
+    {
+        const Poison poison(host.gl, random.bits());
+        const auto before = Snapshot::take(host.gl);
+        sorter.sort_buffer(where, of.n, order);
+        REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
+    }
+    CHECK(buffers.read(where.buffer) == with_keys(content, where, sorted_keys));
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
+
+std::string message_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    }
+    return "no InvalidArgument";
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("keys in a buffer are argsorted and sorted in place, with offset and stride", Key, Half, float,
+                   double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
+    const Host host(each_profile());
+    Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
+    constexpr std::uint64_t seed = 20261122;
+    CAPTURE(seed);
+    Random random(seed);
+    for (const auto& of : {Case{0, 0, 0, 0},
+                           {1, 0, 0, 0},
+                           {2, 3, 0, 1},
+                           {63, 0, 1, 0},
+                           {64, 1, 3, 7},
+                           {65, 5, 0, 3},
+                           {300, 64, 2, 1},
+                           {1025, 7, 5, 0},
+                           {5000, 70, 0, 9}}) {
+        CAPTURE(of.n);
+        check<Key>(host, sorter, random, of, random.flag() ? Order::Ascending : Order::Descending);
+    }
+}
+
+TEST_CASE("more words than go to a buffer at a time") {
+    const Host host;
+    Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
+    Random random(7);
+    // 2^22 words are a piece, and a stride of 63 words does not divide it.
+    check<std::uint32_t>(host, sorter, random, {(std::size_t{1} << 17U) + 5, 1, 62, 0}, Order::Ascending);
+}
+
+TEST_CASE("keys and their order may be parts of one buffer, and elements draw by it") {
+    const Host host;
+    Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
+    HostBuffers buffers(host.gl);
+    const std::vector<float> depths{3, 1, 2, 0};
+    Bytes content(32);
+    content = with_keys(content, {}, depths);
+    const auto buffer = buffers.add(content, true);
+    sorter.argsort_buffer({.buffer = buffer}, 4, buffer, 16, Order::Descending);
+    CHECK(buffers.read(buffer) == with_keys(content, {.offset = 16}, std::vector<std::uint32_t>{0, 2, 1, 3}));
+    CHECK(message_of([&] { sorter.argsort_buffer({.buffer = buffer}, 4, buffer, 12); }).find("share bytes") !=
+          std::string::npos);
+}
+
+TEST_CASE("a buffer that cannot be is refused, and says why") {
+    const Host host(each_profile());
+    Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn});
+    HostBuffers buffers(host.gl);
+    const auto content = Bytes(64);
+    const auto keys = buffers.add(content, false), index = buffers.add(content, false);
+    const auto has = [&](const char* part, const std::function<void()>& call) {
+        const auto message = message_of(call);
+        CAPTURE(message);
+        CHECK((message.find(part) != std::string::npos));
+    };
+    has("is no buffer", [&] { sorter.argsort_buffer({.buffer = 0}, 4, index); });
+    has("is no buffer", [&] { sorter.argsort_buffer({.buffer = keys}, 4, 4'000'000'000U); });
+    has("do not fit", [&] { sorter.argsort_buffer({.buffer = keys}, 17, index); });
+    has("do not fit", [&] { sorter.argsort_buffer({.buffer = keys}, 16, index, 4); });
+    has("do not fit", [&] { sorter.sort_buffer({.buffer = keys, .stride = 8}, 9); });
+    has("do not fit",
+        [&] { sorter.sort_buffer({.buffer = keys, .stride = 8}, std::numeric_limits<std::size_t>::max() / 4); });
+    has("do not fit", [&] { sorter.sort_buffer({.buffer = keys, .offset = 68}, 1); });
+    has("multiples of 4", [&] { sorter.sort_buffer({.buffer = keys, .offset = 2}, 1); });
+    has("multiples of 4", [&] { sorter.sort_buffer({.buffer = keys, .stride = 6}, 1); });
+    has("multiples of 4", [&] { sorter.argsort_buffer({.buffer = keys}, 1, index, 1); });
+    has("multiples of 2", [&] { sorter.sort_buffer({.buffer = keys, .type = KeyType::F16, .offset = 1}, 1); });
+    has("not less than a key", [&] { sorter.sort_buffer({.buffer = keys, .type = KeyType::F64, .stride = 4}, 1); });
+    has("Engine::Merge", [&] { by_blending.sort_buffer({.buffer = keys}, 1); });
+    host.gl.MapNamedBufferRange(keys, 0, 64, GL_MAP_WRITE_BIT);
+    has("is mapped", [&] { sorter.sort_buffer({.buffer = keys}, 4); });
+    host.gl.UnmapNamedBuffer(keys);
+    GLuint persistent = 0;
+    host.gl.CreateBuffers(1, &persistent);
+    const GLbitfield how = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    host.gl.NamedBufferStorage(persistent, 64, content.data(), how);
+    host.gl.MapNamedBufferRange(persistent, 0, 64, how);
+    CHECK_NOTHROW(sorter.sort_buffer({.buffer = persistent}, 4));
+    host.gl.DeleteBuffers(1, &persistent);
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
