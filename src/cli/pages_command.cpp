@@ -118,7 +118,7 @@ void print_bash(const CLI::App& app) {
         words +=
             fmt::format("        \"{}\") verbs='{}' options='{}' ;;\n", name, joined(below, " "), joined(options, " "));
     });
-    fmt::print(R"(# bash completion of quadmill {}, by `quadmill completion bash`
+    fmt::print(R"(# Completion of quadmill {}
 _quadmill() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} verb= verbs= options= values= i next
     for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -151,8 +151,12 @@ void add_pages_commands(CLI::App& app) {
     app.add_subcommand("man", "This help as a manual page")->group("")->callback([&app] { print_man(app); });
     auto* completion = app.add_subcommand("completion", "This help as a shell's completion")->group("");
     auto shell = std::make_shared<std::string>();
-    completion->add_option("SHELL", *shell, "bash")->required()->check(CLI::IsMember({"bash"}));
-    completion->callback([&app, shell] { print_bash(app); });
+    completion->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+    completion->callback([&app, shell] {
+        // zsh has bash's `complete` and runs such a function.
+        if (*shell == "zsh") fmt::print("autoload -Uz bashcompinit && bashcompinit\n");
+        print_bash(app);
+    });
 }
 
 }  // namespace quadmill::cli

@@ -85,6 +85,10 @@ class Pages(Command):
         self.assertEqual(self.complete("sort", "--output", ""), [])  # a file
         self.assertEqual(self.complete("--v"), ["--version"])
 
+    def test_zsh_has_that_of_bash(self):
+        self.assertEqual(said("completion", "zsh"),
+                         "autoload -Uz bashcompinit && bashcompinit\n" + said("completion", "bash"))
+
     def test_another_shell_is_refused(self):
         self.fails(2, "SHELL", "completion", "fish")
 
