@@ -1,5 +1,6 @@
 # Writes the commit of SOURCE into the file OUT, only when it is another one than before:
 #   cmake -DSOURCE=... -DOUT=... -P commit.cmake
+cmake_minimum_required(VERSION 3.25)
 find_program(GIT git)
 set(commit "")
 if(GIT)
@@ -11,6 +12,6 @@ if(commit STREQUAL "")
 endif()
 file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT "namespace quadmill::cli {
 extern const char* const commit;
-const char* const commit = \"@commit@\";
+const char* const commit = \"${commit}\";
 }  // namespace quadmill::cli
 ")
