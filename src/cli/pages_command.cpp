@@ -61,7 +61,7 @@ void print_options(const CLI::App& app) {
     for (const auto* option : app.get_options()) {
         const auto names = option->get_positional() ? std::vector{option->get_name(true, false)} : names_of(*option);
         fmt::print(".TP\n\\fB{}\\fR", roff(joined(names, ", ")));
-        if (option->get_type_size() != 0) fmt::print(" \\fI{}\\fR", roff(option->get_type_name()));
+        if (const auto type = option->get_type_name(); !type.empty()) fmt::print(" \\fI{}\\fR", roff(type));
         if (!option->get_default_str().empty()) fmt::print(" (default: {})", roff(option->get_default_str()));
         fmt::print("\n{}\n", roff(option->get_description()));
     }
@@ -87,11 +87,12 @@ void print_man(const CLI::App& app) {
     print_text(app.get_footer());
 }
 
-// The words that an option takes, where its type names them: ENUM:asc|desc, or TEXT:{auto,cpu}.
+// The words that an option takes, where its type names them: ENUM:asc|desc, or TEXT:{auto,cpu}. A type that begins with
+// a colon is of a flag, whose word stands behind a =.
 std::vector<std::string> values_of(const CLI::Option& option) {
     auto type = option.get_type_name();
     const auto colon = type.find(':');
-    if (colon == std::string::npos || type.find_first_of("|{", colon) == std::string::npos) return {};
+    if (colon == std::string::npos || colon == 0 || type.find_first_of("|{", colon) == std::string::npos) return {};
     type.erase(0, colon + 1);
     std::erase(type, '{');
     type.erase(std::min(type.size(), type.find_first_of("}=; ")));
@@ -110,7 +111,7 @@ void print_bash(const CLI::App& app) {
             options.insert(options.end(), names.begin(), names.end());
             const auto taken = values_of(*option);
             for (const auto& each : names) {
-                if (taken.empty() || option->get_type_size() == 0) continue;
+                if (taken.empty()) continue;
                 values += fmt::format("        \"{} {}\") values='{}' ;;\n", name, each, joined(taken, " "));
             }
         }

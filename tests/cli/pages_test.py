@@ -29,7 +29,7 @@ def all_verbs():
 
 def options_of(*verb):
     text = said(*verb, "--help").partition("\nOptions:\n")[2].partition("\n\n")[0]
-    lines = re.findall(r"^  (-[^ ]*)", text, re.MULTILINE)
+    lines = re.findall(r"^  (-[^ {]*)", text, re.MULTILINE)
     return [name for line in lines for name in line.split(",") if name.startswith("-")]
 
 
