@@ -7,7 +7,7 @@ packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
     doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools clang-tidy # and of the tests
     liblapack-test                                                    # LAPACK's own tester
-    doxygen                                                           # the reference, where every public name is to be
+    doxygen groff-base dpkg-dev                                       # the reference, the manual page, packages
     libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
     pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
     python3-pytest python3-moderngl python3-distributed               # and its tests

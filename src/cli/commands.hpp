@@ -16,6 +16,8 @@ void add_info_command(CLI::App& app);
 void add_limits_command(CLI::App& app);
 void add_lu_command(CLI::App& app);
 void add_merge_command(CLI::App& app);
+// The hidden `man` and `completion`, which print what all others say.
+void add_pages_commands(CLI::App& app);
 void add_quantiles_command(CLI::App& app);
 void add_query_command(CLI::App& app);
 void add_show_command(CLI::App& app);

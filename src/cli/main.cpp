@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
 #include "input/printable.hpp"
 #include "input/standard_files.hpp"
 #include "input/text.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/version.hpp"
 
 namespace quadmill::cli {
 
@@ -64,7 +64,7 @@ std::size_t letters_between(const std::string& a, const std::string& b) {
 
 // What to say of a word that is no verb; nothing when the verb is not what is missing. CLI11 says only that one is.
 std::optional<std::string> unknown_verb(const CLI::App& app) {
-    const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+    const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
     const auto words = app.remaining();
     if (verbs.empty() || words.empty() || words[0].starts_with('-')) return {};
     const auto& word = words[0];
@@ -82,7 +82,7 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
 int run(int argc, char** argv) {
     CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
-    app.set_version_flag("--version", std::string("quadmill ") + QUADMILL_VERSION);
+    app.set_version_flag("--version", build_facts(), "Print version, commit and how this was built, and exit");
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"
@@ -116,6 +116,7 @@ int run(int argc, char** argv) {
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
     add_bench_command(app, command_line);
+    add_pages_commands(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::RuntimeError& stop) {

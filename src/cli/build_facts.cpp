@@ -1,0 +1,22 @@
+// What is known of this build. A file of its own, since it alone is told by the build.
+#include "cli/build_facts.hpp"
+
+#include <fmt/core.h>
+
+#include "quadmill/version.hpp"
+
+namespace quadmill::cli {
+
+extern const char* const commit;
+
+std::string build_facts() {
+    return fmt::format(
+        "quadmill {}\n"
+        "commit    {}\n"
+        "loader    {}\n"
+        "compiler  {}\n"
+        "options   {}",
+        QUADMILL_VERSION, commit, QUADMILL_LOADER, QUADMILL_COMPILER, QUADMILL_OPTIONS);
+}
+
+}  // namespace quadmill::cli

@@ -1,0 +1,10 @@
+// What `quadmill --version` says: version, commit, loader of OpenGL, compiler, options of the build.
+#pragma once
+
+#include <string>
+
+namespace quadmill::cli {
+
+[[nodiscard]] std::string build_facts();
+
+}  // namespace quadmill::cli

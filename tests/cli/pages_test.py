@@ -1,0 +1,97 @@
+"""The manual page, the completion and what --version says: all made of the command's own help.
+
+usage: pages_test.py QUADMILL [unittest arguments]
+"""
+import re
+import subprocess
+import unittest
+
+from command import Command, run
+
+
+def said(*args):
+    result = run(*args)
+    assert result.returncode == 0, (args, result)
+    return result.stdout.decode()
+
+
+def verbs_of(*verb):
+    """Each verb of a verb, as its help has them."""
+    text = said(*verb, "--help").partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+    return re.findall(r"^  ([\w-]+) ", text, re.MULTILINE)
+
+
+def all_verbs():
+    for verb in verbs_of():
+        yield (verb,)
+        yield from ((verb, below) for below in verbs_of(verb))
+
+
+def options_of(*verb):
+    text = said(*verb, "--help").partition("\nOptions:\n")[2].partition("\n\n")[0]
+    lines = re.findall(r"^  (-[^ {]*)", text, re.MULTILINE)
+    return [name for line in lines for name in line.split(",") if name.startswith("-")]
+
+
+class Pages(Command):
+    def test_version_says_how_it_was_built(self):
+        self.assertRegex(said("--version"), r"\Aquadmill \d+\.\d+\.\d+\ncommit    \S+\nloader    glad \d.*OpenGL 4\.5.*\n"
+                                            r"compiler  \w+ [\d.]+\noptions   .*\n\Z")
+
+    def test_manual_has_every_verb_and_option(self):
+        page = said("man")
+        sections = dict(zip(re.findall(r"^\.SS quadmill (.*)$", page, re.MULTILINE),
+                            re.split(r"^\.S[SH] .*$", page[page.index(".SS "):], flags=re.MULTILINE)[1:]))
+        verbs = [" ".join(verb) for verb in all_verbs()]
+        self.assertGreater(len(verbs), 20)
+        self.assertEqual([verb.replace("-", r"\-") for verb in verbs], list(sections))
+        for verb in verbs:
+            section = sections[verb.replace("-", r"\-")]
+            for option in options_of(*verb.split()):
+                self.assertIn(option.replace("-", r"\-"), section, verb)
+        self.assertIn("Exit status", page)
+        # What begins with a point is a request that a manual has.
+        self.assertEqual(set(re.findall(r"^[.'](\w*)", page, re.MULTILINE)),
+                         {"TH", "SH", "SS", "TP", "PP", "nf", "fi"})
+
+    def test_manual_is_set_without_a_warning(self):
+        result = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-rLL=110n"], input=said("man").encode(),
+                                capture_output=True)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertIn(b"terasort", result.stdout)
+
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        script = self.path("completion", said("completion", "bash").encode())
+        code = ('source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _quadmill; printf "%s\\n" "${COMPREPLY[@]}"')
+        result = subprocess.run(["bash", "-euc", code, script, "quadmill", *words], capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout.split()
+
+    def test_completion_of_verbs(self):
+        self.assertEqual(self.complete(""), verbs_of())
+        self.assertNotIn("man", self.complete(""))
+        self.assertEqual(self.complete("so"), ["sort"])
+        self.assertEqual(self.complete("bench", ""), verbs_of("bench"))
+        self.assertEqual(self.complete("sort", "so"), [])  # a file
+
+    def test_completion_of_options_and_their_values(self):
+        for verb in all_verbs():
+            self.assertEqual(self.complete(*verb, "--"), [name for name in options_of(*verb) if name.startswith("--")])
+        self.assertEqual(self.complete("sort", "--or"), ["--order"])
+        self.assertEqual(self.complete("sort", "--order", ""), ["asc", "desc"])
+        self.assertEqual(self.complete("sort", "x.f32", "--engine", "b"), ["bitonic"])
+        self.assertEqual(self.complete("bench", "sort", "--what", "p"), ["pairs", "pointers"])
+        self.assertEqual(self.complete("sort", "--output", ""), [])  # a file
+        self.assertEqual(self.complete("--v"), ["--version"])
+
+    def test_zsh_has_that_of_bash(self):
+        self.assertEqual(said("completion", "zsh"),
+                         "autoload -Uz bashcompinit && bashcompinit\n" + said("completion", "bash"))
+
+    def test_another_shell_is_refused(self):
+        self.fails(2, "SHELL", "completion", "fish")
+
+
+if __name__ == "__main__":
+    unittest.main()

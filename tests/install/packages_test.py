@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The packages of a build: made by cpack, looked at, unpacked to a folder, and used from there.
+
+usage: packages_test.py BUILD_FOLDER SOURCE_FOLDER CMAKE GENERATOR
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+build, source = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+cmake, generator = sys.argv[3:5]
+
+
+def run(*args, **more):
+    result = subprocess.run([str(arg) for arg in args], capture_output=True, text=True, **more)
+    assert result.returncode == 0, f"{args}: {result.returncode}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+def check(found, what):
+    assert found, what
+
+
+with tempfile.TemporaryDirectory() as folder:
+    folder = pathlib.Path(folder)
+    # Alike but for how hard it compresses, which is what takes time.
+    run(pathlib.Path(cmake).with_name("cpack"), "--config", build / "CPackConfig.cmake", "-B", folder / "made",
+        "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", cwd=build)
+    packages = {run("dpkg-deb", "-f", deb, "Package").strip(): deb for deb in (folder / "made").glob("*.deb")}
+    shared = [name for name in packages if re.fullmatch(r"libquadmill\d+\.\d+", name)]
+    check({"quadmill", "libquadmill-dev"} | set(shared) == set(packages), packages)
+    version = re.search(r'QUADMILL_VERSION "(.*)"', (source / "include/quadmill/version.hpp").read_text())[1]
+    files = {}
+    for name, deb in packages.items():
+        fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "-f", deb).splitlines() if ": " in line)
+        check(fields["Version"] == version, fields)
+        check(fields["Architecture"] == run("dpkg", "--print-architecture").strip(), fields)
+        files[name] = {line.split(maxsplit=5)[5].lstrip(".").split(" -> ")[0]
+                       for line in run("dpkg-deb", "-c", deb).splitlines() if not line.startswith("d")}
+        check(all(file.startswith("/usr/") for file in files[name]), files[name])
+        run("dpkg-deb", "-x", deb, folder / "root")
+        if name != "libquadmill-dev":
+            check("libegl1" in fields["Depends"] and "libc6" in fields["Depends"], fields)
+        elif shared:
+            check(f"{shared[0]} (= {version})" in fields["Depends"], fields)
+    check(sum(len(names) for names in files.values()) == len(set.union(*files.values())), "a file in two packages")
+    check({"/usr/bin/quadmill", "/usr/share/man/man1/quadmill.1",
+           "/usr/share/bash-completion/completions/quadmill"} <= files["quadmill"], files["quadmill"])
+    check("/usr/include/quadmill/sort.hpp" in files["libquadmill-dev"], files["libquadmill-dev"])
+    for name in shared:
+        check(all(".so." in file for file in files[name]), files[name])
+
+    # The command, and a project that finds the library there and nowhere else.
+    usr = folder / "root/usr"
+    said = run(usr / "bin/quadmill", "--version")
+    check(said.startswith(f"quadmill {version}\n"), said)
+    libraries = next(usr.rglob("libquadmill.*")).parent
+    run(cmake, "-S", source / "tests/consumer/find_package", "-B", folder / "app", "-G", generator,
+        f"-DCMAKE_PREFIX_PATH={usr}", f"-DWANTED_VERSION={version}", "-DCMAKE_BUILD_TYPE=Debug")
+    check(f"quadmill_DIR:PATH={usr}" in (folder / "app/CMakeCache.txt").read_text(), "another library was found")
+    run(cmake, "--build", folder / "app")
+    print(run(folder / "app/consumer", env={**os.environ, "LD_LIBRARY_PATH": str(libraries)}).strip())
+print("packages:", ", ".join(sorted(packages)))
