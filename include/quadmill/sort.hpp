@@ -177,8 +177,7 @@ struct SortOptions {
     Precision precision = Precision::Native;  ///< for Engine::Pbsn
     Rounding rounding = Rounding::Refuse;     ///< under Precision::Float16
     /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the machine
-    /// has. Engine::Hybrid
-    /// sorts with two fewer beside them, or one of two.
+    /// has. Engine::Hybrid sorts with two fewer beside them, or one of two.
     unsigned threads = 0;
     /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to
     /// the CPU. 0: than the driver says is free (a software renderer, the machine).
@@ -193,17 +192,17 @@ struct SortOptions {
 
 /// Keys in a buffer object of the caller (vertices, elements, storage: any), by its OpenGL name.
 struct BufferKeys {
-    std::uint32_t buffer = 0;
-    KeyType type = KeyType::F32;
-    std::size_t offset = 0;  ///< of the first key, in bytes
-    std::size_t stride = 0;  ///< from one key to the next, in bytes; 0: they follow each other
+    std::uint32_t buffer = 0;     ///< its name
+    KeyType type = KeyType::F32;  ///< of the keys
+    std::size_t offset = 0;       ///< of the first key, in bytes
+    std::size_t stride = 0;       ///< from one key to the next, in bytes; 0: they follow each other
 };
 
 /// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
 struct TextureRegion {
-    std::uint32_t texture = 0;
-    int layer = 0;  ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
-    int x = 0, y = 0;
+    std::uint32_t texture = 0;  ///< its name
+    int layer = 0;              ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
+    int x = 0, y = 0;                    ///< the first texel
     int width = 0, height = 0;           ///< 0: up to the edge
     std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
 };

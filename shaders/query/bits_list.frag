@@ -1,5 +1,5 @@
 // Texel i: the place of set bit first + i, found from the top of a pyramid of counts down. SAMPLERS: the levels; DESCEND:
-// a call of `down` for each. After a source of words, which also says what is written: uvec2 found(int word, int bit).
+// a call of `down` for each; TOP: the level of one texel, where the CPU does not know how many bits are set. After a source of words, which also says what is written: uvec2 found(int word, int bit).
 SAMPLERS
 uniform uint first;
 uniform uint count;  // of the list
@@ -31,6 +31,10 @@ void main() {
     uint i = uint(at.y * 1024 + at.x);
     place = uvec2(0u);
     if (i >= count) return;
+#ifdef TOP
+    uvec4 counts = texel_at(TOP, 0);
+    if (first + i >= counts.x + counts.y + counts.z + counts.w) return;
+#endif
     uint rest = first + i;
     int node = 0;
     DESCEND

@@ -6,6 +6,8 @@
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
+#include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/host_rows.hpp"
 #include "query/gpu/matcher.hpp"
 #include "query/run/engines.hpp"
 #include "query/run/executor.hpp"
@@ -89,6 +91,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     Engines engines;
     std::optional<Sorter> sorter;
     std::optional<Matcher> matcher;
+    std::optional<HostRows> host_rows;
 };
 
 struct PendingCount::State {
@@ -387,6 +390,79 @@ std::uint64_t Selection::count() const {
 
 std::vector<std::uint64_t> Selection::rows() const {
     return state_->processor->within("Selection::rows", [&] { return state_->opened.columns->rows(*state_->bits); });
+}
+
+// Hands the words of a selection, on the GPU, to `write`.
+template <class Write>
+static void write_for_host(const char* function, const Selection::State& selection, const Write& write) {
+    auto& processor = *selection.processor;
+    if (!processor.context) {
+        throw InvalidArgument(std::string(function) +
+                              ": this processor has no context; make it with the one that the object is of");
+    }
+    processor.within(function, [&] {
+        auto columns = selection.opened.columns;
+        auto bits = selection.bits;
+        if (selection.opened.engine == QueryEngine::Cpu) {
+            const auto words = columns->words(*bits);
+            columns = processor.engines.get(QueryEngine::Bitmap).open(selection.opened.table, {});
+            bits = columns->bits_of(words);
+        }
+        const auto* const textures = columns->textures();
+        if (!textures) {
+            throw InvalidArgument(std::string(function) + ": " + std::to_string(selection.opened.table->rows) +
+                                  " rows are more than a texture holds; select parts of the table");
+        }
+        auto& device = *detail::Access::of(*processor.context);
+        if (!processor.host_rows) processor.host_rows.emplace(device);
+        write(device, *processor.host_rows, SelectedWords{BitmapColumns::texture(*bits), textures->shape()});
+        return 0;
+    });
+}
+
+// The buffer, with room for so many words from that byte on.
+static gl::HostBuffer buffer_for(gl::Device& device, const char* function, const char* what, std::uint32_t id,
+                                 std::size_t offset, std::size_t words) {
+    gl::HostBuffer buffer(device, id, function, what);
+    if (offset % 4 == 0 && offset <= buffer.bytes() && words <= (buffer.bytes() - offset) / 4) return buffer;
+    throw InvalidArgument(std::string(function) + ": " + std::to_string(words) + " words of 32 bits from byte " +
+                          std::to_string(offset) + " on, a multiple of 4, do not fit into " + what + ", which has " +
+                          std::to_string(buffer.bytes()) + " bytes");
+}
+
+void Selection::write_bits(std::uint32_t texture) const {
+    constexpr const char* function = "Selection::write_bits";
+    write_for_host(function, *state_, [&](gl::Device& device, HostRows& rows, const SelectedWords& words) {
+        const auto to = gl::host_texture(device, texture, {gl::Format::R32ui}, function, "the texture of bits");
+        const auto texels = product(to.width(), to.height());
+        if (texels < words.shape.words_in_use()) {
+            throw InvalidArgument(std::string(function) + ": " + std::to_string(words.shape.rows) + " rows take " +
+                                  std::to_string(words.shape.words_in_use()) + " texels, and the texture has " +
+                                  std::to_string(texels));
+        }
+        const gl::PlainAccess plain(device, to);
+        using detail::sort::IndexWrite;
+        rows.write_bits(words, plain.texture(), plain.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn);
+    });
+}
+
+void Selection::write_count(std::uint32_t buffer, std::size_t offset) const {
+    constexpr const char* function = "Selection::write_count";
+    write_for_host(function, *state_, [&](gl::Device& device, HostRows& rows, const SelectedWords& words) {
+        rows.write_count(words, buffer_for(device, function, "the buffer of the count", buffer, offset, 1), offset);
+    });
+}
+
+void Selection::write_rows(std::uint32_t index, std::size_t index_offset, std::uint32_t count,
+                           std::size_t count_offset) const {
+    constexpr const char* function = "Selection::write_rows";
+    write_for_host(function, *state_, [&](gl::Device& device, HostRows& rows, const SelectedWords& words) {
+        const auto list = buffer_for(device, function, "the buffer of rows", index, index_offset, words.shape.rows);
+        const auto total = buffer_for(device, function, "the buffer of the count", count, count_offset, 1);
+        if (index == count && count_offset + 4 > index_offset && count_offset < index_offset + 4 * words.shape.rows)
+            throw InvalidArgument(std::string(function) + ": the rows would lie over their count; give another offset");
+        rows.write_rows(words, list, index_offset, total, count_offset);
+    });
 }
 
 }  // namespace quadmill

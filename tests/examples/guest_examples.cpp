@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <quadmill/context.hpp>
+#include <quadmill/query.hpp>
 #include <quadmill/sort.hpp>
 #include <vector>
 
@@ -64,5 +65,30 @@ TEST_CASE("sort.hpp: buffers and regions") {
     const auto depths = single.id();
     sorter.sort_texture({.texture = depths, .count = n}, {.texture = depths, .count = n});
     gl.DeleteBuffers(3, buffers.data());
+    CHECK(gl.GetError() == GL_NO_ERROR);
+}
+
+TEST_CASE("query.hpp: selections for the host") {
+    auto context = Context::headless();
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    const test::HostTexture bits(context, GL_R32UI, 4, 4);
+    std::array<GLuint, 2> buffers{};
+    gl.CreateBuffers(2, buffers.data());
+    for (const auto buffer : buffers) gl.NamedBufferStorage(buffer, 400, nullptr, 0);
+    const auto [elements, command] = buffers;
+    const auto mask = bits.id();
+    Table table;
+    table.add("x", std::vector<float>(100, 1));
+    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap});
+    const auto chosen = processor.select(table, column("x") > 0.0);
+    // clang-format off
+    chosen.write_bits(mask);  // if ((texelFetch(mask, ...).x >> (row & 31) & 1u) != 0u) ...
+    chosen.write_rows(elements, 0, command);  // command.count; the rest of the command is the caller's
+    // clang-format on
+    std::uint32_t count = 0;
+    gl.GetNamedBufferSubData(command, 0, 4, &count);
+    CHECK(count == 100);
+    gl.DeleteBuffers(2, buffers.data());
     CHECK(gl.GetError() == GL_NO_ERROR);
 }

@@ -26,7 +26,7 @@ void fit(gl::Device& device, pass::Target& target, gl::Format format, int width,
     target = pass::Target(device, format, width, height);
 }
 
-std::uint64_t BitList::count(const BitWords& words) {
+const gl::Texture& BitList::count_on_gpu(const BitWords& words) {
     const auto level = [&](std::size_t i, std::size_t texels) -> const pass::Target& {
         if (levels_.size() == i) levels_.emplace_back();
         const auto width = std::min(std::bit_ceil(texels), std::size_t{list_width});
@@ -48,21 +48,28 @@ std::uint64_t BitList::count(const BitWords& words) {
                    {&levels_[levels - 1].texture}, {{"texels", static_cast<int>(below)}});
     }
     levels_.resize(levels);
-    back_.request(device_, levels_.back().texture);
+    return levels_.back().texture;
+}
+
+std::uint64_t BitList::count(const BitWords& words) {
+    back_.request(device_, count_on_gpu(words));
     std::array<std::uint32_t, 4> counts{};
     std::memcpy(counts.data(), back_.wait().data(), sizeof counts);
     return std::uint64_t{counts[0]} + counts[1] + counts[2] + counts[3];
 }
 
-void BitList::draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target) {
+void BitList::draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target,
+                   Length length) {
     std::string samplers = "\n#define SAMPLERS", descend = "\n#define DESCEND";
     for (auto level = levels_.size(); level-- > 0;) {
         const auto name = "texture" + std::to_string(level + 1);
         samplers += " uniform highp usampler2D " + name + ";";
         descend += " node = down(" + name + ", node, rest);";
     }
-    const auto& program =
-        programs_.get("query/bits_list.frag", shaders::query_bits_list_frag, words.glsl + samplers + descend + "\n");
+    const auto& program = programs_.get(
+        "query/bits_list.frag", shaders::query_bits_list_frag,
+        words.glsl + samplers + descend +
+            (length == Length::OnGpu ? "\n#define TOP texture" + std::to_string(levels_.size()) : "") + "\n");
     auto uniforms = words.uniforms;
     uniforms.set({{"first", static_cast<unsigned>(first)}, {"count", static_cast<unsigned>(n)}});
     gl::Pass pass{.name = "list bits",

@@ -32,9 +32,14 @@ class BitList {
     BitList(gl::Device& device, pass::Programs& programs) : device_(device), programs_(programs) {}
     // How many bits are set; waits for the GPU. Pre: below 2^32, a session is open.
     [[nodiscard]] std::uint64_t count(const BitWords& words);
+    // The same without waiting: the texel's channels add up to the count.
+    const gl::Texture& count_on_gpu(const BitWords& words);
     // Draws entries [first, first + n) of the list of the words last counted, over all of the target. Pre: an RG32UI or
-    // R32UI target (which has found().x), list_width wide.
-    void draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target);
+    // R32UI target (which has found().x), list_width wide. By what the CPU knows, there are so many; or else there may be
+    // fewer, and zeros follow them.
+    enum class Length { Known, OnGpu };
+    void draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target,
+              Length length = Length::Known);
 
   private:
     gl::Device& device_;

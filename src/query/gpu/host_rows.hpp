@@ -1,0 +1,40 @@
+// Selected rows for the host: as bits in its texture, or listed in its buffers. Nothing of them crosses to the CPU.
+#pragma once
+
+#include <cstddef>
+
+#include "gl/host_buffer.hpp"
+#include "pass/programs.hpp"
+#include "query/gpu/bit_list.hpp"
+#include "query/gpu/key_textures.hpp"
+#include "sort/host_argsort.hpp"
+
+namespace quadmill::detail::query {
+
+// Words of a selection as the engines of the GPU have them.
+struct SelectedWords {
+    const gl::Texture& texture;
+    Shape shape;
+};
+
+// Pre of every call: a session is open.
+class HostRows {
+  public:
+    explicit HostRows(gl::Device& device) : device_(device), programs_(device), list_(device, programs_) {}
+
+    // The words to the first texels of an R32UI texture, row after row. Pre: they fit.
+    void write_bits(const SelectedWords& rows, const gl::Texture& to, sort::IndexWrite how);
+    // How many rows there are, 32 bits, to that byte of the buffer.
+    void write_count(const SelectedWords& rows, const gl::HostBuffer& to, std::size_t offset);
+    // That, and the numbers of the rows, ascending, 32 bits each, and zeros up to the number of the table's rows.
+    void write_rows(const SelectedWords& rows, const gl::HostBuffer& index, std::size_t index_offset,
+                    const gl::HostBuffer& count, std::size_t count_offset);
+
+  private:
+    gl::Device& device_;
+    pass::Programs programs_;
+    BitList list_;
+    pass::Target total_, piece_;
+};
+
+}  // namespace quadmill::detail::query
