@@ -574,10 +574,13 @@ class WithoutOpenGL(Command):
         self.fails(1, "no EGL", "sort", "--engine", "pbsn", stdin=floats([1]), env=self.without_egl())
 
     def test_auto_and_cpu_go_on(self):
-        data = halves([random.Random(7).randrange(-2048, 2049) for _ in range(1 << 17)] * 32)
-        expected = run("sort", "--type", "f16", "--engine", "cpu", stdin=data).stdout
+        # So many that one thread takes longer than opening a context does.
+        source = random.Random(7)
+        data = array.array("q", [source.randrange(-2048, 2049) for _ in range(1 << 17)] * 40).tobytes()
+        how = ["--type", "i64", "--threads", "1", "--with-index", self.path("index")]
+        expected = run("sort", *how, "--engine", "cpu", stdin=data).stdout
         for engine in ("auto", "cpu"):
-            result = run("sort", "--type", "f16", "--engine", engine, stdin=data, env=self.without_egl())
+            result = run("sort", *how, "--engine", engine, stdin=data, env=self.without_egl())
             self.assertEqual((result.returncode, result.stdout == expected), (0, True))
             self.assertEqual(b"on the CPU" in result.stderr, engine == "auto")
 

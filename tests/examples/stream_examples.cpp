@@ -51,7 +51,7 @@ TEST_CASE("README: streams") {
     Quantiles<float> other({.eps = 0.0001});
     other.add(values);
     // clang-format off
-// Streams; quadmill::summary has these without any OpenGL, sorting by std::sort.
+// Streams; quadmill::summary has these without any OpenGL, sorting on CPU threads.
 quadmill::Quantiles<float> latencies({.eps = 0.0001}, quadmill::window_sorter(context));
 latencies.add(values);                   // again and again
 auto p99 = latencies.quantile(0.99);     // p99.value, p99.rank_lower, p99.rank_upper
