@@ -201,8 +201,8 @@ struct BufferKeys {
 /// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
 struct TextureRegion {
     std::uint32_t texture = 0;  ///< its name
-    int layer = 0;              ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
-    int x = 0, y = 0;                    ///< the first texel
+    int layer = 0;     ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
+    int x = 0, y = 0;  ///< the first texel
     int width = 0, height = 0;           ///< 0: up to the edge
     std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
 };
