@@ -325,9 +325,9 @@ enum class Execution {
 /// From where QueryEngine::Auto and JoinMethod::Auto take the GPU, for tables in memory that are asked many times.
 /// `quadmill tune` measures them.
 struct QueryCrossings {
-    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();  ///< the GPU never wins
-    std::uint64_t rows = never;                                                        ///< of a table
-    std::uint64_t rank_rows = never;  ///< and for quantiles and k-th values
+    static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< the GPU never wins
+    std::uint64_t rows = never;                                ///< of a table
+    std::uint64_t rank_rows = never;                           ///< and for quantiles and k-th values
     /// Nested loops on the GPU join l rows with r for at most so many comparisons a row: l r / (l + r); 0: never.
     std::uint64_t join_comparisons = 0;
     /// What two comparisons of a column take by Depth, over what they take by Bitmap, of many rows; 0: as on an H100.

@@ -156,7 +156,7 @@ struct MergeOptions {
 /// From how many keys on Engine::Auto takes the GPU; `never` where the CPU always wins. Each is about keys of 16, 32 and
 /// 64 bits. `quadmill tune` measures them.
 struct SortCrossings {
-    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();  ///< the GPU never wins
+    static constexpr std::size_t never = ~std::size_t{0};  ///< the GPU never wins
     /// A number of keys for each width of them.
     struct ByWidth {
         std::size_t bits16 = never, bits32 = never, bits64 = never;  ///< keys of so many bits

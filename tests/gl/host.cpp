@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "quadmill/error.hpp"
+
 namespace quadmill::test {
 
 namespace {
