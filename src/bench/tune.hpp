@@ -16,8 +16,8 @@ namespace quadmill::detail::bench {
 
 // How long the CPU and the GPU took for so many; and Engine::Hybrid, where it was asked.
 struct TunePoint {
-    std::size_t n;
-    double cpu_ms, gpu_ms;
+    std::size_t n = 0;
+    double cpu_ms = 0, gpu_ms = 0;
     std::optional<double> hybrid_ms{};
 };
 // From where on the second of two wins: between the last of the points where it lost and the first of those, to the end,

@@ -14,7 +14,7 @@ struct alignas(16) Wide {
     bool operator==(const Wide&) const = default;
     std::strong_ordering operator<=>(const Wide& other) const {
         const auto by_high = high <=> other.high;
-        return by_high != 0 ? by_high : low <=> other.low;
+        return std::is_neq(by_high) ? by_high : low <=> other.low;
     }
 };
 

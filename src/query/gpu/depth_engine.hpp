@@ -131,7 +131,7 @@ class DepthColumns final : public Columns {
     static void add_runs(gl::Pass& pass, const GpuColumn::Depths& depths);
     void start(std::uint8_t level);
     struct Test {
-        int level;  // of the clause; 0: between two, or of none
+        int level = 0;  // of the clause; 0: between two, or of none
         std::optional<gl::StencilTest> stencil{};
         std::optional<gl::Compare> depth{};
         std::uint32_t code = 0;

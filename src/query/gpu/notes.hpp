@@ -30,7 +30,7 @@ struct QueryNote {
         Combine,   // of two selections
         Count,     // counts the rows of `selection`, a number for each few words
         AddUp,     // adds up such numbers
-    } act;
+    } act = Act::Load;
     // Passes of the depth engine have these:
     int clause = 0;                     // of the conjunction, from 1; 0: none, or between two
     const DepthHolds* depth = nullptr;  // what is there for a test, or after a load
