@@ -480,6 +480,7 @@ void Poison::old_state() {
     gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     for (const GLenum name : Enums{GL_UNPACK_SKIP_ROWS, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ROW_LENGTH})
         gl_.PixelStorei(name, 0);
+    gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
     gl_.PolygonStipple(stipple.data());
     gl_.PopClientAttrib();
     for (const GLenum face : Enums{GL_FRONT, GL_BACK})
