@@ -51,14 +51,14 @@ void require_version(const Api& gl, const std::string& version) {
 }
 
 // In the compatibility profile of NVIDIA's driver (580.159.04), which has the imaging subset, sorts by blending came out
-// wrong, and not by this library's doing as far as is known. Mesa has a compatibility profile without that subset.
+// wrong, for a reason that was not found. Mesa has a compatibility profile without that subset.
 void require_right_blending(const Api& gl) {
     GLint profile = 0;
     gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
     if ((static_cast<GLuint>(profile) & GLuint{GL_CONTEXT_COMPATIBILITY_PROFILE_BIT}) == 0 || !gl.ARB_imaging) return;
     throw ContextError(
-        "this context is of the compatibility profile, with GL_ARB_imaging, where this driver was found to blend "
-        "wrongly. Ask for the core profile before the context is made: with GLFW, glfwWindowHint(GLFW_OPENGL_PROFILE, "
+        "this context is of the compatibility profile, with GL_ARB_imaging, where sorts by blending came out "
+        "wrong. Ask for the core profile before the context is made: with GLFW, glfwWindowHint(GLFW_OPENGL_PROFILE, "
         "GLFW_OPENGL_CORE_PROFILE); with SDL, SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, "
         "SDL_GL_CONTEXT_PROFILE_CORE); with Qt, QSurfaceFormat::setProfile(QSurfaceFormat::CoreProfile) on the default "
         "format, before the QApplication; GTK's contexts are of it already");
