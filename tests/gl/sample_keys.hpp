@@ -10,27 +10,16 @@
 
 #include "gl/state_poison.hpp"
 #include "quadmill/sort.hpp"
+#include "sort/data.hpp"
 
 namespace quadmill::test {
 
 enum class Specials { None, Some };
 
-// Normal numbers, infinities and ties; and with Specials::Some now and then what blending cannot order.
+// Numbers, infinities and ties; and with Specials::Some now and then what blending cannot order.
 template <class Float>
 std::vector<Float> sample_keys(Random& random, std::size_t n, Specials specials) {
-    std::vector<Float> keys(n);
-    for (auto& key : keys) {
-        float value = random.flag() ? random.real(-100, 100) : static_cast<float>(random.number(-5, 5));
-        const int special = random.number(0, 19);
-        if (special == 0) value = random.flag() ? INFINITY : -INFINITY;
-        if (special == 1 && specials == Specials::Some) value = random.one_of({NAN, -0.0F, 1e-41F, -NAN});
-        if constexpr (std::is_same_v<Float, float>) {
-            key = value;
-        } else {
-            key = Half::nearest(value);
-        }
-    }
-    return keys;
+    return make<Float>(specials == Specials::Some ? "mixed with specials" : "mixed", n, random.bits());
 }
 
 // The keys in the library's order, by std::sort; window 0 for all of them.

@@ -5,12 +5,19 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <map>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "cpu/sample_keys.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill::test {
@@ -67,18 +74,34 @@ inline const std::vector<std::string>& distributions() {
     return names;
 }
 
-inline Half as(const Half* /*type*/, float value) {
-    return Half::nearest(value);
+template <class Float>
+Float as(float value) {
+    if constexpr (std::is_same_v<Float, Half>) {
+        return Half::nearest(value);
+    } else {
+        return value;
+    }
 }
-inline float as(const float* /*type*/, float value) {
-    return value;
+
+// What benches sort, too; nothing for other names.
+template <class Float>
+std::optional<std::vector<Float>> sample(const std::string& name, std::size_t n, std::uint64_t seed) {
+    using enum detail::cpu::Distribution;
+    static const std::map<std::string, detail::cpu::Distribution> known{
+        {"uniform", Uniform}, {"gauss", Gauss}, {"sorted", Sorted}, {"reversed", Reversed},
+        {"nearly", Nearly},   {"few", Dup},     {"equal", Equal}};
+    const auto found = known.find(name);
+    if (found == known.end()) return {};
+    std::vector<Float> keys(n);
+    detail::cpu::KeyBuffer buffer(Keys(std::span(keys)).type(), found->second, n, seed);
+    if (n > 0) std::memcpy(keys.data(), buffer.keys().data(), n * sizeof(Float));
+    return keys;
 }
 
 template <class Float>
 std::vector<Float> make(const std::string& name, std::size_t n, std::uint64_t seed) {
+    if (auto plain = sample<Float>(name, n, seed)) return *std::move(plain);
     std::mt19937_64 random(seed);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    std::normal_distribution<float> gauss(0, 100);
     constexpr bool wide = sizeof(Float) == 4;
     const auto any = [&]() -> Float {
         if constexpr (wide) {
@@ -115,14 +138,7 @@ std::vector<Float> make(const std::string& name, std::size_t n, std::uint64_t se
     const auto fill = [&](auto value) {
         for (auto& key : keys) key = value();
     };
-    const auto real = [&](auto value) { fill([&] { return as(static_cast<const Float*>(nullptr), value()); }); };
-    if (name == "gauss") {
-        real([&] { return gauss(random); });
-    } else if (name == "few") {
-        real([&] { return static_cast<float>(random() % 5); });
-    } else if (name == "equal") {
-        real([&] { return 42.0F; });
-    } else if (name == "any bits") {
+    if (name == "any bits") {
         fill(any);
     } else if (name == "specials") {
         fill([&] { return special[random() % special.size()]; });
@@ -137,13 +153,16 @@ std::vector<Float> make(const std::string& name, std::size_t n, std::uint64_t se
         });
     } else if (name == "infinities") {
         fill([&] { return special[7 + random() % 3]; });
-    } else {
-        real([&] { return uniform(random); });
-    }
-    if (name == "sorted" || name == "nearly") reference_sort(keys.data(), keys.data() + n, Order::Ascending);
-    if (name == "reversed") reference_sort(keys.data(), keys.data() + n, Order::Descending);
-    if (name == "nearly") {
-        for (std::size_t i = 0; i + 1 < n; i += 7) std::swap(keys[i], keys[std::min(n - 1, i + random() % 8)]);
+    } else {  // "mixed", "mixed with specials": numbers with ties, now and then an infinity, or what has no order
+        const bool specials = name == "mixed with specials";
+        const auto some = sample<Float>("uniform", n, seed).value();
+        std::size_t i = 0;
+        fill([&] {
+            const auto one = random() % 20;
+            const auto number = random() % 2 == 0 ? some[i] : as<Float>(static_cast<float>(random() % 11) - 5);
+            ++i;
+            return one == 0 ? special[7 + random() % 2] : one == 1 && specials ? special[random() % 15] : number;
+        });
     }
     return keys;
 }
