@@ -16,11 +16,6 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-Context context() {
-    static const auto opened = Context::headless();
-    return opened;
-}
-
 // The factors of one of many, as those of a single matrix.
 Factors factors_of(const BatchFactors& all, std::size_t system, std::size_t n) {
     const auto part = [&](const auto& values, std::size_t size) {

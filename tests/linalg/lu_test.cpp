@@ -20,11 +20,6 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-Context context() {
-    static const auto opened = Context::headless();
-    return opened;
-}
-
 struct Way {
     const char* name;
     LuOptions options;

@@ -11,6 +11,12 @@
 
 namespace quadmill::test {
 
+// One for all tests.
+inline Context context() {
+    static const auto opened = Context::headless();
+    return opened;
+}
+
 struct Matrix {
     std::size_t rows, columns;
     std::vector<float> values = std::vector<float>(rows * columns);

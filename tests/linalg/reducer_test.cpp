@@ -16,11 +16,6 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-Context context() {
-    static const auto opened = Context::headless();
-    return opened;
-}
-
 const std::vector<std::pair<std::size_t, std::size_t>> shapes{
     {0, 0}, {0, 3}, {1, 1}, {1, 2}, {3, 1}, {63, 1}, {1, 64}, {65, 2}, {16, 1024}, {37, 129}, {1025, 17}, {300, 300}};
 
