@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Proves the picture of rooms in docs/design.md: every include between folders is an arrow that ROOMS allows, arrows
-have no circle, and only src/gl includes OpenGL.
+have no circle, only src/gl includes OpenGL, and the namespace of src/ROOM is quadmill::detail::ROOM.
 
     tests/rooms.py          checks; prints what is wrong, exit status 1
     tests/rooms.py --draw   prints the arrows that there are, and how many includes each is made of
@@ -36,6 +36,8 @@ ROOMS = {
 }
 # What stands on no other room's shoulders: public headers name no room at all.
 OUTSIDE = re.compile(r'#include [<"](quadmill_glad|glad|GL|EGL|GLFW)/')
+# Apart from public names, and from other rooms' that are declared only.
+NAMESPACE = re.compile(r"^namespace quadmill::([a-z_:]+) \{\n(?!(?:(?:class|struct) \w+;\n)+\})", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/[^"]*"', re.MULTILINE)
 
 
@@ -91,6 +93,10 @@ def mistakes():
         for file in sources(ROOT / folder):
             if room_of(file) != "gl" and OUTSIDE.search(file.read_text()):
                 yield f"{file.relative_to(ROOT)} includes OpenGL, which only src/gl may"
+    for file in sources(ROOT / "src"):
+        for name in NAMESPACE.findall(file.read_text()):
+            if name != "detail" and name.split("::")[:2] != ["detail", room_of(file)]:
+                yield f"{file.relative_to(ROOT)} has the namespace quadmill::{name}, not that of its room"
 
 
 def main():

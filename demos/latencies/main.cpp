@@ -151,8 +151,8 @@ int run(std::span<char*> words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    quadmill::cli::open_standard_files();
+    quadmill::detail::input::open_standard_files();
     const int status = run({argv, static_cast<std::size_t>(argc)});
-    if (status != 0 || quadmill::cli::standard_output_is_written()) return status;
+    if (status != 0 || quadmill::detail::input::standard_output_is_written()) return status;
     return fail("write", "standard output");
 }

@@ -91,7 +91,7 @@ void Bodies::upload(const std::vector<Body>& bodies) {
 void Bodies::find_accelerations() {
     fill(device_, "forces", programs_.get("nbody/forces.frag", shaders::nbody_forces_frag), columns_->source(),
          {&places_.now.texture}, {{"count", count_}, {"softening", softening_ * softening_}});
-    accelerations_ = &(*columns_)(device_, programs_, pass::FoldRule("SUMS"));
+    accelerations_ = &(*columns_)(device_, programs_, pass::FoldRule(pass::FoldBy::Sums));
 }
 
 void Bodies::add(pass::PingPong& to, const gl::Texture& rate, float step) {

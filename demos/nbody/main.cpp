@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     demo::add_simulation_options(app, options.simulation);
     app.add_option("--bodies", options.bodies, "How many")->check(CLI::Range(1, 16384))->capture_default_str();
     app.add_option("--step", options.step, "Of time, the middle's mass and the disk's radius being 1")
-        ->check(quadmill::cli::number_from(1e-6, 0.1))
+        ->check(quadmill::detail::input::number_from(1e-6, 0.1))
         ->capture_default_str();
     app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
     return demo::run_program(app, argc, argv, [&] {

@@ -28,16 +28,16 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--x", options.axes.x, "The column to the right")->type_name("NAME");
     app.add_option("--y", options.axes.y, "The column up")->type_name("NAME");
     app.add_option("--engine", options.engine, "What counts (default: depth)")
-        ->transform(quadmill::cli::one_of(quadmill::cli::watched_query_words));
+        ->transform(quadmill::detail::input::one_of(quadmill::detail::show::watched_query_words));
     demo::add_picture_options(app, options.pictures, "The passes of a query, then as many of a sweep");
 }
 
 quadmill::Table table_of(const Options& options) {
     if (options.file.empty()) return demo::make_houses(options.rows, options.seed);
-    const quadmill::cli::CsvFile file(options.file, ',');
-    quadmill::cli::CsvColumns all(file.names().unique.size());
+    const quadmill::detail::input::CsvFile file(options.file, ',');
+    quadmill::detail::input::CsvColumns all(file.names().unique.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    return quadmill::cli::filled(file.table(all, 0));
+    return quadmill::detail::input::filled(file.table(all, 0));
 }
 
 demo::Explorer explorer(quadmill::Context context, const Options& options) {

@@ -12,8 +12,8 @@
 
 namespace {
 
-using quadmill::cli::one_of;
-using quadmill::cli::watched_words;
+using quadmill::detail::input::one_of;
+using quadmill::detail::show::watched_words;
 
 struct Options {
     demo::show::Request request;
@@ -23,7 +23,7 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-    quadmill::cli::add_watch_options(app, options.request);
+    quadmill::detail::show::add_watch_options(app, options.request);
     app.add_option("--race", options.race, "A second engine beside it, at the same number of passes")
         ->transform(one_of(watched_words));
     demo::add_picture_options(app, options.pictures, "So many, evenly spaced (default: one a step)");

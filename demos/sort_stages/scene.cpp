@@ -35,7 +35,7 @@ Names size_names() {
 
 Names distribution_names() {
     Names names;
-    for (const auto& [word, distribution] : quadmill::cli::distribution_words) names.push_back(word);
+    for (const auto& [word, distribution] : quadmill::detail::input::distribution_words) names.push_back(word);
     return names;
 }
 

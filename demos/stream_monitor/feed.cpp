@@ -23,15 +23,15 @@ Reader::~Reader() {
     less_.notify_all();
     input_.stop();
     thread_.join();
-    quadmill::cli::note_skipped("stream_monitor", skipped_);
+    quadmill::detail::input::note_skipped("stream_monitor", skipped_);
 }
 
 void Reader::read() {
     std::exception_ptr failure;
     try {
         const auto take = [this](std::span<const float> values) { put(values); };
-        quadmill::cli::read_stream<float, float>(input_, reading_, {"32-bit float"}, quadmill::cli::parse_exact,
-                                                 skipped_, take);
+        quadmill::detail::input::read_stream<float, float>(input_, reading_, {"32-bit float"},
+                                                           quadmill::detail::input::parse_exact, skipped_, take);
     } catch (...) {
         failure = std::current_exception();
     }

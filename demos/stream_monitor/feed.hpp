@@ -47,14 +47,14 @@ class MadeUp : public Feed {
     int interrupt_status() override { return interrupt_.status(); }
 
   private:
-    quadmill::cli::Interrupt interrupt_;
+    quadmill::detail::input::Interrupt interrupt_;
     Drift drift_;
     std::vector<float> values_;
 };
 
-using quadmill::cli::BadInput;
-using quadmill::cli::Form;
-using quadmill::cli::Reading;
+using quadmill::detail::input::BadInput;
+using quadmill::detail::input::Form;
+using quadmill::detail::input::Reading;
 
 // A file, or standard input for "-". A thread of its own reads ahead, up to a bound; then it waits, and so does in the
 // end who writes the stream. Nothing is lost.
@@ -76,8 +76,8 @@ class Reader : public Feed {
     void put(std::span<const float> values);
 
     Reading reading_;
-    quadmill::cli::StreamInput input_;
-    quadmill::cli::Skipped skipped_;
+    quadmill::detail::input::StreamInput input_;
+    quadmill::detail::input::Skipped skipped_;
     std::mutex mutex_;
     std::condition_variable more_, less_;  // values waiting
     std::vector<float> waiting_;

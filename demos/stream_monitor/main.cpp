@@ -19,8 +19,8 @@ namespace {
 
 namespace show = demo::show;
 using demo::Feed;
-using quadmill::cli::count_up_to;
-using quadmill::cli::number_from;
+using quadmill::detail::input::count_up_to;
+using quadmill::detail::input::number_from;
 
 struct Options {
     std::string input;
@@ -36,7 +36,7 @@ void add_options(CLI::App& app, Options& options) {
     auto* file =
         app.add_option("FILE", options.input,
                        "32-bit floats, raw and little-endian; - is standard input. Without it, a stream is made up");
-    quadmill::cli::add_form_options(app, options.reading, "Input is text, one number a line")->needs(file);
+    quadmill::detail::input::add_form_options(app, options.reading, "Input is text, one number a line")->needs(file);
     auto& monitor = options.watching.monitor;
     app.add_option("--window", monitor.window, "Only the last N values count")
         ->transform(count_up_to(std::uint64_t{1} << 30U))
@@ -52,7 +52,7 @@ void add_options(CLI::App& app, Options& options) {
         ->transform(count_up_to(std::uint64_t{1} << 30U))
         ->type_name("K");
     app.add_option("--engine", options.watching.engine, "Who sorts (default: auto)")
-        ->transform(quadmill::cli::one_of(quadmill::cli::engine_words));
+        ->transform(quadmill::detail::input::one_of(quadmill::detail::input::engine_words));
     app.add_option("--seed", options.seed, "Of the stream that is made up")->capture_default_str();
     app.add_option("--speed", options.watching.speed,
                    "In the window, values a second at most (default: 200,000 of a made-up stream, else as they come)")

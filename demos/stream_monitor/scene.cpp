@@ -14,7 +14,7 @@ namespace demo {
 namespace {
 
 using State = show::MonitorModel::State;
-using quadmill::cli::engine_words;
+using quadmill::detail::input::engine_words;
 
 // What can be chosen of a number, in order, and the one that is so far.
 template <class T>

@@ -74,7 +74,7 @@ Water::Water(const quadmill::Context& context, const Pond& pond)
 const gl::Texture& Water::fastest_wave() {
     const auto& speeds = programs_.get("waves/speeds.frag", shaders::waves_speeds_frag, shaders::waves_water_glsl);
     fill(device_, "speeds", speeds, speeds_->source(), {&cells_.now.texture}, {{"size", glm::ivec2(width_, height_)}});
-    return (*speeds_)(device_, programs_, pass::FoldRule("MOST"));
+    return (*speeds_)(device_, programs_, pass::FoldRule(pass::FoldBy::Most));
 }
 
 void Water::advance(int steps) {
@@ -94,7 +94,7 @@ Pond Water::read() {
 Cell Water::sum() {
     const gl::Scope scope(device_, "Water::sum");
     gl::copy(device_, "take cells", cells_.now.texture, sums_->source().texture);
-    return texels_of(device_, (*sums_)(device_, programs_, pass::FoldRule("SUMS"))).front();
+    return texels_of(device_, (*sums_)(device_, programs_, pass::FoldRule(pass::FoldBy::Sums))).front();
 }
 
 }  // namespace demo

@@ -24,7 +24,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
         std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), what);
         return status;
     };
-    quadmill::cli::open_standard_files();
+    quadmill::detail::input::open_standard_files();
     try {
         app.parse(argc, argv);
         work();
@@ -37,7 +37,9 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
     } catch (const std::exception& error) {
         return say(error.what(), failed);
     }
-    return quadmill::cli::standard_output_is_written() ? 0 : say("cannot write standard output to its end", failed);
+    return quadmill::detail::input::standard_output_is_written()
+               ? 0
+               : say("cannot write standard output to its end", failed);
 }
 
 }  // namespace demo

@@ -249,10 +249,10 @@ struct SortStats {
 /// - Pbsn: on the GPU at most 4 textures of PbsnOptions::max_texels texels (of 16 bytes, 8 for 16-bit floats) and as
 ///   much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
 /// - Merge: on the GPU a little more than three times the bytes of the keys, five times with an index, and staging
-///   memory for the keys and for the result, where each window or segment counts as a multiple of 64 32-bit keys. By
-///   subgroups, up to 3.7 and 6.2 times, where a window counts as a power of two, or as a multiple of 1,024 keys (of 512
-///   with an index, or of 64 bits); on
-///   the CPU no copy of the keys, but up to 56 bytes a window or segment, and 8 for each 64 keys of them.
+///   memory for the keys and for the result, where each window or segment counts as a multiple of 64 32-bit keys;
+///   with MergeKernel::Subgroup up to 3.7 times, 6.2 with an index, and a window counts as a power of two or a multiple
+///   of 1,024 keys (512 with an index, or of 64 bits).
+///   On the CPU no copy of the keys, but up to 56 bytes a window or segment, and 8 for each 64 keys of them.
 /// - Bitonic: on the GPU the keys (and the index) once, and twice what it sorts: words of 32 bits (of 16 for keys of 16
 ///   bits), each window, or all keys, padded to a power of two of at least 4.
 /// - Hybrid: on the GPU what Merge takes for the keys that are sorted there, at most 2^26 or one segment at once; on

@@ -28,15 +28,15 @@ class QUADMILL_API WindowSorter {
     virtual void finish() = 0;
     /// How many batches may be under way at once.
     [[nodiscard]] virtual std::size_t depth() const = 0;
-    /// Bytes of a batch that keep it busy.
+    /// The preferred batch size in bytes: as many as keep it busy.
     [[nodiscard]] virtual std::size_t batch_bytes() const = 0;
-    /// Windows of a batch that keep it busy, where they are long.
+    /// The preferred number of windows in a batch, where they are long: as many as keep it busy.
     [[nodiscard]] virtual std::size_t batch_windows() const { return 1; }
     /// Values that a summary with that eps sorts at once by default: so many that what it takes from a window is little
     /// beside sorting it, but not so many that a stream has few windows. 128 / eps, from 2^12 to 2^23, or 16 / eps
     /// where that is more, up to 2^24; powers of two, rounded up. On CPU threads 64 / eps up to 2^20.
     [[nodiscard]] virtual std::size_t window(double eps) const;
-    /// Bytes of the host's memory that it holds beside the batches.
+    /// The bytes of the host's memory that it holds beside the batches.
     [[nodiscard]] virtual std::size_t bytes() const { return 0; }
     /// Runs work(0) .. work(count - 1), in any order, with the threads that it has beside the caller's; by default the
     /// caller does it all.

@@ -59,7 +59,7 @@ KeyType key_type(const py::dtype& type) {
     const bool native = type.attr("isnative").cast<bool>();
     const auto name = text(type.attr("kind")) + std::to_string(8 * type.attr("itemsize").cast<std::size_t>());
     if (native) {
-        for (const auto& [word, key] : cli::type_words)
+        for (const auto& [word, key] : detail::input::type_words)
             if (name == word) return key;
     }
     throw py::type_error("quadmill: there are no keys of type " + text(type) +
@@ -72,7 +72,7 @@ KeyType key_type(py::handle dtype) {
 }
 
 py::dtype dtype_of(KeyType type) {
-    const auto& word = cli::word_for(cli::type_words, type);  // as u32; numpy counts bytes
+    const auto& word = detail::input::word_for(detail::input::type_words, type);  // as u32; numpy counts bytes
     return py::dtype(word[0] + std::to_string(std::stoi(word.substr(1)) / 8));
 }
 

@@ -138,10 +138,11 @@ template <class T>
 
 // The value that a word stands for. Throws InvalidArgument, with the words, for others.
 template <class Value>
-[[nodiscard]] Value value_for(const cli::Words<Value>& words, const char* what, const std::string& word) {
+[[nodiscard]] Value value_for(const detail::input::Words<Value>& words, const char* what, const std::string& word) {
     const auto found = std::ranges::find(words, word, &std::pair<std::string, Value>::first);
     if (found != words.end()) return found->second;
-    throw InvalidArgument(std::string(what) + " must be one of " + cli::joined(words, ", ") + ", not '" + word + "'");
+    throw InvalidArgument(std::string(what) + " must be one of " + detail::input::joined(words, ", ") + ", not '" +
+                          word + "'");
 }
 
 }  // namespace quadmill::python

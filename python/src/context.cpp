@@ -41,13 +41,13 @@ py::dict info(const Workplace& workplace) {
 }
 
 void sort_texture(Workplace& workplace, std::uint32_t input, std::uint32_t output, const std::string& order) {
-    const SortOptions options{.order = value_for(cli::order_words, "order", order)};
+    const SortOptions options{.order = value_for(detail::input::order_words, "order", order)};
     in_turn(workplace.turn, [&] { (void)workplace.sorter(options).sort_texture(input, output); });
 }
 
 void argsort_texture(Workplace& workplace, std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
                      const std::string& order) {
-    const SortOptions options{.order = value_for(cli::order_words, "order", order)};
+    const SortOptions options{.order = value_for(detail::input::order_words, "order", order)};
     in_turn(workplace.turn, [&] { (void)workplace.sorter(options).argsort_texture(keys, index, count); });
 }
 

@@ -39,7 +39,7 @@ void raise(PyObject* type, const char* what,
 void translate(std::exception_ptr thrown) {
     try {
         if (thrown) std::rethrow_exception(thrown);
-    } catch (const detail::query::SqlError& error) {
+    } catch (const detail::sql::SqlError& error) {
         raise(classes.sql, error.what(), {{"offset", py::int_(error.offset())}});
     } catch (const InvalidArgument& error) {
         raise(classes.invalid_argument, error.what());

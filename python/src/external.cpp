@@ -29,11 +29,11 @@ KeyField field_of(const py::tuple& spec) {
     }
     KeyField field{.offset = spec[0].cast<std::size_t>()};
     if (py::isinstance<py::str>(spec[1])) {
-        field.type = value_for(cli::field_words, "terasort: the type of a key", spec[1].cast<std::string>());
+        field.type = value_for(detail::input::field_words, "terasort: the type of a key", spec[1].cast<std::string>());
     } else {
         field.bytes = spec[1].cast<std::size_t>();
     }
-    if (spec.size() == 3) field.order = value_for(cli::order_words, "order", spec[2].cast<std::string>());
+    if (spec.size() == 3) field.order = value_for(detail::input::order_words, "order", spec[2].cast<std::string>());
     return field;
 }
 
@@ -52,7 +52,7 @@ py::dict dict_of(const ExternalSortStats& stats) {
     made["records"] = stats.records;
     made["runs"] = stats.runs;
     made["merge_passes"] = stats.merge_passes;
-    made["engine"] = cli::word_for(cli::engine_words, stats.engine);
+    made["engine"] = detail::input::word_for(detail::input::engine_words, stats.engine);
     made["io"] = stats.io;
     made["seconds"] = stats.seconds;
     made["runs_seconds"] = stats.runs_seconds;
@@ -97,7 +97,7 @@ py::dict terasort(const std::filesystem::path& input, const std::filesystem::pat
     const ExternalSortOptions options{.format = std::move(format),
                                       .memory = memory,
                                       .temp = std::move(temp),
-                                      .engine = value_for(cli::engine_words, "engine", engine),
+                                      .engine = value_for(detail::input::engine_words, "engine", engine),
                                       .threads = threads,
                                       .progress = [&](const ExternalProgress& p) { return telling(p); }};
     if (options.engine != Engine::Auto && options.engine != Engine::Cpu) context = or_default(context);

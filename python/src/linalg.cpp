@@ -147,7 +147,7 @@ py::array solve_all(const py::array& matrices, const py::object& b, Workplace& w
 
 py::array solve(const py::object& a, const py::object& b, const std::string& pivot, const WorkplacePtr& context,
                 unsigned threads) {
-    const LuOptions options{.pivot = value_for(cli::pivot_words, "pivot", pivot), .threads = threads};
+    const LuOptions options{.pivot = value_for(detail::input::pivot_words, "pivot", pivot), .threads = threads};
     const auto workplace = or_default(context);
     if (array_of("solve", a).ndim() == 3) {
         if (options.pivot != Pivot::Partial)
@@ -188,7 +188,7 @@ does not converge.
     module.def(
         "lu",
         [](const py::object& a, const std::string& pivot, const WorkplacePtr& context, unsigned threads) {
-            const LuOptions options{.pivot = value_for(cli::pivot_words, "pivot", pivot), .threads = threads};
+            const LuOptions options{.pivot = value_for(detail::input::pivot_words, "pivot", pivot), .threads = threads};
             return std::make_unique<Factorized>(a, options, context);
         },
         py::arg("a"), py::kw_only(), py::arg("pivot") = "partial", py::arg("context") = WorkplacePtr(),

@@ -24,8 +24,8 @@ namespace quadmill::python {
 
 namespace {
 
-using detail::query::SqlNames;
-using detail::query::SqlQuery;
+using detail::sql::SqlNames;
+using detail::sql::SqlQuery;
 
 [[noreturn]] void refuse_column(const std::string& name, const std::string& why) {
     throw py::type_error("Table: column '" + name + "': " + why);
@@ -118,15 +118,15 @@ QueryPlan plan_of(const std::string& sql, const std::vector<Table>& tables) {
         for (const auto& column : tables[i].columns()) names[i].written.push_back(column.name);
         names[i].unique = names[i].written;
     }
-    const auto query = detail::query::parse_sql(sql, names);
-    detail::query::SqlTypes known;
+    const auto query = detail::sql::parse_sql(sql, names);
+    detail::sql::SqlTypes known;
     known.why.resize(query.columns.size());
     for (const auto& column : query.columns) {
         const auto& columns = tables[*column.source].columns();
         known.types.push_back(std::ranges::find(columns, column.name, &ColumnInfo::name)->type);
     }
-    detail::query::check_types(sql, query, known);
-    const auto checked = detail::query::typed(query, known);
+    detail::sql::check_types(sql, query, known);
+    const auto checked = detail::sql::typed(query, known);
     return tables.size() == 1 ? QueryPlan(checked, tables[0].columns())
                               : QueryPlan(checked, tables[0].columns(), tables[1].columns());
 }
@@ -182,7 +182,7 @@ ResultColumnMaker column_for(const QueryPlan::State& plan, const PlanNode& outpu
 
 py::dict run_query(const std::string& sql, const py::object& data, const std::string& engine, WorkplacePtr context,
                    unsigned threads) {
-    const auto tables = tables_of(detail::query::parse_sql(sql), data);
+    const auto tables = tables_of(detail::sql::parse_sql(sql), data);
     const auto plan = plan_of(sql, tables);
     const auto& inside = detail::Access::of(plan);
     const auto& result = inside.nodes.back();
@@ -199,7 +199,8 @@ py::dict run_query(const std::string& sql, const py::object& data, const std::st
         if (tables.size() == 1) (void)processor.run(plan, tables[0], take);
         if (tables.size() == 2) (void)processor.run(plan, tables[0], tables[1], take);
     };
-    const QueryOptions options{.engine = value_for(cli::query_engine_words, "engine", engine), .threads = threads};
+    const QueryOptions options{.engine = value_for(detail::input::query_engine_words, "engine", engine),
+                               .threads = threads};
     if (options.engine == QueryEngine::Depth || options.engine == QueryEngine::Bitmap) context = or_default(context);
     if (context) {
         in_turn(context->turn, [&] { run(context->processor(options)); });

@@ -82,12 +82,12 @@ std::unique_ptr<AnySketch> made_for(SketchKeys keys, const WorkplacePtr& context
 std::unique_ptr<AnySketch> make_sketch(const py::object& dtype, std::uint64_t width, int depth, const std::string& kind,
                                        int fat, std::uint64_t seed, const std::string& engine, WorkplacePtr context,
                                        unsigned threads) {
-    const SketchOptions options{.kind = value_for(cli::sketch_kind_words, "kind", kind),
+    const SketchOptions options{.kind = value_for(detail::input::sketch_kind_words, "kind", kind),
                                 .width = width,
                                 .depth = depth,
                                 .fat = fat,
                                 .seed = seed,
-                                .engine = value_for(cli::sketch_engine_words, "engine", engine),
+                                .engine = value_for(detail::input::sketch_engine_words, "engine", engine),
                                 .threads = threads};
     if (options.engine != SketchEngine::Auto && options.engine != SketchEngine::Cpu) context = or_default(context);
     return made_for(keys_of(dtype), context,
@@ -205,7 +205,7 @@ std::string sketch_text(AnySketch& self) {
         const auto& options = sketch.options();
         std::string keys = "str";
         if constexpr (!std::is_same_v<T, std::string_view>) keys = py::str(dtype_of<T>()).template cast<std::string>();
-        return "Sketch(" + keys + ", " + cli::word_for(cli::sketch_kind_words, options.kind) +
+        return "Sketch(" + keys + ", " + detail::input::word_for(detail::input::sketch_kind_words, options.kind) +
                ", width=" + std::to_string(options.width) + ", depth=" + std::to_string(options.depth) +
                ", n=" + std::to_string(n) + ", bytes=" + std::to_string(bytes) + ")";
     });

@@ -24,8 +24,8 @@ struct How {
 };
 
 How how(const std::string& order, const std::string& engine, WorkplacePtr workplace, unsigned threads) {
-    return {.options = {.order = value_for(cli::order_words, "order", order),
-                        .engine = value_for(cli::engine_words, "engine", engine),
+    return {.options = {.order = value_for(detail::input::order_words, "order", order),
+                        .engine = value_for(detail::input::engine_words, "engine", engine),
                         .threads = threads},
             .workplace = std::move(workplace)};
 }

@@ -32,7 +32,7 @@ struct SorterChoice {
 };
 
 SorterChoice sorter_for(const std::string& engine, const WorkplacePtr& context, unsigned threads) {
-    const auto chosen = value_for(cli::engine_words, "engine", engine);
+    const auto chosen = value_for(detail::input::engine_words, "engine", engine);
     if (chosen == Engine::Cpu || (chosen == Engine::Auto && !context)) return {.sorter = cpu_window_sorter(threads)};
     auto place = or_default(context);
     auto sorter =
@@ -481,10 +481,10 @@ and of those that are under no longer heavy one (discounted_lower, ...).
 )");
 }
 
-const cli::Words<Aggregate::Kind> aggregate_words{{"quantile", Aggregate::Kind::Quantile},
-                                                  {"min", Aggregate::Kind::Min},
-                                                  {"max", Aggregate::Kind::Max},
-                                                  {"avg", Aggregate::Kind::Average}};
+const detail::input::Words<Aggregate::Kind> aggregate_words{{"quantile", Aggregate::Kind::Quantile},
+                                                            {"min", Aggregate::Kind::Min},
+                                                            {"max", Aggregate::Kind::Max},
+                                                            {"avg", Aggregate::Kind::Average}};
 
 void bind_correlated_sums(py::module_& module) {
     auto made = define<AnyCorrelatedSums, CorrelatedSums>(module, "CorrelatedSums", R"(

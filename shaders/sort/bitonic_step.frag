@@ -13,7 +13,7 @@
 // texels. v[k] is the texel whose number differs from this one's in the bits k << low_log2, so what differs from v[k]
 // in the highest bit is found beside the partner in the same way; and in every step, all v still needed keep the same
 // side.
-struct Keys {
+struct FourKeys {
     uvec4 plane[PLANES];
 };
 uniform highp usampler2DArray texture0;
@@ -27,8 +27,8 @@ uniform int fours;         // 1: then x y z w, which are a bitonic sequence
 in vec2 texel;
 layout(location = 0) out uvec4 plane[PLANES];
 
-Keys load(ivec2 place) {
-    Keys keys;
+FourKeys load(ivec2 place) {
+    FourKeys keys;
     for (int p = 0; p < PLANES; ++p) keys.plane[p] = texelFetch(texture0, ivec3(place, p), 0);
     return keys;
 }
@@ -39,7 +39,7 @@ bvec4 bit(int number) {
 
 // Of each channel, the smaller key of a and b; the larger one where `larger` says so. No masks made of bools: NVIDIA's
 // compiler takes `true` now for 1, now for ~0u when it folds them.
-Keys keep(Keys a, Keys b, bvec4 larger) {
+FourKeys keep(FourKeys a, FourKeys b, bvec4 larger) {
     for (int c = 0; c < 4; ++c) {
         bool less = false;
         for (int p = PLANES - 1; p >= 0; --p) {
@@ -50,12 +50,12 @@ Keys keep(Keys a, Keys b, bvec4 larger) {
     return a;
 }
 
-Keys neighbours(Keys v) {
+FourKeys neighbours(FourKeys v) {
     for (int p = 0; p < PLANES; ++p) v.plane[p] = v.plane[p].yxwz;
     return v;
 }
 
-Keys halves(Keys v) {
+FourKeys halves(FourKeys v) {
     for (int p = 0; p < PLANES; ++p) v.plane[p] = v.plane[p].zwxy;
     return v;
 }
@@ -73,7 +73,7 @@ void main() {
     code ^= (here.x >> low_log2) & columns;
     if ((here.y & turn_row) != 0) code = ~code;
     bvec4 channels = notEqual(ivec4(0, 1, 2, 3) & turn_channel, ivec4(0));
-    Keys v[1 << STEPS];
+    FourKeys v[1 << STEPS];
 #if STEPS == 0
     v[0] = load(here);
 #else
@@ -93,7 +93,7 @@ void main() {
 #if STEPS >= 1
     STEP(0)
 #endif
-    Keys own = v[0];
+    FourKeys own = v[0];
     bvec4 turned = bit(code >> STEPS);
     if (pairs != 0) own = keep(own, neighbours(own), bvec4(false, true, true, false));
     if (fours != 0) {

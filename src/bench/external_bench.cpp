@@ -50,7 +50,7 @@ std::string run_once(const FileContender& contender, const FileJob& job, FileRun
     fs::remove(job.output, none);
     evict(job.input);
     const cpu::Stopwatch watch;
-    auto ended = cli::run_program(contender.words(job));
+    auto ended = input::run_program(contender.words(job));
     if (!ended.failure.empty())
         return ended.errors.empty() ? ended.failure : ended.errors.substr(0, ended.errors.find('\n'));
     sync_file(job.output);
@@ -59,7 +59,7 @@ std::string run_once(const FileContender& contender, const FileJob& job, FileRun
 }
 
 bool is_right(const FileContender& contender, const std::string& path, Number128 checksum) {
-    cli::InputFile file(path);
+    files::InputFile file(path);
     const auto check = check_file(file);
     return check.checksum == checksum && (contender.role == FileRole::Copy || check.unordered == 0);
 }
@@ -100,12 +100,12 @@ FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileConten
                          int repeat) {
     const FileJob job{folder.file("input"), folder.file("output"), folder.path()};
     {
-        cli::OutputFile input(job.input);
+        files::OutputFile input(job.input);
         make_file(input, {RecordKind::Ascii, KeySpread::Uniform}, 0, records);
         input.commit();
     }
     sync_file(job.input);
-    cli::InputFile input(job.input);
+    files::InputFile input(job.input);
     const auto checksum = check_file(input).checksum;
     FileCaseResult found{records, {}};
     for (const auto& contender : contenders) found.results.push_back({.contender = &contender});

@@ -42,8 +42,8 @@ std::string fill_name(gl::Format format, gl::Blend blend) {
 }
 
 // A target, a texture of the same format to read from, larger by a margin, and what tests against a depth or stencil.
-struct Canvas {
-    Canvas(gl::Device& device, gl::Format format, int side)
+struct Filled {
+    Filled(gl::Device& device, gl::Format format, int side)
         : source(device, format, side + margin, side + margin),
           target(device, format, side, side),
           framebuffer(device, target),
@@ -75,12 +75,12 @@ class Meter : PassMeter {
 
     [[nodiscard]] double pixels() const { return static_cast<double>(request_.side) * request_.side; }
 
-    static gl::Pass pass_over(const Canvas& canvas, const gl::Program& program) {
+    static gl::Pass pass_over(const Filled& filled, const gl::Program& program) {
         return {.name = "limit",
                 .program = &program,
-                .inputs = {&canvas.source},
-                .target = &canvas.framebuffer,
-                .quads = &canvas.quads,
+                .inputs = {&filled.source},
+                .target = &filled.framebuffer,
+                .quads = &filled.quads,
                 .first = 0,
                 .count = 1};
     }
@@ -101,10 +101,10 @@ class Meter : PassMeter {
 Limit Meter::clock() const {
     const gl::Program program(device_, "bench/clock.frag", shaders::bench_clock_frag,
                               "#extension GL_ARB_shader_clock : require\n");
-    const Canvas canvas(device_, gl::Format::Rgba32ui, 1);
+    const Filled filled(device_, gl::Format::Rgba32ui, 1);
     constexpr std::uint32_t few = 1U << 21U, more = 1U << 24U;
     const auto wait = [&](std::uint32_t cycles) {
-        auto pass = pass_over(canvas, program);
+        auto pass = pass_over(filled, program);
         pass.inputs = {};
         pass.uniforms = {{"cycles", cycles}};
         return seconds([&] { draw(device_, pass); });
@@ -114,8 +114,8 @@ Limit Meter::clock() const {
 
 Limit Meter::fill_rate(gl::Format format, gl::Blend blend) const {
     const auto program = fetch_program(device_, kind_of(format), 1);
-    const Canvas canvas(device_, format, request_.side);
-    auto pass = pass_over(canvas, program);
+    const Filled filled(device_, format, request_.side);
+    auto pass = pass_over(filled, program);
     pass.blend = blend;
     return measure(fill_name(format, blend), "Gtexel/s",
                    [&] { return rate(pixels(), many, [&] { draw(device_, pass); }); });
@@ -146,11 +146,11 @@ void Meter::copies(gl::Format format) {
 }
 
 Limit Meter::fetch() const {
-    const Canvas canvas(device_, gl::Format::Rgba32f, request_.side);
+    const Filled filled(device_, gl::Format::Rgba32f, request_.side);
     Limit best{};
     for (const int count : {8, 16, 32}) {
         const auto program = fetch_program(device_, Kind::Float, count);
-        const auto pass = pass_over(canvas, program);
+        const auto pass = pass_over(filled, program);
         const auto found = measure("fetch RGBA32F", "Gfetch/s",
                                    [&] { return rate(pixels() * count, 1, [&] { draw(device_, pass); }); });
         if (found.value > best.value) best = found;
@@ -179,12 +179,12 @@ void Meter::targets() {
 
 Limit Meter::depth() const {
     const gl::Program program(device_, "bench/one.frag", shaders::bench_one_frag);
-    const Canvas canvas(device_, gl::Format::R32f, request_.side);
+    const Filled filled(device_, gl::Format::R32f, request_.side);
     const gl::Texture depth(device_, gl::Format::Depth32f, request_.side, request_.side);
     fill(device_, depth, 0.75F);
-    const gl::Framebuffer tested(device_, canvas.target, &depth);
+    const gl::Framebuffer tested(device_, filled.target, &depth);
     const gl::Query count(device_, gl::Query::Kind::Samples);
-    auto pass = pass_over(canvas, program);
+    auto pass = pass_over(filled, program);
     pass.target = &tested;
     pass.color = gl::ColorWrite::Off;
     pass.depth = gl::DepthTest{.pass_if = gl::Compare::Less};
@@ -195,10 +195,10 @@ Limit Meter::depth() const {
 
 void Meter::stencil() {
     const gl::Program program(device_, "bench/one.frag", shaders::bench_one_frag);
-    const Canvas canvas(device_, gl::Format::R32f, request_.side);
+    const Filled filled(device_, gl::Format::R32f, request_.side);
     const gl::Texture stencil(device_, gl::Format::Stencil8, request_.side, request_.side);
-    const gl::Framebuffer tested(device_, canvas.target, &stencil);
-    auto pass = pass_over(canvas, program);
+    const gl::Framebuffer tested(device_, filled.target, &stencil);
+    auto pass = pass_over(filled, program);
     pass.target = &tested;
     pass.color = gl::ColorWrite::Off;
     pass.stencil =
@@ -232,8 +232,8 @@ void Meter::arithmetic() {
     constexpr double a_pixel = rounds / 2 * 30.0;  // see the shader
     const gl::Program program(device_, "bench/min_max.frag", shaders::bench_min_max_frag,
                               "#define ROUNDS " + std::to_string(rounds) + "\n");
-    const Canvas canvas(device_, gl::Format::Rgba32ui, request_.side);
-    const auto pass = pass_over(canvas, program);
+    const Filled filled(device_, gl::Format::Rgba32ui, request_.side);
+    const auto pass = pass_over(filled, program);
     note("min and max of integers in registers", "Gop/s",
          [&] { return rate(pixels() * a_pixel, 1, [&] { draw(device_, pass); }); });
 }
@@ -279,7 +279,7 @@ void Meter::transfers() {
 
 void Meter::overheads() {
     const auto program = fetch_program(device_, Kind::Float, 1);
-    const Canvas one(device_, gl::Format::Rgba32f, 1), other(device_, gl::Format::Rgba32f, 1);
+    const Filled one(device_, gl::Format::Rgba32f, 1), other(device_, gl::Format::Rgba32f, 1);
     // Each reads what the other wrote, as the passes of an algorithm do.
     auto there = pass_over(one, program), back = pass_over(other, program);
     there.inputs = {&other.target};

@@ -203,7 +203,7 @@ constexpr std::size_t slice_bytes = record_bytes << 13U;  // what a thread makes
 constexpr std::size_t slices = 16;                        // in memory
 
 // Reads until the memory is full or the input ends.
-std::size_t fill(cli::InputFile& in, std::span<std::byte> memory) {
+std::size_t fill(files::InputFile& in, std::span<std::byte> memory) {
     std::size_t size = 0;
     while (size < memory.size()) {
         const auto read = in.read(memory.subspan(size));
@@ -215,7 +215,7 @@ std::size_t fill(cli::InputFile& in, std::span<std::byte> memory) {
 
 }  // namespace
 
-void make_file(cli::OutputFile& out, RecordForm form, std::uint64_t first, std::uint64_t count) {
+void make_file(files::OutputFile& out, RecordForm form, std::uint64_t first, std::uint64_t count) {
     cpu::Workers workers;
     std::vector<std::byte> memory(slices * slice_bytes);
     for (std::uint64_t done = 0; done < count;) {
@@ -233,7 +233,7 @@ void make_file(cli::OutputFile& out, RecordForm form, std::uint64_t first, std::
     }
 }
 
-RecordCheck check_file(cli::InputFile& in) {
+RecordCheck check_file(files::InputFile& in) {
     cpu::Workers workers;
     std::vector<std::byte> memory(slices * slice_bytes);
     std::vector<std::size_t> sizes(slices);

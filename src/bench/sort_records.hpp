@@ -72,7 +72,7 @@ struct RecordCheck {
 [[nodiscard]] RecordCheck check_records(std::span<const std::byte> records);
 
 // Records [first, first + count) of a file, on all threads. Throw IoError, also for a file that ends within a record.
-void make_file(cli::OutputFile& out, RecordForm form, std::uint64_t first, std::uint64_t count);
-[[nodiscard]] RecordCheck check_file(cli::InputFile& in);
+void make_file(files::OutputFile& out, RecordForm form, std::uint64_t first, std::uint64_t count);
+[[nodiscard]] RecordCheck check_file(files::InputFile& in);
 
 }  // namespace quadmill::detail::bench

@@ -7,12 +7,12 @@
 #include "input/expression.hpp"
 #include "input/words.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 using Kind = Aggregate::Kind;
-const Words<Kind> whole_words{
+const input::Words<Kind> whole_words{
     {"min", Kind::Min}, {"max", Kind::Max}, {"avg", Kind::Average}, {"count", Kind::Count}, {"sum", Kind::Sum}};
 
 std::optional<Aggregate> aggregate_of(std::string_view text) {
@@ -21,7 +21,7 @@ std::optional<Aggregate> aggregate_of(std::string_view text) {
     }
     constexpr std::string_view quantile = "quantile:";
     Aggregate found;
-    if (!text.starts_with(quantile) || parse_number(text.substr(quantile.size()), found.phi)) return {};
+    if (!text.starts_with(quantile) || input::parse_number(text.substr(quantile.size()), found.phi)) return {};
     return found.phi >= 0 && found.phi <= 1 ? std::optional(found) : std::nullopt;
 }
 
@@ -29,24 +29,24 @@ std::optional<Aggregate> aggregate_of(std::string_view text) {
 
 Question ThresholdChoice::question() const {
     Question question{.aggregate = aggregate_of(aggregate).value_or(Aggregate{}), .scale = scale, .offset = offset};
-    if (!f.empty()) question.f = parse_expression(f, "x");
+    if (!f.empty()) question.f = input::parse_expression(f, "x");
     return question;
 }
 
 CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold) {
     constexpr double most = std::numeric_limits<double>::max();
     auto* scale = verb.add_option("--scale", threshold.scale, "A of the threshold A AGG(x) + B")
-                      ->check(number_from(-most, most))
+                      ->check(input::number_from(-most, most))
                       ->type_name("A")
                       ->capture_default_str();
     auto* offset = verb.add_option("--offset", threshold.offset, "B of the threshold A AGG(x) + B")
-                       ->check(number_from(-most, most))
+                       ->check(input::number_from(-most, most))
                        ->type_name("B")
                        ->capture_default_str();
     verb.add_option("--f", threshold.f,
                     "A threshold that is another formula of AGG(x), in doubles, such as \"sqrt(x) + 1\"; of a quantile "
                     "it must rise or fall")
-        ->check([](const std::string& text) { return fault_of_expression(text, "x"); })
+        ->check([](const std::string& text) { return input::fault_of_expression(text, "x"); })
         ->excludes(scale)
         ->excludes(offset)
         ->type_name("F");
@@ -58,7 +58,7 @@ CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold) {
                        ? std::string()
                        : "'" + text + "' is none of min, max, avg, count, sum and quantile:P with P from 0 to 1";
         })
-        ->type_name("quantile:P|" + joined(whole_words, "|"));
+        ->type_name("quantile:P|" + input::joined(whole_words, "|"));
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -6,7 +6,7 @@
 
 #include "cli/answer.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 struct ThresholdChoice {
     std::string aggregate, f{};
@@ -18,4 +18,4 @@ struct ThresholdChoice {
 // --agg, which is returned, --scale, --offset and --f.
 CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 // Shortest text; nlohmann writes 1 as 1.0.
 std::string word_of(const Json& value) {
     if (value.is_string()) return value.get<std::string>();
-    return value.is_number_float() ? format_number(value.get<double>()) : value.dump();
+    return value.is_number_float() ? input::format_number(value.get<double>()) : value.dump();
 }
 
 using Row = std::vector<std::string>;
@@ -88,7 +88,7 @@ std::string to_text(const Answer& answer, Format format) {
 }
 
 Json json_of(double value) {
-    return std::isfinite(value) ? Json(value) : Json(format_number(value));
+    return std::isfinite(value) ? Json(value) : Json(input::format_number(value));
 }
 
 std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation) {
@@ -101,4 +101,4 @@ Json json_of(const Count& count) {
     return {{"lower", count.lower}, {"estimate", count.estimate}, {"upper", count.upper}};
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -13,7 +13,7 @@
 #include "input/text.hpp"
 #include "quadmill/stream.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 using Json = nlohmann::ordered_json;
 
@@ -38,7 +38,7 @@ template <class T>
         return value;
     } else {
         double number = 0;
-        static_cast<void>(parse_number(format_number(value), number));
+        static_cast<void>(input::parse_number(input::format_number(value), number));
         return json_of(number);
     }
 }
@@ -157,4 +157,4 @@ template <class T>
     return {.head = {{"n", summary.n()}}, .rows = Json::array({row}), .tail = {{"eps", summary.eps()}}};
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -12,11 +12,11 @@
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 CLI::Validator count_of_keys() {
     constexpr auto most = std::uint64_t{1} << 32U;
-    return count_up_to(most);
+    return input::count_up_to(most);
 }
 
 namespace {
@@ -43,19 +43,19 @@ void BenchRun::add_to(CLI::App& verb, const std::string& rivals) {
 void BenchOptions::add_to(CLI::App& verb) {
     verb.add_option("--types", types, "Types of the keys")
         ->delimiter(',')
-        ->transform(one_of(type_words))
+        ->transform(input::one_of(input::type_words))
         ->default_str("f32");
     verb.add_option("--dist", distributions, "Distributions of the keys")
         ->delimiter(',')
-        ->transform(one_of(distribution_words))
+        ->transform(input::one_of(input::distribution_words))
         ->default_str("uniform");
     BenchRun::add_to(verb, "Sorts of others on the CPU as well");
 }
 
-std::vector<const detail::bench::Rival*> BenchOptions::rivals(const std::string& verb) const {
+std::vector<const bench::Rival*> BenchOptions::rivals(const std::string& verb) const {
     note_missing(verb, missing_rivals());
-    std::vector<const detail::bench::Rival*> built;
-    for (const auto& rival : detail::bench::rivals()) {
+    std::vector<const bench::Rival*> built;
+    for (const auto& rival : bench::rivals()) {
         if (with_rivals && rival.sort) built.push_back(&rival);
     }
     return built;
@@ -63,7 +63,7 @@ std::vector<const detail::bench::Rival*> BenchOptions::rivals(const std::string&
 
 std::vector<MissingRival> BenchOptions::missing_rivals() {
     std::vector<MissingRival> missing;
-    for (const auto& rival : detail::bench::rivals()) {
+    for (const auto& rival : bench::rivals()) {
         if (!rival.sort) missing.push_back({rival.name, rival.package});
     }
     return missing;
@@ -121,4 +121,4 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     add_bench_stream_command(*bench, command_line);
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -15,7 +15,7 @@
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -40,8 +40,8 @@ struct BenchExternal : BenchRun {
     [[nodiscard]] Json to_json(const FileCaseResult& found) const;
     [[nodiscard]] Json to_json(const PairCaseResult& found) const;
     [[nodiscard]] Json to_json(const MergeCaseResult& found) const;
-    [[nodiscard]] static detail::bench::Panel transfers(const std::vector<PairCaseResult>& all);
-    [[nodiscard]] static detail::bench::Panel stages(const std::vector<FileCaseResult>& all);
+    [[nodiscard]] static bench::Panel transfers(const std::vector<PairCaseResult>& all);
+    [[nodiscard]] static bench::Panel stages(const std::vector<FileCaseResult>& all);
 };
 
 // The report of `quadmill terasort --json`; none where a rival ran.
@@ -58,7 +58,7 @@ std::vector<FileContender> BenchExternal::programs() const {
     const auto itself = std::filesystem::read_symlink("/proc/self/exe").string();
     std::vector<FileContender> all;
     for (const auto engine : engines) {
-        const auto& word = word_for(engine_words, engine);
+        const auto& word = input::word_for(input::engine_words, engine);
         auto words = [this, itself, word](const FileJob& job) {
             std::vector<std::string> line{itself,   "terasort", job.input,  job.output, "--memory", memory,
                                           "--temp", job.folder, "--engine", word,       "--json"};
@@ -249,9 +249,9 @@ Json BenchExternal::to_json(const MergeCaseResult& found) const {
 }
 
 // Figure 9: what GPUTeraSort's own form takes, and what of it are transfers.
-detail::bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>& all) {
-    using detail::bench::Line;
-    detail::bench::Panel panel{std::string(paper_form) + ": all of it, and transfers", "pairs", "milliseconds", {}};
+bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>& all) {
+    using bench::Line;
+    bench::Panel panel{std::string(paper_form) + ": all of it, and transfers", "pairs", "milliseconds", {}};
     panel.series = {{"all", Line::Solid, {}}, {"upload", Line::Dashed, {}}, {"read back", Line::Dashed, {}}};
     for (const auto& found : all) {
         const auto& result =
@@ -266,9 +266,9 @@ detail::bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>&
 }
 
 // Figure 11: of the first contender, which is terasort.
-detail::bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& all) {
-    using detail::bench::Line;
-    detail::bench::Panel panel{
+bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& all) {
+    using bench::Line;
+    bench::Panel panel{
         all.front().results.front().contender->name + ": seconds of each stage", "records", "seconds at work", {}};
     for (const auto& found : all) {
         const auto report = report_of(found.results.front());
@@ -276,7 +276,7 @@ detail::bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& al
         for (const auto& [name, stage] : report["stages"].items()) {
             const auto seconds = stage.value("seconds", 0.0);
             if (seconds <= 0) continue;
-            auto series = std::ranges::find(panel.series, name, &detail::bench::Series::name);
+            auto series = std::ranges::find(panel.series, name, &bench::Series::name);
             if (series == panel.series.end()) {
                 const auto line = name.starts_with("merge") ? Line::Dashed : Line::Solid;
                 series = panel.series.insert(panel.series.end(), {name, line, {}});
@@ -288,7 +288,7 @@ detail::bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& al
 }
 
 void BenchExternal::run() {
-    std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
+    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     if (records.empty() && pairs.empty() && merges.empty()) {
         records = merges = {std::size_t{1} << 20U};
@@ -373,7 +373,7 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         ->type_name("DIR");
     verb->add_option("--engines", work->engines, "Engines of terasort")
         ->delimiter(',')
-        ->transform(one_of(engine_words))
+        ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
     work->add_to(*verb, "GNU sort with the same memory and as many threads as there are, and cp, on files");
     verb->add_option("--plot", work->plot_file, "Draw records and pairs a second and the stages, as SVG")
@@ -387,4 +387,4 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
     verb->callback([work] { work->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -13,15 +13,15 @@
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 
-const Words<JoinFigure> figure_words{
+const input::Words<JoinFigure> figure_words{
     {"5", JoinFigure::Greater}, {"6", JoinFigure::Matching}, {"7", JoinFigure::Multiple}, {"9", JoinFigure::Graph}};
-const Words<QueryEngine> gpu_engine_words{{"bitmap", QueryEngine::Bitmap}, {"depth", QueryEngine::Depth}};
+const input::Words<QueryEngine> gpu_engine_words{{"bitmap", QueryEngine::Bitmap}, {"depth", QueryEngine::Depth}};
 
 struct BenchJoin : BenchRun {
     std::vector<JoinFigure> figures{JoinFigure::Greater, JoinFigure::Matching, JoinFigure::Multiple, JoinFigure::Graph};
@@ -120,7 +120,7 @@ class TimePlot {
                 panels_.back().series[i].points.emplace_back(static_cast<double>(found.which.x), result.ms);
         }
     }
-    void write(OutputFile& file) const {
+    void write(files::OutputFile& file) const {
         const auto svg = plot(panels_);
         file.write(std::as_bytes(std::span(svg)));
         file.commit();
@@ -136,12 +136,12 @@ class TimePlot {
 };
 
 void BenchJoin::run() {
-    std::optional<OutputFile> plot_to;
+    std::optional<files::OutputFile> plot_to;
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     auto [context, why_not] = open_context();
     if (!json) print_facts(context, "from columns in memory to the result in memory");
     auto report = facts(context, {});
-    report["engine"] = word_for(gpu_engine_words, engine);
+    report["engine"] = input::word_for(gpu_engine_words, engine);
     report["cases"] = nlohmann::ordered_json::array();
     JoinBench bench(context, std::move(why_not), contenders(), engine, repeat);
     TimePlot plot;
@@ -166,9 +166,9 @@ void add_bench_join_command(CLI::App& bench, const std::string& command_line) {
     auto* verb = bench.add_subcommand("join", "Time operators on streams and their graph: the figures of MDS'09");
     verb->add_option("--figures", work->figures, "Figures of the paper (default: all)")
         ->delimiter(',')
-        ->transform(one_of(figure_words));
+        ->transform(input::one_of(figure_words));
     verb->add_option("--engine", work->engine, "What selects rows on the GPU")
-        ->transform(one_of(gpu_engine_words))
+        ->transform(input::one_of(gpu_engine_words))
         ->default_str("bitmap");
     work->add_to(*verb, "Joins by sorting as well, in the context and on the CPU");
     verb->add_option("--plot", work->plot_file, "Draw the times of figures 5 to 7 as SVG")->type_name("FILE.svg");
@@ -185,4 +185,4 @@ void add_bench_join_command(CLI::App& bench, const std::string& command_line) {
     verb->callback([work] { work->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -11,14 +11,14 @@
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 using Json = nlohmann::ordered_json;
 
-const Words<Pivot> pivots{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
+const input::Words<Pivot> pivots{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
 
 struct BenchLinalg : BenchRun {
     std::vector<std::size_t> n{512, 1024, 2048, 4096};
@@ -91,7 +91,7 @@ void BenchLinalg::print(const LuCase& found) const {
     const auto others = rivals_of(found.results);
     const auto many = found.systems > 1 ? fmt::format("{} matrices of ", found.systems) : std::string();
     fmt::print("\n{}n = {}, pivoting: {}\n{:<24} {:>10} {:>22} {:>10} {:>8} {:>9} {:>9}  {:<30}", many, found.n,
-               word_for(pivots, found.pivot), "", "ms", "(lowest .. highest)", "GFLOP/s", "passes", "us/pass",
+               input::word_for(pivots, found.pivot), "", "ms", "(lowest .. highest)", "GFLOP/s", "passes", "us/pass",
                "residual", "% of limit");
     for (const auto* rival : others) fmt::print(" {:>20}", "x " + rival->contender->name);
     fmt::print("\n");
@@ -122,7 +122,7 @@ void BenchLinalg::print(const LuCase& found) const {
 
 Json BenchLinalg::to_json(const LuCase& found) {
     Json out{{"n", found.n},
-             {"pivot", word_for(pivots, found.pivot)},
+             {"pivot", input::word_for(pivots, found.pivot)},
              {"systems", found.systems},
              {"results", Json::array()}};
     if (const auto times = found.blocks_over_rows()) out["blocks_over_rows"] = *times;
@@ -160,7 +160,7 @@ Json BenchLinalg::to_json(const LuCase& found) {
 }
 
 void BenchLinalg::run() {
-    std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
+    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     std::ranges::sort(n);
     auto all = contenders();
@@ -180,7 +180,7 @@ void BenchLinalg::run() {
         report["cases"].push_back(to_json(found));
     };
     for (const auto size : n) {
-        for (const auto pivot : which) take(bench.run(size, pivot), "pivoting: " + word_for(pivots, pivot));
+        for (const auto pivot : which) take(bench.run(size, pivot), "pivoting: " + input::word_for(pivots, pivot));
     }
     for (const auto size : batch) {
         if (size > 0) take(bench.run_batch(size, systems), fmt::format("{} small matrices together", systems));
@@ -204,12 +204,12 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
     auto* verb = bench.add_subcommand("linalg", "Time LU by passes, in all its forms");
     verb->add_option("--n", work->n, "Sizes of the matrices, comma-separated")
         ->delimiter(',')
-        ->transform(count_up_to(most_n))
+        ->transform(input::count_up_to(most_n))
         ->type_name("N,...")
         ->default_str("512,1024,2048,4096");
     verb->add_option("--pivot", work->which, "Kinds of pivoting (default: all)")
         ->delimiter(',')
-        ->transform(one_of(pivots));
+        ->transform(input::one_of(pivots));
     verb->add_option("--forms", work->forms, "Only forms whose names have one of these words in them (default: all)")
         ->delimiter(',')
         ->type_name("WORD,...");
@@ -219,7 +219,7 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
         ->type_name("N,...")
         ->default_str("4,8,16,32");
     verb->add_option("--systems", work->systems, "How many of them")
-        ->transform(count_up_to(std::uint64_t{1} << 20U))
+        ->transform(input::count_up_to(std::uint64_t{1} << 20U))
         ->type_name("N")
         ->default_str("2^14");
     verb->add_flag("--parts", work->with_parts, "Print also how long each kind of pass took; the JSON has it anyway");
@@ -239,4 +239,4 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
     verb->callback([work] { work->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

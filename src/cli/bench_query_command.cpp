@@ -15,25 +15,25 @@
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 using Json = nlohmann::ordered_json;
 
-const Words<QueryBy> engine_words_of_queries{
+const input::Words<QueryBy> engine_words_of_queries{
     {"depth", QueryBy::Depth}, {"bitmap", QueryBy::Bitmap}, {"cpu", QueryBy::Cpu}};
-const Words<QueryBy> rival_names{{"scan", QueryBy::Scan},
-                                 {"scan, all threads", QueryBy::ScanAllThreads},
-                                 {"std::nth_element", QueryBy::NthElement},
-                                 {"sqlite", QueryBy::Sqlite}};
-const Words<QueryKind> kind_words{{"copy", QueryKind::Copy},       {"predicate", QueryKind::Predicate},
-                                  {"range", QueryKind::Range},     {"pair", QueryKind::Pair},
-                                  {"extreme", QueryKind::Extreme}, {"cnf", QueryKind::Cnf},
-                                  {"linear", QueryKind::Linear},   {"in", QueryKind::In},
-                                  {"nulls", QueryKind::Nulls},     {"sum", QueryKind::Sum},
-                                  {"median", QueryKind::Median},   {"kth", QueryKind::Kth}};
+const input::Words<QueryBy> rival_names{{"scan", QueryBy::Scan},
+                                        {"scan, all threads", QueryBy::ScanAllThreads},
+                                        {"std::nth_element", QueryBy::NthElement},
+                                        {"sqlite", QueryBy::Sqlite}};
+const input::Words<QueryKind> kind_words{{"copy", QueryKind::Copy},       {"predicate", QueryKind::Predicate},
+                                         {"range", QueryKind::Range},     {"pair", QueryKind::Pair},
+                                         {"extreme", QueryKind::Extreme}, {"cnf", QueryKind::Cnf},
+                                         {"linear", QueryKind::Linear},   {"in", QueryKind::In},
+                                         {"nulls", QueryKind::Nulls},     {"sum", QueryKind::Sum},
+                                         {"median", QueryKind::Median},   {"kth", QueryKind::Kth}};
 
 struct BenchQuery : BenchRun {
     std::vector<std::size_t> n{std::size_t{1} << 20U, std::size_t{1} << 22U};
@@ -74,7 +74,7 @@ std::vector<MissingRival> BenchQuery::missing_rivals() {
 }
 
 std::string BenchQuery::title(const QueryCase& which) {
-    return word_for(kind_words, which.kind) + ": " + which.name;
+    return input::word_for(kind_words, which.kind) + ": " + which.name;
 }
 
 void BenchQuery::print_case(const QueryCaseResult& found) {
@@ -130,18 +130,8 @@ Json optional_json(const std::optional<double>& value) {
 }
 
 Json BenchQuery::to_json(const QueryCaseResult& found, const QueryTimes& result) {
-    Json out{{"name", result.contender->name},
-             {"kind", result.contender->is_rival() ? "rival" : "engine"},
-             {"ran", result.ran()}};
-    if (!result.ran()) {
-        out["reason"] = result.refusal;
-        return out;
-    }
-    out.update(Json{{"verified", result.verified},
-                    {"ms", result.ms},
-                    {"low_ms", result.low_ms},
-                    {"high_ms", result.high_ms},
-                    {"rows_per_s", per_s(found.n, result)}});
+    Json out = contender_json(result, "rows_per_s", found.n);
+    if (!result.ran()) return out;
     if (result.pixels) {
         out.update(Json{{"pixels_tested", *result.pixels},
                         {"least_ms", optional_json(result.least_ms)},
@@ -155,7 +145,7 @@ Json BenchQuery::to_json(const QueryCaseResult& found, const QueryTimes& result)
 }
 
 Json BenchQuery::to_json(const QueryCaseResult& found) {
-    Json out{{"query", word_for(kind_words, found.which.kind)},
+    Json out{{"query", input::word_for(kind_words, found.which.kind)},
              {"name", found.which.name},
              {"n", found.n},
              {"goal_depth_passes", optional_json(found.which.goal_passes)},
@@ -185,7 +175,7 @@ Json BenchQuery::head(const QueryBench& bench, const std::optional<Context>& con
 }
 
 void BenchQuery::run() {
-    std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
+    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     std::ranges::sort(n);
     if (kinds.empty()) {
@@ -228,19 +218,19 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
     auto* verb = bench.add_subcommand("query", "Time queries on columns, by the query engines in turn");
     verb->add_option("--n", work->n, "Counts of rows, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
-        ->transform(count_up_to(most_rows))
+        ->transform(input::count_up_to(most_rows))
         ->type_name("N,...")
         ->default_str("2^20,2^22");
     verb->add_option("--queries", work->kinds, "Kinds of queries (default: all)")
         ->delimiter(',')
-        ->transform(one_of(kind_words));
+        ->transform(input::one_of(kind_words));
     verb->add_option("--engines", work->engines, "Engines (default: all)")
         ->delimiter(',')
-        ->transform(one_of(engine_words_of_queries));
+        ->transform(input::one_of(engine_words_of_queries));
     work->add_to(*verb,
                  "Loops over the columns on one thread and on all, std::nth_element and SQLite in memory as well");
     verb->add_option("--sqlite-rows", work->options.sqlite_rows, "SQLite takes part up to so many rows")
-        ->transform(count_up_to(most_rows))
+        ->transform(input::count_up_to(most_rows))
         ->default_str("2^22");
     verb->add_option("--threads", work->options.threads, "Threads of the CPU (default: all)")
         ->check(CLI::Range(1U, most_threads));
@@ -254,4 +244,4 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
     verb->callback([work] { work->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -19,7 +19,7 @@
 #include "quadmill/context.hpp"
 #include "quadmill/sort.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 // "1000" or "2^20" to a count.
 [[nodiscard]] CLI::Validator count_of_keys();
@@ -54,12 +54,12 @@ struct BenchRun {
 // Those of benches of sorts.
 struct BenchOptions : BenchRun {
     std::vector<KeyType> types{KeyType::F32};
-    std::vector<detail::cpu::Distribution> distributions{detail::cpu::Distribution::Uniform};
+    std::vector<cpu::Distribution> distributions{cpu::Distribution::Uniform};
 
     // But for those of the engines, which each bench has its own of.
     void add_to(CLI::App& verb);
     // The rivals that are wanted and were built in. Of those that were not, a note goes to standard error.
-    [[nodiscard]] std::vector<const detail::bench::Rival*> rivals(const std::string& verb) const;
+    [[nodiscard]] std::vector<const bench::Rival*> rivals(const std::string& verb) const;
     [[nodiscard]] static std::vector<MissingRival> missing_rivals();
 };
 
@@ -103,6 +103,24 @@ template <class Result>
     return result.ms > 0 ? static_cast<double>(n) / result.ms * 1e3 : 0;
 }
 
+// What is said of every contender: why it did not run, or how it did, with n things a second under the name `rate`.
+template <class Result>
+[[nodiscard]] nlohmann::ordered_json contender_json(const Result& result, const std::string& rate, std::size_t n) {
+    nlohmann::ordered_json out{{"name", result.contender->name},
+                               {"kind", result.contender->is_rival() ? "rival" : "engine"},
+                               {"ran", result.ran()}};
+    if (!result.ran()) {
+        out["reason"] = result.refusal;
+    } else {
+        out.update(nlohmann::ordered_json{{"verified", result.verified},
+                                          {"ms", result.ms},
+                                          {"low_ms", result.low_ms},
+                                          {"high_ms", result.high_ms},
+                                          {rate, per_s(n, result)}});
+    }
+    return out;
+}
+
 // `what` ("keys") a second against how many there are, a panel a title.
 class RatePlot {
   public:
@@ -115,12 +133,12 @@ class RatePlot {
     }
     template <class Result, class Rate>
     void add(const std::string& title, std::size_t n, const std::vector<Result>& results, const Rate& rate) {
-        auto panel = std::ranges::find(panels_, title, &detail::bench::Panel::title);
+        auto panel = std::ranges::find(panels_, title, &bench::Panel::title);
         if (panel == panels_.end()) {
             panels_.push_back({title, what_, y_label_, {}});
             panel = panels_.end() - 1;
             for (const auto& result : results) {
-                using detail::bench::Line;
+                using bench::Line;
                 panel->series.push_back(
                     {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});
             }
@@ -130,16 +148,16 @@ class RatePlot {
                 panel->series[i].points.emplace_back(static_cast<double>(n), rate(results[i]));
         }
     }
-    void add(detail::bench::Panel panel) { panels_.push_back(std::move(panel)); }
-    void write(OutputFile& file) const {
-        const auto svg = detail::bench::plot(panels_);
+    void add(bench::Panel panel) { panels_.push_back(std::move(panel)); }
+    void write(files::OutputFile& file) const {
+        const auto svg = bench::plot(panels_);
         file.write(std::as_bytes(std::span(svg)));
         file.commit();
     }
 
   private:
     std::string what_, y_label_;
-    std::vector<detail::bench::Panel> panels_;
+    std::vector<bench::Panel> panels_;
 };
 
 void add_bench_external_command(CLI::App& bench, const std::string& command_line);
@@ -150,4 +168,4 @@ void add_bench_sketch_command(CLI::App& bench, const std::string& command_line);
 void add_bench_sort_command(CLI::App& bench, const std::string& command_line);
 void add_bench_stream_command(CLI::App& bench, const std::string& command_line);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

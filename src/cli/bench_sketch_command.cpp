@@ -12,7 +12,7 @@
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -28,7 +28,7 @@ struct BenchSketch : BenchRun {
     std::vector<SketchEngine> engines{SketchEngine::BlendCounters, SketchEngine::BlendBuckets,
                                       SketchEngine::BlendPacked, SketchEngine::Sort, SketchEngine::Auto};
     std::vector<double> loads{0.5, 1};
-    std::vector<Distribution> distributions{Distribution::Uniform, Distribution::Equal};
+    std::vector<input::Distribution> distributions{input::Distribution::Uniform, input::Distribution::Equal};
     bool quick = false;
     std::string plot_file;
 
@@ -40,7 +40,7 @@ struct BenchSketch : BenchRun {
     void print_case(const SketchCaseResult& found) const;
     [[nodiscard]] static std::string title(const SketchCase& which);
     [[nodiscard]] Json to_json(const SketchCaseResult& found) const;
-    void write_plots(OutputFile& file) const;
+    void write_plots(files::OutputFile& file) const;
     [[nodiscard]] Panel rates(const std::string& title, bool inserts) const;
     [[nodiscard]] Panel errors() const;
     [[nodiscard]] const SketchResult* best(const SketchCaseResult& found, bool inserts) const;
@@ -54,7 +54,7 @@ struct BenchSketch : BenchRun {
 std::vector<SketchContender> BenchSketch::contenders() const {
     std::vector<SketchContender> all;
     for (const auto engine : engines) {
-        if (engine != SketchEngine::Cpu) all.push_back({word_for(sketch_engine_words, engine), engine});
+        if (engine != SketchEngine::Cpu) all.push_back({input::word_for(input::sketch_engine_words, engine), engine});
     }
     if (with_rivals) {
         all.push_back({"cpu, 1 thread", SketchEngine::Cpu, 1});
@@ -76,8 +76,8 @@ std::vector<SketchCase> BenchSketch::cases() const {
 }
 
 std::string BenchSketch::title(const SketchCase& which) {
-    return fmt::format("{}, {} {} keys, load {}", word_for(sketch_kind_words, which.kind), which.n,
-                       word_for(distribution_words, which.distribution), which.load);
+    return fmt::format("{}, {} {} keys, load {}", input::word_for(input::sketch_kind_words, which.kind), which.n,
+                       input::word_for(input::distribution_words, which.distribution), which.load);
 }
 
 const SketchTimes& times_of(const SketchResult& result, bool inserts) {
@@ -137,8 +137,8 @@ Json to_json(const SketchTimes& times, std::size_t n) {
 
 Json BenchSketch::to_json(const SketchCaseResult& found) const {
     const auto& which = found.which;
-    Json out{{"kind", word_for(sketch_kind_words, which.kind)},
-             {"distribution", word_for(distribution_words, which.distribution)},
+    Json out{{"kind", input::word_for(input::sketch_kind_words, which.kind)},
+             {"distribution", input::word_for(input::distribution_words, which.distribution)},
              {"n", which.n},
              {"load", which.load},
              {"width", found.width},
@@ -171,7 +171,7 @@ Panel BenchSketch::rates(const std::string& title, bool inserts) const {
     const auto* const what = inserts ? "inserts a second" : "queries a second";
     Panel panel{title, "operations", what, {}};
     for (const auto kind : kinds) {
-        Series series{word_for(sketch_kind_words, kind), Line::Solid, {}};
+        Series series{input::word_for(input::sketch_kind_words, kind), Line::Solid, {}};
         for (const auto& found : all_) {
             const auto& which = found.which;
             if (which.kind != kind || which.load != loads.front() || which.distribution != distributions.front())
@@ -184,7 +184,7 @@ Panel BenchSketch::rates(const std::string& title, bool inserts) const {
     for (const auto& paper : paper_rates()) {
         const double rate = 1e6 * (inserts ? paper.insert_2080ti : paper.query_2080ti);
         panel.series.push_back(
-            {word_for(sketch_kind_words, paper.kind) + ", paper", Line::Dashed, {{std::exp2(27), rate}}});
+            {input::word_for(input::sketch_kind_words, paper.kind) + ", paper", Line::Dashed, {{std::exp2(27), rate}}});
     }
     return panel;
 }
@@ -207,7 +207,7 @@ Panel BenchSketch::errors() const {
     return panel;
 }
 
-void BenchSketch::write_plots(OutputFile& file) const {
+void BenchSketch::write_plots(files::OutputFile& file) const {
     const auto load = fmt::format(", load {}", loads.front());
     const auto svg = plot({rates("Fig. 5: inserts" + load + "; paper: 2080 Ti, load 0.5", true),
                            rates("Fig. 6: queries" + load + "; paper: 2080 Ti, load 0.5", false), errors()});
@@ -216,7 +216,7 @@ void BenchSketch::write_plots(OutputFile& file) const {
 }
 
 void BenchSketch::run() {
-    std::optional<OutputFile> plot_to;
+    std::optional<files::OutputFile> plot_to;
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     auto [context, why_not] = open_context();
     const bool gpu = context && !context->info().software;
@@ -281,17 +281,17 @@ void add_bench_sketch_command(CLI::App& bench, const std::string& command_line) 
         ->default_str("2^15,2^18,2^21,2^24; without a GPU 2^15,2^18");
     verb->add_option("--kinds", work->kinds, "Kinds of sketches (default: all)")
         ->delimiter(',')
-        ->transform(one_of(sketch_kind_words));
+        ->transform(input::one_of(input::sketch_kind_words));
     verb->add_option("--engines", work->engines, "Engines beside the CPU (default: all)")
         ->delimiter(',')
-        ->transform(one_of(sketch_engine_words));
+        ->transform(input::one_of(input::sketch_engine_words));
     verb->add_option("--loads", work->loads, "Operations as a part of the width, comma-separated")
         ->delimiter(',')
-        ->check(number_from(0.001, 1000))
+        ->check(input::number_from(0.001, 1000))
         ->default_str("0.5,1");
     verb->add_option("--dist", work->distributions, "Distributions of the keys")
         ->delimiter(',')
-        ->transform(one_of(distribution_words))
+        ->transform(input::one_of(input::distribution_words))
         ->default_str("uniform,equal");
     verb->add_flag("--quick", work->quick, "Two counts and one load");
     verb->add_option("--plot", work->plot_file, "Draw Fig. 5, 6 and 7 of QSketch from this run, as SVG")
@@ -304,4 +304,4 @@ void add_bench_sketch_command(CLI::App& bench, const std::string& command_line) 
     verb->callback([work] { work->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

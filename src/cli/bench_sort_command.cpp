@@ -17,7 +17,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -53,11 +53,12 @@ struct BenchSort : BenchOptions {
     Json head_;
 };
 
-const Words<Sorted> sorted_words{{"keys", Sorted::Keys}, {"pairs", Sorted::Pairs}, {"pointers", Sorted::Pointers}};
+const input::Words<Sorted> sorted_words{
+    {"keys", Sorted::Keys}, {"pairs", Sorted::Pairs}, {"pointers", Sorted::Pointers}};
 
 std::vector<Contender> BenchSort::all_engines() {
     std::vector<Contender> all;
-    for (const auto& [word, engine] : engine_words) all.push_back({word, SortOptions{.engine = engine}});
+    for (const auto& [word, engine] : input::engine_words) all.push_back({word, SortOptions{.engine = engine}});
     all.push_back({"bitonic-paper", SortOptions{.engine = Engine::Bitonic, .bitonic = {.steps_per_pass = 1}}});
     all.push_back({"kipfer", EarlySort::Kipfer});
     all.push_back({"purcell", EarlySort::Purcell});
@@ -66,7 +67,7 @@ std::vector<Contender> BenchSort::all_engines() {
 
 void BenchSort::list_contenders() {
     auto all = all_engines();
-    if (engines.empty()) all.resize(engine_words.size());
+    if (engines.empty()) all.resize(input::engine_words.size());
     for (auto& one : all) {
         if (engines.empty() || std::ranges::find(engines, one.name) != engines.end())
             contenders_.push_back(std::move(one));
@@ -88,8 +89,9 @@ SortBench BenchSort::open_bench() {
 }
 
 std::string BenchSort::title(const SortCase& which) {
-    return word_for(type_words, which.type) + " " + word_for(distribution_words, which.distribution) +
-           (which.sorted == Sorted::Keys ? "" : " " + word_for(sorted_words, which.sorted));
+    return input::word_for(input::type_words, which.type) + " " +
+           input::word_for(input::distribution_words, which.distribution) +
+           (which.sorted == Sorted::Keys ? "" : " " + input::word_for(sorted_words, which.sorted));
 }
 
 void BenchSort::print_case(const CaseResult& found) const {
@@ -123,19 +125,9 @@ void BenchSort::print_case(const CaseResult& found) const {
 }
 
 Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
-    Json out{{"name", result.contender->name},
-             {"kind", result.contender->is_rival() ? "rival" : "engine"},
-             {"ran", result.ran()}};
-    if (!result.ran()) {
-        out["reason"] = result.refusal;
-        return out;
-    }
-    out.update(Json{{"verified", result.verified},
-                    {"ms", result.ms},
-                    {"low_ms", result.low_ms},
-                    {"high_ms", result.high_ms},
-                    {"keys_per_s", per_s(found.which.n, result)}});
-    if (!result.contender->is_rival()) out["engine"] = word_for(engine_words, result.parts.engine);
+    Json out = contender_json(result, "keys_per_s", found.which.n);
+    if (!result.ran()) return out;
+    if (!result.contender->is_rival()) out["engine"] = input::word_for(input::engine_words, result.parts.engine);
     if (!result.contender->is_rival() || result.parts.passes > 0) {
         out.update(Json{{"passes", result.parts.passes},
                         {"upload_ms", result.parts.upload_ms},
@@ -151,9 +143,9 @@ Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
 }
 
 Json BenchSort::to_json(const CaseResult& found) const {
-    Json out{{"type", word_for(type_words, found.which.type)},
-             {"distribution", word_for(distribution_words, found.which.distribution)},
-             {"what", word_for(sorted_words, found.which.sorted)},
+    Json out{{"type", input::word_for(input::type_words, found.which.type)},
+             {"distribution", input::word_for(input::distribution_words, found.which.distribution)},
+             {"what", input::word_for(sorted_words, found.which.sorted)},
              {"n", found.which.n},
              {"contenders", Json::array()}};
     for (const auto& result : found.results) out["contenders"].push_back(to_json(found, result));
@@ -188,10 +180,10 @@ std::optional<BenchSort::Behind> BenchSort::auto_behind(const std::vector<CaseRe
 }
 
 void BenchSort::run() {
-    std::optional<OutputFile> plot_to;  // a place that cannot be written is an error before the work
+    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     std::ranges::sort(n);
-    std::optional<detail::bench::RivalThreads> rival_threads;
+    std::optional<bench::RivalThreads> rival_threads;
     if (with_rivals) rival_threads.emplace();
     auto bench = open_bench();
     std::vector<CaseResult> all;
@@ -251,7 +243,7 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
         ->delimiter(',')
         ->check(CLI::IsMember(names));
     verb->add_option("--what", work->sorted, "What is sorted: keys, key-pointer pairs, or pointers with the keys left")
-        ->transform(one_of(sorted_words))
+        ->transform(input::one_of(sorted_words))
         ->default_str("keys");
     work->add_to(*verb);
     verb->add_option("--plot", work->plot_file, "Draw keys a second against n, as SVG")->type_name("FILE.svg");
@@ -263,4 +255,4 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
     verb->callback([work] { work->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -14,17 +14,17 @@
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 using Json = nlohmann::ordered_json;
 
-const Words<Summary> summary_words{{"quantiles", Summary::Quantiles},
-                                   {"frequencies", Summary::Frequencies},
-                                   {"sliding-quantiles", Summary::SlidingQuantiles},
-                                   {"sliding-frequencies", Summary::SlidingFrequencies}};
+const input::Words<Summary> summary_words{{"quantiles", Summary::Quantiles},
+                                          {"frequencies", Summary::Frequencies},
+                                          {"sliding-quantiles", Summary::SlidingQuantiles},
+                                          {"sliding-frequencies", Summary::SlidingFrequencies}};
 
 struct BenchStream : BenchOptions {
     BenchStream() { repeat = 3; }
@@ -52,8 +52,8 @@ void BenchStream::add_forms_of_pbsn(std::vector<StreamContender>& all) const {
     for (const auto use : channels) {
         for (const auto merge : merges) {
             std::string name = "pbsn";
-            if (channels.size() > 1) name += " " + word_for(channels_words, use);
-            if (merges.size() > 1) name += " " + word_for(channel_merge_words, merge);
+            if (channels.size() > 1) name += " " + input::word_for(input::channels_words, use);
+            if (merges.size() > 1) name += " " + input::word_for(input::channel_merge_words, merge);
             all.push_back({name, Engine::Pbsn, nullptr, pbsn});
             all.back().pbsn.channels = use;
             all.back().pbsn.channel_merge = merge;
@@ -69,7 +69,7 @@ std::vector<StreamContender> BenchStream::contenders() const {
         if (engine == Engine::Pbsn) {
             add_forms_of_pbsn(all);
         } else {
-            all.push_back({word_for(engine_words, engine), engine});
+            all.push_back({input::word_for(input::engine_words, engine), engine});
         }
     }
     for (const auto* rival : rivals("stream")) all.push_back({rival->name, {}, rival});
@@ -83,8 +83,9 @@ double values_per_s(const StreamCaseResult& found, const StreamResult& result) {
 void BenchStream::print_case(const StreamCaseResult& found) {
     const auto& which = found.which;
     const bool slides = which.summary == Summary::SlidingQuantiles || which.summary == Summary::SlidingFrequencies;
-    fmt::print("\n{} of {} {} {} values, eps {}{}\n", word_for(summary_words, which.summary), which.n,
-               word_for(distribution_words, which.distribution), word_for(type_words, which.type), which.eps,
+    fmt::print("\n{} of {} {} {} values, eps {}{}\n", input::word_for(summary_words, which.summary), which.n,
+               input::word_for(input::distribution_words, which.distribution),
+               input::word_for(input::type_words, which.type), which.eps,
                slides ? fmt::format(", window {}", which.sliding) : "");
     fmt::print("{:<14} {:>10} {:>22} {:>9} {:>8} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>10} {:>9}\n", "", "ms",
                "(lowest .. highest)", "Mvalues/s", "upload", "sort", "read back", "sample", "merge", "compress",
@@ -106,9 +107,9 @@ void BenchStream::print_case(const StreamCaseResult& found) {
 
 Json BenchStream::to_json(const StreamCaseResult& found) {
     const auto& which = found.which;
-    Json out{{"summary", word_for(summary_words, which.summary)},
-             {"type", word_for(type_words, which.type)},
-             {"distribution", word_for(distribution_words, which.distribution)},
+    Json out{{"summary", input::word_for(summary_words, which.summary)},
+             {"type", input::word_for(input::type_words, which.type)},
+             {"distribution", input::word_for(input::distribution_words, which.distribution)},
              {"n", which.n},
              {"eps", which.eps},
              {"sliding", which.sliding},
@@ -180,11 +181,11 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
         ->default_str("100000000");
     verb->add_option("--summaries", work->summaries, "Summaries")
         ->delimiter(',')
-        ->transform(one_of(summary_words))
+        ->transform(input::one_of(summary_words))
         ->default_str("quantiles,frequencies");
     verb->add_option("--eps", work->eps, "Errors, comma-separated")
         ->delimiter(',')
-        ->check(number_from(1e-9, 0.5))
+        ->check(input::number_from(1e-9, 0.5))
         ->default_str("0.01,0.001,0.0001,0.00001");
     verb->add_option("--sliding", work->sliding, "Values of sliding windows")
         ->transform(count_of_keys())
@@ -193,18 +194,18 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
                      "Values that are sorted at once, but for sliding windows (default: by eps)");
     verb->add_option("--engines", work->engines, "Engines (default: cpu, merge, hybrid, auto)")
         ->delimiter(',')
-        ->transform(one_of(engine_words));
+        ->transform(input::one_of(input::engine_words));
     add_sliding_form_options(*verb, work->form);
     verb->add_flag(
         "--no-early-stop", [work](std::int64_t) { work->pbsn.early_stop = EarlyStop::No; },
         "For pbsn: run all stages of the network");
     verb->add_option("--channels", work->channels, "For pbsn: uses of the channels of a texture, a contender each")
         ->delimiter(',')
-        ->transform(one_of(channels_words))
+        ->transform(input::one_of(input::channels_words))
         ->default_str("auto");
     verb->add_option("--channel-merge", work->merges, "For pbsn: merges of the channels, a contender each")
         ->delimiter(',')
-        ->transform(one_of(channel_merge_words))
+        ->transform(input::one_of(input::channel_merge_words))
         ->default_str("four");
     work->add_to(*verb);
     verb->footer(
@@ -215,4 +216,4 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
     verb->callback([work] { work->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

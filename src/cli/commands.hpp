@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 // `command_line` goes into the report.
 void add_bench_command(CLI::App& app, const std::string& command_line);
@@ -30,4 +30,4 @@ void add_valsort_command(CLI::App& app);
 // Adds --device, which means the same everywhere.
 void add_device_option(CLI::App& command, int& device);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -7,7 +7,7 @@
 #include "cli/stream_run.hpp"
 #include "input/expression.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -47,37 +47,38 @@ struct Columns {
 };
 
 template <class T>
-Fault check_pair(const std::array<T, 2>& pair) {
+input::Fault check_pair(const std::array<T, 2>& pair) {
     return std::isinf(number_of(pair[1])) ? "y is infinite, which cannot be summed" : nullptr;
 }
 
 // x as --type says, and by default nothing that is rounded.
 template <class T>
-ParseLine<Pair<T>> parse_of(const StreamOptions& stream) {
+input::ParseLine<input::Pair<T>> parse_of(const StreamOptions& stream) {
     if constexpr (std::is_same_v<T, double>) {
-        if (!stream.reading.given_type) return parse_pair<double, parse_exact>;
+        if (!stream.reading.given_type) return input::parse_pair<double, input::parse_exact>;
     }
-    return parse_pair<T>;
+    return input::parse_pair<T>;
 }
 
 template <class T>
 void CorrsumCommand::run_as() const {
     StreamRun run(stream);
     CorrelatedSums<T> summary(
-        {.eps = eps, .n = n, .window = stream.window, .g = g.empty() ? nullptr : parse_expression(g, "y")},
+        {.eps = eps, .n = n, .window = stream.window, .g = g.empty() ? nullptr : input::parse_expression(g, "y")},
         run.sorter());
     Columns<T> columns;
     const auto add = [&](auto records) {
         columns.take(records);
         summary.add(columns.x, columns.y);
     };
-    const RawRecords<std::array<T, 2>> raw{"pair of " + word_for(type_words, stream.type()) + " values", check_pair<T>};
-    run.run<std::array<T, 2>, Pair<T>>(summary, raw, parse_of<T>(stream), add,
-                                       [&] { return answer_of(summary, threshold.question()); });
+    const input::RawRecords<std::array<T, 2>> raw{
+        "pair of " + input::word_for(input::type_words, stream.type()) + " values", check_pair<T>};
+    run.run<std::array<T, 2>, input::Pair<T>>(summary, raw, parse_of<T>(stream), add,
+                                              [&] { return answer_of(summary, threshold.question()); });
 }
 
 void CorrsumCommand::run() const {
-    detail::cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace
@@ -87,12 +88,12 @@ void add_corrsum_command(CLI::App& app) {
     auto* verb = app.add_subcommand("corrsum", "The sum of g(y) over the pairs x, y of a stream with x <= f(AGG(x))");
     add_threshold_options(*verb, command->threshold)->required();
     verb->add_option("--g", command->g, "What is summed: a formula of y, in doubles, such as \"y*y\" (default: y)")
-        ->check([](const std::string& text) { return fault_of_expression(text, "y"); })
+        ->check([](const std::string& text) { return input::fault_of_expression(text, "y"); })
         ->type_name("G");
     add_eps_option(*verb, command->eps);
     add_n_option(*verb, command->n);
     add_stream_options(
-        *verb, command->stream, type_words,
+        *verb, command->stream, input::type_words,
         "Input is text, two numbers a line with a comma, a tab or blanks between them; y is read as f64");
     verb->footer(
         "Raw input is x, y, x, y, ... of --type. The exact sum is from lower to upper.\n"
@@ -104,4 +105,4 @@ void add_corrsum_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

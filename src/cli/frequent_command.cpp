@@ -3,7 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -32,7 +32,7 @@ void FrequentCommand::run_as() const {
 void FrequentCommand::run() const {
     support.check();
     sliding.check(support.eps(), stream);
-    detail::cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void add_frequent_command(CLI::App& app) {
     auto* verb = app.add_subcommand("frequent", "The frequent values of a stream, with bounds of their counts");
     add_support_options(*verb, command->support);
     add_sliding_options(*verb, command->sliding);
-    add_stream_options(*verb, command->stream, type_words);
+    add_stream_options(*verb, command->stream, input::type_words);
     verb->footer(
         "Finds every value that is at least a part S of all, and none that is less than a part S - E.\n"
         "Examples:\n"
@@ -52,4 +52,4 @@ void add_frequent_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

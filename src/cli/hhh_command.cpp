@@ -7,11 +7,11 @@
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
-const Words<KeyType> prefix_types{{"u32", KeyType::U32}, {"u64", KeyType::U64}};
+const input::Words<KeyType> prefix_types{{"u32", KeyType::U32}, {"u64", KeyType::U64}};
 
 struct HhhCommand {
     StreamOptions stream{.reading = {.raw_type = KeyType::U32, .text_type = KeyType::U32}};
@@ -36,7 +36,7 @@ std::vector<int> lengths_of(std::string_view list, int most) {
     for (std::size_t at = 0; at <= list.size();) {
         const auto end = std::min(list.find(',', at), list.size());
         int length = -1;
-        const auto fault = parse_number(list.substr(at, end - at), length);
+        const auto fault = input::parse_number(list.substr(at, end - at), length);
         if (fault || length < (lengths.empty() ? 0 : lengths.back() + 1) || length > most) {
             throw CLI::ValidationError(
                 "--hierarchy",
@@ -71,9 +71,9 @@ void HhhCommand::run_as() const {
     HeavyPrefixes<T> summary(
         {.eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window}, run.sorter());
     const Question question{.support = support.support, .notation = notation_, .rule = rule};
-    ParseLine<T> parse = parse_number<T>;
+    input::ParseLine<T> parse = input::parse_number<T>;
     if constexpr (std::is_same_v<T, std::uint32_t>) {
-        if (notation_ == Notation::Ipv4) parse = parse_ipv4;
+        if (notation_ == Notation::Ipv4) parse = input::parse_ipv4;
     }
     run.run<T>(
         summary, [&] { return answer_of(summary, question); }, parse);
@@ -114,4 +114,4 @@ void add_hhh_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -10,7 +10,7 @@
 #include "quadmill/context.hpp"
 #include "quadmill/version.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -22,8 +22,8 @@ struct InfoOptions {
 // Whether the merge engine's MergeKernel::Subgroup works here.
 bool has_subgroups(const Context& context) {
     auto& device = *detail::Access::of(context);
-    const detail::gl::Scope scope(device, "info");
-    return detail::gl::has_lanes_in_boxes(device);
+    const gl::Scope scope(device, "info");
+    return gl::has_lanes_in_boxes(device);
 }
 
 void print_json(const Context& context, const std::vector<DeviceInfo>& devices) {
@@ -81,4 +81,4 @@ void add_info_command(CLI::App& app) {
     });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

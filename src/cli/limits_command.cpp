@@ -7,16 +7,16 @@
 #include "bench/limits.hpp"
 #include "cli/commands.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 struct LimitsOptions {
     bool json = false;
     int device = -1;
-    detail::bench::LimitsRequest request;
+    bench::LimitsRequest request;
 };
 
-using detail::bench::CacheReport;
+using bench::CacheReport;
 
 nlohmann::ordered_json to_json(const CacheReport& cache) {
     nlohmann::ordered_json out{{"side", cache.side},
@@ -77,9 +77,9 @@ void add_limits_command(CLI::App& app) {
     add_device_option(*command, options->device);
     command->callback([options] {
         auto context = Context::headless({.device = options->device});
-        const auto limits = detail::bench::measure_limits(context, options->request);
+        const auto limits = bench::measure_limits(context, options->request);
         const bool has_cache = options->request.side >= CacheReport::least_side;
-        const auto cache = has_cache ? detail::bench::measure_cache(context, options->request) : CacheReport{};
+        const auto cache = has_cache ? bench::measure_cache(context, options->request) : CacheReport{};
         if (options->json) {
             nlohmann::ordered_json out{{"renderer", context.info().renderer},
                                        {"side", options->request.side},
@@ -101,4 +101,4 @@ void add_limits_command(CLI::App& app) {
     });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -14,7 +14,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -27,13 +27,13 @@ class LuBatchWork {
             throw CLI::ValidationError("--solve", "with --batch, name a file for the solutions: -o FILE");
         if (call.output.empty()) return;
         content_.emplace(call.output);
-        if (content_->is_terminal() && !is_matrix_market(call.output))
+        if (content_->is_terminal() && !input::is_matrix_market(call.output))
             throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
         if (call.sides.empty() && call.output != "-") rows_.emplace(call.output + ".rows");
     }
 
     void run() {
-        matrices_ = read_matrix(call_.matrices, call_.n);
+        matrices_ = input::read_matrix(call_.matrices, call_.n);
         if (matrices_.columns != call_.n || matrices_.rows % call_.n != 0)
             throw InvalidArgument(fmt::format("'{}' has {} rows of {} values, which make no {} x {} matrices",
                                               call_.matrices, matrices_.rows, matrices_.columns, call_.n, call_.n));
@@ -55,13 +55,13 @@ class LuBatchWork {
         }
         if (call_.profile) print_passes(context, passes);
         if (call_.output != "-")
-            report(detail::linalg::residual_ratio(matrices_.values, factors, call_.n), context.info().renderer);
+            report(linalg::residual_ratio(matrices_.values, factors, call_.n), context.info().renderer);
     }
 
   private:
-    [[nodiscard]] std::optional<MatrixFile> read_sides() const {
+    [[nodiscard]] std::optional<input::MatrixFile> read_sides() const {
         if (call_.sides.empty()) return std::nullopt;
-        auto found = read_matrix(call_.sides, std::size_t{1});
+        auto found = input::read_matrix(call_.sides, std::size_t{1});
         const auto values = found.values.size(), rows = matrices_.rows;
         if (rows == 0 ? values > 0 : values % rows != 0)
             throw InvalidArgument(
@@ -73,8 +73,8 @@ class LuBatchWork {
         return found;
     }
 
-    void write(const MatrixFile& content, const BatchFactors& factors) {
-        const auto bytes = matrix_content(call_.output, content);
+    void write(const input::MatrixFile& content, const BatchFactors& factors) {
+        const auto bytes = input::matrix_content(call_.output, content);
         content_->write(std::as_bytes(std::span(bytes)));
         if (rows_) {
             std::string text;
@@ -118,8 +118,8 @@ class LuBatchWork {
     }
 
     const LuBatchCall& call_;
-    std::optional<OutputFile> content_, rows_;
-    MatrixFile matrices_;
+    std::optional<files::OutputFile> content_, rows_;
+    input::MatrixFile matrices_;
     BatchStats stats_;
 };
 
@@ -129,4 +129,4 @@ void run_lu_batch(const LuBatchCall& call) {
     LuBatchWork(call).run();
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

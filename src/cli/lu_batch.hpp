@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 struct LuBatchCall {
     std::size_t n;
@@ -14,4 +14,4 @@ struct LuBatchCall {
 };
 void run_lu_batch(const LuBatchCall& call);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -15,14 +15,14 @@
 #include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Words<Swap> swap_words{{"pointer", Swap::Pointer}, {"copy", Swap::Copy}};
-const Words<Layout> layout_words{{"tiles", Layout::Tiles}, {"scalars", Layout::Scalars}};
+const input::Words<Swap> swap_words{{"pointer", Swap::Pointer}, {"copy", Swap::Copy}};
+const input::Words<Layout> layout_words{{"tiles", Layout::Tiles}, {"scalars", Layout::Scalars}};
 
 struct LuCommand {
     std::string matrix, sides, output;
@@ -36,23 +36,23 @@ struct LuCommand {
 
   private:
     struct Outputs {
-        std::optional<OutputFile> content, row_order, column_order;
+        std::optional<files::OutputFile> content, row_order, column_order;
     };
     struct Outcome {
-        MatrixFile a;
-        MatrixOf<double> b{};
-        std::optional<MatrixFile> x{};
-        std::optional<MatrixOf<double>> refined{};  // in its place
+        input::MatrixFile a;
+        input::MatrixOf<double> b{};
+        std::optional<input::MatrixFile> x{};
+        std::optional<input::MatrixOf<double>> refined{};  // in its place
         LuStats stats{};
         Factors factors{};
         std::optional<Refinement> refinement{};
         std::optional<Determinant> determinant{};
     };
     void open(Outputs& out) const;
-    [[nodiscard]] MatrixOf<double> read_sides(const MatrixFile& a) const;
+    [[nodiscard]] input::MatrixOf<double> read_sides(const input::MatrixFile& a) const;
     void solve(Lu& lu, Outcome& outcome) const;
     void write(Outputs& out, const Outcome& outcome) const;
-    static void write_order(OutputFile& out, const std::vector<std::uint32_t>& order);
+    static void write_order(files::OutputFile& out, const std::vector<std::uint32_t>& order);
     [[nodiscard]] Json report(const Outcome& outcome, const std::string& renderer) const;
     void print(const Outcome& outcome, const Json& report) const;
 };
@@ -65,7 +65,7 @@ double operations(std::size_t rows, std::size_t columns) {
 
 // Solutions, one after the other.
 template <class Value>
-Json columns_of(const MatrixOf<Value>& x) {
+Json columns_of(const input::MatrixOf<Value>& x) {
     auto all = Json::array();
     for (std::size_t j = 0; j < x.columns; ++j) {
         auto one = Json::array();
@@ -76,20 +76,20 @@ Json columns_of(const MatrixOf<Value>& x) {
 }
 
 template <class Value>
-void print_rows(const MatrixOf<Value>& x) {
+void print_rows(const input::MatrixOf<Value>& x) {
     for (std::size_t i = 0; i < x.rows; ++i) {
         std::string line;
         for (std::size_t j = 0; j < x.columns; ++j)
-            line.append(j == 0 ? "" : " ").append(format_number(x.values[i * x.columns + j]));
+            line.append(j == 0 ? "" : " ").append(input::format_number(x.values[i * x.columns + j]));
         fmt::print("{}\n", line);
     }
 }
 
-MatrixView view(const MatrixFile& file) {
+MatrixView view(const input::MatrixFile& file) {
     return {file.values, file.rows, file.columns};
 }
 
-void LuCommand::write_order(OutputFile& out, const std::vector<std::uint32_t>& order) {
+void LuCommand::write_order(files::OutputFile& out, const std::vector<std::uint32_t>& order) {
     std::string text;
     for (const auto place : order) text += fmt::format("{}\n", place + 1);
     out.write(std::as_bytes(std::span(text)));
@@ -102,7 +102,7 @@ void LuCommand::solve(Lu& lu, Outcome& outcome) const {
         outcome.x = {b.rows, b.columns, lu.solve(rounded, b.columns)};
         return;
     }
-    auto& x = outcome.refined.emplace(MatrixOf<double>{b.rows, b.columns, std::vector<double>(b.values.size())});
+    auto& x = outcome.refined.emplace(input::MatrixOf<double>{b.rows, b.columns, std::vector<double>(b.values.size())});
     const auto& refinement = outcome.refinement.emplace(lu.solve(view(outcome.a), b.values, x.values, b.columns));
     if (!refinement.converged)
         fmt::print(
@@ -111,12 +111,12 @@ void LuCommand::solve(Lu& lu, Outcome& outcome) const {
             refinement.residual);
 }
 
-MatrixOf<double> LuCommand::read_sides(const MatrixFile& a) const {
+input::MatrixOf<double> LuCommand::read_sides(const input::MatrixFile& a) const {
     if (a.rows != a.columns)
         throw InvalidArgument(fmt::format("--solve needs a square matrix, and '{}' has {} rows and {} columns", matrix,
                                           a.rows, a.columns));
-    auto b = read_matrix<double>(sides, std::size_t{1});
-    if (!is_matrix_market(sides) && b.columns == 1 && a.rows > 0 && b.rows % a.rows == 0) {
+    auto b = input::read_matrix<double>(sides, std::size_t{1});
+    if (!input::is_matrix_market(sides) && b.columns == 1 && a.rows > 0 && b.rows % a.rows == 0) {
         b.columns = b.rows / a.rows;  // a raw file: as many right-hand sides as it has
         b.rows = a.rows;
     }
@@ -131,7 +131,7 @@ void LuCommand::open(Outputs& out) const {
     if (output == "-" && json) throw CLI::ValidationError("-o", "standard output has the JSON object; name a file");
     if (output.empty()) return;
     out.content.emplace(output);
-    if (out.content->is_terminal() && !is_matrix_market(output))
+    if (out.content->is_terminal() && !input::is_matrix_market(output))
         throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
     if (!sides.empty() || output == "-") return;
     out.row_order.emplace(output + ".rows");
@@ -141,9 +141,10 @@ void LuCommand::open(Outputs& out) const {
 void LuCommand::write(Outputs& out, const Outcome& outcome) const {
     if (!out.content) return;
     const auto content =
-        outcome.refined ? matrix_content(output, *outcome.refined)
-        : outcome.x     ? matrix_content(output, *outcome.x)
-                        : matrix_content(output, MatrixFile{outcome.a.rows, outcome.a.columns, outcome.factors.lu});
+        outcome.refined ? input::matrix_content(output, *outcome.refined)
+        : outcome.x
+            ? input::matrix_content(output, *outcome.x)
+            : input::matrix_content(output, input::MatrixFile{outcome.a.rows, outcome.a.columns, outcome.factors.lu});
     out.content->write(std::as_bytes(std::span(content)));
     if (out.row_order) write_order(*out.row_order, outcome.factors.rows);
     if (out.column_order) write_order(*out.column_order, outcome.factors.columns);
@@ -157,11 +158,11 @@ Json LuCommand::report(const Outcome& outcome, const std::string& renderer) cons
     const double seconds = stats.factor_ms * 1e-3;
     Json report{{"rows", a.rows},
                 {"n", a.columns},
-                {"pivot", word_for(pivot_words, options.pivot)},
+                {"pivot", input::word_for(input::pivot_words, options.pivot)},
                 {"block", stats.block},
                 {"info", stats.info},
-                {"residual", detail::linalg::residual_ratio(view(a), factors)},
-                {"growth", detail::linalg::growth(view(a), factors)},
+                {"residual", linalg::residual_ratio(view(a), factors)},
+                {"growth", linalg::growth(view(a), factors)},
                 {"passes", stats.passes},
                 {"upload_seconds", stats.upload_ms * 1e-3},
                 {"seconds", seconds},
@@ -182,7 +183,8 @@ Json LuCommand::report(const Outcome& outcome, const std::string& renderer) cons
 void LuCommand::print(const Outcome& outcome, const Json& report) const {
     const auto& stats = outcome.stats;
     fmt::print("{} x {}, pivoting: {}, {} row{} a pass: info {}\n", stats.rows, stats.columns,
-               word_for(pivot_words, options.pivot), stats.block, stats.block == 1 ? "" : "s", stats.info);
+               input::word_for(input::pivot_words, options.pivot), stats.block, stats.block == 1 ? "" : "s",
+               stats.info);
     if (stats.info > 0) fmt::print("pivot {} is zero: the matrix is singular, or needs pivoting\n", stats.info);
     fmt::print("residual {:.3g} (of at most 30), growth {:.3g}\n", report["residual"].get<double>(),
                report["growth"].get<double>());
@@ -207,7 +209,7 @@ void LuCommand::run() const {
                              .device = device});
     Outputs out;
     open(out);
-    Outcome outcome{.a = read_matrix(matrix, columns)};
+    Outcome outcome{.a = input::read_matrix(matrix, columns)};
     if (!sides.empty()) outcome.b = read_sides(outcome.a);
     auto context = Context::headless({.device = device});
     Lu lu(context, options);
@@ -243,16 +245,16 @@ void add_lu_command(CLI::App& app) {
     auto* columns = verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
                         ->check(CLI::PositiveNumber);
     auto* pivot = verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")
-                      ->transform(one_of(pivot_words));
+                      ->transform(input::one_of(input::pivot_words));
     auto* swap =
         verb->add_option("--swap", options.swap, "Where a pass eliminates one row: copy (the default) or pointer")
-            ->transform(one_of(swap_words));
+            ->transform(input::one_of(swap_words));
     auto* block =
         verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
             ->check(CLI::IsMember({1, 8, 16, 32}));
     auto* layout = verb->add_option("--layout", options.layout,
                                     "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
-                       ->transform(one_of(layout_words));
+                       ->transform(input::one_of(layout_words));
     verb->add_option("--solve", command->sides, "Right-hand sides, a column each")->type_name("FILE");
     auto* refine = verb->add_flag("--refine", command->refine, "Refine solutions by residuals in double, to double");
     auto* batch = verb->add_option("--batch", command->batch,
@@ -280,4 +282,4 @@ void add_lu_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -19,7 +19,7 @@
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -27,7 +27,7 @@ namespace {
 std::string there_is_device(const std::string& index) {
     const auto count = Context::devices().size();
     std::uint64_t wanted = 0;
-    if (parse_number(index, wanted) == nullptr && wanted < count) return {};
+    if (input::parse_number(index, wanted) == nullptr && wanted < count) return {};
     throw ContextError(fmt::format("EGL has {} device{}, so there is no device {}; `quadmill info` lists them", count,
                                    count == 1 ? "" : "s", index));
 }
@@ -73,10 +73,11 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     };
     const auto closest = *std::ranges::min_element(verbs, {}, distance);
     const bool close = distance(closest) <= (word.size() + 1) / 2;
-    if (close) return fmt::format("there is no verb {}; did you mean '{}'?", in_quotes(word), closest->get_name());
+    if (close)
+        return fmt::format("there is no verb {}; did you mean '{}'?", input::in_quotes(word), closest->get_name());
     std::string names;
     for (const auto* verb : verbs) names += (names.empty() ? "" : ", ") + verb->get_name();
-    return fmt::format("there is no verb {}; there are {}", in_quotes(word), names);
+    return fmt::format("there is no verb {}; there are {}", input::in_quotes(word), names);
 }
 
 int run(int argc, char** argv) {
@@ -129,27 +130,27 @@ int run(int argc, char** argv) {
         std::string name = "quadmill";
         const CLI::App* verb = &app;
         for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
-        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, printable(unknown_verb(*verb).value_or(error.what())),
-                   name);
+        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name,
+                   input::printable(unknown_verb(*verb).value_or(error.what())), name);
         return wrong_call;
     }
     return 0;
 }
 
 }  // namespace
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli
 
 int main(int argc, char** argv) {
     const auto say = [](const char* words) { static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words)); };
     try {
-        quadmill::cli::open_standard_files();
-        const int status = quadmill::cli::run(argc, argv);
-        if (quadmill::cli::standard_output_is_written()) return status;
+        quadmill::detail::input::open_standard_files();
+        const int status = quadmill::detail::cli::run(argc, argv);
+        if (quadmill::detail::input::standard_output_is_written()) return status;
         say("cannot write standard output to its end");
     } catch (const std::bad_alloc&) {
         say("out of memory: the input does not fit");
     } catch (const std::exception& error) {
-        say(quadmill::cli::printable(error.what()).c_str());
+        say(quadmill::detail::input::printable(error.what()).c_str());
     }
-    return quadmill::cli::failed;
+    return quadmill::detail::cli::failed;
 }

@@ -9,7 +9,7 @@
 #include "cli/stream_run.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -55,7 +55,7 @@ struct MergeCommand {
     [[nodiscard]] Question question(double eps, double usual_support) const;
     void print(const auto& summary, const Question& question);
 
-    Bytes content_;  // of one file at a time
+    files::Bytes content_;  // of one file at a time
     SavedSummary first_{};
     std::optional<SaveFile> save_;
 };
@@ -74,7 +74,7 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
     if (found.kind == first_.kind && found.type == first_.type) return;
     const auto holds = [&](std::size_t i, const SavedSummary& summary) {
         return fmt::format("{} holds {} of {} values", name_of(files[i]), words_of(summary.kind).name,
-                           word_for(type_words, summary.type));
+                           input::word_for(input::type_words, summary.type));
     };
     throw CLI::ValidationError(
         "FILE", holds(0, first_) + ", and " + holds(which, found) + "; only one kind and type can be merged");
@@ -86,7 +86,7 @@ auto MergeCommand::merged(const Load& load) {
     std::optional<decltype(load(content_.span()))> all;
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (all) {
-            content_ = read_file(files[i]);
+            content_ = files::read_file(files[i]);
             must_be_like_the_first(i);
         }
         try {
@@ -119,7 +119,7 @@ void MergeCommand::print(const auto& summary, const Question& question) {
     answer.tail.update({{"bytes", summary.bytes()}, {"nans", nans_of(summary)}});
     if (!save_->takes_standard_output()) {
         const auto text = to_text(answer, format);
-        OutputFile("-").write(std::as_bytes(std::span(text)));
+        files::OutputFile("-").write(std::as_bytes(std::span(text)));
     }
     save_->save(summary);
 }
@@ -130,30 +130,30 @@ void MergeCommand::run_as(Kind kind) {
     const auto answer_frequencies = [this](const auto& summary) {
         print(summary, question(summary.eps(), std::min(1.0, 10 * summary.eps())));
     };
-    using Bytes = std::span<const std::byte>;
+    using View = std::span<const std::byte>;
     switch (kind) {
         case Kind::Quantiles:
-            return answer_quantiles(merged([](Bytes b) { return Quantiles<T>::load(b); }));
+            return answer_quantiles(merged([](View b) { return Quantiles<T>::load(b); }));
         case Kind::SlidingQuantiles:
-            return answer_quantiles(merged([](Bytes b) { return SlidingQuantiles<T>::load(b).summary(); }));
+            return answer_quantiles(merged([](View b) { return SlidingQuantiles<T>::load(b).summary(); }));
         case Kind::Frequencies:
-            return answer_frequencies(merged([](Bytes b) { return Frequencies<T>::load(b); }));
+            return answer_frequencies(merged([](View b) { return Frequencies<T>::load(b); }));
         case Kind::SlidingFrequencies:
-            return answer_frequencies(merged([](Bytes b) { return SlidingFrequencies<T>::load(b).summary(); }));
+            return answer_frequencies(merged([](View b) { return SlidingFrequencies<T>::load(b).summary(); }));
         case Kind::CorrelatedSums:
-            return answer_quantiles(merged([](Bytes b) { return CorrelatedSums<T>::load(b); }));
+            return answer_quantiles(merged([](View b) { return CorrelatedSums<T>::load(b); }));
         case Kind::HeavyPrefixes:
             break;
     }
     if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>) {
-        const auto all = merged([](Bytes b) { return HeavyPrefixes<T>::load(b); });
+        const auto all = merged([](View b) { return HeavyPrefixes<T>::load(b); });
         return print(all, question(all.options().support, all.options().support));
     }
     throw InvalidArgument(name_of(files.front()) + " holds prefixes of values that have none; it is damaged");
 }
 
 void MergeCommand::run(const std::vector<std::string>& given) {
-    content_ = read_file(files.front());
+    content_ = files::read_file(files.front());
     first_ = saved(0);
     const auto [kind, type] = first_;
     const auto& words = words_of(kind);
@@ -167,8 +167,8 @@ void MergeCommand::run(const std::vector<std::string>& given) {
     if (notation == Notation::Ipv4 && type != KeyType::U32)
         throw CLI::ValidationError("--ipv4", "goes with prefixes of u32 values");
     save_.emplace(save, format);
-    OutputFile("-").must_be_open();
-    detail::cpu::visit_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
+    files::OutputFile("-").must_be_open();
+    cpu::visit_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
 }
 
 }  // namespace
@@ -203,4 +203,4 @@ void add_merge_command(CLI::App& app) {
     });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -4,10 +4,10 @@
 
 #include "bench/limits.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 void print_passes(Context& context, const std::vector<PassProfiler::Row>& rows) {
-    detail::bench::FillLimits limits(context);
+    bench::FillLimits limits(context);
     fmt::print(stderr, "{:<20} {:>8} {:>12} {:>12} {:>10} {:>10}\n", "pass", "passes", "GPU ms", "us a pass",
                "Gtexel/s", "% of limit");
     for (const auto& row : rows) {
@@ -44,10 +44,10 @@ void print_blending(const Context& context, const std::vector<PassProfiler::Row>
     }
     line("blend operations of four channels", fmt::format("{:.4g}, {:.4g} a key", blends, blends / n));
     line("time of one", fmt::format("{:.4g} ns", ms * 1e6 / blends));
-    const auto clock = detail::bench::clock_rate(context);
+    const auto clock = bench::clock_rate(context);
     line("clock cycles of one",
          clock ? fmt::format("{:.4g} of the whole chip, at {:.3f} GHz", ms * 1e6 / blends * clock->value, clock->value)
                : "the clock cannot be read here");
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -7,7 +7,7 @@
 
 #include "quadmill/context.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 // On standard error: a table, and the limits of the device that it is measured by. Pre: nobody observes the context.
 void print_passes(Context& context, const std::vector<PassProfiler::Row>& rows);
@@ -22,4 +22,4 @@ struct Blending {
 // On standard error: comparisons, blend operations a key, and clock cycles of one. Pre: nobody observes the context.
 void print_blending(const Context& context, const std::vector<PassProfiler::Row>& rows, const Blending& of);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -2,7 +2,7 @@
 
 #include "input/words.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 void add_pbsn_options(CLI::App& verb, PbsnOptions& options) {
     verb.add_flag(
@@ -11,12 +11,12 @@ void add_pbsn_options(CLI::App& verb, PbsnOptions& options) {
     verb.add_option("--channels", options.channels,
                     "For pbsn and windows: a window in each of the four channels of a texture, or a quarter of one "
                     "(auto: split, which was measured faster)")
-        ->transform(one_of(channels_words))
+        ->transform(input::one_of(input::channels_words))
         ->default_str("auto");
     verb.add_option("--channel-merge", options.channel_merge,
                     "For pbsn: the CPU merges the four channels in one round, or two by two in two")
-        ->transform(one_of(channel_merge_words))
+        ->transform(input::one_of(input::channel_merge_words))
         ->default_str("four");
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -5,8 +5,8 @@
 
 #include "quadmill/sort.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 void add_pbsn_options(CLI::App& verb, PbsnOptions& options);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -5,7 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -36,7 +36,7 @@ void QuantilesCommand::run_as() const {
 void QuantilesCommand::run() const {
     sliding.check(eps, stream);
     if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
-    detail::cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void add_quantiles_command(CLI::App& app) {
     add_phi_option(*verb, command->phis);
     add_n_option(*verb, command->n);
     add_sliding_options(*verb, command->sliding);
-    add_stream_options(*verb, command->stream, type_words);
+    add_stream_options(*verb, command->stream, input::type_words);
     verb->footer(
         "A value's rank among the N values is from rank_lower to rank_upper, and within eps N of phi N.\n"
         "Examples:\n"
@@ -58,4 +58,4 @@ void add_quantiles_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -7,7 +7,7 @@
 #include "input/printable.hpp"
 #include "input/text.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -24,8 +24,9 @@ std::string csv_text(std::string_view text, char delimiter) {
 
 std::string csv_of(const Value& value, char delimiter) {
     // Numbers, too, may have the delimiter in them.
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return csv_text(format_number(*integer), delimiter);
-    if (const auto* number = std::get_if<double>(&value)) return csv_text(format_number(*number), delimiter);
+    if (const auto* integer = std::get_if<std::int64_t>(&value))
+        return csv_text(input::format_number(*integer), delimiter);
+    if (const auto* number = std::get_if<double>(&value)) return csv_text(input::format_number(*number), delimiter);
     if (const auto* text = std::get_if<std::string>(&value)) return csv_text(*text, delimiter);
     return {};
 }
@@ -44,7 +45,7 @@ std::string dumped(const Json& json) {
 
 }  // namespace
 
-AnswerWriter::AnswerWriter(OutputFile& out) : out_(out) {}
+AnswerWriter::AnswerWriter(files::OutputFile& out) : out_(out) {}
 
 void AnswerWriter::begin(const std::vector<std::string>& columns) {
     if (std::exchange(begun_, true)) return;
@@ -62,7 +63,7 @@ void AnswerWriter::write(std::string_view text) {
 }
 
 void AnswerWriter::flush() {
-    if (out_.is_terminal()) text_ = printable(text_);
+    if (out_.is_terminal()) text_ = input::printable(text_);
     out_.write(std::as_bytes(std::span(text_)));
     text_.clear();
 }
@@ -71,7 +72,8 @@ namespace {
 
 class CsvWriter final : public AnswerWriter {
   public:
-    CsvWriter(OutputFile& out, char delimiter, Names names) : AnswerWriter(out), delimiter_(delimiter), names_(names) {}
+    CsvWriter(files::OutputFile& out, char delimiter, Names names)
+        : AnswerWriter(out), delimiter_(delimiter), names_(names) {}
     void end(const QueryResult& /*result*/) override { flush(); }
 
   private:
@@ -117,12 +119,12 @@ class JsonWriter final : public AnswerWriter {
 
 }  // namespace
 
-std::unique_ptr<AnswerWriter> csv_writer(OutputFile& out, char delimiter, Names names) {
+std::unique_ptr<AnswerWriter> csv_writer(files::OutputFile& out, char delimiter, Names names) {
     return std::make_unique<CsvWriter>(out, delimiter, names);
 }
 
-std::unique_ptr<AnswerWriter> json_writer(OutputFile& out) {
+std::unique_ptr<AnswerWriter> json_writer(files::OutputFile& out) {
     return std::make_unique<JsonWriter>(out);
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -11,12 +11,12 @@
 #include "files/files.hpp"
 #include "quadmill/query.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 // Writes one answer: begin(), add() any number of times, end().
 class AnswerWriter {
   public:
-    explicit AnswerWriter(OutputFile& out);
+    explicit AnswerWriter(files::OutputFile& out);
     AnswerWriter(const AnswerWriter&) = delete;
     AnswerWriter& operator=(const AnswerWriter&) = delete;
     virtual ~AnswerWriter() = default;
@@ -35,7 +35,7 @@ class AnswerWriter {
     virtual void names(const std::vector<std::string>& columns) = 0;
     virtual void row(const std::vector<Value>& cells) = 0;
 
-    OutputFile& out_;
+    files::OutputFile& out_;
     std::string text_;
     bool begun_ = false;
 };
@@ -43,8 +43,8 @@ class AnswerWriter {
 // A line of names, unless they stand there from the answer before, then a line a row: NULL is an empty field, "" an
 // empty text.
 enum class Names { Write, Omit };
-[[nodiscard]] std::unique_ptr<AnswerWriter> csv_writer(OutputFile& out, char delimiter, Names names);
+[[nodiscard]] std::unique_ptr<AnswerWriter> csv_writer(files::OutputFile& out, char delimiter, Names names);
 // {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line.
-[[nodiscard]] std::unique_ptr<AnswerWriter> json_writer(OutputFile& out);
+[[nodiscard]] std::unique_ptr<AnswerWriter> json_writer(files::OutputFile& out);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

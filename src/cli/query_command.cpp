@@ -22,25 +22,25 @@
 #include "query/plan/plan.hpp"
 #include "sql/sql.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
-using detail::query::SqlNames;
-using detail::query::SqlQuery;
-using detail::query::SqlTypes;
+using sql::SqlNames;
+using sql::SqlQuery;
+using sql::SqlTypes;
 
 // One of the tables of a query: a file, or a stream in batches.
 struct Source {
-    std::optional<CsvFile> file{};
-    std::optional<CsvStream> stream{};
-    CsvColumns columns{};
+    std::optional<input::CsvFile> file{};
+    std::optional<input::CsvStream> stream{};
+    input::CsvColumns columns{};
 
     [[nodiscard]] const SqlNames& names() const { return file ? file->names() : stream->names(); }
 };
 
 enum class Explain { No, Text, Dot };
-const Words<Explain> explain_words{{"text", Explain::Text}, {"dot", Explain::Dot}};
+const input::Words<Explain> explain_words{{"text", Explain::Text}, {"dot", Explain::Dot}};
 
 struct QueryCommand {
     std::string sql;
@@ -63,13 +63,13 @@ struct QueryCommand {
     [[nodiscard]] bool is_stream(std::size_t source) const;
     void open_processor();
     [[nodiscard]] QueryPlan plan(const std::vector<Table>& tables, const SqlTypes& known) const;
-    void answer(const std::vector<CsvTable>& from);
-    void answer_batches(std::vector<CsvTable> tables, std::size_t stream);
+    void answer(const std::vector<input::CsvTable>& from);
+    void answer_batches(std::vector<input::CsvTable> tables, std::size_t stream);
     void print_profile();
 
     SqlQuery query_;
     std::deque<Source> sources_;  // streams do not move
-    OutputFile output_{"-"};
+    files::OutputFile output_{"-"};
     std::optional<Context> context_;
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
@@ -89,7 +89,7 @@ auto checked(const Work& work) {
 }
 
 void QueryCommand::parse() {
-    query_ = checked([this] { return detail::query::parse_sql(sql); });
+    query_ = checked([this] { return sql::parse_sql(sql); });
     if (delimiter == "\\t" || delimiter == "tab") delimiter = "\t";
     if (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0)
         throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
@@ -104,7 +104,7 @@ void QueryCommand::parse() {
 bool QueryCommand::is_stream(std::size_t source) const {
     if (batch == 0) return false;
     const auto& from = query_.sources;
-    const auto input = std::ranges::find(from, "-", &detail::query::SqlSource::path);
+    const auto input = std::ranges::find(from, "-", &sql::SqlSource::path);
     return input == from.end() ? source == 0 : source == static_cast<std::size_t>(input - from.begin());
 }
 
@@ -124,8 +124,8 @@ void QueryCommand::open_sources() {
 void QueryCommand::choose_columns() {
     std::vector<SqlNames> names;
     for (const auto& source : sources_) names.push_back(source.names());
-    query_ = checked([&] { return detail::query::parse_sql(sql, names); });
-    for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = columns_of(query_, i, names[i]);
+    query_ = checked([&] { return sql::parse_sql(sql, names); });
+    for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = input::columns_of(query_, i, names[i]);
 }
 
 // Auto is the CPU: the columns of a file are asked once, and to open a context and compile programs takes some 200 ms
@@ -137,7 +137,7 @@ void QueryCommand::open_processor() {
         fmt::print(stderr, "engine {}\n",
                    engine == QueryEngine::Auto
                        ? "cpu: each column of a file is asked once, and to open a context and to upload it takes longer"
-                       : word_for(query_engine_words, engine) + ": as --engine says");
+                       : input::word_for(input::query_engine_words, engine) + ": as --engine says");
     }
     if (engine == QueryEngine::Auto) engine = QueryEngine::Cpu;
     options.statistics = profile ? Statistics::ByNode : Statistics::Off;
@@ -164,15 +164,15 @@ QueryPlan QueryCommand::plan(const std::vector<Table>& tables, const SqlTypes& k
     });
 }
 
-void QueryCommand::answer(const std::vector<CsvTable>& from) {
-    const auto known = types_in(query_, from);
+void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
+    const auto known = input::types_in(query_, from);
     checked([&] { check_types(sql, query_, known); });
     std::vector<Table> tables;
-    for (std::size_t i = 0; i < from.size(); ++i) tables.push_back(filled(from[i], query_, i, known));
+    for (std::size_t i = 0; i < from.size(); ++i) tables.push_back(input::filled(from[i], query_, i, known));
     const auto planned = plan(tables, known);
     if (explain != Explain::No) {
         auto text = explain == Explain::Dot ? planned.graphviz() : planned.text();
-        if (output_.is_terminal()) text = printable(text);
+        if (output_.is_terminal()) text = input::printable(text);
         return output_.write(std::as_bytes(std::span(text)));
     }
     if (!processor_) open_processor();
@@ -194,7 +194,7 @@ void QueryCommand::answer(const std::vector<CsvTable>& from) {
     }
 }
 
-void QueryCommand::answer_batches(std::vector<CsvTable> tables, std::size_t stream) {
+void QueryCommand::answer_batches(std::vector<input::CsvTable> tables, std::size_t stream) {
     auto& source = sources_[stream];
     while (auto table = source.stream->next(source.columns, batch)) {
         tables[stream] = std::move(*table);
@@ -208,7 +208,7 @@ void QueryCommand::run() {
     for (const auto& source : sources_)
         if (source.names().written.empty()) throw CLI::RuntimeError(source.stream->interrupt_status());
     choose_columns();
-    std::vector<CsvTable> tables(sources_.size());
+    std::vector<input::CsvTable> tables(sources_.size());
     std::optional<std::size_t> stream;
     for (std::size_t i = 0; i < tables.size(); ++i) {
         if (sources_[i].stream) {
@@ -233,7 +233,7 @@ void QueryCommand::print_profile() {
     for (const auto& node : nodes_) width = std::max(width, node.node.size());
     fmt::print(stderr, "{:<{}} {:>12} {:>12}\n", "node", width, "rows", "ms");
     for (const auto& [node, rows, ms] : nodes_)
-        fmt::print(stderr, "{:<{}} {:>12} {:>12.3f}\n", printable(node), width, rows, ms);
+        fmt::print(stderr, "{:<{}} {:>12} {:>12.3f}\n", input::printable(node), width, rows, ms);
     if (!profiler_) {
         fmt::print(stderr, "no passes: answered on the CPU\n");
         return;
@@ -249,12 +249,12 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     add_json_option(verb, command.format);
     verb.add_flag("--explain{text}", command.explain,
                   "Print the plan, a line a node, and do not run it; --explain=dot: as a graph for `dot`")
-        ->transform(one_of(explain_words));
+        ->transform(input::one_of(explain_words));
     verb.add_flag("--profile", command.profile, "Tables of what each node and pass took on standard error");
     verb.add_flag("--explain-engine", command.explain_engine, "Which engine answers, and why, on standard error");
     verb.add_option("--batch", command.batch,
                     "Answer after each N rows of standard input (without FROM -, of the first table)")
-        ->transform(count_up_to(std::uint64_t{1} << 32U))
+        ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
     verb.add_option("--delimiter", command.delimiter, "What is between fields, in and out; \\t or tab is a tab")
         ->type_name("C")
@@ -263,27 +263,27 @@ void add_options(CLI::App& verb, QueryCommand& command) {
             "--engine", command.options.engine,
             "cpu: threads; depth: depth and stencil tests and occlusion queries; bitmap: fragment programs that "
             "write 32 rows' bits at once; auto: cpu, which is quickest where columns are read once")
-        ->transform(one_of(query_engine_words))
+        ->transform(input::one_of(input::query_engine_words))
         ->default_str("auto");
     verb.add_option("--join", command.join,
                     "loops: every row of one table against every row of the other, by passes with an engine of the "
                     "GPU; merge: both columns sorted; auto: the quicker one for so many rows")
-        ->transform(one_of(join_words))
+        ->transform(input::one_of(input::join_words))
         ->default_str("auto");
     verb.add_option(
             "--join-block", command.join_block,
             "loops by passes: rows of the left table whose pairs are found at a time, a multiple of 4 (default: "
             "as many as fit)")
-        ->transform(count_up_to(std::uint64_t{1} << 31U))
+        ->transform(input::count_up_to(std::uint64_t{1} << 31U))
         ->type_name("B");
     verb.add_option("--sums", command.options.sums,
                     "exact; or with --engine depth float32: as SIGMOD'04 has semi-linear queries, rounded at each step")
-        ->transform(one_of(sum_words))
+        ->transform(input::one_of(input::sum_words))
         ->default_str("exact");
     verb.add_option("--execution", command.options.execution,
                     "pipelined: what is selected stays on the GPU for the next node of the plan; one-op: each node by "
                     "itself, its columns uploaded and its rows read back, as MDS'09 compares with")
-        ->transform(one_of(execution_words))
+        ->transform(input::one_of(input::execution_words))
         ->default_str("pipelined");
     verb.add_option("--threads", command.options.threads, "CPU threads that read and compute (default: all)")
         ->check(CLI::Range(0U, 1024U))
@@ -323,4 +323,4 @@ void add_query_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

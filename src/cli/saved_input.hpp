@@ -6,7 +6,7 @@
 
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 inline std::string name_of(const std::string& file) {
     return file == "-" ? "standard input" : "'" + file + "'";
@@ -23,4 +23,4 @@ inline std::string without_function(const InvalidArgument& error) {
     throw InvalidArgument(name_of(file) + ": " + without_function(error));
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -16,35 +16,35 @@
 #include "show/watch_words.hpp"
 #include "sql/sql.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
-void draw(OutputFile& file, const detail::show::Canvas& picture) {
+void draw(files::OutputFile& file, const show::Canvas& picture) {
     if (file.is_terminal()) throw CLI::ValidationError("-o", "a picture does not go to a terminal");
-    file.write(detail::show::png(picture));
+    file.write(show::png(picture));
 }
 
-void write(OutputFile& file, const detail::show::Canvas& picture) {
+void write(files::OutputFile& file, const show::Canvas& picture) {
     draw(file, picture);
     file.commit();
 }
 
 struct ShowSort {
-    detail::show::Request request;
+    show::Request request;
     std::string output;
     int device = -1;
 
     void run() const {
-        OutputFile file(output);
+        files::OutputFile file(output);
         auto context = Context::headless({.device = device});
-        write(file, detail::show::contact_sheet(detail::show::watch(context, request)));
+        write(file, show::contact_sheet(show::watch(context, request)));
     }
 };
 
 struct ShowQuantiles {
     std::string input = "-", output;
-    Reading reading;
+    input::Reading reading;
     double eps = 0.001;
 
     void run() const;
@@ -63,14 +63,14 @@ double number(T value) {
 
 // Infinite values have no place on paper; the curve ends where they begin.
 template <class T>
-detail::show::QuantileCurve curve_of(const Quantiles<T>& summary) {
+show::QuantileCurve curve_of(const Quantiles<T>& summary) {
     constexpr int parts = 400;
-    detail::show::QuantileCurve curve{.n = summary.n(), .eps = summary.eps(), .points = {}};
+    show::QuantileCurve curve{.n = summary.n(), .eps = summary.eps(), .points = {}};
     if (curve.n == 0) throw InvalidArgument("show quantiles: there are no values");
     for (int i = 0; i <= parts; ++i) {
         const double phi = static_cast<double>(i) / parts;
         const auto value = [&](double at) { return number(summary.quantile(std::fmin(std::fmax(at, 0), 1)).value); };
-        const detail::show::QuantileCurve::Point point{phi, value(phi - curve.eps), value(phi), value(phi + curve.eps)};
+        const show::QuantileCurve::Point point{phi, value(phi - curve.eps), value(phi), value(phi + curve.eps)};
         if (std::isfinite(point.lower) && std::isfinite(point.upper)) curve.points.push_back(point);
     }
     if (curve.points.empty()) throw InvalidArgument("show quantiles: there are no finite values");
@@ -79,23 +79,23 @@ detail::show::QuantileCurve curve_of(const Quantiles<T>& summary) {
 
 template <class T>
 void ShowQuantiles::run_as() const {
-    OutputFile file(output);
-    StreamInput stream(input);
+    files::OutputFile file(output);
+    input::StreamInput stream(input);
     Quantiles<T> summary({.eps = eps});
     const auto add = [&](std::span<const T> values) { summary.add(values); };
-    Skipped skipped;
-    read_stream<T, T>(stream, reading, {word_for(type_words, reading.type()) + " value"}, reading.parse<T>(), skipped,
-                      add);
+    input::Skipped skipped;
+    input::read_stream<T, T>(stream, reading, {input::word_for(input::type_words, reading.type()) + " value"},
+                             reading.parse<T>(), skipped, add);
     stream.release_interrupt();
-    note_skipped("quadmill show quantiles", skipped);
-    draw(file, detail::show::draw_quantiles(curve_of(summary), {1000, 600}));
+    input::note_skipped("quadmill show quantiles", skipped);
+    draw(file, show::draw_quantiles(curve_of(summary), {1000, 600}));
     if (!stream.interrupted()) return file.commit();
     commit_part(file, output);
     throw CLI::RuntimeError(stream.interrupt().status());
 }
 
 void ShowQuantiles::run() const {
-    detail::cpu::visit_type(reading.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_type(reading.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 struct ShowQuery {
@@ -105,14 +105,14 @@ struct ShowQuery {
 
     void run() const;
     // `names`: of the file's columns, when they are known.
-    [[nodiscard]] detail::query::SqlQuery parsed(const std::vector<detail::query::SqlNames>& names) const;
-    [[nodiscard]] Predicate checked(const detail::query::SqlQuery& query, const detail::query::SqlTypes& known) const;
+    [[nodiscard]] sql::SqlQuery parsed(const std::vector<sql::SqlNames>& names) const;
+    [[nodiscard]] Predicate checked(const sql::SqlQuery& query, const sql::SqlTypes& known) const;
 };
 
 // What is counted is rows of one file.
-detail::query::SqlQuery ShowQuery::parsed(const std::vector<detail::query::SqlNames>& names) const {
+sql::SqlQuery ShowQuery::parsed(const std::vector<sql::SqlNames>& names) const {
     try {
-        auto query = names.empty() ? detail::query::parse_sql(sql) : detail::query::parse_sql(sql, names);
+        auto query = names.empty() ? sql::parse_sql(sql) : sql::parse_sql(sql, names);
         if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
     } catch (const InvalidArgument& error) {
         throw CLI::ValidationError(error.what());
@@ -121,7 +121,7 @@ detail::query::SqlQuery ShowQuery::parsed(const std::vector<detail::query::SqlNa
                                "the passes shown are those of a WHERE on one table, without JOIN and GROUP BY");
 }
 
-Predicate ShowQuery::checked(const detail::query::SqlQuery& query, const detail::query::SqlTypes& known) const {
+Predicate ShowQuery::checked(const sql::SqlQuery& query, const sql::SqlTypes& known) const {
     try {
         check_types(sql, query, known);
     } catch (const InvalidArgument& error) {
@@ -132,16 +132,16 @@ Predicate ShowQuery::checked(const detail::query::SqlQuery& query, const detail:
 
 void ShowQuery::run() const {
     const auto path = parsed({}).sources[0].path;
-    OutputFile file(output);
-    const CsvFile csv(path, ',');
+    files::OutputFile file(output);
+    const input::CsvFile csv(path, ',');
     const auto query = parsed({csv.names()});
-    const std::vector<CsvTable> found{csv.table(columns_of(query, 0, csv.names()), 0)};
-    const auto known = types_in(query, found);
+    const std::vector<input::CsvTable> found{csv.table(input::columns_of(query, 0, csv.names()), 0)};
+    const auto known = input::types_in(query, found);
     const auto where = checked(query, known);
-    const auto table = filled(found[0], query, 0, known);
+    const auto table = input::filled(found[0], query, 0, known);
     auto context = Context::headless({.device = device});
-    detail::show::QueryWatcher watcher(context, table);
-    write(file, detail::show::query_sheet(watcher.watch(where, engine)));
+    show::QueryWatcher watcher(context, table);
+    write(file, show::query_sheet(watcher.watch(where, engine)));
 }
 
 void add_output_option(CLI::App& verb, std::string& output) {
@@ -155,7 +155,7 @@ void add_show_sort(CLI::App& show) {
     auto command = std::make_shared<ShowSort>();
     auto* verb =
         show.add_subcommand("sort", "The stages of a sort, as the engine has them in its texture, on one page");
-    add_watch_options(*verb, command->request);
+    show::add_watch_options(*verb, command->request);
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
     verb->callback([command] { command->run(); });
@@ -168,7 +168,7 @@ void add_show_query(CLI::App& show) {
         ->required()
         ->type_name("");
     verb->add_option("--engine", command->engine, "What counts (default: depth)")
-        ->transform(one_of(watched_query_words));
+        ->transform(input::one_of(show::watched_query_words));
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
     verb->callback([command] { command->run(); });
@@ -180,7 +180,7 @@ void add_show_quantiles(CLI::App& show) {
         show.add_subcommand("quantiles", "The quantiles of a stream as a curve, with the band they are surely in");
     verb->add_option("input", command->input, "File; - is standard input")->type_name("FILE")->capture_default_str();
     add_eps_option(*verb, command->eps);
-    add_reading_options(*verb, command->reading, type_words, "Input is text, one number a line");
+    input::add_reading_options(*verb, command->reading, input::type_words, "Input is text, one number a line");
     add_output_option(*verb, command->output);
     verb->callback([command] { command->run(); });
 }
@@ -201,4 +201,4 @@ void add_show_command(CLI::App& app) {
         "  quadmill show quantiles latencies.f32 -o quantiles.png");
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

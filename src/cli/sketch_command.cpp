@@ -19,7 +19,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/sketch.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -39,7 +39,7 @@ struct Machine {
     [[nodiscard]] std::optional<Context> context(const std::string& file) const {
         if (engine == SketchEngine::Cpu) return {};
         const bool may = engine == SketchEngine::Auto && device < 0 && !profile;
-        if (may && (file == "-" || InputFile(file).size().value_or(0) < large_file)) return {};
+        if (may && (file == "-" || files::InputFile(file).size().value_or(0) < large_file)) return {};
         try {
             return Context::headless({.device = device});
         } catch (const ContextError&) {
@@ -54,7 +54,7 @@ void add_machine_options(CLI::App& verb, Machine& machine) {
             "--engine", machine.engine,
             "cpu; blend-counters, blend-buckets, blend-packed: points with additive blending; sort: no scatter; "
             "auto: cpu for pipes and files under 64 MiB, else what was measured fastest")
-        ->transform(one_of(sketch_engine_words))
+        ->transform(input::one_of(input::sketch_engine_words))
         ->default_str("auto");
     verb.add_option("--threads", machine.threads, "CPU threads (default: all)")
         ->check(CLI::Range(0U, 1024U))
@@ -81,18 +81,18 @@ class Profile {
 };
 
 // A key that is a line.
-Fault whole_line(std::string_view word, std::string_view& key) {
+input::Fault whole_line(std::string_view word, std::string_view& key) {
     key = word;
     return nullptr;
 }
 
 // Hands all keys to `take` in spans, of up to batch_keys but for texts.
 template <class T, class Take>
-void read_keys(const std::string& file, Reading reading, SketchKeys type, const Take& take) {
-    StreamInput input(file);
-    Skipped skipped;
+void read_keys(const std::string& file, input::Reading reading, SketchKeys type, const Take& take) {
+    input::StreamInput input(file);
+    input::Skipped skipped;
     if constexpr (std::is_same_v<T, std::string_view>) {
-        read_text<T>(input, whole_line, reading.lines, skipped, take);
+        input::read_text<T>(input, whole_line, reading.lines, skipped, take);
     } else {
         std::vector<T> keys;
         const auto gather = [&](std::span<const T> some) {
@@ -102,12 +102,13 @@ void read_keys(const std::string& file, Reading reading, SketchKeys type, const 
             keys.clear();
         };
         reading.given_type = KeyType::U32;  // text is of the type that was said, and rounded to it
-        read_stream<T, T>(input, reading, RawRecords<T>{word_for(sketch_keys_words, type) + " key"}, parse_number<T>,
-                          skipped, gather);
+        input::read_stream<T, T>(input, reading,
+                                 input::RawRecords<T>{input::word_for(input::sketch_keys_words, type) + " key"},
+                                 input::parse_number<T>, skipped, gather);
         if (!input.interrupted()) take(std::span<const T>(keys));
     }
     if (input.interrupted()) throw CLI::RuntimeError(input.interrupt().status());
-    note_skipped("quadmill sketch", skipped);
+    input::note_skipped("quadmill sketch", skipped);
 }
 
 // Calls work.template operator()<T>() for the type of the keys.
@@ -125,7 +126,7 @@ void visit_keys(SketchKeys keys, const Work& work) {
     }
 }
 
-void write_sketch(OutputFile& file, std::span<const std::byte> bytes) {
+void write_sketch(files::OutputFile& file, std::span<const std::byte> bytes) {
     file.write(bytes);
     file.commit();
 }
@@ -133,8 +134,8 @@ void write_sketch(OutputFile& file, std::span<const std::byte> bytes) {
 // What is known without asking for a key.
 Json facts(const SavedSketch& saved) {
     const auto& options = saved.options;
-    Json out{{"type", word_for(sketch_keys_words, saved.keys)},
-             {"kind", word_for(sketch_kind_words, options.kind)},
+    Json out{{"type", input::word_for(input::sketch_keys_words, saved.keys)},
+             {"kind", input::word_for(input::sketch_kind_words, options.kind)},
              {"width", options.width},
              {"depth", options.depth}};
     if (options.kind == SketchKind::Sf) out["fat"] = options.fat;
@@ -155,7 +156,7 @@ struct SketchBuild {
     SketchOptions options;
     std::optional<double> eps, delta;
     SketchKeys type = SketchKeys::U32;
-    Reading reading;
+    input::Reading reading;
     Machine machine;
     Format format = Format::Table;
 
@@ -181,7 +182,7 @@ Sketch<T> SketchBuild::make(std::optional<Context> context) const {
 template <class T>
 void SketchBuild::run_as() {
     auto context = machine.context(input);
-    OutputFile file(output);
+    files::OutputFile file(output);
     auto sketch = make<T>(context);
     Profile profile(machine, context);
     read_keys<T>(input, reading, type, [&](std::span<const T> keys) { sketch.insert(keys); });
@@ -191,7 +192,8 @@ void SketchBuild::run_as() {
     write_sketch(file, bytes);
     if (output == "-") return;
     auto said = facts(saved_sketch(bytes));
-    said.update(Json{{"engine", word_for(sketch_engine_words, sketch.ran_on())}, {"file_bytes", bytes.size()}});
+    said.update(
+        Json{{"engine", input::word_for(input::sketch_engine_words, sketch.ran_on())}, {"file_bytes", bytes.size()}});
     print_facts(said, format);
 }
 
@@ -202,20 +204,20 @@ void SketchBuild::run() {
     if (remove == "-") throw CLI::ValidationError("--remove", "must be a file");
     if (format == Format::JsonLine && output == "-")
         throw CLI::ValidationError("--json", "does not go with -o -, which takes standard output");
-    if (type == SketchKeys::Text) reading.form = Form::Text;
+    if (type == SketchKeys::Text) reading.form = input::Form::Text;
     options.engine = machine.engine;
     options.threads = machine.threads;
     visit_keys(type, [this]<class T>() { run_as<T>(); });
 }
 
-void add_key_options(CLI::App& verb, Reading& reading) {
-    add_form_options(verb, reading, "Keys are text, one number a line (--type text always is lines)");
+void add_key_options(CLI::App& verb, input::Reading& reading) {
+    input::add_form_options(verb, reading, "Keys are text, one number a line (--type text always is lines)");
 }
 
 // Those of a table that `build` and `top` fill alike.
 void add_sketch_options(CLI::App& verb, SketchOptions& options) {
     verb.add_option("--kind", options.kind, "Where a key's counters are: in rows, in buckets of 32, 16 or 8")
-        ->transform(one_of(sketch_kind_words))
+        ->transform(input::one_of(input::sketch_kind_words))
         ->default_str("quarter");
     verb.add_option("--fat", options.fat, "Of kind sf: fat counters for each slim one")
         ->check(CLI::Range(1, 255))
@@ -230,21 +232,21 @@ void add_build(CLI::App& sketch) {
     verb->add_option("FILE", command->input, "Keys; - is standard input")->capture_default_str();
     verb->add_option("-o,--output", command->output, "Where the sketch goes; - is standard output")->required();
     verb->add_option("--type", command->type, "Type of the keys, raw and little-endian, or lines of text")
-        ->transform(one_of(sketch_keys_words))
+        ->transform(input::one_of(input::sketch_keys_words))
         ->default_str("u32");
     auto* width = verb->add_option("--width", command->options.width, "Counters a row; all kinds have W * D * 4 bytes")
-                      ->transform(count_up_to(std::uint64_t{1} << 32U))
+                      ->transform(input::count_up_to(std::uint64_t{1} << 32U))
                       ->type_name("W");
     auto* depth = verb->add_option("--depth", command->options.depth, "Counters a key")
                       ->check(CLI::Range(1, 16))
                       ->type_name("D")
                       ->capture_default_str();
     verb->add_option("--eps", command->eps, "In place of --width: estimates of kind thread are at most E n too high")
-        ->check(number_from(1e-9, 1))
+        ->check(input::number_from(1e-9, 1))
         ->excludes(width)
         ->type_name("E");
     verb->add_option("--delta", command->delta, "In place of --depth: but with a probability of P")
-        ->check(number_from(1e-6, 0.999))
+        ->check(input::number_from(1e-6, 0.999))
         ->excludes(depth)
         ->type_name("P");
     add_sketch_options(*verb, command->options);
@@ -261,7 +263,7 @@ void add_build(CLI::App& sketch) {
 
 // ---- query, merge, info ----------------------------------------------------------------------------------------
 
-SavedSketch saved(const std::string& file, const Bytes& content) {
+SavedSketch saved(const std::string& file, const files::Bytes& content) {
     try {
         return saved_sketch(content.span());
     } catch (const InvalidArgument& error) {
@@ -271,7 +273,7 @@ SavedSketch saved(const std::string& file, const Bytes& content) {
 
 struct SketchQuery {
     std::string sketch, keys = "-";
-    Reading reading;
+    input::Reading reading;
     Machine machine;
     Format format = Format::Table;
 
@@ -279,7 +281,7 @@ struct SketchQuery {
 
   private:
     template <class T>
-    void run_as(const Bytes& content, SketchKeys type);
+    void run_as(const files::Bytes& content, SketchKeys type);
 };
 
 template <class T>
@@ -309,18 +311,18 @@ std::string table_row(const T& key, const Count& count) {
     if constexpr (std::is_same_v<T, std::string_view>) {
         word = key;
     } else {
-        word = format_number(key);
+        word = input::format_number(key);
     }
     return fmt::format("{:>12} {:>12} {:>12}  {}\n", count.estimate, count.lower, count.upper, word);
 }
 
 template <class T>
-void SketchQuery::run_as(const Bytes& content, SketchKeys type) {
+void SketchQuery::run_as(const files::Bytes& content, SketchKeys type) {
     auto context = machine.context(keys);
     const auto counts = context ? Sketch<T>::load(*context, content.span(), machine.engine, machine.threads)
                                 : Sketch<T>::load(content.span(), machine.threads);
     Profile profile(machine, context);
-    OutputFile out("-");
+    files::OutputFile out("-");
     const auto write = [&](const std::string& text) { out.write(std::as_bytes(std::span(text))); };
     write(format == Format::JsonLine ? "[" : row_head);
     bool is_first = true;
@@ -341,9 +343,9 @@ void SketchQuery::run_as(const Bytes& content, SketchKeys type) {
 void SketchQuery::run() {
     if (sketch == "-" && keys == "-")
         throw CLI::ValidationError("KEYS", "must be a file where the sketch is standard input");
-    const auto content = read_file(sketch);
+    const auto content = files::read_file(sketch);
     const auto head = saved(sketch, content);
-    if (head.keys == SketchKeys::Text) reading.form = Form::Text;
+    if (head.keys == SketchKeys::Text) reading.form = input::Form::Text;
     try {
         visit_keys(head.keys, [&]<class T>() { run_as<T>(content, head.keys); });
     } catch (const InvalidArgument& error) {
@@ -375,7 +377,7 @@ struct SketchTop {
     FrequencyOptions frequencies;
     SketchOptions options;
     SketchKeys type = SketchKeys::U32;
-    Reading reading;
+    input::Reading reading;
     Machine machine;
     Format format = Format::Table;
 
@@ -441,14 +443,14 @@ void add_top(CLI::App& sketch) {
         ->type_name("K")
         ->capture_default_str();
     verb->add_option("--eps", command->frequencies.eps, "Every key that is more than a part E of all is a candidate")
-        ->check(number_from(1e-9, 0.5))
+        ->check(input::number_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
     verb->add_option("--type", command->type, "Type of the keys, raw and little-endian")
-        ->transform(one_of(sketch_keys_words))
+        ->transform(input::one_of(input::sketch_keys_words))
         ->default_str("u32");
     verb->add_option("--width", command->options.width, "Counters a row of the sketch (default: e / E)")
-        ->transform(count_up_to(std::uint64_t{1} << 32U))
+        ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("W");
     verb->add_option("--depth", command->options.depth, "Counters a key")
         ->check(CLI::Range(1, 16))
@@ -474,16 +476,16 @@ struct SketchMerge {
 
   private:
     template <class T>
-    void run_as(Bytes first) const;
+    void run_as(files::Bytes first) const;
 };
 
 template <class T>
-void SketchMerge::run_as(Bytes content) const {
-    OutputFile file(output);
+void SketchMerge::run_as(files::Bytes content) const {
+    files::OutputFile file(output);
     auto all = Sketch<T>::load(content.span());
     const auto head = saved(files.front(), content);
     for (std::size_t i = 1; i < files.size(); ++i) {
-        content = read_file(files[i]);
+        content = files::read_file(files[i]);
         const auto other = saved(files[i], content);
         auto a = facts(head), b = facts(other);
         a.erase("n");
@@ -503,7 +505,7 @@ void SketchMerge::run_as(Bytes content) const {
 }
 
 void SketchMerge::run() const {
-    auto content = read_file(files.front());
+    auto content = files::read_file(files.front());
     const auto head = saved(files.front(), content);
     visit_keys(head.keys, [&]<class T>() { run_as<T>(std::move(content)); });
 }
@@ -529,7 +531,7 @@ void add_info(CLI::App& sketch) {
     verb->add_option("SKETCH", command->file, "A sketch that was saved")->required();
     add_json_option(*verb, command->format);
     verb->callback([command] {
-        const auto content = read_file(command->file);
+        const auto content = files::read_file(command->file);
         auto said = facts(saved(command->file, content));
         said["file_bytes"] = content.size();
         print_facts(said, command->format);
@@ -548,4 +550,4 @@ void add_sketch_command(CLI::App& app) {
     add_info(*sketch);
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -22,17 +22,17 @@
 #include "quadmill/sort.hpp"
 #include "sort/choose.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw files are little-endian and are read as they are");
 
-using detail::cpu::Stopwatch;
+using cpu::Stopwatch;
 
 struct SortCommand {
     std::string input = "-", output = "-", index_output;
-    Reading reading;
+    input::Reading reading;
     bool stats = false, profile = false, profile_steps = false, explain_engine = false;
     std::size_t window = 0, top = 0;
     int device = -1;
@@ -44,12 +44,12 @@ struct SortCommand {
 
   private:
     template <class Key>
-    [[nodiscard]] Bytes read() const;
+    [[nodiscard]] files::Bytes read() const;
     template <class Key>
     [[nodiscard]] std::vector<Key> parsed(std::string_view text) const;
-    [[nodiscard]] bool is_text() const { return reading.form == Form::Text; }
+    [[nodiscard]] bool is_text() const { return reading.form == input::Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
-    [[nodiscard]] detail::sort::Work work_of(std::size_t n) const;
+    [[nodiscard]] sort::Work work_of(std::size_t n) const;
     [[nodiscard]] bool open_context(std::size_t n);
     void print_stats(const SortStats& stats) const;
     void print_profile(const SortStats& sorted);
@@ -63,8 +63,8 @@ struct SortCommand {
 template <class Key>
 std::vector<Key> SortCommand::parsed(std::string_view text) const {
     std::vector<Key> keys;
-    Skipped skipped;
-    RecordLines<Key> lines(input, reading.parse<Key>(), reading.lines, skipped);
+    input::Skipped skipped;
+    input::RecordLines<Key> lines(input, reading.parse<Key>(), reading.lines, skipped);
     while (!text.empty()) {
         constexpr std::size_t piece = std::size_t{1} << 20U;  // so that not all keys are there twice
         const auto end = text.find('\n', piece);
@@ -75,20 +75,21 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
             keys.insert(keys.end(), found.begin(), found.end());
         }
     }
-    note_skipped("quadmill sort", skipped);
+    input::note_skipped("quadmill sort", skipped);
     return keys;
 }
 
 template <class Key>
-Bytes SortCommand::read() const {
-    auto bytes = read_file(input);
+files::Bytes SortCommand::read() const {
+    auto bytes = files::read_file(input);
     const std::string_view content(bytes.as<const char>().data(), bytes.size());
     const auto name = input == "-" ? "standard input" : "'" + input + "'";
-    const auto what = word_for(type_words, reading.type()) + " value";
+    const auto what = input::word_for(input::type_words, reading.type()) + " value";
     constexpr std::size_t head = 4096;
-    if (reading.form != Form::Raw)
-        refuse_other_forms(look_at(content.substr(0, head), content.size() > head ? Head::AndMore : Head::IsAll),
-                           reading.form, name, what);
+    if (reading.form != input::Form::Raw)
+        input::refuse_other_forms(
+            input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll),
+            reading.form, name, what);
     if (is_text()) {
         const auto keys = parsed<Key>(content);
         bytes.resize(keys.size() * sizeof(Key));
@@ -101,7 +102,7 @@ Bytes SortCommand::read() const {
     return bytes;
 }
 
-detail::sort::Work SortCommand::work_of(std::size_t n) const {
+sort::Work SortCommand::work_of(std::size_t n) const {
     return {.n = n, .window = window, .top = top > 0, .index = !index_output.empty(), .type = reading.type()};
 }
 
@@ -110,8 +111,8 @@ bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
     const bool converts = sort.precision != Precision::Native;  // only a Sorter does that
     const auto work = work_of(n);
-    if (sort.engine == Engine::Auto && !converts && !detail::sort::gpu_may_win_with_startup(work, sort.threads)) {
-        why_ = detail::sort::explain_startup(work, sort.threads);
+    if (sort.engine == Engine::Auto && !converts && !sort::gpu_may_win_with_startup(work, sort.threads)) {
+        why_ = sort::explain_startup(work, sort.threads);
         return false;
     }
     const Stopwatch time;
@@ -127,8 +128,7 @@ bool SortCommand::open_context(std::size_t n) {
     if (sort.engine != Engine::Auto) return true;
     const auto tuned = tuned_for(context_->info(), sort.threads);
     if (tuned) sort.crossings = tuned->sort;
-    why_ = fmt::format("{} ({})", detail::sort::explain(detail::sort::crossings_for(context_->info(), sort), work),
-                       where_from(tuned));
+    why_ = fmt::format("{} ({})", sort::explain(sort::crossings_for(context_->info(), sort), work), where_from(tuned));
     return true;
 }
 
@@ -150,12 +150,12 @@ SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> 
 
 template <class Key>
 void SortCommand::run_as() {
-    OutputFile out(output);
+    files::OutputFile out(output);
     out.must_be_open();
     if (!is_text() && out.is_terminal()) {
         throw CLI::ValidationError("-o", "standard output is a terminal; name a file with -o FILE, or use --text");
     }
-    std::optional<OutputFile> index_out;
+    std::optional<files::OutputFile> index_out;
     if (!index_output.empty()) index_out.emplace(index_output);
     if (index_out && index_out->same_as(out)) throw CLI::ValidationError("--with-index", "must not be the output file");
     if (index_out && index_out->is_terminal())
@@ -170,7 +170,7 @@ void SortCommand::run_as() {
     const auto result = sort_keys(keys, sorted, index);
     const Stopwatch writing;
     if (is_text()) {
-        const auto lines = format_lines(std::span<const Key>(sorted));
+        const auto lines = input::format_lines(std::span<const Key>(sorted));
         out.write(std::as_bytes(std::span(lines)));
     } else {
         out.write(std::as_bytes(sorted));
@@ -182,7 +182,8 @@ void SortCommand::run_as() {
     out.commit();
     write_ms_ = writing.ms();
     if (profile || profile_steps) print_profile(result);
-    if (explain_engine) fmt::print(stderr, "engine {}: {}\n", word_for(engine_words, result.engine), why_);
+    if (explain_engine)
+        fmt::print(stderr, "engine {}: {}\n", input::word_for(input::engine_words, result.engine), why_);
     if (stats) print_stats(result);
 }
 
@@ -197,7 +198,7 @@ void SortCommand::run() {
     if (sort.engine == Engine::Pbsn && type != KeyType::F32 && type != KeyType::F16)
         throw CLI::ValidationError(
             "--engine", fmt::format("pbsn sorts f32 and f16, not {}; use merge, bitonic, hybrid, auto or cpu{}",
-                                    word_for(type_words, type),
+                                    input::word_for(input::type_words, type),
                                     reading.given_type ? "" : ", or --type f32, which rounds text where it must"));
     if (!index_output.empty() && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid))
         throw CLI::ValidationError("--with-index", "goes with --engine merge, bitonic, auto or cpu");
@@ -208,13 +209,13 @@ void SortCommand::run() {
         throw CLI::ValidationError("--top", "does not go with --window; it finds the first values of all");
     if (top > 0 && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid || sort.engine == Engine::Bitonic))
         throw CLI::ValidationError("--top", "goes with --engine merge, auto or cpu; the others sort all values");
-    detail::cpu::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
+    cpu::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
 void SortCommand::print_stats(const SortStats& s) const {
     const bool cpu = s.engine == Engine::Cpu;
     const nlohmann::ordered_json out{{"n", s.n},
-                                     {"engine", word_for(engine_words, s.engine)},
+                                     {"engine", input::word_for(input::engine_words, s.engine)},
                                      {"renderer", cpu ? "none" : context_->info().renderer},
                                      {"textures", s.textures},
                                      {"steps", s.steps},
@@ -256,19 +257,20 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("FILE", command->input, "Input; - is standard input")->capture_default_str();
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
         ->capture_default_str();
-    add_reading_options(*verb, command->reading, type_words, "Input and output are text, one number a line");
+    input::add_reading_options(*verb, command->reading, input::type_words,
+                               "Input and output are text, one number a line");
     verb->add_option("--order", command->sort.order, "NaNs come last in both")
-        ->transform(one_of(order_words))
+        ->transform(input::one_of(input::order_words))
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
                      "merge: merge sort, any type; hybrid: merge and CPU threads at once; bitonic: GPUTeraSort's "
                      "network, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: CPU threads; auto: what was "
                      "measured faster (see `quadmill tune`)")
-        ->transform(one_of(engine_words))
+        ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
                      "Floats that pbsn blends in (default: as --type). f16 refuses values that it would change")
-        ->transform(one_of(precision_words));
+        ->transform(input::one_of(input::precision_words));
     verb->add_flag(
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
         "With --precision f16: let the values become the nearest 16-bit floats");
@@ -297,7 +299,7 @@ void add_sort_command(CLI::App& app) {
     const auto* representation =
         verb->add_option("--representation", command->sort.bitonic.representation,
                          "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
-            ->transform(one_of(representation_words))
+            ->transform(input::one_of(input::representation_words))
             ->default_str("single");
     const auto* block =
         verb->add_option("--block", command->sort.bitonic.block,
@@ -313,7 +315,7 @@ void add_sort_command(CLI::App& app) {
             "--kernel", command->sort.merge.kernel,
             "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
             "auto: the faster one that can")
-        ->transform(one_of(kernel_words))
+        ->transform(input::one_of(input::kernel_words))
         ->default_str("auto");
     verb->add_option("--threads", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
@@ -338,4 +340,4 @@ void add_sort_command(CLI::App& app) {
     });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -10,7 +10,7 @@
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace)
@@ -25,7 +25,7 @@ struct Gensort {
 void Gensort::run() const {
     const RecordForm form{ascii ? RecordKind::Ascii : RecordKind::Binary,
                           skewed ? KeySpread::Skewed : KeySpread::Uniform};
-    OutputFile out(output);
+    files::OutputFile out(output);
     out.must_be_open();
     if (!ascii && out.is_terminal())
         throw CLI::ValidationError("FILE", "standard output is a terminal; name a file, or take -a");
@@ -40,7 +40,7 @@ struct Valsort {
 };
 
 void Valsort::run() const {
-    InputFile in(input);
+    files::InputFile in(input);
     const auto found = check_file(in);
     if (json) {
         const nlohmann::ordered_json out{
@@ -75,7 +75,9 @@ void add_gensort_command(CLI::App& app) {
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62U))
         ->type_name("START")
         ->capture_default_str();
-    verb->add_option("N", command->count, "How many records")->required()->check(count_up_to(std::uint64_t{1} << 50U));
+    verb->add_option("N", command->count, "How many records")
+        ->required()
+        ->check(input::count_up_to(std::uint64_t{1} << 50U));
     verb->add_option("FILE", command->output, "Output; - is standard output. Appears only when complete")->required();
     verb->callback([command] { command->run(); });
 }
@@ -89,4 +91,4 @@ void add_valsort_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

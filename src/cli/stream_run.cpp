@@ -15,7 +15,7 @@
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -42,28 +42,28 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
     const auto take = [&phis](const std::vector<std::string>& lists) {
         phis.clear();
         for (const auto& list : lists) {
-            for (const auto& part : comma_separated(list))
-                static_cast<void>(parse_number(part, phis.emplace_back()));  // was checked
+            for (const auto& part : input::comma_separated(list))
+                static_cast<void>(input::parse_number(part, phis.emplace_back()));  // was checked
         }
     };
     verb.add_option_function<std::vector<std::string>>(
             "--phi", take, "Which quantiles: parts from 0 (the least) to 1 (the greatest), comma-separated")
         ->allow_extra_args(false)  // else it would take the FILE after it
-        ->check(each_of(number_from(0, 1)))
+        ->check(input::each_of(input::number_from(0, 1)))
         ->type_name("PHI,...")
         ->default_str("0,0.01,0.05,0.25,0.5,0.75,0.95,0.99,1");
 }
 
 void add_eps_option(CLI::App& verb, double& eps) {
     verb.add_option("--eps", eps, "The error allowed, as a part of the number of values, from 1e-9 to 0.5")
-        ->check(number_from(1e-9, 0.5))
+        ->check(input::number_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
 }
 
 void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n) {
     verb.add_option("--n", n, "How many values will come, where that is known: takes less memory")
-        ->transform(count_up_to(most_values))
+        ->transform(input::count_up_to(most_values))
         ->type_name("N");
 }
 
@@ -74,7 +74,7 @@ void SupportChoice::check() const {
 
 CLI::Option* add_support_option(CLI::App& verb, double& support) {
     return verb.add_option("--support", support, "The least part of all that is frequent, from 1e-8 to 1")
-        ->check(number_from(1e-8, 1))
+        ->check(input::number_from(1e-8, 1))
         ->type_name("S");
 }
 
@@ -82,7 +82,7 @@ void add_support_options(CLI::App& verb, SupportChoice& choice, const std::strin
     add_support_option(verb, choice.support)->required();
     verb.add_option("--eps", choice.given_eps,
                     "The error allowed, as a part of the number of values, " + range + " (default: S / 10)")
-        ->check(number_from(1e-9, 0.5))
+        ->check(input::number_from(1e-9, 0.5))
         ->type_name("E");
 }
 
@@ -92,11 +92,12 @@ void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
         "Every heavy prefix, also one that is heavy for a longer one alone");
 }
 
-void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types, const std::string& text) {
+void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
+                        const std::string& text) {
     verb.add_option("FILE", options.input, "Input; - is standard input")->capture_default_str();
-    add_reading_options(verb, options.reading, types, text);
+    input::add_reading_options(verb, options.reading, types, text);
     verb.add_option("--every", options.every, "Also answer after each K values read, NaNs included")
-        ->transform(count_up_to(most_values))
+        ->transform(input::count_up_to(most_values))
         ->type_name("K");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
@@ -109,12 +110,12 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
                     "Who sorts: cpu: CPU threads; merge: the graphics pipeline; hybrid: both; pbsn: by "
                     "blending, four windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge for "
                     "pipes and for files of 2^23 values or more where there is a GPU, else cpu")
-        ->transform(one_of(engine_words))
+        ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
     add_pbsn_options(verb, options.pbsn);
     verb.add_option("--window", options.window,
                     "Values sorted at once (default: by eps and who sorts, from 2^12 to 2^24)")
-        ->transform(count_up_to(std::uint64_t{1} << 24U))
+        ->transform(input::count_up_to(std::uint64_t{1} << 24U))
         ->type_name("N");
     verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")
         ->check(CLI::Range(0U, 1024U))
@@ -126,10 +127,10 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyT
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
     auto* last = verb.add_option("--sliding", sliding.window, "Only of the last N values")
-                     ->transform(count_up_to(std::uint64_t{1} << 40U))
+                     ->transform(input::count_up_to(std::uint64_t{1} << 40U))
                      ->type_name("N");
     verb.add_option("--width", sliding.width, "With --sliding: only of the last W of its N values; takes more memory")
-        ->transform(count_up_to(std::uint64_t{1} << 40U))
+        ->transform(input::count_up_to(std::uint64_t{1} << 40U))
         ->type_name("W");
     add_sliding_form_options(verb, sliding.form, last);
 }
@@ -145,7 +146,7 @@ void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option*
         verb.add_option("--sorter-least", form.sorter_least,
                         "As in the paper: the engine sorts only sets of N values and more, those of the upper levels; "
                         "the CPU the others (default: all, of --sorted-levels those of 2^12)")
-            ->transform(count_up_to(std::uint64_t{1} << 28U))
+            ->transform(input::count_up_to(std::uint64_t{1} << 28U))
             ->type_name("N")};
     for (auto* option : options) {
         if (sliding) option->needs(sliding);
@@ -171,7 +172,7 @@ SlidingOptions SlidingChoice::options(double eps) const {
     return options;
 }
 
-void commit_part(OutputFile& file, const std::string& path) {
+void commit_part(files::OutputFile& file, const std::string& path) {
     constexpr const char* suffix = ".partial";
     if (!file.would_replace()) return file.commit();
     file.commit(suffix);
@@ -223,8 +224,8 @@ StreamRun::StreamRun(const StreamOptions& options)
 bool StreamRun::worth_a_context() const {
     constexpr std::uint64_t least = std::uint64_t{1} << 23U, bytes_of_a_line = 8;
     const auto size = input_.file().size();
-    const auto raw_bytes = detail::cpu::visit_type(options_.type(), []<class T>(const T*) { return sizeof(T); });
-    return !size || *size >= least * (options_.reading.form == Form::Text ? bytes_of_a_line : raw_bytes);
+    const auto raw_bytes = cpu::visit_type(options_.type(), []<class T>(const T*) { return sizeof(T); });
+    return !size || *size >= least * (options_.reading.form == input::Form::Text ? bytes_of_a_line : raw_bytes);
 }
 
 std::unique_ptr<WindowSorter> StreamRun::sorter() {
@@ -270,7 +271,7 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
               {"values_per_s", std::llround(static_cast<double>(count_) / time_.ms() * 1e3)},
               {"nans", nans}};
     tail.update(answer.tail);
-    if (options_.reading.lines.bad == LineOptions::Bad::Skip) tail["skipped"] = skipped_.lines;
+    if (options_.reading.lines.bad == input::LineOptions::Bad::Skip) tail["skipped"] = skipped_.lines;
     answer.tail = std::move(tail);
     auto text = to_text(answer, options_.format);
     if (answered_at_ && options_.format == Format::Table) text.insert(0, "\n");
@@ -289,10 +290,10 @@ void StreamRun::write(std::span<const std::byte> text) {
 }
 
 void StreamRun::end() {
-    note_skipped("quadmill", skipped_);
+    input::note_skipped("quadmill", skipped_);
     if (!fault_.empty()) fmt::print(stderr, "quadmill: {}; the answer is about the values before\n", fault_);
     if (input_.interrupted()) throw CLI::RuntimeError(input_.interrupt().status());
-    if (!fault_.empty()) throw CLI::RuntimeError(BadInput::status);
+    if (!fault_.empty()) throw CLI::RuntimeError(input::BadInput::status);
 }
 
 void StreamRun::print_profile(const StreamTimes& times) {
@@ -312,4 +313,4 @@ void StreamRun::print_profile(const StreamTimes& times) {
     print_blending(*context_, passes, {.keys = count_});
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -23,7 +23,7 @@
 #include "quadmill/context.hpp"
 #include "quadmill/stream.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 // What becomes of a file when what is to be saved there is not of the whole stream.
 enum class Partial { Beside, Replaces };
@@ -31,7 +31,7 @@ enum class Partial { Beside, Replaces };
 struct StreamOptions {
     std::string input = "-", save{};
     Partial partial = Partial::Beside;
-    Reading reading{};
+    input::Reading reading{};
     Format format = Format::Table;
     Engine engine = Engine::Auto;
     PbsnOptions pbsn{};
@@ -45,7 +45,7 @@ struct StreamOptions {
 };
 
 // `types`: those that the verb takes; `text`: what lines of text are.
-void add_stream_options(CLI::App& verb, StreamOptions& options, const Words<KeyType>& types,
+void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text = "Input is text, one number a line");
 // Also for merge.
 void add_json_option(CLI::App& verb, Format& format);
@@ -88,7 +88,7 @@ void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
 void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding = nullptr);
 
 // Commits what is about a part of the stream: beside a file that is there already, which it leaves as it was.
-void commit_part(OutputFile& file, const std::string& path);
+void commit_part(files::OutputFile& file, const std::string& path);
 
 // Where a summary is saved: nowhere, in a file, or on standard output, which then has nothing else.
 class SaveFile {
@@ -112,7 +112,7 @@ class SaveFile {
 
   private:
     std::string path_;
-    std::optional<OutputFile> file_;
+    std::optional<files::OutputFile> file_;
 };
 
 // A line on a terminal that says how far it is; none elsewhere.
@@ -127,7 +127,7 @@ class Progress {
     void hide();
 
   private:
-    detail::cpu::Stopwatch time_;
+    cpu::Stopwatch time_;
     double shown_ms_ = 0;
     enum class Line { Impossible, Hidden, Shown } line_;
 };
@@ -145,7 +145,7 @@ class StreamRun {
     // answer so far. Ends the program with status 130 and the like after Ctrl-C and its like, and with that of BadInput
     // where the stream could not be read to its end; both when what came has been answered and saved.
     template <class Raw, class Text, class Summary>
-    void run(const Summary& summary, const RawRecords<Raw>& raw, ParseLine<Text> parse, const auto& add,
+    void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
              const auto& ask) {
         const auto print = [&] { answer(ask(), summary); };
         const auto take = [&](auto records) {
@@ -158,8 +158,8 @@ class StreamRun {
             }
         };
         try {
-            read_stream<Raw, Text>(input_, options_.reading, raw, parse, skipped_, take);
-        } catch (const BadInput& error) {
+            input::read_stream<Raw, Text>(input_, options_.reading, raw, parse, skipped_, take);
+        } catch (const input::BadInput& error) {
             if (count_ == 0) throw;
             fault_ = error.what();
         }
@@ -172,9 +172,10 @@ class StreamRun {
         run<T>(summary, ask, options_.reading.parse<T>());
     }
     template <class T>
-    void run(auto& summary, const auto& ask, ParseLine<T> parse) {
+    void run(auto& summary, const auto& ask, input::ParseLine<T> parse) {
         const auto add = [&](std::span<const T> values) { summary.add(values); };
-        run<T, T>(summary, RawRecords<T>{word_for(type_words, options_.type()) + " value"}, parse, add, ask);
+        run<T, T>(summary, input::RawRecords<T>{input::word_for(input::type_words, options_.type()) + " value"}, parse,
+                  add, ask);
     }
 
   private:
@@ -219,18 +220,18 @@ class StreamRun {
 
     const StreamOptions& options_;
     SaveFile save_;
-    OutputFile output_{"-"};
-    StreamInput input_;
+    files::OutputFile output_{"-"};
+    input::StreamInput input_;
     std::string engine_;
     std::optional<Context> context_;  // of the sorter
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
-    detail::cpu::Stopwatch time_;
+    cpu::Stopwatch time_;
     Progress progress_;
     std::uint64_t count_ = 0;
     std::optional<Progressed> answered_at_;
-    Skipped skipped_;
+    input::Skipped skipped_;
     std::string fault_;  // that ended the stream
 };
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

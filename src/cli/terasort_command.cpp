@@ -20,16 +20,16 @@
 #include "input/words.hpp"
 #include "quadmill/external.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
 // Those that carry pointers to records.
-const Words<Engine> pointer_engine_words{{"auto", Engine::Auto},
-                                         {"cpu", Engine::Cpu},
-                                         {"pbsn", Engine::Pbsn},
-                                         {"merge", Engine::Merge},
-                                         {"bitonic", Engine::Bitonic}};
+const input::Words<Engine> pointer_engine_words{{"auto", Engine::Auto},
+                                                {"cpu", Engine::Cpu},
+                                                {"pbsn", Engine::Pbsn},
+                                                {"merge", Engine::Merge},
+                                                {"bitonic", Engine::Bitonic}};
 
 // OFFSET:BYTES or OFFSET:TYPE, and perhaps :asc or :desc.
 std::optional<KeyField> parse_field(std::string_view spec) {
@@ -45,23 +45,23 @@ std::optional<KeyField> parse_field(std::string_view spec) {
     if (n < 1) return {};
     KeyField field;
     std::uint64_t offset = 0, bytes = 0;
-    if (parse_number(parts[0], offset) != nullptr) return {};
+    if (input::parse_number(parts[0], offset) != nullptr) return {};
     field.offset = offset;
-    const auto type = std::ranges::find(field_words, parts[1], &std::pair<std::string, FieldType>::first);
-    if (type != field_words.end()) {
+    const auto type = std::ranges::find(input::field_words, parts[1], &std::pair<std::string, FieldType>::first);
+    if (type != input::field_words.end()) {
         field.type = type->second;
-    } else if (parse_number(parts[1], bytes) == nullptr) {
+    } else if (input::parse_number(parts[1], bytes) == nullptr) {
         field.bytes = bytes;
     } else {
         return {};
     }
-    const auto order = std::ranges::find(order_words, parts[2], &std::pair<std::string, Order>::first);
-    if (order == order_words.end()) return {};
+    const auto order = std::ranges::find(input::order_words, parts[2], &std::pair<std::string, Order>::first);
+    if (order == input::order_words.end()) return {};
     field.order = order->second;
     return field;
 }
 
-const Words<RunMerge> merge_words{{"tree", RunMerge::Tree}, {"gpu", RunMerge::Gpu}};
+const input::Words<RunMerge> merge_words{{"tree", RunMerge::Tree}, {"gpu", RunMerge::Gpu}};
 
 struct TerasortCommand {
     std::string input, output;
@@ -94,7 +94,7 @@ RecordFormat TerasortCommand::record_format() const {
         if (!field) {
             throw CLI::ValidationError(
                 "--key", fmt::format("'{}' is no OFFSET:BYTES or OFFSET:TYPE, as 0:10 or 12:u32:desc; types are {}",
-                                     spec, joined(field_words, ", ")));
+                                     spec, input::joined(input::field_words, ", ")));
         }
         records.key.push_back(*field);
     }
@@ -112,7 +112,7 @@ RecordFormat TerasortCommand::record_format() const {
 std::optional<Context> TerasortCommand::open_context() const {
     constexpr auto enough = std::uint64_t{1} << 30U;
     const bool sorts_on_cpu =
-        engine == Engine::Cpu || (engine == Engine::Auto && (memory < enough || !detail::gl::has_hardware()));
+        engine == Engine::Cpu || (engine == Engine::Auto && (memory < enough || !gl::has_hardware()));
     if (sorts_on_cpu && merge == RunMerge::Tree) return {};
     try {
         return Context::headless({.device = device});
@@ -125,7 +125,7 @@ std::optional<Context> TerasortCommand::open_context() const {
 
 // What the program holds already counts too.
 std::size_t TerasortCommand::memory_for(const RecordFormat& records) const {
-    const auto held = detail::external::resident_bytes(), least = held + least_memory(records);
+    const auto held = external::resident_bytes(), least = held + least_memory(records);
     if (memory >= least) return memory - held;
     constexpr double megabyte = 1 << 20;
     throw CLI::ValidationError(
@@ -169,13 +169,13 @@ void TerasortCommand::print(const ExternalSortStats& s) const {
                    {"merge_mb_per_s", megabytes_a_second(s.bytes, s.merge_seconds)},
                    {"memory", memory},
                    {"peak_bytes", s.peak_bytes},
-                   {"engine", word_for(engine_words, s.engine)},
-                   {"merge", word_for(merge_words, merge)},
+                   {"engine", input::word_for(input::engine_words, s.engine)},
+                   {"merge", input::word_for(merge_words, merge)},
                    {"io", s.io},
                    {"tied", s.tied},
                    {"stages", stages}};
     const auto text = out.dump() + "\n";
-    OutputFile("-").write(std::as_bytes(std::span(text)));
+    files::OutputFile("-").write(std::as_bytes(std::span(text)));
 }
 
 void TerasortCommand::run() {
@@ -183,7 +183,7 @@ void TerasortCommand::run() {
     if (output == "-" && format == cli::Format::JsonLine)
         throw CLI::ValidationError("--json", "goes to standard output, where the records go; name an output file");
     const auto records = record_format();
-    Interrupt interrupt;            // before there are threads, which inherit what it holds back
+    input::Interrupt interrupt;     // before there are threads, which inherit what it holds back
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
     auto context = open_context();
     std::optional<PassProfiler> profiler;
@@ -257,13 +257,13 @@ void add_terasort_command(CLI::App& app) {
             "--engine", command->engine,
             "What sorts keys in memory: merge, bitonic or pbsn on the GPU, cpu, or auto: merge where there is a "
             "GPU and --memory is at least 1G, since its driver takes some of that; else cpu")
-        ->transform(one_of(pointer_engine_words))
+        ->transform(input::one_of(pointer_engine_words))
         ->default_str("auto");
     verb->add_option(
             "--merge", command->merge,
             "What merges the runs: tree, a tree of losers on the CPU, or gpu, the merge engine (records of one "
             "length), which was slower wherever it was measured")
-        ->transform(one_of(merge_words))
+        ->transform(input::one_of(merge_words))
         ->default_str("tree");
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);
     add_json_option(*verb, command->format);
@@ -281,4 +281,4 @@ void add_terasort_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -8,7 +8,7 @@
 #include "cli/tuned.hpp"
 #include "input/standard_files.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -20,11 +20,11 @@ struct TuneCommand {
     void run() const;
 
   private:
-    static void print_case(const detail::bench::TuneCase& found);
+    static void print_case(const bench::TuneCase& found);
     static void print_entry(const TunedEntry& entry);
 };
 
-void TuneCommand::print_case(const detail::bench::TuneCase& found) {
+void TuneCommand::print_case(const bench::TuneCase& found) {
     fmt::print("\n{}\n{:>10} {:>12} {:>12}", found.what, "n", "CPU, ms", "GPU, ms");
     const bool with_hybrid = !found.points.empty() && found.points[0].hybrid_ms;
     fmt::print("{}\n", with_hybrid ? fmt::format(" {:>12}", "both, ms") : "");
@@ -108,4 +108,4 @@ void add_tune_command(CLI::App& app) {
     verb->callback([command] { command->run(); });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

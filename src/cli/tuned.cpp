@@ -15,7 +15,7 @@
 #include "files/files.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -75,7 +75,7 @@ unsigned as_many(unsigned threads) {
 TunedEntry entry_for(const ContextInfo& info, unsigned threads) {
     return {.renderer = info.renderer,
             .driver = info.version,
-            .cpu_sort = detail::cpu::number_sort_name(),
+            .cpu_sort = cpu::number_sort_name(),
             .measured = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
             .threads = as_many(threads),
             .sort = {},
@@ -111,7 +111,7 @@ std::optional<std::filesystem::path> tuning_path() {
 std::vector<TunedEntry> read_tuning() {
     const auto path = tuning_path();
     if (std::error_code none; !path || !std::filesystem::exists(*path, none)) return {};
-    const auto bytes = read_file(path->string());
+    const auto bytes = files::read_file(path->string());
     const auto text = bytes.as<const char>();
     const auto file = Json::parse(text.begin(), text.end(), nullptr, false);
     if (file.is_discarded()) fail(*path, "is no JSON");
@@ -160,7 +160,7 @@ Replaced write_tuning(const TunedEntry& entry) {
     if (failed)
         throw Error(
             fmt::format("tune: the folder '{}' cannot be made: {}", path->parent_path().string(), failed.message()));
-    OutputFile out(path->string());
+    files::OutputFile out(path->string());
     const auto text = file.dump(1) + "\n";
     out.write(std::as_bytes(std::span(text)));
     out.commit();
@@ -172,4 +172,4 @@ std::string where_from(const std::optional<TunedEntry>& entry) {
     return fmt::format("measured by `quadmill tune` at {}", entry->measured);
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -12,7 +12,7 @@
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 struct TunedEntry {
     std::string renderer, driver, cpu_sort, measured;  // `measured`: when
@@ -42,4 +42,4 @@ Replaced write_tuning(const TunedEntry& entry);
 // "measured by `quadmill tune` at ..." or "the library's own figures; ...".
 [[nodiscard]] std::string where_from(const std::optional<TunedEntry>& entry);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

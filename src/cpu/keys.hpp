@@ -59,12 +59,12 @@ inline constexpr bool is_float = requires {
 // bits flipped.
 template <class Key>
 struct TotalOrder {
-    using Keys = KeyBits<Key>;
-    using Bits = typename Keys::Bits;
+    using Traits = KeyBits<Key>;
+    using Bits = typename Traits::Bits;
     static constexpr Bits ones = static_cast<Bits>(~Bits{0});
     static constexpr Bits negative_nans = [] {
         if constexpr (is_float<Key>) {
-            return static_cast<Bits>(Keys::sign - Keys::exponent - 1);
+            return static_cast<Bits>(Traits::sign - Traits::exponent - 1);
         } else {
             return Bits{0};
         }
@@ -73,21 +73,21 @@ struct TotalOrder {
     explicit TotalOrder(Order order) {
         const bool down = order == Order::Descending;
         if constexpr (is_float<Key>) {
-            flip = down ? Keys::sign : Bits{0};
+            flip = down ? Traits::sign : Bits{0};
         } else {
-            flip = static_cast<Bits>((down ? ones : Bits{0}) ^ (std::is_signed_v<Key> ? Keys::sign : Bits{0}));
+            flip = static_cast<Bits>((down ? ones : Bits{0}) ^ (std::is_signed_v<Key> ? Traits::sign : Bits{0}));
         }
     }
     [[nodiscard]] Bits encode(Bits bits) const {
         const auto v = static_cast<Bits>(bits ^ flip);
         if constexpr (!is_float<Key>) return v;
-        const auto mask = static_cast<Bits>((v & Keys::sign) ? ones : Keys::sign);
+        const auto mask = static_cast<Bits>((v & Traits::sign) ? ones : Traits::sign);
         return static_cast<Bits>((v ^ mask) - negative_nans);
     }
     [[nodiscard]] Bits decode(Bits key) const {
         if constexpr (!is_float<Key>) return static_cast<Bits>(key ^ flip);
         const auto v = static_cast<Bits>(key + negative_nans);
-        const auto mask = static_cast<Bits>((v & Keys::sign) ? Keys::sign : ones);
+        const auto mask = static_cast<Bits>((v & Traits::sign) ? Traits::sign : ones);
         return static_cast<Bits>(v ^ mask ^ flip);
     }
     Bits flip;
@@ -140,11 +140,11 @@ decltype(auto) visit(Keys keys, Work&& work) {
 // denormal may come out as zero, and -0 may stay before or after +0.
 template <class Float>
 [[nodiscard]] constexpr bool blendable(typename KeyBits<Float>::Bits bits) {
-    using Keys = KeyBits<Float>;
-    using Bits = typename Keys::Bits;
-    const auto magnitude = static_cast<Bits>(bits & ~Keys::sign);
-    return static_cast<Bits>(magnitude - Keys::smallest_normal) <=
-               static_cast<Bits>(Keys::exponent - Keys::smallest_normal) ||
+    using Traits = KeyBits<Float>;
+    using Bits = typename Traits::Bits;
+    const auto magnitude = static_cast<Bits>(bits & ~Traits::sign);
+    return static_cast<Bits>(magnitude - Traits::smallest_normal) <=
+               static_cast<Bits>(Traits::exponent - Traits::smallest_normal) ||
            bits == 0;
 }
 

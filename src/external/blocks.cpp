@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds tick_time(50);
 
 }  // namespace
 
-void fail_io(const std::string& what, const Place& place, std::uint64_t at, int error) {
+void fail_io(const std::string& what, const FilePlace& place, std::uint64_t at, int error) {
     throw IoError("cannot " + what + " " + place.name + " at byte " + std::to_string(at) + ": " + std::strerror(error),
                   place.path, at);
 }
@@ -52,7 +52,7 @@ BlockWriter::BlockWriter(files::BlockIo::Method method, std::size_t block, Stage
     for (std::size_t i = 0; i < blocks; ++i) free_.push_back(i);
 }
 
-void BlockWriter::begin(Place place) {
+void BlockWriter::begin(FilePlace place) {
     place_ = std::move(place);
     written_ = 0;
 }
@@ -117,7 +117,7 @@ void TemporarySpace::end(const Run& run) {
     ends_[run.file] = run.offset + files::page_up(run.bytes);
 }
 
-Place TemporarySpace::place(const Run& run) const {
+FilePlace TemporarySpace::place(const Run& run) const {
     const auto& file = files_[run.file];
     return {file.descriptor(), run.offset, "a temporary file in '" + file.folder() + "'", file.folder()};
 }

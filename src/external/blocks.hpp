@@ -49,7 +49,7 @@ class Transfers {
 };
 
 // Where bytes go: an open file, or a part of it. `name`: for messages.
-struct Place {
+struct FilePlace {
     int file = -1;
     std::uint64_t offset = 0;
     std::string name, path{};
@@ -62,7 +62,7 @@ class BlockWriter {
     static constexpr std::size_t blocks = 3;
 
     // Pre: finished.
-    void begin(Place place);
+    void begin(FilePlace place);
     // A block to fill; waits until there is one.
     std::span<std::byte> block();
     // Writes so many bytes of it. Only the last block before finish() may be less than full; where files have offsets,
@@ -79,7 +79,7 @@ class BlockWriter {
     bool pads_;
     std::size_t block_;
     files::Memory memory_;
-    Place place_;
+    FilePlace place_;
     std::uint64_t written_ = 0;
     std::vector<std::size_t> free_;
     Transfers io_;  // last, so that it waits before the memory goes
@@ -96,7 +96,7 @@ class TemporarySpace {
     // Where the next run begins; it ends where it is told so.
     Run begin();
     void end(const Run& run);
-    [[nodiscard]] Place place(const Run& run) const;
+    [[nodiscard]] FilePlace place(const Run& run) const;
     // Gives the room back, where the file system can do that.
     void release(const Run& run);
 
@@ -107,6 +107,6 @@ class TemporarySpace {
     std::size_t next_ = 0;
 };
 
-[[noreturn]] void fail_io(const std::string& what, const Place& place, std::uint64_t at, int error);
+[[noreturn]] void fail_io(const std::string& what, const FilePlace& place, std::uint64_t at, int error);
 
 }  // namespace quadmill::detail::external

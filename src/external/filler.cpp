@@ -29,8 +29,8 @@ void Filler::take(Slot& slot, std::size_t bytes) {
                   source_.path, at);
 }
 
-std::span<std::byte> Filler::room() {
-    while (!slot_ || slot_->room().empty()) {
+std::span<std::byte> Filler::space() {
+    while (!slot_ || slot_->space().empty()) {
         auto& next = maker_.slot();
         if (slot_ && slot_->rest().empty()) {
             full_ = slot_;
@@ -41,7 +41,7 @@ std::span<std::byte> Filler::room() {
         }
         slot_ = &next;
     }
-    return slot_->room();
+    return slot_->space();
 }
 
 void Filler::add(std::size_t bytes) {
@@ -53,7 +53,7 @@ void Filler::push(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         // In parts, so that keys are made of what is in the cache.
         constexpr std::size_t part = std::size_t{1} << 18;
-        const auto to = room();
+        const auto to = space();
         const auto n = std::min({bytes.size(), to.size(), part});
         std::memcpy(to.data(), bytes.data(), n);
         add(n);
@@ -63,7 +63,7 @@ void Filler::push(std::span<const std::byte> bytes) {
 
 void Filler::read_stream(std::size_t block, Transfers& io) {
     for (;;) {
-        const auto memory = room();
+        const auto memory = space();
         io.read(source_.file, memory.first(std::min(memory.size(), block)), 0, 0);
         const auto done = io.next();
         if (done.error != 0) fail_io("read", source_, bytes_ + slot_->rest().size() + done.bytes, done.error);
@@ -90,7 +90,7 @@ void Filler::read_slot(Slot& slot, std::uint64_t size, std::size_t block, Transf
     constexpr std::size_t depth = 8;
     const auto start = bytes_, first = files::page_down(start);
     slot.reset(static_cast<std::size_t>(start - first));
-    const auto end = start + std::min<std::uint64_t>(slot.room().size(), size - start);
+    const auto end = start + std::min<std::uint64_t>(slot.space().size(), size - start);
     const auto blocks = static_cast<std::size_t>((end - first + block - 1) / block);
     const auto block_end = [&](std::size_t i) { return std::min<std::uint64_t>(end, first + (i + 1) * block); };
     std::vector<char> come(blocks);
@@ -129,7 +129,7 @@ void Filler::check_end(std::uint64_t end, std::uint64_t size) const {
 }
 
 Slot* Filler::finish() {
-    while (slot_ && slot_->is_full() && !slot_->rest().empty()) static_cast<void>(room());
+    while (slot_ && slot_->is_full() && !slot_->rest().empty()) static_cast<void>(space());
     if (slot_ && !slot_->rest().empty()) {
         const auto rest = slot_->rest().size();
         if (format_.fixed()) check_end(bytes_, bytes_ + rest);

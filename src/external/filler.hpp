@@ -12,11 +12,11 @@ namespace quadmill::detail::external {
 class Filler {
   public:
     // `source`: for messages.
-    Filler(const Format& format, RunMaker& maker, std::size_t longest_line, Place source)
+    Filler(const Format& format, RunMaker& maker, std::size_t longest_line, FilePlace source)
         : format_(format), maker_(maker), longest_line_(longest_line), source_(std::move(source)) {}
 
     // Where the next bytes go, at least one.
-    std::span<std::byte> room();
+    std::span<std::byte> space();
     // So many bytes have come to space().
     void add(std::size_t bytes);
     void push(std::span<const std::byte> bytes);
@@ -40,7 +40,7 @@ class Filler {
     const Format& format_;
     RunMaker& maker_;
     std::size_t longest_line_;
-    Place source_;
+    FilePlace source_;
     Slot* slot_ = nullptr;  // that is being filled
     Slot* full_ = nullptr;  // the one before it
     std::uint64_t bytes_ = 0, records_ = 0, runs_ = 0;

@@ -13,12 +13,12 @@ namespace quadmill::detail::external {
 class RunReader {
   public:
     struct Input {
-        Place place;
+        FilePlace place;
         std::uint64_t bytes = 0;
     };
     // A run: the block that it gives from, and the next one under way.
     struct Run {
-        Place place;
+        FilePlace place;
         std::uint64_t next = 0, end = 0;  // in the file: what is to be read
         std::byte* blocks[2]{};           // a margin, then a block
         std::size_t current = 1;          // of the blocks

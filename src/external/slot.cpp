@@ -30,7 +30,7 @@ void Slot::reset(std::size_t skew) {
     if (!format_->fixed()) reinterpret_cast<std::uint64_t*>(index_.data())[0] = 0;
 }
 
-std::span<std::byte> Slot::room() const {
+std::span<std::byte> Slot::space() const {
     return {begin_ + filled_, is_full() ? 0 : size_.bytes - filled_};
 }
 

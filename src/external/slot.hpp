@@ -44,7 +44,7 @@ class Slot {
     // All of its memory, from a page's begin on: two pages more than there is room for records.
     [[nodiscard]] std::byte* pages() const { return memory_.data(); }
     // Memory behind the records for more of them.
-    [[nodiscard]] std::span<std::byte> room() const;
+    [[nodiscard]] std::span<std::byte> space() const;
     // Takes up so many bytes that have come: finds the records among them and makes their keys. Lines are coded.
     void add(std::size_t bytes);
     // Takes up what stands behind another slot's whole records. Pre: empty.

@@ -78,7 +78,7 @@ std::size_t Sorting::memory_left(std::size_t records) const {
     return options_.memory - std::min(options_.memory, taken);
 }
 
-void Sorting::begin(const RunNeeds& needs, Place source) {
+void Sorting::begin(const RunNeeds& needs, FilePlace source) {
     auto all = needs;
     all.engine_bytes = engine_bytes_;
     const auto plan = plans_.runs(format_, memory_left(0), all);
@@ -203,7 +203,7 @@ std::size_t Sorting::fill(std::span<std::byte> memory) {
     return filled;
 }
 
-std::uint64_t Sorting::write(Place place, BlockIo::Method method) {
+std::uint64_t Sorting::write(FilePlace place, BlockIo::Method method) {
     auto& clocks = maker_.clocks();
     BlockWriter writer(method, block_, in_memory_ ? clocks.write : merge_write_, tick());
     writer.begin(std::move(place));
@@ -234,15 +234,15 @@ ExternalSortStats Sorting::stats(const char* io) {
 
 namespace {
 
-Place place_of(const cli::InputFile& file) {
+FilePlace place_of(const files::InputFile& file) {
     return {file.descriptor(), 0, file.name(), file.path()};
 }
 
-Place place_of(const cli::OutputFile& file) {
+FilePlace place_of(const files::OutputFile& file) {
     return {file.descriptor(), 0, file.path() == "-" ? "standard output" : "'" + file.path() + "'", file.path()};
 }
 
-void must_differ(const cli::InputFile& input, const std::string& output) {
+void must_differ(const files::InputFile& input, const std::string& output) {
     struct stat in {};
     struct stat out {};
     if (!input.size() || fstat(input.descriptor(), &in) != 0 || stat(output.c_str(), &out) != 0) return;
@@ -252,7 +252,7 @@ void must_differ(const cli::InputFile& input, const std::string& output) {
 }
 
 // Bytes of a line, guessed from the first ones; rather few, since lines that are too many end a run early.
-std::size_t mean_line(const cli::InputFile& file) {
+std::size_t mean_line(const files::InputFile& file) {
     std::vector<char> head(std::size_t{1} << 16U);
     const auto got = file.size() ? pread(file.descriptor(), head.data(), head.size(), 0) : 0;
     if (got <= 0) return 16;
@@ -260,7 +260,7 @@ std::size_t mean_line(const cli::InputFile& file) {
     return static_cast<std::size_t>(std::max<std::ptrdiff_t>(got / lines * 3 / 4, 1));
 }
 
-void read_all(Sorting& sorting, const cli::InputFile& in, BlockIo::Method method, std::string& io_name) {
+void read_all(Sorting& sorting, const files::InputFile& in, BlockIo::Method method, std::string& io_name) {
     Transfers io(method, sorting.read_clock(), sorting.tick());
     io_name = io.name();
     if (method == BlockIo::Method::Stream) {
@@ -274,10 +274,10 @@ void read_all(Sorting& sorting, const cli::InputFile& in, BlockIo::Method method
 
 ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
                                const std::optional<Context>& context, const Plans& plans) {
-    const cli::InputFile in(input);
+    const files::InputFile in(input);
     must_differ(in, output);
     Sorting sorting("sort_file", options, context, plans);
-    cli::OutputFile out(output, cli::OutputFile::OnSignal::LeaveAlone);
+    files::OutputFile out(output, files::OutputFile::OnSignal::LeaveAlone);
     out.must_be_open();
     const bool has_offsets = in.size() && input != "-";
     sorting.begin({.input_bytes = has_offsets ? in.size() : std::nullopt, .mean_line = mean_line(in)}, place_of(in));

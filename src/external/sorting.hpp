@@ -54,7 +54,7 @@ class Sorting final : public Stream {
             Plans plans);
 
     // Before anything comes. `source`: for messages.
-    void begin(const RunNeeds& needs, Place source);
+    void begin(const RunNeeds& needs, FilePlace source);
     [[nodiscard]] Filler& filler() { return *filler_; }
     [[nodiscard]] std::size_t block() const { return block_; }
     [[nodiscard]] StageClock& read_clock() { return maker_.clocks().read; }
@@ -65,7 +65,7 @@ class Sorting final : public Stream {
     void finish();
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
     // All of them to a place. Returns how many they are.
-    std::uint64_t write(Place place, files::BlockIo::Method method);
+    std::uint64_t write(FilePlace place, files::BlockIo::Method method);
     [[nodiscard]] ExternalSortStats stats(const char* io);
 
   private:

@@ -23,17 +23,17 @@ constexpr std::size_t most_rounds = 64;                  // of 4 bytes each, for
 class Items {
   public:
     std::span<std::uint64_t> first(std::size_t n) {
-        if (n > room_) {
+        if (n > capacity_) {
             memory_.reset();
             memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(n);
-            room_ = n;
+            capacity_ = n;
         }
         return {memory_.get(), n};
     }
 
   private:
     std::unique_ptr<std::uint64_t[]> memory_;
-    std::size_t room_ = 0;
+    std::size_t capacity_ = 0;
 };
 
 // Places [begin, end) of the order whose keys are equal as far as they were looked at.

@@ -19,7 +19,7 @@
 #include "files/temporary_file.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::files {
 
 namespace {
 
@@ -65,11 +65,11 @@ std::string reason(int error) {
 }  // namespace
 
 void Bytes::resize(std::size_t size) {
-    if (size > room_) {
+    if (size > capacity_) {
         auto larger = std::make_unique_for_overwrite<std::byte[]>(size);
         std::copy_n(memory_.get(), size_, larger.get());
         memory_ = std::move(larger);
-        room_ = size;
+        capacity_ = size;
     }
     size_ = size;
 }
@@ -241,4 +241,4 @@ void OutputFile::commit(const std::string& suffix) {
     detail::files::remove_leftovers(target_);
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::files

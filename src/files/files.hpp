@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace quadmill::cli {
+namespace quadmill::detail::files {
 
 // Memory that is not cleared first; grows like a vector.
 class Bytes {
@@ -24,7 +24,7 @@ class Bytes {
 
   private:
     std::unique_ptr<std::byte[]> memory_;
-    std::size_t size_ = 0, room_ = 0;
+    std::size_t size_ = 0, capacity_ = 0;
 };
 
 // A file that is open for reading, or standard input for "-". Everything throws IoError.
@@ -95,4 +95,4 @@ class OutputFile {
     std::size_t written_ = 0;
 };
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::files

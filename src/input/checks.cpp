@@ -8,7 +8,7 @@
 
 #include "input/text.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -64,4 +64,4 @@ CLI::Validator each_of(const CLI::Validator& part) {
     return {check, ""};
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // A whole number from 1, such as 1000 or 2^20.
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t most);
@@ -18,4 +18,4 @@ namespace quadmill::cli {
 // A list of these.
 [[nodiscard]] CLI::Validator each_of(const CLI::Validator& part);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

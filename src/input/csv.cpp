@@ -18,14 +18,14 @@
 #include "input/unpack.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
-using detail::cpu::Workers;
-using detail::query::SqlNames;
-using detail::query::SqlQuery;
-using detail::query::SqlTypes;
+using cpu::Workers;
+using sql::SqlNames;
+using sql::SqlQuery;
+using sql::SqlTypes;
 using Blanks = CsvParser<CsvRows>::Blanks;
 
 [[noreturn]] void refuse(const std::string& path, std::uint64_t line, const CsvFault& fault) {
@@ -421,7 +421,7 @@ SqlTypes types_in(const SqlQuery& query, const std::vector<CsvTable>& from) {
         const auto found = there.find(column.name);
         empty.push_back(found == there.end());
         known.types.push_back(empty.back() ? ColumnType::I32 : found->second);
-        const bool beside_text = empty.back() && column.use == detail::query::SqlUse::WithText;
+        const bool beside_text = empty.back() && column.use == sql::SqlUse::WithText;
         text.push_back(known.types.back() == ColumnType::Text || beside_text);
         const auto& reasons = from[*column.source].why_text;
         const auto why = reasons.find(column.name);
@@ -457,7 +457,7 @@ Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
     return table;
 }
 
-CsvColumns columns_of(const detail::query::SqlQuery& query, std::size_t source, const SqlNames& names) {
+CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const SqlNames& names) {
     std::unordered_map<std::string_view, std::size_t> places;
     for (const auto& name : names.unique) places.emplace(name, places.size());
     std::set<std::size_t> columns;
@@ -468,4 +468,4 @@ CsvColumns columns_of(const detail::query::SqlQuery& query, std::size_t source, 
     return {columns.begin(), columns.end()};
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -23,7 +23,7 @@
 #include "quadmill/query.hpp"
 #include "sql/sql.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // The places of columns that are wanted, ascending; others are checked, but not kept.
 using CsvColumns = std::vector<std::size_t>;
@@ -38,33 +38,32 @@ struct CsvTable {
 
 // What the columns of a query turned out to be, in tables of its sources. One that has no value is of text where it is
 // compared with text.
-[[nodiscard]] detail::query::SqlTypes types_in(const detail::query::SqlQuery& query, const std::vector<CsvTable>& from);
+[[nodiscard]] sql::SqlTypes types_in(const sql::SqlQuery& query, const std::vector<CsvTable>& from);
 
 // With the columns that have no value: those in `texts` of text, others of integers.
 [[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
 
 // The columns of a query's source, which are all that need be read.
-[[nodiscard]] CsvColumns columns_of(const detail::query::SqlQuery& query, std::size_t source,
-                                    const detail::query::SqlNames& names);
+[[nodiscard]] CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const sql::SqlNames& names);
 
 // The same of one source, as types_in() has them.
-[[nodiscard]] Table filled(const CsvTable& from, const detail::query::SqlQuery& query, std::size_t source,
-                           const detail::query::SqlTypes& known);
+[[nodiscard]] Table filled(const CsvTable& from, const sql::SqlQuery& query, std::size_t source,
+                           const sql::SqlTypes& known);
 
 // A whole file, or all of standard input, in memory.
 class CsvFile {
   public:
     CsvFile(const std::string& path, char delimiter);
 
-    [[nodiscard]] const detail::query::SqlNames& names() const { return names_; }
+    [[nodiscard]] const sql::SqlNames& names() const { return names_; }
     // On so many threads; 0: all.
     [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads) const;
 
   private:
     std::string path_;
     char delimiter_;
-    Bytes bytes_;
-    detail::query::SqlNames names_;
+    files::Bytes bytes_;
+    sql::SqlNames names_;
     std::size_t data_ = 0;    // where the rows begin
     std::uint64_t line_ = 1;  // of that
 };
@@ -81,7 +80,7 @@ class CsvStream {
     ~CsvStream();
 
     // Empty where Ctrl-C came before the line of names was complete.
-    [[nodiscard]] const detail::query::SqlNames& names() const;
+    [[nodiscard]] const sql::SqlNames& names() const;
     // The next rows; in the end as many as there are, but nothing instead of no rows, unless there were none at all.
     // Pre: the same arguments each time.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
@@ -94,4 +93,4 @@ class CsvStream {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -11,7 +11,7 @@
 #include "input/text.hpp"
 #include "query/table/order.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -118,7 +118,7 @@ bool Cells::add_number(std::string_view word, std::uint64_t line) {
     if (has_leading_zero(word)) return false;
     std::int64_t integer = 0;
     const bool is_integer = parse_number(word, integer) == nullptr;
-    if (is_integer && (integer > detail::query::exact_doubles || integer < -detail::query::exact_doubles)) {
+    if (is_integer && (integer > query::exact_doubles || integer < -query::exact_doubles)) {
         if (is_fixed_ && kind_ == Kind::Floats) return false;
         if (long_integer_.line == 0) long_integer_ = {line, std::string(word)};
     }
@@ -236,4 +236,4 @@ void Cells::add_to(Table& table, std::vector<TextColumn>& texts, std::string nam
     }
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

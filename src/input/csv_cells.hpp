@@ -9,7 +9,7 @@
 
 #include "quadmill/query.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // Numbers take the narrowest type that has them all, or one of 64 bits, for a stream, of which nobody knows what comes.
 enum class Widths { Narrow, Wide };
@@ -69,4 +69,4 @@ class Cells {
     Mark long_integer_{}, text_{};
 };
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -7,7 +7,7 @@
 
 #include "input/text.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -91,4 +91,4 @@ void CsvRows::drop_unfinished() {
     field_ = 0;
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -16,7 +16,7 @@
 
 #include "input/csv_cells.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // What is wrong at a line, counted from 1 where the text begins.
 struct CsvFault {
@@ -163,4 +163,4 @@ class CsvRows {
     std::optional<std::uint64_t> blank_;
 };
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

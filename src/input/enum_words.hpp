@@ -12,7 +12,7 @@
 #include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
@@ -68,4 +68,4 @@ std::string joined(const Words<Value>& words, const char* between) {
     return list;
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -48,4 +48,4 @@ std::function<double(double)> parse_expression(const std::string& text, const st
     return [expression = std::make_shared<Expression>(text, variable)](double value) { return (*expression)(value); };
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // What is wrong with it, or nothing. Numbers, the variable, + - * / ^ and parentheses, comparisons, a ? b : c, and
 // functions such as abs, sqrt, exp, ln, log10, sin, min and max.
@@ -12,4 +12,4 @@ namespace quadmill::cli {
 // Pre: nothing is wrong with it. The function and its copies are for one thread.
 [[nodiscard]] std::function<double(double)> parse_expression(const std::string& text, const std::string& variable);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

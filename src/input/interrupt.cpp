@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // A descriptor and not a handler: a signal that comes just before a read would be noticed only after it.
 Interrupt::Interrupt() : held_{}, stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -59,4 +59,4 @@ void Interrupt::release() {
     close(std::exchange(signals_, -1));
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <csignal>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // Holds SIGINT, SIGTERM and SIGHUP back until release(), for this thread and those that it starts. One that is ignored
 // stays so.
@@ -34,4 +34,4 @@ class Interrupt {
     std::atomic<int> signal_ = 0;  // that came
 };
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -5,7 +5,7 @@
 
 #include "input/text.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -160,4 +160,4 @@ std::optional<KnownFormat> look_for_no_text(std::string_view begin) {
     return utf16 ? *utf16 : KnownFormat{"binary data: it has zero bytes", {}, {}};
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // A kind of file that begins in its own way.
 struct KnownFormat {
@@ -35,4 +35,4 @@ enum class Head { AndMore, IsAll };
 // What should be text and is none; nothing when it may be. `begin`: the first 4096 bytes, or all.
 [[nodiscard]] std::optional<KnownFormat> look_for_no_text(std::string_view begin);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

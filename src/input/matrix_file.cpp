@@ -11,7 +11,7 @@
 #include "input/text.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -175,7 +175,7 @@ MatrixOf<Value> raw_matrix(const std::string& name, std::span<const Value> value
 
 // The values of a raw file, whichever of the two kinds it has.
 template <class Value>
-std::vector<Value> raw_values(const std::string& path, const std::string& name, const Bytes& bytes) {
+std::vector<Value> raw_values(const std::string& path, const std::string& name, const files::Bytes& bytes) {
     const std::size_t size = is_raw_double(path) ? sizeof(double) : sizeof(float);
     if (bytes.size() % size != 0)
         throw InvalidArgument(
@@ -195,7 +195,7 @@ std::vector<Value> raw_values(const std::string& path, const std::string& name, 
 
 template <class Value>
 MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns) {
-    const auto bytes = read_file(path);
+    const auto bytes = files::read_file(path);
     const std::string_view text(bytes.as<const char>().data(), bytes.size());
     const auto name = path == "-" ? "standard input" : "'" + path + "'";
     if (text.starts_with(banner)) return MatrixMarket<Value>(path, text).read();
@@ -247,4 +247,4 @@ std::string matrix_content(const std::string& path, const MatrixOf<Value>& matri
 template std::string matrix_content(const std::string&, const MatrixOf<float>&);
 template std::string matrix_content(const std::string&, const MatrixOf<double>&);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 template <class Value>
 struct MatrixOf {
@@ -29,4 +29,4 @@ template <class Value = float>
 template <class Value>
 [[nodiscard]] std::string matrix_content(const std::string& path, const MatrixOf<Value>& matrix);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

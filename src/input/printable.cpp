@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 std::string printable(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -22,4 +22,4 @@ std::string printable(std::string_view text) {
     return out;
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

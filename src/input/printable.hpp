@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // Control characters as \x1b, also those of UTF-8 beyond ASCII (U+0080 to U+009F); line ends and tabs stay.
 [[nodiscard]] std::string printable(std::string_view text);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -14,7 +14,7 @@
 
 #include "cpu/stopwatch.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 namespace {
 
 // How a program is started.
@@ -93,7 +93,7 @@ std::string last_line(std::string text) {
 }  // namespace
 
 ProgramRun run_program(std::vector<std::string> words, const std::string& directory) {
-    const detail::cpu::Stopwatch watch;
+    const cpu::Stopwatch watch;
     Pipe output, errors;
     ProgramRun run{.start_error = output.error != 0 ? output.error : errors.error};
     pid_t process = 0;
@@ -118,4 +118,4 @@ ProgramRun run_program(std::vector<std::string> words, const std::string& direct
     return run;
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 struct ProgramRun {
     int start_error = 0;             // an errno: it did not start
@@ -17,4 +17,4 @@ struct ProgramRun {
 // held back, whatever this thread does with them.
 [[nodiscard]] ProgramRun run_program(std::vector<std::string> words, const std::string& directory = ".");
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::string& text) {
     auto* is_text = verb.add_flag(
@@ -36,4 +36,4 @@ void note_skipped(const std::string& program, const Skipped& skipped) {
                skipped.lines == 1 ? " was" : "s were", skipped.first);
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

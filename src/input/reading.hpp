@@ -10,7 +10,7 @@
 #include "input/text.hpp"
 #include "input/words.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 enum class Form {
     Unsaid,  // raw, unless it looks like something else, which is then refused
@@ -56,4 +56,4 @@ void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>&
 // What to say of lines that were skipped, on standard error; nothing when there are none.
 void note_skipped(const std::string& program, const Skipped& skipped);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

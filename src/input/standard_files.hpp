@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // Keeps the next file that is opened from becoming one of the three, which would then be read, or written with answers.
 // In main, before all else. Input and output are opened the wrong way round, so that to use them is an error and not
@@ -26,4 +26,4 @@ inline bool standard_output_is_written() {
     return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

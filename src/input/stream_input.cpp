@@ -7,11 +7,11 @@
 
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 StreamInput::StreamInput(const std::string& path) : file_(path) {
     // A pipe that holds as much as a read takes: twice as fast. Fails for what is no pipe, and does no harm.
-    static_cast<void>(fcntl(file_.descriptor(), F_SETPIPE_SZ, static_cast<int>(room)));
+    static_cast<void>(fcntl(file_.descriptor(), F_SETPIPE_SZ, static_cast<int>(capacity)));
 }
 
 bool StreamInput::more() {
@@ -19,7 +19,7 @@ bool StreamInput::more() {
     interrupt_.wait_for(file_.descriptor());
     if (interrupt_.came()) return false;
     try {
-        const auto got = file_.read({memory_.get() + size_, room - size_});
+        const auto got = file_.read({memory_.get() + size_, capacity - size_});
         size_ += got;
         ended_ = got == 0;
     } catch (const IoError& error) {
@@ -70,4 +70,4 @@ void refuse_record(const StreamInput& input, std::uint64_t number, Fault why) {
     throw BadInput(fmt::format("{}, pair {}: {}", input.file().name(), number, why));
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

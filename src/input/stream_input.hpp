@@ -17,14 +17,14 @@
 #include "input/reading.hpp"
 #include "input/text.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // Bytes of a stream, of which a reader leaves what it cannot use yet.
 class StreamInput {
   public:
     explicit StreamInput(const std::string& path);
 
-    [[nodiscard]] const InputFile& file() const { return file_; }
+    [[nodiscard]] const files::InputFile& file() const { return file_; }
     // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C. Throws BadInput.
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
@@ -40,14 +40,14 @@ class StreamInput {
     // Leaves all but the first `used` bytes.
     void drop(std::size_t used);
     // No more fits behind what is left.
-    [[nodiscard]] bool full() const { return size_ == room; }
+    [[nodiscard]] bool full() const { return size_ == capacity; }
 
   private:
-    static constexpr std::size_t room = std::size_t{1} << 20;
+    static constexpr std::size_t capacity = std::size_t{1} << 20;
 
-    InputFile file_;  // first: Ctrl-C must end the wait for who writes a named pipe
+    files::InputFile file_;  // first: Ctrl-C must end the wait for who writes a named pipe
     Interrupt interrupt_;
-    std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(room);
+    std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(capacity);
     std::size_t size_ = 0;
     bool ended_ = false;
 };
@@ -198,4 +198,4 @@ void read_stream(StreamInput& input, const Reading& reading, const RawRecords<Ra
     }
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -13,7 +13,7 @@
 
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -230,4 +230,4 @@ QUADMILL_TEXT_OF(std::int64_t)
 QUADMILL_TEXT_OF(std::uint64_t)
 template Fault parse_pair<double, parse_exact>(std::string_view, Pair<double>&);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

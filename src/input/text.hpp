@@ -11,7 +11,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // What is wrong with a word that is no value; null when it is one.
 using Fault = const char*;
@@ -76,4 +76,4 @@ template <class Key>
 template <class Key>
 [[nodiscard]] std::string format_lines(std::span<const Key> keys);
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

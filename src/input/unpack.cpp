@@ -14,7 +14,7 @@
 #include "input/looks_like.hpp"
 #include "quadmill/error.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 namespace {
 
@@ -164,11 +164,11 @@ void require_text(const std::string& path, std::string_view begin) {
                           (look->to_text.empty() ? "" : "; " + std::string(look->to_text)));
 }
 
-Bytes read_unpacked(const std::string& path) {
-    auto packed = read_file(path);
+files::Bytes read_unpacked(const std::string& path) {
+    auto packed = files::read_file(path);
     const auto unpacker = unpacker_of(path, text_of(packed.span()));
     if (!unpacker) return packed;
-    Bytes bytes;
+    files::Bytes bytes;
     bytes.resize(std::max<std::size_t>(4 * packed.size(), 4096));
     std::size_t used = 0, size = 0;
     for (;;) {
@@ -201,12 +201,12 @@ bool TextStream::more() {
         }
         known_ = true;
         unpacker_ = unpacker_of(path(), input_.text());
-        if (unpacker_) memory_ = std::make_unique_for_overwrite<std::byte[]>(room);
+        if (unpacker_) memory_ = std::make_unique_for_overwrite<std::byte[]>(capacity);
         if (!unpacker_) return !input_.text().empty();
     }
     if (!unpacker_) return input_.more();
     for (;;) {
-        const auto progress = unpacker_->unpack(input_.bytes(), {memory_.get() + size_, room - size_});
+        const auto progress = unpacker_->unpack(input_.bytes(), {memory_.get() + size_, capacity - size_});
         input_.drop(progress.used);
         size_ += progress.made;
         if (progress.made > 0) return true;
@@ -227,4 +227,4 @@ void TextStream::drop(std::size_t used) {
     size_ -= used;
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -10,11 +10,11 @@
 #include "files/files.hpp"
 #include "input/stream_input.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
 // The whole of a file, or of standard input, unpacked where it is packed. Throws IoError where it was cut off or damaged,
 // or does not fit into memory.
-[[nodiscard]] Bytes read_unpacked(const std::string& path);
+[[nodiscard]] files::Bytes read_unpacked(const std::string& path);
 
 // Throws InvalidArgument where a text that begins like this is none, and says what it looks like. `path`: for messages.
 void require_text(const std::string& path, std::string_view begin);
@@ -40,7 +40,7 @@ class TextStream {
     void drop(std::size_t used);
 
   private:
-    static constexpr std::size_t room = std::size_t{1} << 20U;
+    static constexpr std::size_t capacity = std::size_t{1} << 20U;
     StreamInput input_;
     bool known_ = false;                  // whether it is packed
     std::unique_ptr<Unpacker> unpacker_;  // if it is; and what it has made
@@ -48,4 +48,4 @@ class TextStream {
     std::size_t size_ = 0;
 };
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

@@ -10,9 +10,9 @@
 #include "cpu/sample_keys.hpp"
 #include "input/enum_words.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::input {
 
-using detail::cpu::Distribution;
+using cpu::Distribution;
 inline const Words<Distribution> distribution_words{
     {"uniform", Distribution::Uniform}, {"gauss", Distribution::Gauss},       {"zipf", Distribution::Zipf},
     {"sorted", Distribution::Sorted},   {"reversed", Distribution::Reversed}, {"nearly", Distribution::Nearly},
@@ -30,4 +30,4 @@ CLI::Validator one_of(const Words<Value>& words) {
     return {convert, joined(words, "|")};
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::input

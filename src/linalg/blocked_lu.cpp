@@ -110,7 +110,7 @@ const gl::Program& BlockedLu::pivoting_program(const char* name, const char* fra
     const bool searched = form_.pivot == Pivot::Partial;
     const std::string all = prelude_ + "#define PLACE (BLOCK / 4)\n" + (searched ? "#define SEARCHED\n" : "") +
                             shaders::linalg_numbers_glsl;
-    const std::string after = shaders::linalg_pivoting_glsl + pass::FoldRule("FIRST_MOST").glsl;
+    const std::string after = shaders::linalg_pivoting_glsl + pass::FoldRule(pass::FoldBy::FirstMost).glsl;
     const std::string vertex =
         all + "#define IN_VERTEX\n" + shaders::linalg_panel_texels_glsl + after + shaders::linalg_panel_pivots_vert;
     return programs_.get(name, {vertex.c_str(), fragment}, all + shaders::linalg_panel_texels_glsl + after);

@@ -139,7 +139,7 @@ std::vector<float> Reducer::State::float_sums(const Source& source, Along along,
     if (source.rows == 0 || source.columns == 0) return std::vector<float>(source.results(along), 0.0F);
     std::vector<float> sums;
     for (const auto& [a, b, c, d] :
-         read<float>(fold(source, along, {pass::FoldRule("SUMS"), prelude, gl::Format::Rgba32f}, second)))
+         read<float>(fold(source, along, {pass::FoldRule(pass::FoldBy::Sums), prelude, gl::Format::Rgba32f}, second)))
         sums.push_back((a + b) + (c + d));
     return sums;
 }
@@ -150,8 +150,8 @@ std::vector<std::optional<Extreme>> Reducer::State::extremes(const char* functio
     const auto source = open(function, matrix, along);
     std::vector<std::optional<Extreme>> found(source.results(along));
     if (source.rows == 0 || source.columns == 0) return found;
-    const auto results = read<std::uint32_t>(
-        fold(source, along, {pass::FoldRule(which == Which::Least ? "FIRST_LEAST" : "FIRST_MOST")}));
+    const auto results = read<std::uint32_t>(fold(
+        source, along, {pass::FoldRule(which == Which::Least ? pass::FoldBy::FirstLeast : pass::FoldBy::FirstMost)}));
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto [key, place, unused, unused_too] = results[i];
         constexpr std::uint32_t nothing = ~std::uint32_t{0};
@@ -213,7 +213,7 @@ std::vector<float> Reducer::norms(const MatrixInput& matrix, Along along) {
     const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::norms");
     const auto source = state_->open("Reducer::norms", matrix, along);
     if (source.rows == 0 || source.columns == 0) return std::vector<float>(source.results(along), 0.0F);
-    const auto largest = state_->fold(source, along, {pass::FoldRule("FIRST_MOST"), "#define MAGNITUDES\n"});
+    const auto largest = state_->fold(source, along, {pass::FoldRule(pass::FoldBy::FirstMost), "#define MAGNITUDES\n"});
     const auto squares = state_->float_sums(source, along, "#define SCALED\n", &largest);
     const auto keys = state_->read<std::uint32_t>(largest);
     std::vector<float> norms;

@@ -1,6 +1,7 @@
 #include "pass/fold.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "quadmill_shaders.hpp"
@@ -16,13 +17,18 @@ int folded(int count) {
     return (count + at_once - 1) / at_once;
 }
 
+const char* name_of(FoldBy by) {
+    static constexpr std::array names{"SUMS", "LEAST", "MOST", "COUNTS", "FIRST_LEAST", "FIRST_MOST"};
+    return names.at(static_cast<std::size_t>(by));
+}
+
 int texels(const gl::Texture& texture) {
     return texture.width() * texture.height();
 }
 
 }  // namespace
 
-FoldRule::FoldRule(const char* name) : FoldRule(name, shaders::pass_fold_rules_glsl) {}
+FoldRule::FoldRule(FoldBy by) : FoldRule(name_of(by), shaders::pass_fold_rules_glsl) {}
 
 FoldRule::FoldRule(const char* name, const char* all)
     : glsl(std::string("#define ") + name + "\n" + all + shaders::pass_fold_glsl) {}

@@ -11,13 +11,15 @@
 
 namespace quadmill::detail::pass {
 
+// Rules of fold_rules.glsl. Sums, Least and Most take floats, Counts unsigned integers, each channel by itself; FirstLeast
+// and FirstMost key and place, of unsigned integers. Of NaNs only sums say anything.
+enum class FoldBy { Sums, Least, Most, Counts, FirstLeast, FirstMost };
+
 // What partial results are and how two become one: GLSL that defines STATE (vec4 for float textures, uvec4 for those of
 // unsigned integers), `const STATE nothing` and STATE both(STATE, STATE), which is associative.
 struct FoldRule {
-    // One of fold_rules.glsl: SUMS, LEAST, MOST (floats, each channel by itself), COUNTS (unsigned integers, each channel
-    // by itself), FIRST_LEAST and FIRST_MOST (key and place, of unsigned integers). Of NaNs only sums say anything.
-    explicit FoldRule(const char* name);
-    // One of `glsl`, which has others, too.
+    explicit FoldRule(FoldBy by);
+    // A room's own, of the rules in its file `glsl` the one that stands under `#ifdef name`.
     FoldRule(const char* name, const char* glsl);
     // Also for programs that make partial results: the rule, and STATE four(STATE, STATE, STATE, STATE).
     std::string glsl;

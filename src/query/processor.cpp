@@ -270,7 +270,7 @@ Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, 
     return state_->within(function, [&] {
         const auto& schema = detail::Access::of(plan).schema;
         const bool rows = what.kind == QueryAggregate::Kind::CountRows;
-        const auto place = rows ? Place{} : schema.find(function, what.column);
+        const auto place = rows ? ColumnPlace{} : schema.find(function, what.column);
         Work work;
         if (!rows) work.add(what.kind, *detail::Access::of(table), place.column);
         const auto opened = state_->open(detail::Access::of(table),

@@ -52,7 +52,7 @@ Films make_films(const Recording& recording, std::size_t frames) {
                                        std::to_string(frames)};
         words.insert(words.end(), options.begin(), options.end());
         words.push_back(beside);
-        const auto outcome = cli::run_program(words, recording.directory);
+        const auto outcome = input::run_program(words, recording.directory);
         if (outcome.start_error == ENOENT) return Films::NoFfmpeg;
         if (outcome.failure.empty()) fs::rename(directory / beside, directory / name, ignored);
         const auto failure = outcome.failure.empty() && ignored ? ignored.message() : outcome.failure;

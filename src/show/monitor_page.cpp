@@ -22,22 +22,13 @@ constexpr auto curves = MonitorModel::phis.size();
 constexpr std::array<Color, curves> colors{sky, leaf, ink, max_color, alarm};
 constexpr Color window_color{232, 238, 244};
 
-struct Layout {
+struct Layout : PageStyle {
     explicit Layout(Size size);
-    bool large;
-    Font title, body, small, bold;
-    int gap;
     Box header, words, plot, histogram, table, frequent, legend;
 };
 
 // The histogram shares the plot's axis of values.
-Layout::Layout(Size size)
-    : large(size.width >= 1000 && size.height >= 700),
-      title(large ? 20 : 15, Weight::Bold),
-      body(large ? 13 : 11),
-      small(large ? 12 : 10),
-      bold(large ? 13 : 11, Weight::Bold),
-      gap(large ? 16 : 8) {
+Layout::Layout(Size size) : PageStyle(size, 12, 16) {
     Box page = Box{0, 0, size.width, size.height}.inset(gap);
     header = page.take_top(title.line());
     words = page.take_top((large ? 2 : 3) * body.line() + 2);

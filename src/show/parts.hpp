@@ -9,6 +9,7 @@
 
 #include "quadmill/context.hpp"
 #include "show/canvas.hpp"
+#include "show/png.hpp"
 
 namespace quadmill::detail::show {
 
@@ -23,6 +24,20 @@ class Observing {
   private:
     Context& context_;
     PassObserver* before_;
+};
+
+// What a page of that size is written in. `small_size` and `wide_gap` are those of a large one.
+struct PageStyle {
+    PageStyle(Size size, int small_size, int wide_gap)
+        : large(size.width >= 1000 && size.height >= 700),
+          title(large ? 20 : 15, Weight::Bold),
+          body(large ? 13 : 11),
+          small(large ? small_size : 10),
+          bold(large ? 13 : 11, Weight::Bold),
+          gap(large ? wide_gap : wide_gap / 2) {}
+    bool large;
+    Font title, body, small, bold;
+    int gap;
 };
 
 // Texels in a box, each some whole pixels, or some whole texels a pixel. The first row is the lowest, as OpenGL shows

@@ -15,21 +15,12 @@ namespace {
 
 constexpr Color lost{214, 214, 214};
 
-struct Layout {
+struct Layout : PageStyle {
     explicit Layout(Size size);
-    bool large;
-    Font title, body, small, bold;
-    int gap;
     Box header, condition, explanation, scatter, depth, stencil, facts, strip, legend;
 };
 
-Layout::Layout(Size size)
-    : large(size.width >= 1000 && size.height >= 700),
-      title(large ? 20 : 15, Weight::Bold),
-      body(large ? 13 : 11),
-      small(large ? 11 : 10),
-      bold(large ? 13 : 11, Weight::Bold),
-      gap(large ? 14 : 7) {
+Layout::Layout(Size size) : PageStyle(size, 11, 14) {
     Box page = Box{0, 0, size.width, size.height}.inset(gap);
     const auto skip = [&] { page.take_top(gap / 2); };
     header = page.take_top(title.line());

@@ -4,22 +4,22 @@
 #include "input/words.hpp"
 #include "show/stages.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::show {
 
-using detail::show::Watched;
-inline const Words<Watched> watched_words{{"pbsn", Watched::Pbsn},
-                                          {"bitonic", Watched::BitonicSingle},
-                                          {"bitonic-four", Watched::BitonicFour},
-                                          {"merge", Watched::Merge}};
+inline const input::Words<Watched> watched_words{{"pbsn", Watched::Pbsn},
+                                                 {"bitonic", Watched::BitonicSingle},
+                                                 {"bitonic-four", Watched::BitonicFour},
+                                                 {"merge", Watched::Merge}};
 
-inline const Words<QueryEngine> watched_query_words{{"depth", QueryEngine::Depth}, {"bitmap", QueryEngine::Bitmap}};
+inline const input::Words<QueryEngine> watched_query_words{{"depth", QueryEngine::Depth},
+                                                           {"bitmap", QueryEngine::Bitmap}};
 
 // The options that say what is watched, alike in the command and in demos.
-inline void add_watch_options(CLI::App& verb, detail::show::Request& request) {
-    verb.add_option("--engine", request.engine, "What sorts (default: pbsn)")->transform(one_of(watched_words));
+inline void add_watch_options(CLI::App& verb, Request& request) {
+    verb.add_option("--engine", request.engine, "What sorts (default: pbsn)")->transform(input::one_of(watched_words));
     verb.add_option("--n", request.n, "Keys, a power of two from 16 to 65,536")->capture_default_str();
     verb.add_option("--distribution", request.distribution, "Of the keys (default: uniform)")
-        ->transform(one_of(distribution_words));
+        ->transform(input::one_of(input::distribution_words));
     verb.add_option("--seed", request.seed, "Of the keys")->capture_default_str();
     verb.add_flag(
         "--early-stop", [&request](std::int64_t) { request.early_stop = EarlyStop::Yes; },
@@ -28,4 +28,4 @@ inline void add_watch_options(CLI::App& verb, detail::show::Request& request) {
         "--f16", [&request](std::int64_t) { request.type = KeyType::F16; }, "16-bit floats");
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::show

@@ -67,7 +67,7 @@ SketchEngine Core::engine_for(const Batch& batch, std::uint64_t n) const {
     const auto asked = shape_.options().engine;
     if (!device_can_ || shape_.kind() == SketchKind::Sf || n > most_32 || n_ > most_32) return SketchEngine::Cpu;
     if (asked == SketchEngine::Auto) {
-        const bool stays = place_ == Place::Device;
+        const bool stays = side_ == Side::Device;
         if (!stays && (context_->info().software || batch.size < gpu_keys)) return SketchEngine::Cpu;
     }
     return is_light(batch, batch.weight(0, batch.size)) ? device_engine() : SketchEngine::Cpu;
@@ -80,14 +80,14 @@ void Core::require_intact() const {
 HostTable& Core::on_host() {
     require_intact();
     if (!host_) host_.emplace(shape_);
-    if (place_ != Place::Device) return *host_;
+    if (side_ != Side::Device) return *host_;
     auto& device = *detail::Access::of(*context_);
     const gl::Scope scope(device, "Sketch");
     HostTable fresh(shape_);
     device_->add_to(fresh);
     scope.check();
     host_ = std::move(fresh);
-    place_ = Place::Both;
+    side_ = Side::Both;
     return *host_;
 }
 
@@ -95,9 +95,9 @@ HostTable& Core::on_host() {
 DeviceTable& Core::on_device() {
     require_intact();
     if (!device_) device_.emplace(*detail::Access::of(*context_), workers_, shape_, key_texels());
-    if (place_ != Place::Host) return *device_;
+    if (side_ != Side::Host) return *device_;
     if (host_) device_->load(*host_);
-    place_ = Place::Both;
+    side_ = Side::Both;
     return *device_;
 }
 
@@ -112,7 +112,7 @@ void Core::change_device(const char* function, const Work& work) {
         lost_ = true;
         throw;
     }
-    place_ = Place::Device;
+    side_ = Side::Device;
     host_.reset();
 }
 
@@ -127,7 +127,7 @@ void Core::add(const char* function, const Batch& batch, Sign sign) {
     auto engine = engine_for(batch, n);
     if (engine == SketchEngine::Cpu) {
         on_host().add(batch, sign, std::max(n, n_), workers_);
-        place_ = Place::Host;
+        side_ = Side::Host;
     } else {
         change_device(function, [&](DeviceTable& table) {
             if (batch.weights.empty()) engine = chosen(table, engine, batch.size);
@@ -142,9 +142,9 @@ std::vector<SketchCount> Core::query(const Batch& batch) {
     require_intact();
     std::vector<std::uint64_t> estimates(batch.size);
     // What is where the counters are not would move all of them first.
-    const bool moves = place_ == Place::Host;
+    const bool moves = side_ == Side::Host;
     const bool by_device = device_can_ && n_ <= most_32 && batch.size > 0 &&
-                           (shape_.options().engine != SketchEngine::Auto || place_ == Place::Device ||
+                           (shape_.options().engine != SketchEngine::Auto || side_ == Side::Device ||
                             (!context_->info().software && batch.size >= (moves ? 4 * gpu_keys : gpu_keys)));
     if (by_device) {
         const gl::Scope scope(*detail::Access::of(*context_), "Sketch::query");
@@ -251,8 +251,8 @@ void Core::merge(Core& other) {
                "both sketches must have one kind, width, depth, fat and seed, and the same type of keys");
     }
     const auto n = n_after("Sketch::merge", other.n_, Sign::Plus);
-    const bool on_one_device = shape_.kind() != SketchKind::Msws && place_ == Place::Device &&
-                               other.place_ == Place::Device && n <= most_32 && this != &other &&
+    const bool on_one_device = shape_.kind() != SketchKind::Msws && side_ == Side::Device &&
+                               other.side_ == Side::Device && n <= most_32 && this != &other &&
                                detail::Access::of(*context_) == detail::Access::of(*other.context_);
     if (on_one_device) {
         other.require_intact();
@@ -260,7 +260,7 @@ void Core::merge(Core& other) {
     } else {
         const auto& from = other.on_host();
         on_host().merge(from, n, workers_);
-        place_ = Place::Host;
+        side_ = Side::Host;
     }
     n_ = n;
 }

@@ -31,7 +31,7 @@ class Core {
     [[nodiscard]] std::size_t bytes() const;
 
   private:
-    enum class Place { Host, Device, Both };
+    enum class Side { Host, Device, Both };
 
     [[nodiscard]] std::uint64_t n_after(const char* function, std::uint64_t weight, Sign sign) const;
     [[nodiscard]] SketchEngine engine_for(const Batch& batch, std::uint64_t n) const;
@@ -53,7 +53,7 @@ class Core {
     Shape shape_;
     cpu::Workers workers_;
     bool device_can_ = false;  // hold the table
-    Place place_ = Place::Host;
+    Side side_ = Side::Host;
     std::optional<HostTable> host_;
     std::optional<DeviceTable> device_;
     gl::Texture keys_copy_;  // of the caller's texture

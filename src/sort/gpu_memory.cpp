@@ -14,21 +14,21 @@ std::size_t tiles_for(const Context& context, const SortOptions& options, const 
     return together ? most_tiles(form, *keys) : 0;
 }
 
-std::optional<std::string> no_room(const Context& context, const SortOptions& options, const MergeSort* merge,
-                                   const Task& task, std::size_t lanes) {
+std::optional<std::string> no_space(const Context& context, const SortOptions& options, const MergeSort* merge,
+                                    const Task& task, std::size_t lanes) {
     const KeyForm form{task.keys.type(), options.order, !task.index.empty()};
     const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
-    return no_room(context, options, merge,
-                   MergeRoom{.function = task.function,
-                             .form = form,
-                             .pairs = task.pairs(form),
-                             .tiles = tiles_for(context, options, form, task.equal_segments()),
-                             .parts = parts,
-                             .lanes = lanes});
+    return no_space(context, options, merge,
+                    MergeSpace{.function = task.function,
+                               .form = form,
+                               .pairs = task.pairs(form),
+                               .tiles = tiles_for(context, options, form, task.equal_segments()),
+                               .parts = parts,
+                               .lanes = lanes});
 }
 
-std::optional<std::string> no_room(const Context& context, const SortOptions& options, const MergeSort* merge,
-                                   const MergeRoom& asked) {
+std::optional<std::string> no_space(const Context& context, const SortOptions& options, const MergeSort* merge,
+                                    const MergeSpace& asked) {
     const auto& form = asked.form;
     const auto too_many = [&](const std::string& most, const std::string& needed) {
         return "Engine::Merge sorts at most " + most + " at once, and these need " + needed +

@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::sort {
 
-struct MergeRoom {
+struct MergeSpace {
     const char* function = "";
     KeyForm form;
     std::size_t pairs = 0;      // of blocks
@@ -27,9 +27,9 @@ struct MergeRoom {
 
 // Why it cannot take them, if so, with the bytes that they need. `merge` is what will sort them, once it is made. No
 // session needs to be open.
-[[nodiscard]] std::optional<std::string> no_room(const Context& context, const SortOptions& options,
-                                                 const MergeSort* merge, const MergeRoom& asked);
-[[nodiscard]] std::optional<std::string> no_room(const Context& context, const SortOptions& options,
-                                                 const MergeSort* merge, const Task& task, std::size_t lanes = 1);
+[[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
+                                                  const MergeSort* merge, const MergeSpace& asked);
+[[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
+                                                  const MergeSort* merge, const Task& task, std::size_t lanes = 1);
 
 }  // namespace quadmill::detail::sort

@@ -72,8 +72,8 @@ struct Sorter::State {
     [[nodiscard]] KeyForm form(const Task& task) const {
         return {task.keys.type(), options.order, !task.index.empty()};
     }
-    [[nodiscard]] std::optional<std::string> no_room(const Task& task) const {
-        return sort::no_room(context, options, merge ? &*merge : nullptr, task);
+    [[nodiscard]] std::optional<std::string> no_space(const Task& task) const {
+        return sort::no_space(context, options, merge ? &*merge : nullptr, task);
     }
     [[nodiscard]] Engine engine_for(const Task& task);
     void check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const;
@@ -136,7 +136,7 @@ Engine Sorter::State::engine_for(const Task& task) {
     const bool is_auto = options.engine == Engine::Auto;
     const auto engine = is_auto ? choose(crossings, task.work()) : options.engine;
     if (engine != Engine::Merge && !(is_auto && engine == Engine::Hybrid)) return engine;
-    const auto why = no_room(task);
+    const auto why = no_space(task);
     if (why && !is_auto) throw InvalidArgument(std::string(task.function) + ": " + *why);
     return why ? Engine::Cpu : engine;
 }
@@ -206,7 +206,7 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     const auto windows = windowed ? cpu::ends_of_windows(n, task.window) : std::vector<std::size_t>{};
     const auto ends = windowed ? std::span<const std::size_t>(windows) : task.ends;
     const auto no_room_for = [&](std::size_t keys) {
-        return no_room({Task::What::Sort, task.function, cpu::part(task.keys, 0, std::min(keys, n))});
+        return no_space({Task::What::Sort, task.function, cpu::part(task.keys, 0, std::min(keys, n))});
     };
     // Parts as large as there is room for; a segment is not cut.
     HybridPlan plan;
@@ -278,13 +278,13 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
     const auto form = MergeSort::argsort_form(from.format(), options.order);
     const auto each = form.pair_keys();
-    const MergeRoom room{.function = function,
-                         .form = form,
-                         .pairs = (n + each - 1) / each,
-                         .tiles = tiles_for(context, options, form, {{1, n, n}}),
-                         .lanes = 0,
-                         .copy = texels(from) * sizeof(std::uint32_t)};
-    const auto why = by_bitonic ? std::nullopt : sort::no_room(context, options, merge ? &*merge : nullptr, room);
+    const MergeSpace space{.function = function,
+                           .form = form,
+                           .pairs = (n + each - 1) / each,
+                           .tiles = tiles_for(context, options, form, {{1, n, n}}),
+                           .lanes = 0,
+                           .copy = texels(from) * sizeof(std::uint32_t)};
+    const auto why = by_bitonic ? std::nullopt : sort::no_space(context, options, merge ? &*merge : nullptr, space);
     if (why) throw InvalidArgument(std::string(function) + ": " + *why);
     const gl::PlainAccess read(device, from), write(device, to);
     if (write.hides_level_zero() && !write.is_view()) {

@@ -59,13 +59,13 @@ void LaneWindowSorter::finish() {
     scope.check();
 }
 
-std::optional<std::string> MergeWindowSorter::no_room(Keys keys, std::size_t window) const {
-    return sort::no_room(context_, options_, gpu_ ? &gpu_->merge : nullptr, task_of(keys, checked(keys, window)),
-                         lanes);
+std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
+    return sort::no_space(context_, options_, gpu_ ? &gpu_->merge : nullptr, task_of(keys, checked(keys, window)),
+                          lanes);
 }
 
 void MergeWindowSorter::check(Keys keys, std::size_t window) const {
-    if (const auto why = no_room(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
+    if (const auto why = no_space(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
 }
 
 const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, std::size_t window) {
@@ -277,7 +277,7 @@ AutoWindowSorter::AutoWindowSorter(const Context& context, const SortOptions& op
       threads_(options.threads) {}
 
 bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
-    return choose(crossings_, task_of(keys, window).work()) != Engine::Cpu && !gpu_.no_room(keys, window);
+    return choose(crossings_, task_of(keys, window).work()) != Engine::Cpu && !gpu_.no_space(keys, window);
 }
 
 void AutoWindowSorter::begin(Keys keys, std::size_t window) {

@@ -59,7 +59,7 @@ class MergeWindowSorter : public LaneWindowSorter {
     MergeWindowSorter(Context context, const SortOptions& options) : LaneWindowSorter(std::move(context), options) {}
     [[nodiscard]] std::string name() const override { return "merge"; }
     // Why there is no room for the batch, if so.
-    [[nodiscard]] std::optional<std::string> no_room(Keys keys, std::size_t window) const;
+    [[nodiscard]] std::optional<std::string> no_space(Keys keys, std::size_t window) const;
 
   private:
     // Made on first use, within a session.

@@ -13,11 +13,11 @@
 #include "query/plan/expression.hpp"
 #include "query/table/order.hpp"
 
-namespace quadmill::detail::query {
+namespace quadmill::detail::sql {
 
 namespace {
 
-using Step = FormulaStep<std::string>;
+using Step = query::FormulaStep<std::string>;
 
 // A constant, or a sum of columns times constants as it is written.
 struct Sum {
@@ -25,15 +25,15 @@ struct Sum {
     std::vector<std::size_t> uses{};  // the places in the list of columns of those it names
 
     // A column as it is.
-    [[nodiscard]] bool is_column() const { return steps.size() == 1 && steps[0].kind == Arithmetic::Column; }
+    [[nodiscard]] bool is_column() const { return steps.size() == 1 && steps[0].kind == query::Arithmetic::Column; }
     // Constants among themselves are computed at once.
-    [[nodiscard]] const Numeral* constant() const {
-        return steps.size() == 1 && steps[0].kind == Arithmetic::Constant ? &steps[0].constant : nullptr;
+    [[nodiscard]] const query::Numeral* constant() const {
+        return steps.size() == 1 && steps[0].kind == query::Arithmetic::Constant ? &steps[0].constant : nullptr;
     }
 };
 
-Sum sum_of(const Numeral& constant) {
-    return {.steps = {{.kind = Arithmetic::Constant, .constant = constant}}};
+Sum sum_of(const query::Numeral& constant) {
+    return {.steps = {{.kind = query::Arithmetic::Constant, .constant = constant}}};
 }
 
 // Any part of a condition. One grammar for all, as "(" may begin a condition or a sum.
@@ -43,12 +43,12 @@ struct Operand {
 
     [[nodiscard]] const Sum* sum() const { return std::get_if<Sum>(&what); }
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&what); }
-    [[nodiscard]] const Numeral* number() const { return sum() ? sum()->constant() : nullptr; }
+    [[nodiscard]] const query::Numeral* number() const { return sum() ? sum()->constant() : nullptr; }
     [[nodiscard]] bool is_constant() const { return text() || number(); }
     // The constant that it is, where a predicate can have it.
     [[nodiscard]] std::optional<Value> constant() const {
         if (text()) return *text();
-        return number() ? value_of(*number()) : std::nullopt;
+        return number() ? query::value_of(*number()) : std::nullopt;
     }
 };
 
@@ -85,16 +85,17 @@ constexpr std::array<Symbol, 8> comparisons{{{"=", Comparison::Equal},
                                              {">", Comparison::Greater}}};
 
 // The same of two constants that are numbers; with a NaN, only != holds.
-bool holds(Comparison op, const Numeral& a, const Numeral& b) {
-    if (std::isnan(nearest_double(a)) || std::isnan(nearest_double(b))) return op == Comparison::NotEqual;
-    return holds(op, order(a, b), 0);
+bool holds(Comparison op, const query::Numeral& a, const query::Numeral& b) {
+    if (std::isnan(query::nearest_double(a)) || std::isnan(query::nearest_double(b))) return op == Comparison::NotEqual;
+    return holds(op, query::order(a, b), 0);
 }
 
 // One node for a whole chain: a thousand ORs are no deeper than one.
-Predicate chain_of(Expression::Kind kind, const std::vector<Predicate>& parts) {
-    Expression all{.kind = kind};
-    for (const auto& part : parts) all.operands.push_back(std::make_shared<const Expression>(detail::Access::of(part)));
-    return predicate(std::move(all));
+Predicate chain_of(query::Expression::Kind kind, const std::vector<Predicate>& parts) {
+    query::Expression all{.kind = kind};
+    for (const auto& part : parts)
+        all.operands.push_back(std::make_shared<const query::Expression>(detail::Access::of(part)));
+    return query::predicate(std::move(all));
 }
 
 class Parser {
@@ -105,9 +106,9 @@ class Parser {
     Predicate condition() { return as_condition(disjunction()); }
 
   private:
-    Operand disjunction() { return chain("OR", Expression::Kind::Or, &Parser::conjunction); }
-    Operand conjunction() { return chain("AND", Expression::Kind::And, &Parser::negation); }
-    Operand chain(const char* word, Expression::Kind kind, Operand (Parser::*part)());
+    Operand disjunction() { return chain("OR", query::Expression::Kind::Or, &Parser::conjunction); }
+    Operand conjunction() { return chain("AND", query::Expression::Kind::And, &Parser::negation); }
+    Operand chain(const char* word, query::Expression::Kind kind, Operand (Parser::*part)());
     Operand negation();
     Operand comparison();
     Operand sum();
@@ -122,7 +123,7 @@ class Parser {
     Predicate compare(const Operand& a, Comparison op, const Operand& b);
     Predicate compare_constants(const Operand& a, Comparison op, const Operand& b);
     Predicate compare_sums(const Operand& a, Comparison op, const Operand& b);
-    Sum applied(Arithmetic kind, Sum a, const Sum& b, std::size_t offset);
+    Sum applied(query::Arithmetic kind, Sum a, const Sum& b, std::size_t offset);
     std::optional<Comparison> accept_comparison();
 
     Predicate as_condition(const Operand& operand);
@@ -176,7 +177,7 @@ void Parser::uses(const Sum& sum, const std::vector<Value>& constants, std::size
     }
 }
 
-Operand Parser::chain(const char* word, Expression::Kind kind, Operand (Parser::*part)()) {
+Operand Parser::chain(const char* word, query::Expression::Kind kind, Operand (Parser::*part)()) {
     auto first = (this->*part)();
     if (!at_.token().is_word(word)) return first;
     std::vector<Predicate> all{as_condition(first)};
@@ -274,12 +275,12 @@ Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b
     if (const auto constant = b.constant(); constant && x.is_column())
         return column(x.steps[0].column).compare(op, *constant);
     x.steps.insert(x.steps.end(), y.steps.begin(), y.steps.end());
-    return predicate({.kind = Expression::Kind::Formula, .op = op, .steps = std::move(x.steps)});
+    return query::predicate({.kind = query::Expression::Kind::Formula, .op = op, .steps = std::move(x.steps)});
 }
 
 Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
     if (a.is_constant() && b.is_constant()) return compare_constants(a, op, b);
-    if (a.is_constant()) return compare(b, turned(op), a);
+    if (a.is_constant()) return compare(b, query::turned(op), a);
     if (b.text()) {
         const auto name = as_column(a, "text");
         uses(*a.sum(), {*b.text()}, b.offset);
@@ -289,14 +290,14 @@ Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
 }
 
 // Negate: of `a` alone.
-Sum Parser::applied(Arithmetic kind, Sum a, const Sum& b, std::size_t offset) {
-    const bool one = kind == Arithmetic::Negate;
+Sum Parser::applied(query::Arithmetic kind, Sum a, const Sum& b, std::size_t offset) {
+    const bool one = kind == query::Arithmetic::Negate;
     const auto *x = a.constant(), *y = one ? x : b.constant();
     if (x && y) {
         const auto result = computed(kind, *x, *y);
         if (result) return sum_of(*result);
         at_.fail(
-            std::holds_alternative<Integer>(*x) && std::holds_alternative<Integer>(*y)
+            std::holds_alternative<query::Integer>(*x) && std::holds_alternative<query::Integer>(*y)
                 ? "these come to an integer beyond 128 bits"
                 : "an integer meets a fraction, in double precision, which does not have it; write it with .0 where "
                   "it may be rounded",
@@ -317,7 +318,7 @@ Operand Parser::sum() {
         if (!minus && !at_.token().is_symbol("+")) return total;
         at_.take();
         const auto next = product();
-        const auto kind = minus ? Arithmetic::Subtract : Arithmetic::Add;
+        const auto kind = minus ? query::Arithmetic::Subtract : query::Arithmetic::Add;
         static_cast<void>(as_sum(total));
         total.what = applied(kind, std::move(std::get<Sum>(total.what)), as_sum(next), next.offset);
     }
@@ -329,7 +330,7 @@ Operand Parser::product() {
         const auto next = factor();
         if (!as_sum(total).constant() && !as_sum(next).constant())
             at_.fail("columns can be multiplied by constants only", next.offset);
-        total.what = applied(Arithmetic::Multiply, as_sum(total), as_sum(next), next.offset);
+        total.what = applied(query::Arithmetic::Multiply, as_sum(total), as_sum(next), next.offset);
     }
     return total;
 }
@@ -342,7 +343,7 @@ Operand Parser::factor() {
         return {offset, sum_of(at_.number(minus ? SqlCursor::Sign::Minus : SqlCursor::Sign::Plus))};
     auto found = primary();
     found.offset = offset;
-    if (minus) found.what = applied(Arithmetic::Negate, as_sum(found), {}, offset);
+    if (minus) found.what = applied(query::Arithmetic::Negate, as_sum(found), {}, offset);
     return found;
 }
 
@@ -366,8 +367,8 @@ Operand Parser::word() {
     if (at_.token().is_symbol("("))
         at_.fail("conditions have no functions; aggregates go between SELECT and FROM", offset);
     auto name = resolve_(at_.reference_from(first));
-    return {offset,
-            Sum{.steps = {{.kind = Arithmetic::Column, .column = std::move(name)}}, .uses = {columns_.size() - 1}}};
+    return {offset, Sum{.steps = {{.kind = query::Arithmetic::Column, .column = std::move(name)}},
+                        .uses = {columns_.size() - 1}}};
 }
 
 }  // namespace
@@ -376,4 +377,4 @@ Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve, std::vect
     return Parser(at, resolve, columns).condition();
 }
 
-}  // namespace quadmill::detail::query
+}  // namespace quadmill::detail::sql

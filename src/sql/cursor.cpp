@@ -7,7 +7,7 @@
 
 #include "sql/sql.hpp"
 
-namespace quadmill::detail::query {
+namespace quadmill::detail::sql {
 
 namespace {
 
@@ -114,13 +114,13 @@ SqlReference SqlCursor::reference_from(const SqlToken& first) {
     return {first.text, name("a column"), first.begin};
 }
 
-Numeral SqlCursor::number(Sign sign) {
+query::Numeral SqlCursor::number(Sign sign) {
     if (token().kind != SqlToken::Kind::Number) refuse("a number");
     std::string text(sign == Sign::Minus ? "-" : "");
     const auto begin = token().begin;
     text += take().text;
     if (text.find_first_not_of("-0123456789") == std::string::npos) {
-        if (const auto integer = integer_of(text)) return *integer;
+        if (const auto integer = query::integer_of(text)) return *integer;
         fail("an integer has at most 128 bits; write " + text + ".0 where it may be rounded", begin);
     }
     double value = 0;
@@ -163,4 +163,4 @@ void SqlCursor::fail(const std::string& what, std::size_t offset) const {
     throw SqlError(what, text(), offset);
 }
 
-}  // namespace quadmill::detail::query
+}  // namespace quadmill::detail::sql

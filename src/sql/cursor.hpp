@@ -9,7 +9,7 @@
 #include "query/plan/formula.hpp"
 #include "sql/lexer.hpp"
 
-namespace quadmill::detail::query {
+namespace quadmill::detail::sql {
 
 // A column as it is written: name or qualifier.name.
 struct SqlReference {
@@ -43,7 +43,7 @@ class SqlCursor {
     // The number here, or what is 0 less it: an integer where it has neither point nor exponent, which must have at most
     // 128 bits; else the nearest double, which for 1e400 is infinity and for 1e-400 is 0.
     enum class Sign { Plus, Minus };
-    [[nodiscard]] Numeral number(Sign sign = Sign::Plus);
+    [[nodiscard]] query::Numeral number(Sign sign = Sign::Plus);
     // Pre: nobody has looked at the next token, as which a path may be none.
     [[nodiscard]] SqlToken path();
 
@@ -62,4 +62,4 @@ class SqlCursor {
     std::size_t taken_ = 0;
 };
 
-}  // namespace quadmill::detail::query
+}  // namespace quadmill::detail::sql

@@ -5,7 +5,7 @@
 
 #include "sql/sql.hpp"
 
-namespace quadmill::detail::query {
+namespace quadmill::detail::sql {
 
 namespace {
 
@@ -132,4 +132,4 @@ SqlToken SqlLexer::path(std::size_t begin) {
     return up_to(SqlToken::Kind::Word, end);
 }
 
-}  // namespace quadmill::detail::query
+}  // namespace quadmill::detail::sql

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace quadmill::detail::query {
+namespace quadmill::detail::sql {
 
 struct SqlToken {
     enum class Kind {
@@ -49,4 +49,4 @@ class SqlLexer {
     std::size_t at_ = 0;
 };
 
-}  // namespace quadmill::detail::query
+}  // namespace quadmill::detail::sql

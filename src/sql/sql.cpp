@@ -15,7 +15,7 @@
 #include "sql/condition.hpp"
 #include "sql/cursor.hpp"
 
-namespace quadmill::detail::query {
+namespace quadmill::detail::sql {
 
 namespace {
 
@@ -195,7 +195,7 @@ void SqlParser::function_constants(const SqlToken& function, QueryAggregate& agg
     } else if (function.is_word("QUANTILE")) {
         at_.expect_symbol(",");
         const auto begin = at_.token().begin;
-        aggregate.phi = nearest_double(at_.number());
+        aggregate.phi = query::nearest_double(at_.number());
         if (!(aggregate.phi <= 1)) at_.fail("a quantile is from 0, the least value, to 1, the greatest", begin);
     }
 }
@@ -203,7 +203,7 @@ void SqlParser::function_constants(const SqlToken& function, QueryAggregate& agg
 std::uint64_t SqlParser::whole_number(std::uint64_t least, const char* what) {
     const auto begin = at_.token().begin;
     if (at_.token().kind != SqlToken::Kind::Number) at_.fail(what, begin);
-    const auto value = value_of(at_.number());
+    const auto value = query::value_of(at_.number());
     const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
     if (!integer || static_cast<std::uint64_t>(*integer) < least) at_.fail(what, begin);
     return static_cast<std::uint64_t>(*integer);
@@ -268,9 +268,10 @@ void SqlParser::band(const SqlReference& left) {
     at_.expect_symbol("<=");
     const auto begin = at_.token().begin;
     const auto d = at_.number();
-    if (!is_exact_double(d)) at_.fail("d is one that doubles have; write it with .0 where it may be rounded", begin);
+    if (!query::is_exact_double(d))
+        at_.fail("d is one that doubles have; write it with .0 where it may be rounded", begin);
     on_columns(left, right, SqlUse::WithNumber);
-    out_.query.join->band = nearest_double(d);
+    out_.query.join->band = query::nearest_double(d);
 }
 
 void SqlParser::on_columns(const SqlReference& left, const SqlReference& right, SqlUse use) {
@@ -439,8 +440,8 @@ std::optional<Value> number_of(std::string_view text) {
     if (word.empty() || word.find_first_of("xXpP") != std::string::npos) return {};
     const auto digits = word.substr(word[0] == '+' || word[0] == '-' ? 1 : 0);
     if (digits.find_first_not_of("0123456789") == std::string::npos) {
-        const auto integer = integer_of(word);
-        return integer ? value_of(Numeral(*integer)) : std::nullopt;
+        const auto integer = query::integer_of(word);
+        return integer ? query::value_of(query::Numeral(*integer)) : std::nullopt;
     }
     char* end = nullptr;
     const double value = std::strtod(word.c_str(), &end);
@@ -523,15 +524,15 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
 }
 
 // The same condition; in a comparison of those columns, texts become the numbers that they are.
-static Predicate with_numbers(const Expression& expression, const std::set<std::string>& numbers) {
+static Predicate with_numbers(const query::Expression& expression, const std::set<std::string>& numbers) {
     auto copy = expression;
     for (auto& operand : copy.operands)
-        operand = std::make_shared<const Expression>(detail::Access::of(with_numbers(*operand, numbers)));
+        operand = std::make_shared<const query::Expression>(detail::Access::of(with_numbers(*operand, numbers)));
     for (auto& value : copy.values) {
         const auto* text = std::get_if<std::string>(&value);
         if (text && numbers.contains(copy.column)) value = *number_of(*text);
     }
-    return predicate(std::move(copy));
+    return query::predicate(std::move(copy));
 }
 
 Query typed(const SqlQuery& query, const SqlTypes& known) {
@@ -546,4 +547,4 @@ Query typed(const SqlQuery& query, const SqlTypes& known) {
     return result;
 }
 
-}  // namespace quadmill::detail::query
+}  // namespace quadmill::detail::sql

@@ -13,7 +13,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 
-namespace quadmill::detail::query {
+namespace quadmill::detail::sql {
 
 // What is wrong with a text, and at which of its bytes. The message shows the line with a caret under the character.
 class SqlError : public InvalidArgument {
@@ -73,4 +73,4 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
 // Makes those of `columns` text that are compared with text, directly or by way of others, and `may` be text.
 void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text);
 
-}  // namespace quadmill::detail::query
+}  // namespace quadmill::detail::sql

@@ -25,11 +25,11 @@ class Batch {
     [[nodiscard]] std::span<T> values() { return values_; }
     [[nodiscard]] std::span<const T> values() const { return values_; }
     [[nodiscard]] std::size_t size() const { return values_.size(); }
-    [[nodiscard]] std::size_t room() const { return values_.capacity(); }
+    [[nodiscard]] std::size_t capacity() const { return values_.capacity(); }
     // Room for so many values, whatever they are.
     std::span<T> append(std::size_t count, std::size_t most) {
         const auto size = values_.size() + count;
-        if (size > room()) values_.reserve(std::max(size, std::min(2 * room(), most)));
+        if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), most)));
         values_.resize(size);
         return values().last(count);
     }
@@ -121,8 +121,8 @@ class Intake {
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // The memory of the values that are on their way.
     [[nodiscard]] std::size_t bytes() const {
-        std::size_t values = filling_.room() + spare_.room() + sorted_.room();
-        for (const auto& [batch, is_rest] : under_way_) values += batch.room();
+        std::size_t values = filling_.capacity() + spare_.capacity() + sorted_.capacity();
+        for (const auto& [batch, is_rest] : under_way_) values += batch.capacity();
         return values * sizeof(T) + sorter_->bytes();
     }
 
@@ -150,7 +150,7 @@ class Intake {
         return nans;
     }
     void copy(std::span<const T> values) {
-        if (filling_.room() == 0) filling_ = std::exchange(spare_, {});
+        if (filling_.capacity() == 0) filling_ = std::exchange(spare_, {});
         const auto to = filling_.append(values.size(), batch_);
         const auto nans = copy_shared(values, to);
         if (nans > 0) static_cast<void>(std::remove_if(to.begin(), to.end(), KeyOf<T>::is_nan));
@@ -244,7 +244,7 @@ class Intake {
                 take(Window<T>(values.data() + i, std::min(window_, values.size() - i)));
         }
         batch.clear();
-        if (batch.room() > spare_.room()) spare_ = std::move(batch);
+        if (batch.capacity() > spare_.capacity()) spare_ = std::move(batch);
     }
     void merge_into_sorted(Batch<T>& batch) {
         if (sorted_.size() == 0) return std::swap(sorted_, batch);

@@ -22,18 +22,18 @@ namespace quadmill::detail::stream {
 template <class T>
 class Last {
   public:
-    explicit Last(std::uint64_t room) : room_(static_cast<std::size_t>(room)) {}
+    explicit Last(std::uint64_t capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
     // Returns how many are NaN, which are left out.
     std::size_t add(std::span<const T> values) {
         std::size_t nans = 0;
-        if (room_ == 0) return nans;
-        const auto piece = std::max<std::size_t>(room_ / 4, 1), most = room_ + piece;
+        if (capacity_ == 0) return nans;
+        const auto piece = std::max<std::size_t>(capacity_ / 4, 1), most = capacity_ + piece;
         for (; !values.empty(); values = values.subspan(std::min(values.size(), piece))) {
             const auto part = values.first(std::min(values.size(), piece));
             const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
             const auto size = values_.size() + part.size() - left_out;
             if (size > most)  // so each value is moved four times at most
-                values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - room_));
+                values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - capacity_));
             if (values_.capacity() < most && 2 * size >= most) values_.reserve(most);
             std::copy_if(part.begin(), part.end(), std::back_inserter(values_),
                          [](T value) { return !KeyOf<T>::is_nan(value); });
@@ -49,7 +49,7 @@ class Last {
     [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
 
   private:
-    std::size_t room_;
+    std::size_t capacity_;
     std::vector<T> values_;
 };
 

@@ -58,10 +58,10 @@ TEST_CASE_TEMPLATE("The total order is a bijection that agrees with the referenc
             const auto extra = make<Float>(more, 500, 8);
             values.insert(values.end(), extra.begin(), extra.end());
         }
-        using Keys = KeyBits<Float>;
+        using Traits = KeyBits<Float>;
         int wrong = 0;
         for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-            const auto a = Keys::of(values[i]), b = Keys::of(values[i + 1]);
+            const auto a = Traits::of(values[i]), b = Traits::of(values[i + 1]);
             wrong += rule.decode(rule.encode(a)) != a;
             wrong += (rule.encode(a) < rule.encode(b)) !=
                      (quadmill::test::rank(values[i], order) < quadmill::test::rank(values[i + 1], order));

@@ -127,8 +127,8 @@ struct Bench {
     Program fetch;
 };
 
-struct Canvas {
-    Canvas(Device& device, Format format, int width, int height)
+struct DrawnTexture {
+    DrawnTexture(Device& device, Format format, int width, int height)
         : texture(device, format, width, height), framebuffer(device, texture) {}
     Texture texture;
     Framebuffer framebuffer;
@@ -150,7 +150,7 @@ void check_drawing(Format format) {
             if (blend == Blend::Add && format == Format::Rgba16f) continue;  // the sums are no halves
             CAPTURE(width);
             CAPTURE(static_cast<int>(blend));
-            const Canvas source(device, format, width, height), target(device, format, width, height);
+            const DrawnTexture source(device, format, width, height), target(device, format, width, height);
             const Image from{width, height, random_texels(random, width, height)};
             Image to{width, height, random_texels(random, width, height)};
             write_texels(device, source.texture, raw<Raw>(from.texels));
@@ -210,7 +210,7 @@ TEST_CASE("draw() moves integers whole") {
                         "uniform highp usampler2D texture0;\nin vec2 texel;\nout uvec4 value;\n"
                         "void main() { value = texelFetch(texture0, ivec2(texel), 0); }");
     Random random(12);
-    const Canvas source(device, Format::Rgba32ui, 9, 4), target(device, Format::Rgba32ui, 9, 4);
+    const DrawnTexture source(device, Format::Rgba32ui, 9, 4), target(device, Format::Rgba32ui, 9, 4);
     std::vector<std::uint32_t> values(std::size_t{9} * 4 * 4);
     for (auto& value : values) value = static_cast<std::uint32_t>(random.bits());
     write_texels(device, source.texture, values);
@@ -299,7 +299,7 @@ TEST_CASE(
                           "uniform highp sampler2D texture0;\nin vec2 texel;\nout float value;\nvoid main() {\n"
                           "    value = texelFetch(texture0, ivec2(texel), 0).x;\n    gl_FragDepth = value;\n}");
     Random random(15);
-    const Canvas source(device, Format::R32f, test_width, test_height);
+    const DrawnTexture source(device, Format::R32f, test_width, test_height);
     const Texture color(device, Format::R32f, test_width, test_height),
         depth(device, Format::Depth32f, test_width, test_height);
     const Framebuffer target(device, color, &depth);
@@ -410,7 +410,7 @@ TEST_CASE("a stencil test beside one of depths compares and writes the bits that
         std::uint32_t stencil;  // in the low 8 bits; the others are nothing
     };
     Random random(17);
-    const Canvas source(device, Format::R32f, test_width, test_height);
+    const DrawnTexture source(device, Format::R32f, test_width, test_height);
     const Texture both(device, Format::Depth32fStencil8, test_width, test_height);
     const Framebuffer target(device, Framebuffer::NoColor{}, both);
     const QuadList quads(device, {test_quad});
@@ -481,7 +481,7 @@ TEST_CASE("points land where their vertex shader puts them and add up, between p
         i = (i ^ (i >> 15U)) * 0x846ca68bU;
         return i ^ (i >> 16U);
     };
-    const Canvas target(device, Format::R32f, test_width, test_height);
+    const DrawnTexture target(device, Format::R32f, test_width, test_height);
     const QuadList quads(device, {test_quad});
     const Points points(device);
     fill(device, target.texture, 0.5F);
@@ -511,7 +511,7 @@ TEST_CASE("draw() sets uniforms of every kind") {
     const Program program(device, "uniforms",
                           "uniform int i;\nuniform uint u;\nuniform float f;\nuniform ivec2 v;\nout uvec4 value;\n"
                           "void main() { value = uvec4(uint(i), u, floatBitsToUint(f), uint(v.x * 1000 + v.y)); }");
-    const Canvas target(device, Format::Rgba32ui, 3, 2);
+    const DrawnTexture target(device, Format::Rgba32ui, 3, 2);
     const QuadList quads(device, whole(3, 2));
     draw(device, {.name = "test",
                   .program = &program,
@@ -538,7 +538,7 @@ TEST_CASE(
                         "}");
     Random random(13);
     constexpr int width = 41, height = 23;
-    const Canvas source(device, Format::Rgba32f, width, height), target(device, Format::Rgba32f, width, height);
+    const DrawnTexture source(device, Format::Rgba32f, width, height), target(device, Format::Rgba32f, width, height);
     const Image from{width, height, random_texels(random, width, height)};
     const Texels blank(from.texels.size(), Texel{1, 2, 3, 4});
     write_texels(device, source.texture, raw<std::uint32_t>(from.texels));
@@ -600,7 +600,7 @@ TEST_CASE("a count within a pass that is skipped is zero, so conditions can foll
     Bench bench;
     auto& device = bench.device;
     constexpr int side = 8;
-    const Canvas source(device, Format::Rgba32f, side, side), target(device, Format::Rgba32f, side, side);
+    const DrawnTexture source(device, Format::Rgba32f, side, side), target(device, Format::Rgba32f, side, side);
     write_texels(device, source.texture, std::vector<float>(4 * side * side, 1.0F));
     const Program nothing(device, "nothing", "out vec4 value;\nvoid main() { value = vec4(0.0); discard; }");
     const QuadList quads(device, whole(side, side));
@@ -655,7 +655,7 @@ TEST_CASE("the observer sees each pass with its name, stage, step, target and si
         }
         std::vector<Seen> begun, ended;
     } recorder;
-    const Canvas source(device, Format::Rgba32f, 8, 4), target(device, Format::Rgba32f, 8, 4);
+    const DrawnTexture source(device, Format::Rgba32f, 8, 4), target(device, Format::Rgba32f, 8, 4);
     write_texels(device, source.texture, std::vector<float>(128, 1.0F));
     const QuadList quads(device,
                          {{{0, 0, 8, 4}, {0, 0, 8, 4}}, {{1, 1, 3, 2}, {0, 0, 2, 1}}, {{0, 0, 1, 4}, {1, 0, 0, 4}}});
@@ -774,7 +774,7 @@ void blend_table(Format format, const char* hex, const std::vector<Value>& value
     Bench bench;
     auto& device = bench.device;
     const int n = static_cast<int>(values.size());
-    const Canvas source(device, format, n, n), target(device, format, n, n);
+    const DrawnTexture source(device, format, n, n), target(device, format, n, n);
     std::vector<Raw> sources, targets;
     for (int row = 0; row < n; ++row) {
         for (int column = 0; column < n; ++column) {

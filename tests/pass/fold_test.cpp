@@ -54,7 +54,7 @@ std::vector<Case> cases() {
 }
 
 template <class T>
-std::vector<Texel<T>> folded(Host& host, const Case& of, const std::vector<Texel<T>>& texels, const char* rule) {
+std::vector<Texel<T>> folded(Host& host, const Case& of, const std::vector<Texel<T>>& texels, pass::FoldBy rule) {
     constexpr auto format = std::is_same_v<T, float> ? gl::Format::Rgba32f : gl::Format::Rgba32ui;
     const pass::Fold fold(host.device, format, of.width, of.height, of.along);
     pass::Uploader uploader;
@@ -74,10 +74,10 @@ std::vector<Texel<T>> folded(Host& host, const Case& of, const std::vector<Texel
 
 // `join(result, texel)`, in any order.
 template <class T, class Join>
-void compare(const char* rule, Texel<T> nothing, const std::vector<Texel<T>>& texels, const Join& join) {
+void compare(pass::FoldBy rule, Texel<T> nothing, const std::vector<Texel<T>>& texels, const Join& join) {
     Host host;
     for (const auto& of : cases()) {
-        INFO(std::string(rule), " ", of.width, " x ", of.height, " along ", static_cast<int>(of.along));
+        INFO(static_cast<int>(rule), " ", of.width, " x ", of.height, " along ", static_cast<int>(of.along));
         std::vector<Texel<T>> expected(of.results(), nothing);
         std::size_t i = 0;
         for (int y = 0; y < of.height; ++y) {
@@ -112,7 +112,7 @@ auto by_channel(const Pick& pick) {
 TEST_CASE("Sums of floats: exact where every partial sum is") {
     const auto texels =
         random_texels<float>(1, [](auto& random) { return static_cast<float>(random() % 2001) - 1000; });
-    compare<float>("SUMS", {}, texels, by_channel<float>([](float a, float b) { return a + b; }));
+    compare<float>(pass::FoldBy::Sums, {}, texels, by_channel<float>([](float a, float b) { return a + b; }));
 }
 
 TEST_CASE("Least and most of floats, infinities among them") {
@@ -121,16 +121,17 @@ TEST_CASE("Least and most of floats, infinities among them") {
         const auto kind = static_cast<int>(random() % 50);
         return kind == 0 ? inf : kind == 1 ? -inf : std::ldexp(static_cast<float>(random() % 1000) - 500, kind % 9);
     });
-    compare<float>("LEAST", {inf, inf, inf, inf}, texels,
+    compare<float>(pass::FoldBy::Least, {inf, inf, inf, inf}, texels,
                    by_channel<float>([](float a, float b) { return std::min(a, b); }));
-    compare<float>("MOST", {-inf, -inf, -inf, -inf}, texels,
+    compare<float>(pass::FoldBy::Most, {-inf, -inf, -inf, -inf}, texels,
                    by_channel<float>([](float a, float b) { return std::max(a, b); }));
 }
 
 TEST_CASE("Counts, modulo 2^32") {
     const auto texels =
         random_texels<std::uint32_t>(3, [](auto& random) { return static_cast<std::uint32_t>(random()); });
-    compare<std::uint32_t>("COUNTS", {}, texels, by_channel<std::uint32_t>([](auto a, auto b) { return a + b; }));
+    compare<std::uint32_t>(pass::FoldBy::Counts, {}, texels,
+                           by_channel<std::uint32_t>([](auto a, auto b) { return a + b; }));
 }
 
 TEST_CASE("The first of the smallest and of the largest keys, with many equal ones") {
@@ -142,10 +143,12 @@ TEST_CASE("The first of the smallest and of the largest keys, with many equal on
             static_cast<std::uint32_t>(most_texels) - i, i, ~i};
     constexpr auto none = 0xffffffffU;
     const auto place = [](const auto& texel) { return texel[1]; };
-    compare<std::uint32_t>("FIRST_LEAST", {none, none, none, none}, texels, [&](auto& result, const auto& texel) {
-        if (texel[0] < result[0] || (texel[0] == result[0] && place(texel) < place(result))) result = texel;
-    });
-    compare<std::uint32_t>("FIRST_MOST", {0, none, 0, 0}, texels, [&](auto& result, const auto& texel) {
+    compare<std::uint32_t>(pass::FoldBy::FirstLeast, {none, none, none, none}, texels,
+                           [&](auto& result, const auto& texel) {
+                               if (texel[0] < result[0] || (texel[0] == result[0] && place(texel) < place(result)))
+                                   result = texel;
+                           });
+    compare<std::uint32_t>(pass::FoldBy::FirstMost, {0, none, 0, 0}, texels, [&](auto& result, const auto& texel) {
         if (texel[0] > result[0] || (texel[0] == result[0] && place(texel) < place(result))) result = texel;
     });
 }

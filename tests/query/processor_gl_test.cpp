@@ -165,14 +165,14 @@ TEST_CASE_TEMPLATE("columns that are not in use make room for others", Engine, d
     for (std::size_t i = 0; i < tables.size(); ++i) tables[i].add("a", std::vector<float>(rows, static_cast<float>(i)));
     for (int round = 0; round < 2; ++round) {
         for (const auto& table : tables) {
-            REQUIRE(engine.make_room(*detail::Access::of(table), first, limit));
+            REQUIRE(engine.make_space(*detail::Access::of(table), first, limit));
             const auto columns = engine.open(detail::Access::of(table), first);
             CHECK(columns->count(*columns->leaf(detail::query::Range{0, 0, ~detail::query::Key{0}})) == rows);
             CHECK(engine.held() <= limit);
         }
     }
     const auto in_use = engine.open(detail::Access::of(tables[0]), first);
-    CHECK_FALSE(engine.make_room(*detail::Access::of(tables[1]), first, 1'500'000));
+    CHECK_FALSE(engine.make_space(*detail::Access::of(tables[1]), first, 1'500'000));
     CHECK(in_use->kth(0, 7, *in_use->leaf(detail::query::Always{true})) == detail::query::KeyOf<float>::key(0));
     tables.clear();
     for (std::size_t n = 1000; n < 1100; ++n) {

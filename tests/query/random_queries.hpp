@@ -357,8 +357,8 @@ class RandomQuery {
                 : floats || dice_.one_in(2) ? constant()
                                             : dice_.of(large);
         const bool joined = columns_.front().name.find('.') != std::string::npos;
-        const auto parsed = detail::query::parse_sql(std::string("SELECT COUNT(*) FROM x") +
-                                                     (joined ? " JOIN y ON x.a = y.a" : "") + " WHERE " + text);
+        const auto parsed = detail::sql::parse_sql(std::string("SELECT COUNT(*) FROM x") +
+                                                   (joined ? " JOIN y ON x.a = y.a" : "") + " WHERE " + text);
         return {*parsed.query.where, {text}};
     }
 

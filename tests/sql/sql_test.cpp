@@ -11,9 +11,9 @@
 
 using namespace quadmill;
 using detail::query::Expression;
-using detail::query::parse_sql;
-using detail::query::SqlError;
-using detail::query::SqlQuery;
+using detail::sql::parse_sql;
+using detail::sql::SqlError;
+using detail::sql::SqlQuery;
 
 namespace {
 
@@ -461,7 +461,7 @@ TEST_CASE("mutated texts parse or throw SqlError, with an offset in the text") {
         try {
             const auto free = parse_sql(text);
             ++parsed;
-            const detail::query::SqlNames names{.written = {"a", "k", "B", "a"}, .unique = {"a", "k", "B", "a 2"}};
+            const detail::sql::SqlNames names{.written = {"a", "k", "B", "a"}, .unique = {"a", "k", "B", "a 2"}};
             static_cast<void>(parse_sql(text, std::vector(free.sources.size(), names)));
         } catch (const SqlError& error) {
             REQUIRE(error.offset() <= text.size());

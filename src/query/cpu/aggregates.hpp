@@ -83,7 +83,7 @@ IntegerSum chunk_sum(std::span<const T> values, const Words& words, std::size_t 
 class PairwiseSum {
   public:
     // Room for 32 values; say with taken() how many were written.
-    [[nodiscard]] double* room() { return values_.data() + size_; }
+    [[nodiscard]] double* space() { return values_.data() + size_; }
     void taken(std::size_t n) {
         size_ += n;
         if (size_ < block) return;
@@ -127,7 +127,7 @@ template <class T>
 double chunk_float_sum(std::span<const T> values, const Words& words, std::size_t chunk) {
     PairwiseSum sum;
     for_words(values, words, chunk, [&](std::uint32_t word, const T* from, auto lanes) {
-        auto* to = sum.room();
+        auto* to = sum.space();
         if (word == ~0U) {
             for (std::size_t i = 0; i < lanes; ++i) to[i] = static_cast<double>(from[i]);
         } else {

@@ -23,8 +23,8 @@ class CpuEngine : public Engine {
                                     std::span<const std::size_t> /*columns*/) const override {
         return 0;
     }
-    [[nodiscard]] bool make_room(const TableData& /*table*/, std::span<const std::size_t> /*columns*/,
-                                 std::size_t /*limit*/) override {
+    [[nodiscard]] bool make_space(const TableData& /*table*/, std::span<const std::size_t> /*columns*/,
+                                  std::size_t /*limit*/) override {
         return true;
     }
     [[nodiscard]] std::size_t held() const override { return 0; }

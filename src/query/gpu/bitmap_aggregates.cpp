@@ -44,7 +44,7 @@ const gl::Texture& BitmapColumns::fold_count(const Bits& rows) {
     const QueryNote counts{.act = QueryNote::Act::Count, .selection = &texture(rows)},
         adds{.act = QueryNote::Act::AddUp};
     pass::fill(device_, "count", program, fold.source(), {&texture(rows)}, {}, &counts);
-    return fold(device_, programs_, pass::FoldRule("COUNTS"), &adds);
+    return fold(device_, programs_, pass::FoldRule(pass::FoldBy::Counts), &adds);
 }
 
 std::uint64_t BitmapColumns::count(const Bits& rows) {
@@ -107,7 +107,7 @@ Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     const auto differ = std::bit_width(of.least ^ of.most);
     if (differ == 0) return of.least;
     // Two bits a round; what all keys begin with is known.
-    const pass::FoldRule counts("COUNTS");
+    const pass::FoldRule counts(pass::FoldBy::Counts);
     const auto& partial = partial_program(of, counts);
     const auto& choose = programs_.get("query/choose_digit.frag", shaders::query_choose_digit_frag);
     const auto& fold = partials(words_a_partial);

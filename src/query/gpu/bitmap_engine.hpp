@@ -21,9 +21,9 @@ class BitmapEngine final : public Engine {
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override {
         return tables_.bytes(table, columns, most_rows_);
     }
-    [[nodiscard]] bool make_room(const TableData& table, std::span<const std::size_t> columns,
-                                 std::size_t limit) override {
-        return tables_.make_room(table, columns, most_rows_, limit);
+    [[nodiscard]] bool make_space(const TableData& table, std::span<const std::size_t> columns,
+                                  std::size_t limit) override {
+        return tables_.make_space(table, columns, most_rows_, limit);
     }
     [[nodiscard]] std::size_t held() const override { return tables_.held(); }
 

@@ -70,13 +70,13 @@ void DepthEngine::drop_surfaces() {
     std::erase_if(surfaces_, [](const auto& entry) { return entry.second.surface.use_count() == 1; });
 }
 
-bool DepthEngine::make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t limit) {
+bool DepthEngine::make_space(const TableData& table, std::span<const std::size_t> columns, std::size_t limit) {
     if (held() + bytes(table, columns) <= limit) return true;
     const auto part = std::min(table.rows, most_rows_);
     std::erase_if(surfaces_,
                   [part](const auto& entry) { return entry.first != part && entry.second.surface.use_count() == 1; });
     const auto of_surfaces = held() - tables_.held() + (surfaces_.contains(part) ? 0 : surface_bytes(part));
-    return of_surfaces <= limit && tables_.make_room(table, columns, most_rows_, limit - of_surfaces);
+    return of_surfaces <= limit && tables_.make_space(table, columns, most_rows_, limit - of_surfaces);
 }
 
 }  // namespace quadmill::detail::query

@@ -40,8 +40,8 @@ class DepthEngine final : public Engine {
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
-    [[nodiscard]] bool make_room(const TableData& table, std::span<const std::size_t> columns,
-                                 std::size_t limit) override;
+    [[nodiscard]] bool make_space(const TableData& table, std::span<const std::size_t> columns,
+                                  std::size_t limit) override;
     [[nodiscard]] std::size_t held() const override;
 
   private:

@@ -75,8 +75,8 @@ std::size_t GpuTables::bytes(const TableData& table, std::span<const std::size_t
     return bytes;
 }
 
-bool GpuTables::make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
-                          std::size_t limit) {
+bool GpuTables::make_space(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
+                           std::size_t limit) {
     forget_dead_columns();
     const auto needed = bytes(table, columns, most_rows);
     const auto fits = [&] { return held() + needed <= limit; };

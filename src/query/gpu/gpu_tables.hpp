@@ -128,8 +128,8 @@ class GpuTables {
     // As Engine has them, for parts of at most so many rows.
     [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns,
                                     std::size_t most_rows) const;
-    [[nodiscard]] bool make_room(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
-                                 std::size_t limit);
+    [[nodiscard]] bool make_space(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
+                                  std::size_t limit);
     [[nodiscard]] std::size_t held() const;
 
     // Rows that textures hold, where a word takes so many texels of a line.

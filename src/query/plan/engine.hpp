@@ -23,8 +23,8 @@ using Key = std::uint64_t;
 // Leaves are false where a column is NULL, negated or not, but for IsNull. `negate` turns round the rest.
 //
 // low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for, so only negated ones hold for them. Pre: low <= high; for the CPU's engine, which compares values, neither
-// is the key before +0's, which no value has.
+// asks for, so only negated ones hold for them. Pre: low <= high, and neither is the key just below +0's, that of a -0:
+// no value has it, and the CPU's engine, which compares values, would take it for +0's.
 struct Range {
     std::size_t column;
     Key low, high;
@@ -162,8 +162,8 @@ class Engine {
     [[nodiscard]] virtual std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const = 0;
     // Makes room for those columns, so that the engine would hold at most so many bytes of GPU memory: what is not in use
     // goes, the longest unused first. False when that is not enough.
-    [[nodiscard]] virtual bool make_room(const TableData& table, std::span<const std::size_t> columns,
-                                         std::size_t limit) = 0;
+    [[nodiscard]] virtual bool make_space(const TableData& table, std::span<const std::size_t> columns,
+                                          std::size_t limit) = 0;
     [[nodiscard]] virtual std::size_t held() const = 0;
 };
 

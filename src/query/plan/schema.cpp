@@ -19,31 +19,31 @@ Schema::Schema(std::vector<ColumnInfo> left, std::vector<ColumnInfo> right, cons
 void Schema::find_places() {
     for (std::size_t table = 0; table < (joined_ ? 2U : 1U); ++table) {
         for (std::size_t i = 0; i < tables_.at(table).size(); ++i) {
-            const Place place{table, i};
+            const ColumnPlace place{table, i};
             places_[(*this)[place].name].push_back(place);
             if (joined_ && name(place) != (*this)[place].name) places_[name(place)].push_back(place);
         }
     }
     for (auto& [name, places] : places_) {
-        std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+        std::sort(places.begin(), places.end(), [](const ColumnPlace& a, const ColumnPlace& b) {
             return std::pair(a.table, a.column) < std::pair(b.table, b.column);
         });
     }
 }
 
-std::vector<Place> Schema::matches(const std::string& name) const {
+std::vector<ColumnPlace> Schema::matches(const std::string& name) const {
     const auto found = places_.find(name);
-    return found == places_.end() ? std::vector<Place>() : found->second;
+    return found == places_.end() ? std::vector<ColumnPlace>() : found->second;
 }
 
-Place Schema::find(const std::string& where, const std::string& name) const {
+ColumnPlace Schema::find(const std::string& where, const std::string& name) const {
     const auto found = matches(name);
     if (found.size() == 1) return found.front();
     if (found.empty()) throw InvalidArgument(where + ": there is no column '" + name + "'");
     throw InvalidArgument(where + ": '" + name + "' may be " + this->name(found[0]) + " or " + this->name(found[1]));
 }
 
-Place Schema::find_in(std::size_t table, const std::string& where, const std::string& name) const {
+ColumnPlace Schema::find_in(std::size_t table, const std::string& where, const std::string& name) const {
     for (const auto& place : matches(name)) {
         if (place.table == table) return place;
     }
@@ -51,7 +51,7 @@ Place Schema::find_in(std::size_t table, const std::string& where, const std::st
                           (joined_ ? " in table '" + names_[table] + "'" : ""));
 }
 
-std::string Schema::name(const Place& place) const {
+std::string Schema::name(const ColumnPlace& place) const {
     const auto& plain = (*this)[place].name;
     return joined_ ? names_[place.table] + "." + plain : plain;
 }

@@ -12,9 +12,9 @@
 namespace quadmill::detail::query {
 
 // Where a column is: of which table, in the plan's list of its columns.
-struct Place {
+struct ColumnPlace {
     std::size_t table = 0, column = 0;
-    bool operator==(const Place&) const = default;
+    bool operator==(const ColumnPlace&) const = default;
 };
 
 class Schema {
@@ -25,26 +25,26 @@ class Schema {
 
     [[nodiscard]] bool joined() const noexcept { return joined_; }
     [[nodiscard]] const std::vector<ColumnInfo>& columns(std::size_t table) const { return tables_.at(table); }
-    [[nodiscard]] const ColumnInfo& operator[](const Place& place) const {
+    [[nodiscard]] const ColumnInfo& operator[](const ColumnPlace& place) const {
         return tables_.at(place.table).at(place.column);
     }
     // Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes into the message.
-    [[nodiscard]] Place find(const std::string& where, const std::string& name) const;
+    [[nodiscard]] ColumnPlace find(const std::string& where, const std::string& name) const;
     // The same in one table.
-    [[nodiscard]] Place find_in(std::size_t table, const std::string& where, const std::string& name) const;
+    [[nodiscard]] ColumnPlace find_in(std::size_t table, const std::string& where, const std::string& name) const;
     // The one name that a plan has for a column: of pairs, with the table's.
-    [[nodiscard]] std::string name(const Place& place) const;
+    [[nodiscard]] std::string name(const ColumnPlace& place) const;
     // Those of pairs, by that name.
     [[nodiscard]] std::vector<ColumnInfo> pair_columns() const;
 
   private:
-    [[nodiscard]] std::vector<Place> matches(const std::string& name) const;
+    [[nodiscard]] std::vector<ColumnPlace> matches(const std::string& name) const;
     void find_places();
 
     bool joined_ = false;
     std::array<std::vector<ColumnInfo>, 2> tables_;
     std::array<std::string, 2> names_;
-    std::unordered_map<std::string, std::vector<Place>> places_;  // by all names that they have
+    std::unordered_map<std::string, std::vector<ColumnPlace>> places_;  // by all names that they have
 };
 
 }  // namespace quadmill::detail::query

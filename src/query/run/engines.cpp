@@ -50,23 +50,23 @@ DepthEngine& Engines::depth() {
 }
 
 // The surfaces of the depth engine count in all that is held.
-bool Engines::make_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
-                        std::size_t limit) {
+bool Engines::make_space(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
+                         std::size_t limit) {
     auto& engine = get(which);
-    if (which == QueryEngine::Depth || !depth_) return engine.make_room(table, columns, limit);
+    if (which == QueryEngine::Depth || !depth_) return engine.make_space(table, columns, limit);
     if (depth_->surfaces_held() + engine.held() + engine.bytes(table, columns) > limit) depth_->drop_surfaces();
     const auto surfaces = depth_->surfaces_held();
-    return surfaces <= limit && engine.make_room(table, columns, limit - surfaces);
+    return surfaces <= limit && engine.make_space(table, columns, limit - surfaces);
 }
 
 bool Engines::has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns) {
     auto& engine = get(which);
-    if (options_.gpu_memory > 0) return make_room(which, table, columns, options_.gpu_memory);
+    if (options_.gpu_memory > 0) return make_space(which, table, columns, options_.gpu_memory);
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
     if (engine.bytes(table, columns) < worth_asking) return true;
     const auto free = gl::free_bytes(*detail::Access::of(*context_));
     const auto held = depth_ ? depth_->held() : engine.held();
-    return !free || make_room(which, table, columns, held + *free);
+    return !free || make_space(which, table, columns, held + *free);
 }
 
 QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t> columns, const Work& work,

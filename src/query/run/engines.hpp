@@ -31,8 +31,8 @@ class Engines {
 
   private:
     [[nodiscard]] DepthEngine& depth();
-    [[nodiscard]] bool make_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
-                                 std::size_t limit);
+    [[nodiscard]] bool make_space(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
+                                  std::size_t limit);
 
     std::optional<Context> context_;
     QueryOptions options_;

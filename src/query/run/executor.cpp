@@ -29,8 +29,8 @@ std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
 }
 
 // All columns that a node names, as the plan's schema has them.
-std::vector<Place> places_of(const Schema& schema, const PlanNode& node) {
-    std::vector<Place> places;
+std::vector<ColumnPlace> places_of(const Schema& schema, const PlanNode& node) {
+    std::vector<ColumnPlace> places;
     if (node.kind == NodeKind::Rows) {
         for (const auto& name : columns_of(detail::Access::of(*node.predicate)))
             places.push_back(schema.find_in(node.table, function, name));
@@ -62,10 +62,10 @@ class OnlyCounted : public Measures {
   public:
     explicit OnlyCounted(std::uint64_t rows) : rows_(rows) {}
     [[nodiscard]] std::uint64_t rows() override { return rows_; }
-    [[nodiscard]] std::uint64_t count(const Place& /*place*/) override { return rows_; }
-    [[nodiscard]] Sum sum(const Place& /*place*/) override { return {}; }
-    [[nodiscard]] std::pair<Key, Key> extremes(const Place& /*place*/) override { return {}; }
-    [[nodiscard]] Key kth(const Place& /*place*/, std::uint64_t /*k*/) override { return 0; }
+    [[nodiscard]] std::uint64_t count(const ColumnPlace& /*place*/) override { return rows_; }
+    [[nodiscard]] Sum sum(const ColumnPlace& /*place*/) override { return {}; }
+    [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& /*place*/) override { return {}; }
+    [[nodiscard]] Key kth(const ColumnPlace& /*place*/, std::uint64_t /*k*/) override { return 0; }
 
   private:
     std::uint64_t rows_;
@@ -103,7 +103,7 @@ class Run {
     }
 
   private:
-    [[nodiscard]] Place place(const std::string& name) const {
+    [[nodiscard]] ColumnPlace place(const std::string& name) const {
         const auto known = plan_.schema.find(function, name);
         return {known.table, column_in(*tables_.data.at(known.table), plan_.schema[known])};
     }
@@ -115,12 +115,12 @@ class Run {
                 columns_.push_back(place(node.columns.front()));
             } else {
                 const auto& what = node.aggregate;
-                wanted_.push_back({what, what.column.empty() ? Place{} : place(what.column)});
+                wanted_.push_back({what, what.column.empty() ? ColumnPlace{} : place(what.column)});
             }
         }
     }
 
-    [[nodiscard]] bool room() const { return rows_out_ < limit_; }
+    [[nodiscard]] bool wants_more() const { return rows_out_ < limit_; }
     void out(std::vector<Value> row) {
         constexpr std::size_t at_once = 4096;
         result_.rows.push_back(std::move(row));
@@ -134,7 +134,7 @@ class Run {
 
     // `by`: the values of the columns to group by.
     void group_out(const std::vector<Value>& by, Measures& measures) {
-        if (!room()) return;
+        if (!wants_more()) return;
         std::vector<Value> cells;
         auto column = columns_.begin();
         auto wanted = wanted_.begin();
@@ -167,7 +167,7 @@ class Run {
     }
 
     // Columns that are read one value at a time have to be in memory.
-    void in_memory(std::size_t table, const std::vector<Place>& places) {
+    void in_memory(std::size_t table, const std::vector<ColumnPlace>& places) {
         std::vector<std::size_t> columns;
         for (const auto& place : places) {
             if (place.table == table) columns.push_back(place.column);
@@ -175,7 +175,7 @@ class Run {
         sort_unique(columns);
         tables_.data.at(table) = tools_.in_memory(tables_.data.at(table), columns);
     }
-    [[nodiscard]] std::vector<Place> read_places() const {
+    [[nodiscard]] std::vector<ColumnPlace> read_places() const {
         auto places = columns_;
         places.insert(places.end(), by_.begin(), by_.end());
         for (const auto& [what, at] : wanted_) {
@@ -221,9 +221,9 @@ class Run {
     std::size_t source_ = 0;  // of the first output
     std::optional<std::size_t> group_;
     double dealing_ms_ = 0;       // of rows to groups
-    std::vector<Place> by_;       // what it groups by
+    std::vector<ColumnPlace> by_;  // what it groups by
     bool plain_ = false;          // a row out for each row or pair
-    std::vector<Place> columns_;  // of the outputs that are columns, in order
+    std::vector<ColumnPlace> columns_;  // of the outputs that are columns, in order
     std::vector<Wanted> wanted_;  // of those that are aggregates
 };
 
@@ -256,7 +256,7 @@ void Run::aggregates(RowsRun& run) {
                                 (what.kind == QueryAggregate::Kind::Count && tables_[of].valid.empty());
         if (!only_count) static_cast<void>(at->second.bits());
     }
-    if (!room()) return;
+    if (!wants_more()) return;
     std::vector<Value> cells;
     for (const auto output : nodes_.back().inputs) {
         const cpu::Stopwatch time;
@@ -318,7 +318,7 @@ void Run::plain(RowsRun& run) {
     in_memory(0, columns_);
     const auto cells = plain_cells();
     for (const auto row : rows) {
-        if (!room()) break;
+        if (!wants_more()) break;
         plain_out(cells, {row, row});
     }
 }
@@ -372,7 +372,7 @@ void Run::join(std::size_t node, const std::function<Next(std::span<const RowPai
 void Run::on_pairs() {
     for (std::size_t table = 0; table < 2; ++table) {
         const auto& data = *tables_.data.at(table);
-        std::vector<Place> places;
+        std::vector<ColumnPlace> places;
         const bool by_cpu = &tools_.engine == &tools_.cpu;  // which then reads all now, as cells point to this copy
         for (const auto& node : nodes_) {
             if (node.kind == NodeKind::Rows && !by_cpu) continue;
@@ -390,9 +390,9 @@ void Run::on_pairs() {
         const cpu::Stopwatch time;
         if (!plain_ && !only_count) dealt.add(pairs);
         dealing_ms_ += time.ms();
-        for (std::size_t i = 0; i < pairs.size() && plain_ && room(); ++i) plain_out(cells, pairs[i]);
+        for (std::size_t i = 0; i < pairs.size() && plain_ && wants_more(); ++i) plain_out(cells, pairs[i]);
         // The rest is counted only.
-        return only_count || (plain_ && !room()) ? Next::Enough : Next::More;
+        return only_count || (plain_ && !wants_more()) ? Next::Enough : Next::More;
     });
     if (only_count) {
         OnlyCounted counted(result_.matched);

@@ -74,7 +74,7 @@ Value answer(const Wanted& wanted, const Tables& tables, Measures& measures) {
 
 // ---- Groups
 
-Groups::Groups(const Tables& tables, std::vector<Place> by, std::span<const Wanted> wanted)
+Groups::Groups(const Tables& tables, std::vector<ColumnPlace> by, std::span<const Wanted> wanted)
     : tables_(tables), by_(std::move(by)), width_(2 * by_.size()), slots_(std::size_t{1} << 10U) {
     for (const auto& one : wanted) measure(one);
     if (by_.empty()) static_cast<void>(group_of(nullptr));  // also of no rows
@@ -92,7 +92,7 @@ void Groups::measure(const Wanted& wanted) {
 
 namespace {
 
-std::size_t row_of(const Place& place, const RowPair& pair) {
+std::size_t row_of(const ColumnPlace& place, const RowPair& pair) {
     return static_cast<std::size_t>(place.table == 0 ? pair.left : pair.right);
 }
 
@@ -160,11 +160,11 @@ std::size_t Groups::group_of(const Key* label) {
         of.states.emplace_back();
         if (of.order) of.keys.emplace_back();
     }
-    if (2 * rows_.size() > slots_.size()) make_room();
+    if (2 * rows_.size() > slots_.size()) make_space();
     return group;
 }
 
-void Groups::make_room() {
+void Groups::make_space() {
     slots_.assign(2 * slots_.size(), 0);
     const auto last = slots_.size() - 1;
     for (std::size_t group = 0; group < rows_.size(); ++group) {
@@ -232,7 +232,7 @@ void Groups::add(Groups&& other) {
     }
 }
 
-Groups::Measured& Groups::measured(const Place& place) {
+Groups::Measured& Groups::measured(const ColumnPlace& place) {
     return *std::ranges::find(measured_, place, &Measured::place);
 }
 
@@ -241,16 +241,16 @@ class GroupMeasures : public Measures {
   public:
     GroupMeasures(Groups& groups, std::size_t group) : groups_(groups), group_(group) {}
     [[nodiscard]] std::uint64_t rows() override { return groups_.rows_[group_]; }
-    [[nodiscard]] std::uint64_t count(const Place& place) override { return state(place).count; }
-    [[nodiscard]] Sum sum(const Place& place) override {
+    [[nodiscard]] std::uint64_t count(const ColumnPlace& place) override { return state(place).count; }
+    [[nodiscard]] Sum sum(const ColumnPlace& place) override {
         auto sum = state(place).sum;
         if (std::isfinite(sum.value)) sum.value += state(place).lost;  // else what was lost is no number
         return sum;
     }
-    [[nodiscard]] std::pair<Key, Key> extremes(const Place& place) override {
+    [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& place) override {
         return {state(place).least, state(place).most};
     }
-    [[nodiscard]] Key kth(const Place& place, std::uint64_t k) override {
+    [[nodiscard]] Key kth(const ColumnPlace& place, std::uint64_t k) override {
         auto& keys = groups_.measured(place).keys[group_];
         const auto at = keys.begin() + static_cast<std::ptrdiff_t>(k);
         std::nth_element(keys.begin(), at, keys.end());
@@ -258,7 +258,9 @@ class GroupMeasures : public Measures {
     }
 
   private:
-    [[nodiscard]] const Groups::State& state(const Place& place) { return groups_.measured(place).states[group_]; }
+    [[nodiscard]] const Groups::State& state(const ColumnPlace& place) {
+        return groups_.measured(place).states[group_];
+    }
 
     Groups& groups_;
     std::size_t group_;

@@ -16,19 +16,19 @@
 
 namespace quadmill::detail::query {
 
-// Tables of a run; a Place is here of a column as it lies in the table.
+// Tables of a run; a ColumnPlace is here of a column as it lies in the table.
 struct Tables {
     std::array<std::shared_ptr<const TableData>, 2> data;
-    [[nodiscard]] const ColumnData& operator[](const Place& place) const {
+    [[nodiscard]] const ColumnData& operator[](const ColumnPlace& place) const {
         return *data.at(place.table)->columns.at(place.column);
     }
-    [[nodiscard]] Cells cells(const Place& place) const { return {*data.at(place.table), place.column}; }
+    [[nodiscard]] Cells cells(const ColumnPlace& place) const { return {*data.at(place.table), place.column}; }
 };
 
 // An aggregate and where its column is.
 struct Wanted {
     QueryAggregate what;
-    Place place;
+    ColumnPlace place;
 };
 
 // What aggregates some rows or pairs. Aggregates of a column are of its values that are not NULL.
@@ -36,11 +36,11 @@ class Measures {
   public:
     virtual ~Measures() = default;
     [[nodiscard]] virtual std::uint64_t rows() = 0;
-    [[nodiscard]] virtual std::uint64_t count(const Place& place) = 0;
-    [[nodiscard]] virtual Sum sum(const Place& place) = 0;
+    [[nodiscard]] virtual std::uint64_t count(const ColumnPlace& place) = 0;
+    [[nodiscard]] virtual Sum sum(const ColumnPlace& place) = 0;
     // Pre of both: there is one at least, and more than k.
-    [[nodiscard]] virtual std::pair<Key, Key> extremes(const Place& place) = 0;
-    [[nodiscard]] virtual Key kth(const Place& place, std::uint64_t k) = 0;
+    [[nodiscard]] virtual std::pair<Key, Key> extremes(const ColumnPlace& place) = 0;
+    [[nodiscard]] virtual Key kth(const ColumnPlace& place, std::uint64_t k) = 0;
 };
 
 // Throws InvalidArgument for a sum of integers beyond 64 bits.
@@ -51,7 +51,7 @@ class Measures {
 class Groups {
   public:
     // `tables` outlives this.
-    Groups(const Tables& tables, std::vector<Place> by, std::span<const Wanted> wanted);
+    Groups(const Tables& tables, std::vector<ColumnPlace> by, std::span<const Wanted> wanted);
     Groups(const Groups&) = delete;
     Groups& operator=(const Groups&) = delete;
 
@@ -77,7 +77,7 @@ class Groups {
         void add(const State& other);
     };
     struct Measured {
-        Place place;
+        ColumnPlace place;
         bool sum = false, order = false;  // whether its sum is asked for, and the k-th of its values
         std::vector<State> states{};      // by group
         std::vector<std::vector<Key>> keys{};
@@ -87,13 +87,13 @@ class Groups {
     void label(std::span<const RowPair> pairs);
     void find_groups(std::size_t n);
     [[nodiscard]] std::size_t group_of(const Key* label);
-    void make_room();
+    void make_space();
     void add_values(Measured& of, std::span<const RowPair> pairs);
     [[nodiscard]] std::vector<std::size_t> ordered(std::uint64_t most) const;
-    [[nodiscard]] Measured& measured(const Place& place);
+    [[nodiscard]] Measured& measured(const ColumnPlace& place);
 
     const Tables& tables_;
-    std::vector<Place> by_;
+    std::vector<ColumnPlace> by_;
     std::vector<Measured> measured_;
     std::size_t width_;                // of a label: for each column to group by whether it has a value, and its key
     std::vector<Key> labels_;          // one after the other

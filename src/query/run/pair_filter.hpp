@@ -18,7 +18,7 @@ class PairFilter {
     // A column of the pairs, by its name in the condition.
     struct Column {
         std::string name;
-        Place place;
+        ColumnPlace place;
     };
     // Columns are in memory. `engine` and `tables` outlive this.
     PairFilter(const Predicate& condition, std::vector<Column> columns, const Tables& tables, Engine& engine);

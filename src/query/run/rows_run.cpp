@@ -65,17 +65,17 @@ const Bound& RowsRun::bound(std::size_t node) {
     return *bound;
 }
 
-std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& room) {
+std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& left) {
     const auto& n = nodes_[node];
     if (n.kind == NodeKind::Rows) {
         const auto used = leaves(bound(node));
-        if (used > room) return {};
-        room -= used;
+        if (used > left) return {};
+        left -= used;
         return bound(node);
     }
     std::vector<Bound> operands;
     for (const auto input : n.inputs) {
-        auto operand = whole(input, room);
+        auto operand = whole(input, left);
         if (!operand) return {};
         operands.push_back(std::move(*operand));
     }
@@ -84,8 +84,8 @@ std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& room) {
 
 std::optional<Columns::Clauses> RowsRun::at_once(std::size_t node) {
     if (execution_ == Execution::OneOperation || !stands_alone(node)) return {};
-    auto room = most_leaves;
-    const auto condition = whole(node, room);
+    auto left = most_leaves;
+    const auto condition = whole(node, left);
     return condition ? clauses(*condition, most_leaves) : std::nullopt;
 }
 
@@ -178,7 +178,7 @@ std::uint64_t EngineMeasures::rows() {
     return *count_;
 }
 
-EngineMeasures::Column& EngineMeasures::of(const Place& place) {
+EngineMeasures::Column& EngineMeasures::of(const ColumnPlace& place) {
     auto& column = by_column_[place.column];
     if (column.rows) return column;
     const auto& all = bits();
@@ -188,26 +188,26 @@ EngineMeasures::Column& EngineMeasures::of(const Place& place) {
     return column;
 }
 
-std::uint64_t EngineMeasures::count(const Place& place) {
+std::uint64_t EngineMeasures::count(const ColumnPlace& place) {
     if (table_.columns[place.column]->valid.empty()) return rows();
     auto& column = of(place);
     if (!column.count) column.count = columns_.count(*column.rows);
     return *column.count;
 }
 
-Sum EngineMeasures::sum(const Place& place) {
+Sum EngineMeasures::sum(const ColumnPlace& place) {
     auto& column = of(place);
     if (!column.sum) column.sum = columns_.sum(place.column, *column.rows);
     return *column.sum;
 }
 
-std::pair<Key, Key> EngineMeasures::extremes(const Place& place) {
+std::pair<Key, Key> EngineMeasures::extremes(const ColumnPlace& place) {
     auto& column = of(place);
     if (!column.extremes) column.extremes = columns_.extremes(place.column, *column.rows);
     return *column.extremes;
 }
 
-Key EngineMeasures::kth(const Place& place, std::uint64_t k) {
+Key EngineMeasures::kth(const ColumnPlace& place, std::uint64_t k) {
     return columns_.kth(place.column, k, *of(place).rows);
 }
 
@@ -217,7 +217,7 @@ namespace {
 
 class GroupFinder {
   public:
-    GroupFinder(Columns& columns, const TableData& table, const std::vector<Place>& by, std::size_t most)
+    GroupFinder(Columns& columns, const TableData& table, const std::vector<ColumnPlace>& by, std::size_t most)
         : columns_(columns), table_(table), by_(by), most_(most) {}
 
     // False when there are too many.
@@ -266,7 +266,7 @@ class GroupFinder {
 
     Columns& columns_;
     const TableData& table_;
-    const std::vector<Place>& by_;
+    const std::vector<ColumnPlace>& by_;
     std::size_t most_;
     std::vector<Value> label_;
     std::vector<EngineGroup> found_;
@@ -275,7 +275,7 @@ class GroupFinder {
 }  // namespace
 
 std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
-                                                      const std::vector<Place>& by, const BitsPtr& rows,
+                                                      const std::vector<ColumnPlace>& by, const BitsPtr& rows,
                                                       std::size_t most) {
     GroupFinder finder(columns, table, by, most);
     if (!finder.find(rows)) return {};

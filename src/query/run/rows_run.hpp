@@ -65,8 +65,8 @@ class RowsRun {
     };
     // The condition of a node of kind Rows.
     [[nodiscard]] const Bound& bound(std::size_t node);
-    // A node's whole condition, when it has at most `room` leaves, which it takes from it.
-    [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& room);
+    // A node's whole condition, when it has at most `left` leaves, which it takes from it.
+    [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& left);
     // For an engine that does a condition at once, where no part of it is needed elsewhere.
     [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
     [[nodiscard]] bool stands_alone(std::size_t node) const;
@@ -93,10 +93,10 @@ class EngineMeasures : public Measures {
     EngineMeasures(RowsRun& run, std::size_t node) : table_(run.table()), columns_(run.columns()), of_({&run, node}) {}
 
     [[nodiscard]] std::uint64_t rows() override;
-    [[nodiscard]] std::uint64_t count(const Place& place) override;
-    [[nodiscard]] Sum sum(const Place& place) override;
-    [[nodiscard]] std::pair<Key, Key> extremes(const Place& place) override;
-    [[nodiscard]] Key kth(const Place& place, std::uint64_t k) override;
+    [[nodiscard]] std::uint64_t count(const ColumnPlace& place) override;
+    [[nodiscard]] Sum sum(const ColumnPlace& place) override;
+    [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& place) override;
+    [[nodiscard]] Key kth(const ColumnPlace& place, std::uint64_t k) override;
 
     [[nodiscard]] const Bits& bits();
 
@@ -107,7 +107,7 @@ class EngineMeasures : public Measures {
         std::optional<Sum> sum{};
         std::optional<std::pair<Key, Key>> extremes{};
     };
-    [[nodiscard]] Column& of(const Place& place);
+    [[nodiscard]] Column& of(const ColumnPlace& place);
 
     const TableData& table_;
     Columns& columns_;
@@ -124,7 +124,7 @@ struct EngineGroup {
     BitsPtr rows;
 };
 [[nodiscard]] std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
-                                                                    const std::vector<Place>& by, const BitsPtr& rows,
-                                                                    std::size_t most);
+                                                                    const std::vector<ColumnPlace>& by,
+                                                                    const BitsPtr& rows, std::size_t most);
 
 }  // namespace quadmill::detail::query

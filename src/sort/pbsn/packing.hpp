@@ -18,9 +18,9 @@ namespace quadmill::detail::sort {
 // of them are cut off.
 template <class Float>
 [[nodiscard]] typename cpu::KeyBits<Float>::Bits padding(Order order) {
-    using Keys = cpu::KeyBits<Float>;
-    using Bits = typename Keys::Bits;
-    return static_cast<Bits>(Keys::exponent | (order == Order::Descending ? Keys::sign : Bits{0}));
+    using Traits = cpu::KeyBits<Float>;
+    using Bits = typename Traits::Bits;
+    return static_cast<Bits>(Traits::exponent | (order == Order::Descending ? Traits::sign : Bits{0}));
 }
 
 // What keys are to PBSN, by their bits. Integers of 32 bits go as the floats of the same place in the order.
@@ -37,8 +37,8 @@ class Coding {
     }
     void to_keys(std::span<Float> floats) const {
         if (!is_integer_) return;
-        using Keys = cpu::KeyBits<Float>;
-        for (auto& value : floats) value = Keys::value(static_cast<Bits>(order_.encode(Keys::of(value)) ^ flip_));
+        using Traits = cpu::KeyBits<Float>;
+        for (auto& value : floats) value = Traits::value(static_cast<Bits>(order_.encode(Traits::of(value)) ^ flip_));
     }
 
   private:
@@ -76,8 +76,8 @@ struct PackForm {
 template <class Float, class ArrayOf>
 void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, const PackForm<Float>& form,
                ArrayOf array_of, std::vector<typename SetAside<Float>::Key>& aside) {
-    using Keys = cpu::KeyBits<Float>;
-    using Bits = typename Keys::Bits;
+    using Traits = cpu::KeyBits<Float>;
+    using Bits = typename Traits::Bits;
     constexpr std::size_t chunk = 64;
     const auto pad = padding<Float>(form.order);
     for (std::size_t begin = 0; begin < count; begin += chunk) {
