@@ -5,7 +5,7 @@
 
 #include "quadmill/version.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 extern const char* const commit;
 
@@ -19,4 +19,4 @@ std::string build_facts() {
         QUADMILL_VERSION, commit, QUADMILL_LOADER, QUADMILL_COMPILER, QUADMILL_OPTIONS);
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -3,8 +3,8 @@
 
 #include <string>
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 [[nodiscard]] std::string build_facts();
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

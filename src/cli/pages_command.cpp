@@ -12,7 +12,7 @@
 #include "cli/commands.hpp"
 #include "quadmill/version.hpp"
 
-namespace quadmill::cli {
+namespace quadmill::detail::cli {
 
 namespace {
 
@@ -160,4 +160,4 @@ void add_pages_commands(CLI::App& app) {
     });
 }
 
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli

@@ -67,7 +67,7 @@ struct Sorter::State {
                          std::optional<BufferKeys> index);
     SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel);
     SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels);
-    void check_room(const char* function, const KeyForm& form, std::size_t count, std::size_t copy);
+    void check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy);
     void rehearse(SortCall call, KeyType type, std::size_t count);
     [[nodiscard]] KeyForm form(const Task& task) const {
         return {task.keys.type(), options.order, !task.index.empty()};
@@ -205,15 +205,15 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     const bool windowed = task.what == Task::What::Windows;
     const auto windows = windowed ? cpu::ends_of_windows(n, task.window) : std::vector<std::size_t>{};
     const auto ends = windowed ? std::span<const std::size_t>(windows) : task.ends;
-    const auto no_room_for = [&](std::size_t keys) {
+    const auto no_space_for = [&](std::size_t keys) {
         return no_space({Task::What::Sort, task.function, cpu::part(task.keys, 0, std::min(keys, n))});
     };
-    // Parts as large as there is room for; a segment is not cut.
+    // Parts as large as there is space for; a segment is not cut.
     HybridPlan plan;
-    while (plan.gpu_most > plan.gpu_least && no_room_for(plan.gpu_most)) plan.gpu_most /= 2;
+    while (plan.gpu_most > plan.gpu_least && no_space_for(plan.gpu_most)) plan.gpu_most /= 2;
     std::size_t begin = 0, longest = std::min(n, plan.gpu_most);
     for (const auto end : ends) longest = std::max(longest, end - std::exchange(begin, end));
-    if (const auto why = no_room_for(longest)) throw InvalidArgument(std::string(task.function) + ": " + *why);
+    if (const auto why = no_space_for(longest)) throw InvalidArgument(std::string(task.function) + ": " + *why);
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, options.order, plan);
     scope.check();
@@ -305,16 +305,16 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     return with_memory(stats);
 }
 
-// Throws InvalidArgument where Merge has no room for that many keys, and `copy` bytes of copies.
-void Sorter::State::check_room(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) {
+// Throws InvalidArgument where Merge has no space for that many keys, and `copy` bytes of copies.
+void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) {
     const auto each = form.pair_keys();
-    const MergeRoom room{.function = function,
+    const MergeSpace space{.function = function,
                          .form = form,
                          .pairs = (count + each - 1) / each,
                          .tiles = tiles_for(context, options, form, {{1, count, count}}),
                          .lanes = 0,
                          .copy = copy};
-    if (const auto why = sort::no_room(context, options, merge ? &*merge : nullptr, room))
+    if (const auto why = sort::no_space(context, options, merge ? &*merge : nullptr, space))
         throw InvalidArgument(std::string(function) + ": " + *why);
 }
 
@@ -333,7 +333,7 @@ SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t
     }
     if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
     const auto form = from.form(options.order, true);
-    check_room(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
+    check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
     const gl::PlainAccess write(device, to);
     if (write.hides_level_zero() && !write.is_view())
         throw InvalidArgument(std::string(function) +
@@ -355,7 +355,7 @@ SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRe
     if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
     const auto keys =
         channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
-    check_room(function, from.form(options.order, false), keys,
+    check_space(function, from.form(options.order, false), keys,
                4 * from.part.texels() * gl::info(from.part.format).bytes);
     const auto stats = on_host().sort(from, to, channels, options.order);
     scope.check();
@@ -377,7 +377,7 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
                               std::to_string(keys.buffer) + "; give them parts, or buffers, of their own");
     }
     if (count == 0) return {.n = 0, .engine = Engine::Merge};
-    check_room(function, HostSort::form(from, options.order, to.has_value()), count,
+    check_space(function, HostSort::form(from, options.order, to.has_value()), count,
                to ? count * sizeof(std::uint32_t) : 0);
     const auto stats =
         to ? on_host().argsort(from, to->buffer, to->offset, options.order) : on_host().sort(from, options.order);
