@@ -10,8 +10,8 @@ endif()
 if(commit STREQUAL "")
     set(commit "unknown")
 endif()
-file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT "namespace quadmill::cli {
+file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT "namespace quadmill::detail::cli {
 extern const char* const commit;
 const char* const commit = \"${commit}\";
-}  // namespace quadmill::cli
+}  // namespace quadmill::detail::cli
 ")

@@ -93,7 +93,7 @@ std::optional<std::vector<Float>> sample(const std::string& name, std::size_t n,
     const auto found = known.find(name);
     if (found == known.end()) return {};
     std::vector<Float> keys(n);
-    detail::cpu::KeyBuffer buffer(Keys(std::span(keys)).type(), found->second, n, seed);
+    detail::cpu::KeyBuffer buffer(Keys(std::span<Float>(keys)).type(), found->second, n, seed);
     if (n > 0) std::memcpy(keys.data(), buffer.keys().data(), n * sizeof(Float));
     return keys;
 }
