@@ -35,16 +35,6 @@ void check_sorts(const Context& context, std::uint64_t seed = 7, std::size_t n =
     CHECK(bits_differ(expected, keys) == "");
 }
 
-template <class Function>
-std::string message_of(Function&& function) {
-    try {
-        function();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
-
 bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }

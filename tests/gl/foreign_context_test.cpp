@@ -60,15 +60,6 @@ GLuint count(const Api& gl) {
     return objects;
 }
 
-std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const InvalidArgument& error) {
-        return error.what();
-    }
-    return "no InvalidArgument";
-}
-
 // Everything that lives in a context, made and used.
 struct Users {
     explicit Users(const Context& with)

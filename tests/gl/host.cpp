@@ -147,6 +147,15 @@ std::vector<GLenum> take_errors(const Api& gl) {
     return errors;
 }
 
+std::string message_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
 std::string error_names(const std::vector<GLenum>& errors) {
     std::string all;
     for (const auto error : errors) {

@@ -3,6 +3,7 @@
 
 #include <quadmill_glad/egl.h>
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -71,6 +72,9 @@ std::vector<GLenum> take_errors(const Api& gl);
 
 // Their numbers as text, " 0x500 0x502", for tests to compare and print.
 std::string error_names(const std::vector<GLenum>& errors);
+
+// What a call that must be refused says.
+std::string message_of(const std::function<void()>& call);
 
 // The host makes a mistake on purpose.
 void raise(const Api& gl, GLenum error);

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -119,15 +118,6 @@ void check(const Host& host, Sorter& sorter, Random& random, const Case& of, Ord
     }
     CHECK(buffers.read(where.buffer) == with_keys(content, where, sorted_keys));
     CHECK(error_names(take_errors(host.gl)) == "");
-}
-
-std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const InvalidArgument& error) {
-        return error.what();
-    }
-    return "no InvalidArgument";
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -116,15 +115,6 @@ TextureRegion some_region(Random& random, GLuint texture, int depth) {
     region.height = random.number(1, side - region.y);
     if (random.flag()) region.count = static_cast<std::size_t>(random.number(0, region.width * region.height));
     return region;
-}
-
-std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const InvalidArgument& error) {
-        return error.what();
-    }
-    return "no InvalidArgument";
 }
 
 constexpr std::array<GLenum, 5> targets{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP,

@@ -16,19 +16,6 @@
 using namespace quadmill;
 using namespace quadmill::test;
 
-namespace {
-
-std::string message_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const InvalidArgument& error) {
-        return error.what();
-    }
-    return "no InvalidArgument";
-}
-
-}  // namespace
-
 TEST_CASE("a selection goes to the host's texture as bits, and to its buffers as rows and their count") {
     const Host host(each_profile());
     const auto context = Host::adopt();

@@ -16,6 +16,14 @@ namespace quadmill::test {
 
 enum class Specials { None, Some };
 
+// The engine whose passes touch the most state: it blends.
+inline SortOptions pbsn(Order order, EarlyStop early_stop, std::size_t max_texels = std::size_t{1} << 24) {
+    return {.order = order,
+            .engine = Engine::Pbsn,
+            .threads = 1,
+            .pbsn = {.early_stop = early_stop, .max_texels = max_texels}};
+}
+
 // Numbers, infinities and ties; and with Specials::Some now and then what blending cannot order.
 template <class Float>
 std::vector<Float> sample_keys(Random& random, std::size_t n, Specials specials) {

@@ -1,6 +1,6 @@
 """The command as its users meet it: what it sorts, what it says, and what it leaves behind when it fails.
 
-usage: cli_test.py QUADMILL [unittest arguments]
+usage: command_line_test.py QUADMILL [unittest arguments]
 """
 import array
 import json

@@ -1,0 +1,389 @@
+"""Tests of what `quadmill query` reads: CSV of all shapes, and batches.
+
+usage: query_input_test.py QUADMILL [unittest arguments]
+"""
+import gzip
+import json
+import math
+import os
+import pty
+import random
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import time
+import zlib
+import unittest
+
+from command import QUADMILL, run
+
+from query_command import Query, csv_of
+
+
+class Csv(Query):
+    def types(self, content):
+        """Each column's type, by what it takes."""
+        self.path("t.csv", content)
+        return self.rows("SELECT * FROM t.csv")
+
+    def test_forms(self):
+        wanted = [[1, "x"], [None, 'y "z"'], [3, "u\nv"]]
+        for end in ("\n", "\r\n", "\r"):
+            text = end.join(['a,b', '1,x', ',"y ""z"""', '"3","u\nv"'])
+            for mark in (b"", b"\xef\xbb\xbf"):
+                for tail in ("", end, end * 3):
+                    self.path("f.csv", mark + (text + tail).encode())
+                    self.assertEqual(self.rows("SELECT * FROM f.csv"), wanted)
+                    self.assertEqual(self.rows("SELECT * FROM -", stdin=mark + (text + tail).encode()), wanted)
+        self.path("f.csv", b'\xef\xbb\xbf"a" , "b"\n1,2\n'.replace(b'" , "', b'","'))
+        self.assertEqual(self.answer("SELECT * FROM f.csv")["columns"], ["a", "b"])
+        self.path("f.tsv", b"a\tb\n1\tx,y\n")
+        self.assertEqual(self.rows("SELECT * FROM f.tsv", "--delimiter", "tab"), [[1, "x,y"]])
+        self.assertEqual(self.output("SELECT * FROM f.tsv", "--delimiter", "\\t"), b"a\tb\n1\tx,y\n")
+        self.path("my file.csv", b"a b,\"c,d\"\n1,2\n")
+        self.assertEqual(self.rows("SELECT \"a b\", f.\"c,d\" FROM 'my file.csv' AS f"), [[1, 2]])
+
+    def test_types(self):
+        self.assertEqual(self.types(b"a,b,c,d,e\n1,1.5,x,,007\n-2,2e3,1,,+8\n"),
+                         [[1, 1.5, "x", None, "007"], [-2, 2000, "1", None, "+8"]])
+        self.assertEqual(self.types(b"a\n1\nx\n02\n"), [["1"], ["x"], ["02"]])
+        self.assertEqual(self.types(b"a,b\n 1 , x\n\" 2\",y \n"), [[1, " x"], [2, "y "]])
+        self.assertEqual(self.types(b"a,b,c\n1,\"\",\"\"\n\"\",x,\"\"\n"), [[1, "", ""], [None, "x", ""]])
+        self.assertEqual(self.types(b"a,b\ninf,nan\n-Infinity,1\n"), [["inf", "nan"], ["-inf", 1]])
+        self.assertEqual(self.types(b"a\n0x10\n"), [["0x10"]])
+        for numbers in ([2147483647, -2147483648], [2147483648, 0], [4294967295], [4294967296], [-1, 4294967295],
+                        [9223372036854775807, -9223372036854775808], [0.1, 16777217.0], [0.5, 1e300, 5e-324]):
+            self.assertEqual(self.types(csv_of(["a"], [[n] for n in numbers])), [[n] for n in numbers])
+            self.assertEqual(self.value("SELECT MAX(a) FROM t.csv"), max(numbers))
+        self.assertEqual(self.types(b"a,b,c,d\n-9223372036854775809,01234,-0.5,-01\n1,1234,0,2\n"),
+                         [["-9223372036854775809", "01234", -0.5, "-01"], ["1", "1234", 0, "2"]])
+        self.assertEqual(self.types(b"a\n1e-999\n-1e999\n"), [[0], ["-inf"]])
+
+    def test_exact_comparisons(self):
+        self.path("t.csv", b"f,i\n0.1,9007199254740993\n0.5,9007199254740992\n")
+        self.assertEqual(self.value("SELECT COUNT(*) FROM t.csv WHERE f = 0.1"), 1)
+        self.assertEqual(self.value("SELECT COUNT(*) FROM t.csv WHERE i = 9007199254740993"), 1)
+        self.assertEqual(self.value("SELECT COUNT(*) FROM t.csv WHERE i > 9007199254740992.0"), 1)
+
+    def test_arithmetic_as_it_is_written(self):
+        """Of floats as IEEE 754 has it, of integers exact, whichever the engine."""
+        self.path("f.csv", b"x,y\n0.1,0.2\n0.7,0.1\n")
+        self.path("i.csv", b"a,b\n9007199254740992,1\n9223372036854775807,9223372036854775807\n")
+        floats = ("x + 0.4 = 0.5", "x + y = 0.3", "x + y > 0.3", "x + 0.1 < 0.8", "3 * x = 0.3", "3 * x > 0.3",
+                  "x - 0.1 = 0", "x + 0.4 - 0.4 = x", "1e400 - x > x", "0.5 - x = 0.4", "-x < -0.1", "x * -2 > -1.5",
+                  "(x + y) * 10 = 3", "x - 0.2 - y < 0", "0.1 * 3 = x + 0.2")
+        integers = ("a + b > 9007199254740992", "a + b = 9007199254740993", "a + b = 18446744073709551614",
+                    "a + b < 18446744073709551615", "a + 1 = 9007199254740993", "a + 1 > 9223372036854775807",
+                    "-a < -9223372036854775806", "4 * a - 3 * b > a", "a - b = 0",
+                    "9007199254740993 * a > 9007199254740993 * 9007199254740992", "a < 9223372036854775808",
+                    "a > 9223372036854775809", "a >= 9223372036854775806.0", "a * 1152921504606846976 - b > 0")
+        tables = {"f": (floats, [(0.1, 0.2), (0.7, 0.1)], "xy"),
+                  "i": (integers, [(2**53, 1), (2**63 - 1, 2**63 - 1)], "ab")}
+        for table, (conditions, rows, names) in tables.items():
+            for condition in conditions:
+                # Python computes integers exactly, floats in doubles, and compares the two exactly.
+                code = re.sub(" = ", " == ", condition).replace("1e400", "math.inf")
+                count = sum(eval(code, {"math": math}, dict(zip(names, row))) for row in rows)
+                for engine in ("cpu", "bitmap", "depth"):
+                    with self.subTest(condition, engine=engine):
+                        self.assertEqual(self.value(f"SELECT COUNT(*) FROM {table}.csv WHERE {condition}",
+                                                    "--engine", engine), count)
+        self.refuses(1, "integers in it meet fractions", "SELECT a FROM i.csv WHERE a + b > 0.5")
+        self.path("o.csv", b"f\n9223372036854775808.0\n0.5\n")
+        self.assertEqual(self.value("SELECT COUNT(*) FROM o.csv WHERE f = 9223372036854775809"), 0)
+        self.assertEqual(self.value("SELECT COUNT(*) FROM o.csv WHERE f < 9223372036854775809"), 2)
+
+    def test_a_quoted_number_is_a_number_beside_numbers(self):
+        self.path("q.csv", b"a,b\n9,0.5\n10,1e2\n,\n")
+        for condition, found in (("a > '5'", [[9], [10]]), ("'9.5' > a", [[9]]), ("a IN ('10', ' 7')", [[10]]),
+                                 ("a BETWEEN '9' AND '09'", [[9]]), ("b = '100'", [[10]]), ("NOT a = '9'", [[10]])):
+            self.assertEqual(self.rows(f"SELECT a FROM q.csv WHERE {condition}"), found, condition)
+        self.assertEqual(self.rows("SELECT x.a FROM q.csv AS x JOIN q.csv AS y ON x.a = y.a WHERE y.b < '1'"), [[9]])
+
+    PACKED = b"a,b\n" + b"".join(b"%d,text %d\n" % (i, i % 7) for i in range(30000))
+
+    def packed(self):
+        yield "gz", gzip.compress(self.PACKED)
+        middle = len(self.PACKED) // 2
+        yield "gz of two members", gzip.compress(self.PACKED[:middle]) + gzip.compress(self.PACKED[middle:]) + bytes(512)
+        if shutil.which("zstd"):
+            zstd = lambda data: subprocess.run(["zstd", "-c"], input=data, capture_output=True, check=True).stdout
+            yield "zst", zstd(self.PACKED)
+            yield "zst of two frames", zstd(self.PACKED[:middle]) + zstd(self.PACKED[middle:])
+
+    def test_packed(self):
+        query = "SELECT COUNT(*), SUM(a), MAX(b) FROM "
+        expected = [[30000, sum(range(30000)), "text 6"]]
+        kinds = set()
+        for kind, data in self.packed():
+            with self.subTest(kind):
+                kinds.add(kind)
+                self.path("p.csv", data)
+                self.assertEqual(self.rows(query + "p.csv"), expected)
+                self.assertEqual(self.rows(query + "-", stdin=data), expected)
+                self.assertEqual(self.rows(query + "-", "--batch", "100000", stdin=data), expected)
+                for cut in (len(data) // 2, len(data) // 3, 20):
+                    self.path("cut.csv", data[:cut])
+                    if kind != "zst of two frames":
+                        self.refuses(1, "'cut.csv' was cut off: it ends within the packed data", query + "cut.csv")
+                    result = run("query", query + "-", "--batch", "100000", stdin=data[:len(data) // 3])
+                    self.assertEqual(result.returncode, 1)
+                    self.assertIn(b"standard input was cut off", result.stderr)
+                damaged = bytearray(data)
+                damaged[len(data) // 3] ^= 0x55
+                self.path("damaged.csv", bytes(damaged))
+                self.refuses(1, "'damaged.csv' ", query + "damaged.csv")
+        self.assertIn("gz", kinds)
+        self.path("g.csv", gzip.compress(self.PACKED) + b"garbage")
+        self.refuses(1, "is damaged", query + "g.csv")
+        self.path("g.csv", gzip.compress(gzip.compress(self.PACKED)))
+        self.refuses(1, "it looks like a gzip file; it is packed more than once", query + "g.csv")
+
+    def test_what_is_no_text(self):
+        local = struct.pack("<4s22xHH", b"PK\x03\x04", 19, 0)
+        for content, words in (
+                (local + b"[Content_Types].xml" + bytes(40), "an Excel workbook"), (local + b"x.csv", "a zip archive"),
+                (b"PAR1\x15\x04\x15", "a Parquet file"), (b"SQLite format 3\0\x10", "an SQLite database"),
+                (b"\x89PNG\r\n\x1a\n", "a PNG picture"), (b"\x7fELF\x02\x01", "an ELF program"),
+                (b"\xfd7zXZ\0\0", "an xz file"), (b"BZh91AY&SY", "a bzip2 file"), (b"%PDF-1.7\n", "a PDF file"),
+                ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a mark"), (b"a\0\1\2\n" * 9, "binary data"),
+                ("a,b\n1,2\n".encode("utf-32"), "UTF-32"), (b"x" * 250 + bytes(7) + b"ustar", "a tar archive")):
+            with self.subTest(words):
+                self.path("x.csv", content)
+                self.refuses(1, f"'x.csv' is no text; it looks like {words}", "SELECT * FROM x.csv")
+                self.refuses(1, f"standard input is no text; it looks like {words}", "SELECT * FROM -", "--batch", "5",
+                             stdin=content)
+                self.path("x.csv", gzip.compress(content))
+                self.refuses(1, f"it looks like {words}", "SELECT * FROM x.csv")
+        self.path("l.csv", "a,b\nPAR1,größer\n".encode("latin-1"))
+        self.assertEqual(self.value("SELECT COUNT(*) FROM l.csv"), 1)
+
+    def test_control_characters_do_not_reach_a_terminal(self):
+        content = b"a\x1b[31m,b\n1,x\x1b]0;title\x07\xc2\x9b1m\n"
+        self.path("e.csv", content)
+        main, side = pty.openpty()
+        with subprocess.Popen([QUADMILL, "query", "SELECT * FROM e.csv"], cwd=self.folder, stdout=side) as process:
+            self.assertEqual(process.wait(20), 0)
+        os.close(side)
+        shown = os.read(main, 4096)
+        os.close(main)
+        self.assertEqual(shown, b"a\\x1b[31m,b\r\n1,x\\x1b]0;title\\x07\\x9b1m\r\n")
+        self.assertEqual(self.output("SELECT * FROM e.csv"), content)
+        for query in ("SELECT c FROM e.csv", "SELECT SUM(b) FROM e.csv", "SELECT a\x1b FROM 'e\x1b.csv'",
+                      "SELECT \"a\x1b[31m\", COUNT(*) FROM e.csv"):
+            result = run("query", query, cwd=self.folder)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertNotIn(b"\x1b", result.stderr)
+        result = run("query", "SELECT \"a\x1b[31m\" FROM e.csv", "--profile", cwd=self.folder)
+        self.assertNotIn(b"\x1b", result.stderr)
+
+    def test_many_columns(self):
+        """No work for each two of them: four times the columns take no more than some eight times as long."""
+        def seconds(n):
+            self.path("w.csv", csv_of([f"column {i}" for i in range(n)], [list(range(n)), [0.5] * n]))
+            begin = time.monotonic()
+            out = self.output("SELECT * FROM w.csv")
+            taken = time.monotonic() - begin
+            self.assertEqual(out, self.read(self.path("w.csv")))
+            return taken
+        few = min(seconds(5000) for _ in range(3))
+        self.assertLess(min(seconds(20000) for _ in range(3)), 10 * few + 0.5)
+
+    def test_empty_and_blank(self):
+        self.path("e.csv", b"a,b\n")
+        self.assertEqual(self.rows("SELECT COUNT(*), SUM(a) FROM e.csv"), [[0, None]])
+        self.assertEqual(self.output("SELECT * FROM e.csv"), b"a,b\n")
+        self.path("one.csv", b"a\n1\n\n3\n\n")
+        self.assertEqual(self.rows("SELECT a FROM one.csv"), [[1], [None], [3], [None]])
+        self.assertEqual(self.value("SELECT COUNT(*) FROM one.csv"), 4)
+
+    def test_bad_lines(self):
+        self.refuses_file(1, "must have the names", b"")
+        self.refuses_file(1, "must have the names", b"\n1,2\n")
+        self.refuses_file(3, "'-9007199254740993' is an integer beyond 2^53, which column 'a' would round",
+                          b"a,b\n1,2\n-9007199254740993,3\n0.5,3\n")
+        self.refuses(1, "line 3: '9007199254740993'", "SELECT a FROM -", "--batch", "5",
+                     stdin=b"a\n0.5\n9007199254740993\n")
+        self.refuses_file(3, "has 1 field, and the first line 2", b"a,b\n1,2\n3\n4,5\n")
+        self.refuses_file(5, "has 3 fields, and the first line 2", b"a,b\n1,\"x\ny\nz\"\n4,5,6\n")
+        self.refuses_file(3, "is blank", b"a,b\n1,2\n\n\n4,5\n")
+        self.refuses_file(3, "has a quote inside", b"a,b\n1,2\n3,x\"y\"\n4,5\n")
+        self.refuses_file(3, "has a quote inside", b"a,b\n1,2\n3,\"x\"y\n4,5\n")
+        self.refuses_file(4, "has a quote that is not closed", b"a,b\r\n1,2\r\n5,6\r\n3,\"x\r\ny\r\nz")
+        self.refuses_file(1, "begins as UTF-16", "a,b\n1,2\n".encode("utf-16"))
+        self.refuses(1, "standard input, line 3: has 1 field", "SELECT * FROM -", stdin=b"a,b\n1,2\n3\n")
+
+    def test_texts_that_look_like_numbers(self):
+        self.path("z.csv", b"zip,n,none\n01234,1,\n1234,2,\n")
+        self.assertEqual(self.output("SELECT zip FROM z.csv WHERE zip = '01234'"), b"zip\n01234\n")
+        self.path("y.csv", b"k,zip,none\n1.0,1234,\n1,5678,\n")
+        self.assertEqual(self.rows("SELECT k FROM y.csv WHERE k IN ('1.0') OR zip BETWEEN '1' AND '3'"), [[1], [1]])
+        for condition in ("none = 'x' OR none = zip", "none = n", "none < 1"):
+            self.assertEqual(self.value(f"SELECT COUNT(*) FROM z.csv WHERE {condition}"), 0)
+        for on in ("z.none = y.zip", "y.zip = z.none", "z.none = y.none AND", "z.zip = y.none"):
+            query = f"SELECT n FROM z.csv JOIN y.csv ON {on}".replace(" AND", " WHERE z.none = z.zip")
+            self.assertEqual(self.rows(query), [], on)
+
+    def test_names_of_columns(self):
+        self.path("n.csv", b"a,,a,Size\n1,2,3,4\n")
+        self.assertEqual(self.output("SELECT * FROM n.csv"), b"a,column2,a,Size\n1,2,3,4\n")
+        self.assertEqual(self.output("SELECT column2, N.SIZE FROM n.csv WHERE size = 4"), b"column2,n.Size\n2,4\n")
+        self.refuses(2, "A may be n.a (column 1) or n.a (column 3); give one another name in the first line",
+                     "SELECT SUM(A) FROM n.csv")
+
+    def test_delimiters_in_numbers(self):
+        self.path("d.csv", b"a;b\n-1;0.5\n")
+        for delimiter in "-.":
+            out = self.output("SELECT a, b FROM -", "--delimiter", delimiter,
+                              stdin=f'a{delimiter}b\n"-1"{delimiter}"0.5"\n'.encode())
+            self.assertEqual(self.rows("SELECT * FROM -", "--delimiter", delimiter, stdin=out), [[-1, 0.5]])
+
+    def test_parts(self):
+        """Files large enough to be read in parts: types, texts found late, line numbers, quotes across the cuts."""
+        chance = random.Random(3)
+        rows = [[i, f"line {i}\n\"quoted\", with more to say of it" if chance.random() < 0.3 else "plain text", i / 4]
+                for i in range(600000)]
+        content = csv_of(["i", "t", "f"], rows)
+        self.assertGreater(len(content), 2 << 23)
+        self.path("big.csv", content)
+        self.assertEqual(self.rows("SELECT COUNT(*), SUM(i), SUM(f), MAX(t) FROM big.csv"),
+                         [[len(rows), sum(r[0] for r in rows), sum(r[2] for r in rows), max(r[1] for r in rows)]])
+        self.assertEqual(self.value("SELECT COUNT(*) FROM big.csv WHERE t = 'plain text'"),
+                         sum(r[1] == "plain text" for r in rows))
+        lines = content.count(b"\n")
+        self.path("big.csv", content + b"late,x,1\n")
+        self.assertEqual(self.rows("SELECT MIN(i), MAX(i) FROM big.csv"), [["0", "late"]])
+        for line, words in ((b"1,2\n", "has 2 fields"), (b"1,x\"y,2\n", "has a quote inside"),
+                            (b"1,\"y,2\n", "has a quote that is not closed"), (b"\n1,2,3\n", "is blank")):
+            self.path("big.csv", content + line)
+            self.refuses(1, f"big.csv, line {lines + 1}: {words}", "SELECT COUNT(*) FROM big.csv")
+
+    def test_random_texts_come_back(self):
+        chance = random.Random(11)
+        for _ in range(30):
+            texts = [None, "", "x", "\n", "\r\n", '"', ",", " ", "a b", " c", "d ", "é", "'"]
+            rows = [[chance.choice(texts) for _ in range(3)] for _ in range(50)]
+            rows[0] = ["q"] * 3
+            content = csv_of(["a", "b", "c"], rows)
+            self.path("r.csv", content)
+            self.assertEqual(self.rows("SELECT * FROM r.csv"), rows)
+            self.assertEqual(self.output("SELECT * FROM r.csv"), content)
+
+
+class Batches(Query):
+    def start(self, *args):
+        process = subprocess.Popen([QUADMILL, "query", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, bufsize=0, cwd=self.folder)
+        self.addCleanup(process.wait)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            self.addCleanup(pipe.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def next_line(self, process):
+        self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")
+        return process.stdout.readline()
+
+    def batches(self, query, n, stdin):
+        result = run("query", query, "--batch", str(n), "--json", stdin=stdin, cwd=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        return [json.loads(line)["rows"] for line in result.stdout.splitlines()]
+
+    def test_answers_per_batch(self):
+        rows = [[i, i * i / 2] for i in range(10)]
+        content = csv_of(["a", "b"], rows)
+        query = "SELECT COUNT(*), SUM(a), MAX(b) FROM -"
+        of = lambda part: [[len(part), sum(r[0] for r in part), max(r[1] for r in part)]]
+        for n in (1, 3, 5, 10, 11):
+            self.assertEqual(self.batches(query, n, content), [of(rows[i:i + n]) for i in range(0, 10, n)])
+        self.assertEqual(self.batches(query, 4, b"a,b\n"), [[[0, None, None]]])
+        many = csv_of(["a"], [[i] for i in range(50000)])
+        self.assertEqual(self.batches("SELECT MAX(a) FROM -", 7000, many),
+                         [[[min(i + 7000, 50000) - 1]] for i in range(0, 50000, 7000)])
+
+    def test_as_they_come(self):
+        process = self.start("SELECT COUNT(*), SUM(a) FROM -", "--batch", "2", "--json")
+        process.stdin.write(b"a,b\n1,x\n2,")
+        self.assertFalse(select.select([process.stdout], [], [], 0.3)[0])
+        process.stdin.write(b"y\n")
+        self.assertEqual(json.loads(self.next_line(process))["rows"], [[2, 3]])
+        process.stdin.write(b"5,z\n6,z\n7,z\n")
+        self.assertEqual(json.loads(self.next_line(process))["rows"], [[2, 11]])
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(json.loads(self.next_line(process))["rows"], [[1, 7]])
+        self.assertEqual(process.wait(20), 130)
+
+    def test_interrupted_within_a_row(self):
+        for query, text, answer in (("SELECT a FROM -", b"a,b\n1,", b"a\n"),
+                                    ("SELECT a FROM -", b"a,b\n5,6\n1,", b"a\n5\n"),
+                                    ("SELECT COUNT(*), SUM(a) FROM -", b"a,b\n5,6\n1,", b"COUNT(*),SUM(a)\n1,5\n"),
+                                    ("SELECT * FROM -", b"a,b,c\nx,1.5,y\nz,2,", b"a,b,c\nx,1.5,y\n"),
+                                    ("SELECT * FROM -", b"a,b\n5,6\n\"1\n2\",\"3", b"a,b\n5,6\n"),
+                                    ("SELECT * FROM -", b"a,b\n,\n,", b"a,b\n,\n"),
+                                    ("SELECT a FROM -", b"a,b", b"")):
+            with self.subTest(query, text=text):
+                process = self.start(query, "--batch", "100")
+                process.stdin.write(text)
+                time.sleep(0.3)  # for it to read that
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(20), 130)
+                self.assertEqual((process.stdout.read(), process.stderr.read()), (answer, b""))
+
+    def test_packed_streams(self):
+        pack = zlib.compressobj(wbits=31)
+        process = self.start("SELECT SUM(a) FROM -", "--batch", "2", "--json")
+        for part, total in ((b"a\n1\n2\n", 3), (b"3\n4\n", 7)):
+            process.stdin.write(pack.compress(part) + pack.flush(zlib.Z_SYNC_FLUSH))
+            self.assertEqual(json.loads(self.next_line(process))["rows"], [[total]])
+        process.stdin.write(pack.compress(b"5\n") + pack.flush())
+        process.stdin.close()
+        self.assertEqual(json.loads(self.next_line(process))["rows"], [[5]])
+        self.assertEqual(process.wait(20), 0)
+
+    def test_types_of_the_first_batch(self):
+        query = "SELECT COUNT(a), SUM(a) FROM -"
+        self.assertEqual(self.batches(query, 2, b"a\n1\n2\n3000000000\n4\n"), [[[2, 3]], [[2, 3000000004]]])
+        self.assertEqual(self.batches(query, 2, b"a,b\n,1\n,2\n1.5,3\n2,4\n"), [[[0, None]], [[2, 3.5]]])
+        self.assertEqual(self.batches("SELECT MAX(t) FROM -", 1, b"t\nx\n7\n"), [[["x"]], [["7"]]])
+        result = run("query", query, "--batch", "1", stdin=b"a\n1\n2\n")
+        self.assertEqual(result.stdout, b"COUNT(a),SUM(a)\n1,1\n1,2\n")
+        self.assertEqual(self.batches(query, 2, b"a,b\n1,1\n2,1\n3,1\n2.5,1\n7,1\n"),
+                         [[[2, 3]], [[2, 5.5]], [[1, 7]]])
+        result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n9007199254740993,1\n2.5,1\n")
+        self.assertEqual((result.returncode, result.stdout), (1, b"COUNT(a),SUM(a)\n2,3\n"))
+        self.assertIn(b"standard input, line 4: '9007199254740993' is an integer beyond 2^53", result.stderr)
+        result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3,1\nx,1\n")
+        self.assertEqual((result.returncode, result.stdout), (1, b"COUNT(a),SUM(a)\n2,3\n"))
+        self.assertIn(b"standard input, line 5: 'x' is not an integer, which the values of column 'a' have been",
+                      result.stderr)
+        result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3\n")
+        self.assertEqual(result.stdout, b"COUNT(a),SUM(a)\n2,3\n")
+        self.assertIn(b"standard input, line 4: has 1 field", result.stderr)
+
+    def test_join_with_a_file(self):
+        self.path("names.csv", b"k,name\n1,one\n2,two\n")
+        for source in ("- AS s JOIN names.csv ON s.k = names.k", "names.csv JOIN - AS s ON s.k = names.k"):
+            self.assertEqual(self.batches(f"SELECT name, v FROM {source}", 2, b"k,v\n1,10\n2,20\n2,30\n3,40\n"),
+                             [[["one", 10], ["two", 20]], [["two", 30]]])
+
+    def test_a_column_without_a_value_yet(self):
+        self.assertEqual(self.batches("SELECT COUNT(*) FROM - WHERE t = 'x' OR t = u", 1, b"t,u\n,y\nx,y\nz,z\n"),
+                         [[[0]], [[1]], [[1]]])
+        self.path("names.csv", b"k,none\none,\n")
+        self.assertEqual(self.batches("SELECT v FROM - AS s JOIN names.csv AS n ON s.k = n.k WHERE v = none OR v = 'x'",
+                                      1, b"k,v\n,\none,x\n"), [[], [["x"]]])
+
+    def test_closed_pipe(self):
+        self.path("x.csv", csv_of(["a"], [[i] for i in range(200000)]))
+        process = self.start("SELECT a FROM x.csv")
+        process.stdin.close()
+        self.assertEqual(self.next_line(process), b"a\n")
+        process.stdout.close()
+        self.assertEqual(process.wait(20), -signal.SIGPIPE)
+
+
+if __name__ == "__main__":
+    unittest.main()

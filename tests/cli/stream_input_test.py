@@ -1,0 +1,519 @@
+"""Tests of what the streams' verbs read: pipes, text, compressed files, and what is wrong with any.
+
+usage: stream_input_test.py QUADMILL [unittest arguments]
+"""
+import bz2
+import contextlib
+import gzip
+import json
+import lzma
+import math
+import os
+import pty
+import random
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+from command import QUADMILL, floats, run
+
+from stream_command import CODES, Stream, lines, raw
+
+
+class Reading(Stream):
+    def test_answers_come_before_the_pipe_is_closed(self):
+        process = self.start("quantiles", "--text", "--every", "2", "--phi", "1", "--json")
+        for i in range(3):
+            process.stdin.write(b"%d\n%d" % (10 * i, 10 * i + 5))
+            process.stdin.flush()
+            time.sleep(0.05)
+            self.assertEqual(select.select([process.stdout], [], [], 0)[0], [], "half a line counted")
+            process.stdin.write(b"1\n")
+            process.stdin.flush()
+            answer = json.loads(self.next_line(process))
+            self.assertEqual((answer["n"], answer["quantiles"][0]["value"]), (2 * i + 2, 100 * i + 51))
+        process.stdin.write(b"1000")  # the last line needs no end
+        process.stdin.close()
+        self.assertEqual(json.loads(self.next_line(process))["n"], 7)
+        self.assertEqual(process.wait(), 0)
+
+    def test_raw_values_in_pieces(self):
+        process = self.start("quantiles", "--every", "3", "--phi", "1", "--json")
+        data = floats(range(7))
+        for i in range(0, len(data), 5):
+            process.stdin.write(data[i:i + 5])
+            process.stdin.flush()
+            time.sleep(0.01)
+        self.assertEqual([json.loads(self.next_line(process))["n"] for _ in range(2)], [3, 6])
+        process.stdin.close()
+        self.assertEqual([json.loads(line)["n"] for line in process.stdout], [7])
+
+    def test_every(self):
+        values = list(range(1, 101))
+        for every, expected in ((30, [30, 60, 90, 100]), (50, [50, 100]), (1000, [100]), (1, values)):
+            for stdin, form in ((floats(values), []), (lines(values), ["--text"])):
+                found = self.answers("quantiles", "--every", str(every), "--phi", "0.5,1", *form, stdin=stdin)
+                self.assertEqual([answer["n"] for answer in found], expected)
+                for answer in found:
+                    self.check_quantiles(answer, values[:answer["n"]], 0.001)
+        table = run("quantiles", "--every", "1", "--engine", "cpu", stdin=floats([1, 2])).stdout.decode()
+        self.assertEqual(len([line for line in table.splitlines() if line.startswith("n ")]), 2)
+        self.assertEqual([a["n"] for a in self.answers("quantiles", "--every", "2", stdin=floats([1, math.nan, 2]))],
+                         [1, 2])
+        answers = self.answers("frequent", "--support", "0.5", "--sliding", "10", "--every", "10", "--type", "u32",
+                               stdin=raw([i // 10 for i in range(35)], "u32"))
+        self.assertEqual([a["items"][0]["value"] for a in answers[:3]], [0, 1, 2])
+
+    def test_bad_lines(self):
+        for bad in (b"x\n2\n", b"\n1\n", b"1 2\n", b"1,5\n"):
+            self.fails(1, f"standard input, line 1:", "quantiles", "--text", stdin=bad)
+        self.fails(1, "out of the type's range", "frequent", "--support", "0.1", "--text", "--type", "f32",
+                   stdin=b"1e99\n")
+        self.fails(1, "out of the type's range", "frequent", "--support", "0.1", "--text", stdin=b"1e999\n")
+        self.fails(1, "not an integer", "quantiles", "--text", "--type", "i64", stdin=b"1.5\n")
+        self.fails(1, "too long", "quantiles", "--text", stdin=b"0" * (1 << 21))
+        result = run("quantiles", "--text", "--every", "1", "--json", "--engine", "cpu", stdin=b"1\n2\nx\n")
+        self.assertEqual((result.returncode, len(result.stdout.splitlines())), (3, 2))
+
+    def broken(self, words, n, *args, stdin=b""):
+        """What could be read is answered, and saved, and the status is one of its own."""
+        saved = self.path("saved.broken")
+        result = run(*args, "--json", "--engine", "cpu", "--save", saved, stdin=stdin)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn(words, result.stderr.decode())
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertEqual([json.loads(line)["n"] for line in result.stdout.splitlines()], [n])
+        options = ["--agg", "max"] if args[0] == "corrsum" else []
+        self.assertEqual(json.loads(run("merge", saved, "--json", *options).stdout)["n"], n)
+        os.unlink(saved)
+        self.assertEqual([name for name in os.listdir(self.folder) if "saved" in name], [])
+
+    def test_what_came_before_a_bad_line_is_answered_and_saved(self):
+        for bad, line, n in ((b"1\n2\nthree\n4\n", 3, 2), (b"1\n\n2\n", 2, 1), (b"1\n2\n 3 4\n", 3, 2)):
+            self.broken(f"standard input, line {line}:", n, "quantiles", "--text", stdin=bad)
+        self.broken("line 300001", 300000, "quantiles", "--text", stdin=b"12345\n" * 300000 + b"x\n")
+        self.broken("line 2", 1, "quantiles", "--text", "--sliding", "10", stdin=b"1\nx\n")
+        self.broken("line 2", 1, "frequent", "--text", "--support", "0.5", stdin=b"1\nx\n")
+        self.broken("line 2", 1, "hhh", "--text", "--support", "0.5", "--hierarchy", "8", stdin=b"1\nx\n")
+        self.broken("line 2", 1, "corrsum", "--text", "--agg", "max", stdin=b"1,2\n1,x\n")
+        self.broken("too long", 1, "quantiles", "--text", stdin=b"1\n" + b"0" * (1 << 22))
+        path = self.path("numbers", b"1\nx\n")
+        self.broken(f"{path}, line 2", 1, "quantiles", path, "--text")
+
+    def test_bytes_that_are_left(self):
+        self.broken("3 of the 4 bytes of a f32 value", 2, "quantiles", stdin=b"12345678901")
+        self.broken("--text", 2, "quantiles", stdin=b"12345678901")
+        self.broken("1 of the 8 bytes", 1, "quantiles", "--type", "i64", stdin=b"123456789")
+        self.fails(1, "1 of the 8 bytes", "quantiles", "--type", "i64", stdin=b"1")
+
+    def test_bad_files(self):
+        self.fails(1, "No such file", "quantiles", self.path("none"))
+        self.fails(1, "directory", "quantiles", self.folder)
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([QUADMILL, "quantiles"], input=floats([1]), stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"No space left", result.stderr)
+
+    SIGNALS = ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129))
+
+    def test_signals_answer_and_save(self):
+        for number, status in self.SIGNALS:
+            saved = self.path(f"saved.{number}")
+            process = self.start("quantiles", "--text", "--json", "--phi", "1", "--save", saved, "--every", "2")
+            process.stdin.write(b"1\n2\n3\n99")
+            process.stdin.flush()
+            self.next_line(process)
+            process.send_signal(number)
+            self.assertEqual(json.loads(self.next_line(process))["n"], 3)
+            self.assertEqual(process.wait(), status)
+            self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual(json.loads(run("merge", saved, "--json").stdout)["n"], 3)
+
+    def stopped(self, save, *args):
+        process = self.start("quantiles", "--text", "--every", "1", "--json", "--save", save, *args)
+        process.stdin.write(b"7\n")
+        process.stdin.flush()
+        self.next_line(process)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 143)
+        return process.stderr.read().decode()
+
+    def test_a_picture_of_a_part_does_not_replace_the_whole(self):
+        picture = self.path("picture.png", b"of before")
+        process = subprocess.Popen([QUADMILL, "show", "quantiles", "--text", "-o", picture], stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdin.write(b"7\n" * 2**21)  # more than any pipe holds: so it is being read
+        process.stdin.flush()
+        process.send_signal(signal.SIGTERM)
+        self.assertIn(f"'{picture}.partial'".encode(), process.communicate(timeout=20)[1])
+        self.assertEqual(process.returncode, 143)
+        self.assertEqual(self.read(picture), b"of before")
+        self.assertTrue(self.read(picture + ".partial").startswith(b"\x89PNG"))
+
+    def test_a_part_does_not_replace_the_whole(self):
+        n_of = lambda path: json.loads(run("merge", path, "--json").stdout)["n"]
+        saved = self.path("saved")
+        whole = lambda: self.assertEqual(run("quantiles", "--text", "--save", saved, stdin=b"1\n2\n3\n").returncode, 0)
+        whole()
+        old = self.read(saved)
+        for _ in range(2):  # and again, when there is a partial one
+            self.assertIn(f"'{saved}.partial'", self.stopped(saved))
+            self.assertEqual((self.read(saved), n_of(saved + ".partial")), (old, 1))
+        os.unlink(saved + ".partial")
+        result = run("quantiles", "--text", "--save", saved, stdin=b"1\nx\n")
+        self.assertEqual((result.returncode, self.read(saved), n_of(saved + ".partial")), (3, old, 1))
+        os.unlink(saved + ".partial")
+        self.assertEqual(self.stopped(saved, "--save-partial"), "")
+        self.assertEqual((n_of(saved), os.listdir(self.folder)), (1, ["saved"]))
+        whole()
+        self.assertEqual(self.read(saved), old)
+        self.stopped(self.path("empty", b""))
+        self.assertEqual(n_of(self.path("empty")), 1)
+        self.fails(2, "--save", "quantiles", "--save-partial")
+
+    def test_a_signal_ends_the_wait_for_who_writes_a_named_pipe(self):
+        os.mkfifo(self.path("pipe"))
+        for number, _ in self.SIGNALS:
+            process = self.start("quantiles", self.path("pipe"))
+            time.sleep(0.2)
+            process.send_signal(number)
+            self.assertEqual(process.wait(10), -number)
+
+    def test_signals_while_nobody_takes_the_answers(self):
+        numbers = self.path("numbers", b"1\n" * 100000)
+        process = self.start("quantiles", numbers, "--text", "--every", "1", "--json")
+        time.sleep(0.5)  # the pipe is full
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(10), -signal.SIGTERM)
+
+    def test_interrupt_of_a_busy_stream(self):
+        for every in ("10000000", "1"):
+            with open("/dev/zero", "rb") as zeros:
+                process = subprocess.Popen([QUADMILL, "quantiles", "--engine", "cpu", "--json", "--every", every],
+                                           stdin=zeros, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                first = json.loads(process.stdout.readline())
+                process.send_signal(signal.SIGINT)
+                with process, process.stdout, process.stderr:
+                    rest = process.stdout.readlines()
+                    self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual((process.returncode, first["n"]), (130, int(every)))
+            for line in rest[-1:]:
+                self.assertGreater(json.loads(line)["n"], int(every))
+
+    def test_signals_that_are_ignored(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start("quantiles", "--text", "--every", "1", "--json",
+                                 preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+            process.stdin.write(b"1\n")
+            process.stdin.flush()
+            self.next_line(process)
+            process.send_signal(number)
+            process.stdin.write(b"2\n")
+            process.stdin.close()
+            self.assertEqual(json.loads(self.next_line(process))["n"], 2)
+            self.assertEqual(process.wait(), 0)
+
+    def test_a_reader_that_goes_away(self):
+        process = self.start("quantiles", "--text", "--every", "1", "--json", "--save", self.path("saved"))
+        process.stdin.write(b"1\n")
+        process.stdin.flush()
+        self.next_line(process)
+        process.stdout.close()
+        process.stdin.write(b"2\n")
+        process.stdin.flush()
+        self.assertEqual(process.wait(), -signal.SIGPIPE)
+        self.assertEqual(process.stderr.read(), b"")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_progress_on_a_terminal_only(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([QUADMILL, "quantiles", "--text", "--json", "--engine", "cpu"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=slave)
+        os.close(slave)
+        for value in (b"1\n", b"2\n"):
+            time.sleep(0.3)
+            process.stdin.write(value)
+            process.stdin.flush()
+        time.sleep(0.1)
+        out = process.communicate()[0]
+        shown = ""
+        with contextlib.suppress(OSError):  # the terminal's end
+            while part := os.read(master, 10000):
+                shown += part.decode()
+        os.close(master)
+        self.assertIn("1 values", shown)
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)
+        self.assertEqual(json.loads(out)["n"], 2)
+
+
+class Text(Stream):
+    def value(self, word, *args):
+        return self.answer("quantiles", "--text", "--phi", "0", *args, stdin=word + b"\n")["quantiles"][0]["value"]
+
+    def test_small_streams_are_answered_exactly(self):
+        answer = self.answer("quantiles", "--text", "--phi", "0.5", "--eps", "0.1", stdin=lines(range(1, 1001)))
+        self.assertEqual(answer["quantiles"], [{"phi": 0.5, "value": 500, "rank_lower": 500, "rank_upper": 500}])
+
+    def test_correlated_sums_do_not_round(self):
+        cases = ((["--agg", "min", "--type", "i64"], ((1700000000000000001, 1), (1700000000000000002, 10)), 1),
+                 (["--agg", "avg"], ((1e308, 1), (1e308, 2), (-1e308, 4), (-1e308, 8)), 12),
+                 (["--agg", "max"], tuple(enumerate((1e308, 1e308, -1e308, -1e308))), 0),
+                 (["--agg", "max"], tuple(enumerate((1e16, 1, 1, 1, 1, -1e16))), 4))
+        for options, pairs, total in cases:
+            text = "".join(f"{x},{y}\n" for x, y in pairs).encode()
+            answer = self.answer("corrsum", "--text", *options, stdin=text)
+            self.assertEqual((answer["lower"], answer["sum"], answer["upper"]), (total, total, total))
+
+    def test_saved_summaries_are_small(self):
+        chance = random.Random(5)
+        values = raw([chance.getrandbits(32) for _ in range(300_000)], "u32")
+        for eps, most in (("1e-2", 10_000), ("1e-3", 40_000)):
+            saved = self.path("saved")
+            self.answer("quantiles", "--type", "u32", "--eps", eps, "--save", saved, stdin=values)
+            self.assertLess(os.path.getsize(saved), most)
+
+    def test_text_is_not_rounded_silently(self):
+        for verb in (["frequent", "--support", "0.1"], ["frequent", "--support", "0.1", "--sliding", "9"]):
+            for values in ([16777216, 16777217], [1700000000, 1700000001], [2**53, 2**53 - 1], [0.1, 0.10000000001]):
+                answer = self.answer(*verb, "--text", stdin=lines(values))
+                self.assertEqual(sorted(item["value"] for item in answer["items"]), sorted(values))
+        self.assertEqual(self.value(b"16777217"), 16777217)
+        self.assertEqual(self.value(b"16777217", "--type", "f32"), 16777216)
+        self.assertEqual(run("sort", "--text", stdin=b"16777217\n16777216\n0.1\n").stdout, b"0.1\n16777216\n16777217\n")
+        self.assertEqual(run("sort", "--text", "--type", "f32", stdin=b"16777217\n").stdout, b"16777216\n")
+        picture = ("show", "quantiles", "--text", "-o", "-")
+        self.assertNotEqual(run(*picture, stdin=b"16777217\n16777219\n").stdout,
+                            run(*picture, "--type", "f32", stdin=b"16777217\n16777219\n").stdout)
+
+    def test_integers_that_do_not_fit_are_refused(self):
+        for word in (b"9007199254740993", b"-9007199254740993", b"+18446744073709551615", b"1" * 25, b"0009007199254740993"):
+            for verb in (["quantiles"], ["frequent", "--support", "1"], ["sort"], ["show", "quantiles", "-o", "-"]):
+                text = self.fails(1, "integer that f64 would round", *verb, "--text", stdin=word + b"\n")
+                self.assertIn("--type i64", text)
+            self.assertEqual(self.value(word, "--type", "f64"), float(word))
+        for word in (b"9007199254740992", b"9007199254740994", b"-18446744073709551616", b"1" + b"0" * 22, b"007"):
+            self.assertEqual(self.value(word), float(word))
+        for word in (b"9007199254740993.0", b"9007199254740993e0", b"1e23"):
+            self.assertEqual(self.value(word), float(word))
+        self.assertEqual(self.value(b"9007199254740993", "--type", "i64"), 9007199254740993)
+
+    def test_what_is_too_near_to_zero_is_zero(self):
+        for word in (b"1e-400", b"-1e-400", b"0.1e-99999999999999999999", b"+1e-400", b"0." + b"0" * 400 + b"1"):
+            for kind in ("f16", "f32", "f64"):
+                self.assertEqual(self.value(word, "--type", kind), 0)
+                result = run("sort", "--text", "--type", kind, stdin=word + b"\n")
+                self.assertEqual(result.stdout, b"-0\n" if word.startswith(b"-") else b"0\n")
+            answer = self.answer("corrsum", "--agg", "max", "--text", stdin=word + b"," + word)
+            self.assertEqual((answer["threshold"], answer["sum"]), (0, 0))
+        self.assertEqual(self.value(b"1e-50", "--type", "f32"), 0)
+        self.assertEqual(self.value(b"5e-324"), 5e-324)
+        for word in (b"1e400", b"-1e400", b"1e99999999999999999999"):
+            self.fails(1, "range", "quantiles", "--text", stdin=word)
+        answer = self.answer("corrsum", "--agg", "max", "--scale", "1e-400", "--text", stdin=b"1,1\n0,2\n")
+        self.assertEqual((answer["threshold"], answer["sum"]), (0, 2))
+
+    def test_skip_bad(self):
+        text = b"x\n1\n\n\n2 2\n2\n1e999\n" + b"9" * (3 << 20) + b"\n3\n" + b"9" * (2 << 20) + b"\n\n"
+        for extra, stdin in (([], text), (["--every", "1"], text)):
+            result = run("quantiles", "--text", "--skip-bad", "--json", "--phi", "0,1", *extra, "--engine", "cpu", stdin=stdin)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            answer = json.loads(result.stdout.splitlines()[-1])
+            self.assertEqual((answer["n"], answer["skipped"], answer["quantiles"][1]["value"]), (3, 7, 3))
+            self.assertEqual(result.stderr, b"quadmill: 7 lines were skipped, the first: standard input, line 1: 'x' is not a "
+                                            b"number\n")
+        self.assertIn(b"lines that were skipped: 1\n", run("quantiles", "--text", "--skip-bad", stdin=b"1\nx\n").stdout)
+        self.assertEqual(self.answer("quantiles", "--text", "--skip-bad", stdin=b"1\n\n")["skipped"], 0)
+        result = run("sort", "--text", "--skip-bad", stdin=b"3\n\nx\n1\n")
+        self.assertEqual((result.returncode, result.stdout), (0, b"1\n3\n"))
+        self.assertIn(b"2 lines were skipped", result.stderr)
+        for verb in (["frequent", "--support", "0.1"], ["hhh", "--support", "0.1", "--hierarchy", "8"]):
+            result = run(*verb, "--text", "--skip-bad", "--json", stdin=b"3\nx\n1\n")
+            self.assertEqual((result.returncode, json.loads(result.stdout)["n"]), (0, 2))
+        result = run("corrsum", "--agg", "max", "--text", "--skip-bad", "--json", stdin=b"3,1\nx,1\n1,inf\n")
+        self.assertEqual((json.loads(result.stdout)["n"], json.loads(result.stdout)["skipped"]), (1, 2))
+        self.fails(2, "--text", "quantiles", "--skip-bad")
+
+    def test_header(self):
+        text = b"value\n[ms]\n\n1\n2\n"
+        self.assertEqual(self.answer("quantiles", "--text", "--header", "3", stdin=text)["n"], 2)
+        self.fails(1, "line 2", "quantiles", "--text", "--header", "1", stdin=text)
+        self.fails(1, "line 1", "quantiles", "--text", "--header", "0", stdin=text)
+        self.assertEqual(self.answer("quantiles", "--text", "--header", "9", stdin=text)["n"], 0)
+        self.assertEqual(self.answer("quantiles", "--text", "--header", "1", stdin=b"9" * (3 << 20) + b"\n4\n")["n"], 1)
+        self.assertEqual(run("sort", "--text", "--header", "1", stdin=b"7\n2\n1\n").stdout, b"1\n2\n")
+        self.assertEqual(self.answer("corrsum", "--agg", "max", "--text", "--header", "1", stdin=b"x,y\n1,2\n")["sum"], 2)
+        self.assertEqual(self.answer("quantiles", "--text", stdin=b"\xef\xbb\xbf1\n2\n")["n"], 2)
+        self.fails(2, "--text", "quantiles", "--header", "1")
+        self.fails(2, "--header", "quantiles", "--text", "--header", "-1")
+
+    def test_errors_show_no_control_characters(self):
+        for word, shown in ((b"1\x002", r"'1\x002'"), (b"\x1b[31m1", r"'\x1b[31m1'"), (b"\xc2\x9b1", r"'\xc2\x9b1'"),
+                            (b"\xff1", r"'\xff1'"), ("zwölf".encode(), "'zwölf'"), (b"\xe2\x82", r"'\xe2\x82'"),
+                            ("€".encode() * 14, "'" + "€" * 14 + "'"), ("€".encode() * 15, "'" + "€" * 14 + "...'")):
+            for verb in ("quantiles", "sort"):
+                self.fails(1, f"line 1: {shown} is not a number", verb, "--text", stdin=word + b"\n")
+
+
+class Looks(Stream):
+    """Raw values are not read from what is plainly something else."""
+    VERBS = (["quantiles"], ["quantiles", "--sliding", "10"], ["frequent", "--support", "0.1"], ["sort"],
+             ["hhh", "--support", "0.1", "--hierarchy", "8"], ["corrsum", "--agg", "min"], ["show", "quantiles", "-o", "-"])
+    TEXTS = (b"1\n2\n", b"1,2\n3,4\r\n", lines(range(100000)), "ä\n".encode() * 10, b"12345678\n" * 3)
+    FORMATS = {"gzip": gzip.compress(lines(range(1000))), "zstd": b"\x28\xb5\x2f\xfd" + bytes(100),
+               "bzip2": bz2.compress(b"1\n"), "xz": lzma.compress(b"1\n"), "zip": b"PK\x03\x04" + bytes(100),
+               "NumPy": b"\x93NUMPY\x01\x00" + bytes(120), "Parquet": b"PAR1\x15" + bytes(100)}
+
+    def test_text_without_text(self):
+        for verb in self.VERBS:
+            for text in self.TEXTS:
+                self.assertIn("--text", self.fails(1, "standard input looks like text", *verb, stdin=text))
+            self.fails(1, "'" + self.path("text"), *verb, self.path("text", b"1\n2\n"))
+
+    def test_packed_files(self):
+        for verb in self.VERBS:
+            for name, content in self.FORMATS.items():
+                for form in ([], ["--text"]):
+                    self.fails(1, f" {name} ", *verb, *form, stdin=content)
+        self.assertEqual(run("quantiles", "--save", self.path("saved"), stdin=floats([1])).returncode, 0)
+        for form in ([], ["--text"]):
+            self.fails(1, "quadmill merge", "quantiles", *form, self.path("saved"))
+
+    def test_raw_takes_all(self):
+        for content in [text[:len(text) // 4 * 4] for text in self.TEXTS] + [self.FORMATS["gzip"][:400]]:
+            self.assertEqual(self.answer("quantiles", "--raw", "--type", "u32", stdin=content)["n"], len(content) // 4)
+            self.assertEqual(len(run("sort", "--raw", "--type", "u32", stdin=content).stdout), len(content))
+        self.fails(2, "--raw", "quantiles", "--raw", "--text")
+
+    def test_values_are_no_text(self):
+        chance = random.Random(11)
+        for name in CODES:
+            for n in (1, 2, 5, 100):
+                values = [chance.randrange(2048) for _ in range(n)]
+                self.assertEqual(self.answer("quantiles", "--type", name, stdin=raw(values, name))["n"], n)
+        for _ in range(20):
+            self.assertEqual(self.answer("quantiles", stdin=floats([chance.gauss(0, 1e3) for _ in range(50)]))["n"], 50)
+
+    def test_pieces_of_text_are_refused_when_they_are_enough(self):
+        process = self.start("quantiles", "--every", "1")
+        for i in range(20):
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(b"%d\n" % (1000 + i))
+                process.stdin.flush()
+            time.sleep(0.01)
+        self.assertEqual(process.wait(10), 1)
+        self.assertIn(b"looks like text", process.stderr.read())
+
+
+class ClosedFiles(Stream):
+    def closed(self, redirection, *args, stdin=b""):
+        return subprocess.run(["bash", "-c", f'"$@" {redirection}', "bash", QUADMILL, *args], input=stdin,
+                              capture_output=True, timeout=60)
+
+    def test_closed_input(self):
+        for verb in Looks.VERBS + (["merge", "-"], ["query", "SELECT COUNT(*) FROM -"],
+                                   ["query", "SELECT COUNT(*) FROM -", "--batch", "3"]):
+            for form in ([], ["--text"]) if verb[0] not in ("merge", "query") else ([],):
+                result = self.closed("<&-", *verb, *form)
+                self.assertEqual((result.returncode, result.stdout), (1, b""), (verb, result.stderr))
+                self.assertIn(b"standard input: it is closed", result.stderr)
+
+    def test_closed_output(self):
+        saved = self.path("saved")
+        for verb in (*Looks.VERBS, ["info"], ["--help"], ["--version"], ["quantiles", "--save", saved],
+                     ["quantiles", "--save", "-"], ["limits", "--side", "64", "--repeat", "1"]):
+            for redirection in (">&-", "<&- >&-", ">&- 2>&1"):
+                result = self.closed(redirection, *verb, stdin=floats([1, 2]))
+                self.assertEqual(result.returncode, 1, verb)
+                self.assertEqual(result.stdout, b"")
+                if redirection == ">&-":
+                    self.assertIn(b"standard output", result.stderr, verb)
+        self.assertEqual(os.listdir(self.folder), [])
+        data, out = self.path("data", floats([2, 1])), self.path("out")
+        for redirection in (">&-", "<&- >&- 2>&-"):  # which are not needed
+            self.assertEqual(self.closed(redirection, "sort", data, "-o", out).returncode, 0)
+            self.assertEqual(self.read(out), floats([1, 2]))
+            os.unlink(out)
+        self.assertEqual(run("quantiles", data, "--save", saved).returncode, 0)
+        self.assertEqual(self.closed(">&-", "merge", saved, "--save", out).returncode, 1)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["data", "saved"])
+
+    def test_closed_error(self):
+        result = self.closed("2>&-", "quantiles", "--json", "--save", self.path("saved"), stdin=floats([1]))
+        self.assertEqual((result.returncode, json.loads(result.stdout)["n"]), (0, 1))
+        self.assertEqual(json.loads(run("merge", self.path("saved"), "--json").stdout)["n"], 1)
+        self.assertEqual(self.closed("2>&-", "quantiles", "--frobnicate").returncode, 2)
+
+    def test_a_full_device(self):
+        for verb in (["info"], ["--help"], ["quantiles", "--text"]):
+            self.assertEqual(self.closed("> /dev/full", *verb, stdin=b"1\n").returncode, 1, verb)
+
+    def test_the_summary_is_saved_when_the_answer_cannot_be_written(self):
+        result = self.closed("> /dev/full", "quantiles", "--save", self.path("saved"), stdin=floats([1]))
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(json.loads(run("merge", self.path("saved"), "--json").stdout)["n"], 1)
+
+
+class WrongCalls(Stream):
+    def test_options(self):
+        # A pipe that no one writes to: what is wrong is found before anything is read.
+        read_end, write_end = os.pipe()
+        self.addCleanup(os.close, write_end)
+        self.addCleanup(os.close, read_end)
+        frequent, corrsum = ["frequent", "--support", "0.1"], ["corrsum", "--agg", "min"]
+        hhh = ["hhh", "--support", "0.1", "--hierarchy", "ipv4-bytes"]
+        for words, call in (
+                ("no number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
+                ("no number from 0 to 1", ["quantiles", "--phi", "nan"]),
+                ("'0.5,,1' has nothing where a part should be", ["quantiles", "--phi", "0.5,,1"]),
+                ("'0.5,' has nothing where a part should be", ["quantiles", "--phi", "0.5,"]),
+                ("nothing where a part should be", ["quantiles", "--phi", ""]),
+                ("--eps", ["quantiles", "--eps", "0"]), ("--eps", ["quantiles", "--eps", "0.6"]),
+                ("no whole number from 1", ["quantiles", "--n", "0"]),
+                ("no whole number from 1", ["quantiles", "--every", "0"]),
+                ("no whole number from 1", ["quantiles", "--sliding", "-5"]),
+                ("goes with --sliding", ["quantiles", "--width", "5"]),
+                ("at most the 10", ["quantiles", "--sliding", "10", "--width", "11"]),
+                ("--n", ["quantiles", "--sliding", "10", "--n", "5"]),
+                ("--window", ["quantiles", "--sliding", "10", "--window", "5"]),
+                ("at least 1e-6", ["quantiles", "--sliding", "10", "--eps", "1e-8"]),
+                ("none of f16, f32", ["quantiles", "--type", "f31"]),
+                ("none of auto, cpu, pbsn, merge, bitonic, hybrid", ["quantiles", "--engine", "sort"]),
+                ("none of auto, windows, split", ["quantiles", "--channels", "three"]),
+                ("none of four, two", ["quantiles", "--channel-merge", "three"]),
+                ("--threads", ["quantiles", "--threads", "-1"]),
+                ("No such file", ["quantiles", "--save", self.path("no/such")]),
+                ("is empty", ["quantiles", "--save", ""]),
+                ("--json writes", ["quantiles", "--save", "-", "--json"]),
+                ("--every", ["quantiles", "--save", "-", "--every", "5"]),
+                ("--support is required", ["frequent"]),
+                ("--support", ["frequent", "--support", "2"]),
+                ("at least --eps", ["frequent", "--support", "0.01", "--eps", "0.02"]),
+                ("none of u32, u64", hhh + ["--type", "f32"]),
+                ("--hierarchy is required", ["hhh", "--support", "0.1"]),
+                ("goes with --type u32", hhh + ["--type", "u64"]),
+                ("twice --eps", hhh + ["--eps", "0.1"]), ("at least 1e-6", hhh + ["--eps", "1e-7"]),
+                ("quantile:P", ["corrsum", "--agg", "median"]), ("quantile:P", ["corrsum", "--agg", "quantile:2"]),
+                ("--agg is required", ["corrsum"]), ("--scale", corrsum + ["--scale", "inf"]),
+                ("--phi", frequent + ["--phi", "0.5"])):
+            result = subprocess.run([QUADMILL, *call], stdin=read_end, capture_output=True, timeout=20)
+            self.assertEqual((result.returncode, result.stdout), (2, b""), call)
+            self.assertIn(words, result.stderr.decode(), call)
+            self.assertIn(f"Try `quadmill {call[0]} --help`", result.stderr.decode())
+        for hierarchy in ("ipv4", "8,8", "16,8", "33", "-1", "", "8,", "a"):
+            self.fails(2, "--hierarchy", "hhh", "--support", "0.1", "--hierarchy", hierarchy)
+
+    def test_a_summary_is_not_written_to_a_terminal(self):
+        master, slave = pty.openpty()
+        result = subprocess.run([QUADMILL, "quantiles", "--save", "-"], input=b"", stdout=slave, stderr=subprocess.PIPE)
+        os.close(slave)
+        os.close(master)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"terminal", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
