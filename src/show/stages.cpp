@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "cpu/keys.hpp"
+#include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "gl/pass.hpp"
 #include "gl/pixels.hpp"
@@ -163,13 +163,12 @@ class Watcher : public PassObserver {
 
     void before(const PassEvent& /*pass*/) override {
         gl::finish(device_);
-        begun_ = std::chrono::steady_clock::now();
+        time_ = {};
     }
 
     void after(const PassEvent& pass) override {
         gl::finish(device_);
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begun_;
-        next_.ms[std::string(pass.name)] += took.count();
+        next_.ms[std::string(pass.name)] += time_.ms();
         ++stages_.passes;
         if (const auto* note = gl::note_of<SortNote>(pass)) take(pass, *note);
     }
@@ -211,7 +210,7 @@ class Watcher : public PassObserver {
 
     gl::Device& device_;
     Stages& stages_;
-    std::chrono::steady_clock::time_point begun_;
+    cpu::Stopwatch time_;
     Step next_;
 };
 

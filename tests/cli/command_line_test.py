@@ -59,7 +59,10 @@ class Help(Command):
         for verb in (["sort"], ["sort", "--engine", "cpu"], ["quantiles", "--engine", "cpu"], ["quantiles"],
                      ["frequent"], ["hhh"], ["corrsum"], ["query", "SELECT a FROM -"],
                      ["query", "--engine", "cpu", "SELECT a FROM -"], ["limits"], ["bench", "sort"],
-                     ["bench", "query"], ["bench", "stream"], ["show", "sort", "-o", "x.png"],
+                     ["bench", "query"], ["bench", "stream"], ["bench", "join"], ["bench", "external"],
+                     ["bench", "sketch"], ["bench", "linalg"], ["tune", "--quick"], ["lu", "--n", "8"],
+                     ["lu", "--n", "8", "--engine", "cpu"], ["terasort", "-", "x.out", "--engine", "cpu"],
+                     ["sketch", "build", "--engine", "cpu", "-o", "x.sketch"], ["show", "sort", "-o", "x.png"],
                      ["show", "query", "-o", "x.png"]):
             with self.subTest(verb=verb):
                 self.fails(1, "no device 99", *verb, "--device", "99", stdin=b"a\n1\n")
