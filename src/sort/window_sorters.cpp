@@ -81,7 +81,7 @@ const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, st
 
 void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
     if (!gpu_) gpu_.emplace(device, workers_).merge.plan().kernel = options_.merge.kernel;
-    gpu_->merge.begin(gpu_->lane.at(lane), keys, {keys}, Order::Ascending, segments(keys, window));
+    gpu_->merge.begin(gpu_->lane.at(lane), keys, {keys}, options_.order, segments(keys, window));
 }
 
 WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {

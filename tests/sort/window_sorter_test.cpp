@@ -7,49 +7,20 @@
 #include <deque>
 #include <memory>
 #include <thread>
-#include <variant>
 
 #include "cpu/keys.hpp"
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "quadmill/device_group.hpp"
 #include "quadmill/error.hpp"
+#include "sort/window_batches.hpp"
 #include "sort/window_sorters.hpp"
-#include "stable.hpp"
 #include "stream/intake.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
-
-using AnyKeys = std::variant<std::vector<Half>, std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
-                             std::vector<std::uint32_t>, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
-
-Keys view(AnyKeys& keys) {
-    return std::visit([](auto& of_type) { return Keys(of_type); }, keys);
-}
-
-bool same(const AnyKeys& a, const AnyKeys& b) {
-    return std::visit(
-        [&]<class Key>(const std::vector<Key>& keys) { return same_bits(keys, std::get<std::vector<Key>>(b)); }, a);
-}
-
-// A batch, and what it must become.
-struct Batch {
-    Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed)
-        : keys(detail::cpu::visit_type(
-              type, [&]<class Key>(const Key*) -> AnyKeys { return keys_of<Key>(distribution, n, seed); })),
-          before(keys),
-          sorted(keys),
-          window(wanted_window) {
-        sort_windows_on_cpu(view(sorted), window);
-    }
-    AnyKeys keys, before, sorted;
-    std::size_t window;
-};
-
-constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I32,
-                           KeyType::U32, KeyType::I64, KeyType::U64};
 
 // The GPU gets every other size.
 class BySize : public detail::sort::AutoWindowSorter {
@@ -87,36 +58,10 @@ std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
     sorters.push_back(std::make_unique<BySize>(context, SortOptions{.threads = 2}));
     sorters.push_back(window_sorter(context, {.engine = Engine::Bitonic, .threads = 2}));
     sorters.push_back(window_sorter(context, {.engine = Engine::Pbsn, .threads = 2}));
+    sorters.push_back(window_sorter(DeviceGroup({Context::headless(), Context::headless()}),
+                                    {.engine = Engine::Merge, .threads = 2}));
     return sorters;
 }
-
-// Batches under way, the oldest first.
-class Pipeline {
-  public:
-    explicit Pipeline(WindowSorter& sorter) : sorter_(sorter) {}
-    void begin(Batch batch) {
-        if (under_way_.size() == sorter_.depth()) finish();
-        under_way_.push_back(std::make_unique<Batch>(std::move(batch)));
-        sorter_.begin(view(under_way_.back()->keys), under_way_.back()->window);
-    }
-    void finish() {
-        const auto batch = std::move(under_way_.front());
-        under_way_.pop_front();
-        sorter_.finish();
-        CAPTURE(sorter_.name());
-        CAPTURE(batch->window);
-        CAPTURE(batch->keys.index());
-        REQUIRE(same(batch->keys, batch->sorted));
-    }
-    void finish_all() {
-        while (!under_way_.empty()) finish();
-    }
-    [[nodiscard]] bool empty() const { return under_way_.empty(); }
-
-  private:
-    WindowSorter& sorter_;
-    std::deque<std::unique_ptr<Batch>> under_way_;
-};
 
 // Ends at the first pass.
 struct Halt {};

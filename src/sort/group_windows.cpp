@@ -1,0 +1,219 @@
+#include "sort/group_windows.hpp"
+
+#include <utility>
+
+#include "cpu/keys.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::sort {
+
+namespace {
+
+constexpr const char* begin_name = "WindowSorter::begin";
+
+std::string words_of(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::exception& failure) {
+        return failure.what();
+    }
+}
+
+// Whether another device may do what this one could not: the driver failed, not the caller nor the host's memory.
+bool is_failure_of_device(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const GlError&) {
+        return true;
+    } catch (const ContextError&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+}  // namespace
+
+GroupWindows::GroupWindows(std::shared_ptr<GroupState> state, std::vector<Make> make, unsigned threads)
+    : state_(std::move(state)), workers_(threads), times_(make.size()) {
+    std::vector<std::size_t> devices;
+    {
+        const std::lock_guard lock(state_->mutex);
+        for (std::size_t i = 0; i < make.size(); ++i) {
+            if (state_->shares.at(i).failure.empty()) devices.push_back(i);
+        }
+    }
+    if (devices.empty()) throw GlError("each device of the group has failed; DeviceGroup::shares() says why");
+    starting_ = alive_ = devices.size();
+    try {
+        for (const auto i : devices) threads_.emplace_back([this, i, to_make = make[i]] { work(i, to_make); });
+    } catch (...) {
+        stop();
+        throw;
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return starting_ == 0; });
+    if (!last_failure_ || (alive_ > 0 && is_failure_of_device(last_failure_))) return;
+    lock.unlock();
+    stop();
+    std::rethrow_exception(last_failure_);
+}
+
+GroupWindows::~GroupWindows() {
+    stop();
+}
+
+void GroupWindows::stop() noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        stopped_ = true;
+        waiting_.clear();
+    }
+    changed_.notify_all();
+    for (auto& thread : threads_) thread.join();
+    threads_.clear();
+}
+
+void GroupWindows::work(std::size_t device, const Make& make) {
+    Made made;
+    try {
+        made = make();
+    } catch (...) {
+        leave_out(device, {}, std::current_exception());
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        --starting_;
+        if (made.sorter) {
+            depth_ += made.sorter->depth();
+            batch_bytes_ = made.sorter->batch_bytes();
+            batch_windows_ = made.sorter->batch_windows();
+            name_ = made.sorter->name();
+        }
+    }
+    changed_.notify_all();
+    if (!made.sorter) return;
+    Begun begun;
+    try {
+        serve(device, *made.sorter, begun);
+    } catch (...) {
+        const auto why = std::current_exception();
+        made.sorter.reset();  // before another device takes the batches: this one writes nothing from here on
+        leave_out(device, begun, why);
+    }
+}
+
+void GroupWindows::serve(std::size_t device, WindowSorter& sorter, Begun& begun) {
+    for (;;) {
+        if (const auto batch = next(begun.size(), sorter.depth())) {
+            begun.push_back(batch);
+            try {
+                sorter.begin(batch->keys, batch->window);
+            } catch (...) {
+                if (is_failure_of_device(std::current_exception())) throw;
+                begun.pop_back();
+                done(batch, std::current_exception());
+            }
+            continue;
+        }
+        if (begun.empty()) return;
+        std::exception_ptr error;
+        try {
+            sorter.finish();
+        } catch (...) {
+            error = std::current_exception();
+            if (is_failure_of_device(error)) throw;
+        }
+        const auto batch = begun.front();
+        begun.pop_front();
+        {
+            const std::lock_guard lock(state_->mutex);
+            auto& share = state_->shares[device];
+            ++share.batches;
+            share.keys += batch->keys.size();
+        }
+        {
+            const std::lock_guard lock(mutex_);
+            times_[device] = sorter.times();
+        }
+        done(batch, error);
+    }
+}
+
+GroupWindows::BatchPointer GroupWindows::next(std::size_t begun, std::size_t depth) {
+    if (begun == depth) return nullptr;
+    std::unique_lock lock(mutex_);
+    if (begun == 0) changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
+    if (waiting_.empty()) return nullptr;
+    auto batch = waiting_.front();
+    waiting_.pop_front();
+    return batch;
+}
+
+void GroupWindows::done(const BatchPointer& batch, std::exception_ptr error) {
+    {
+        const std::lock_guard lock(mutex_);
+        batch->done = true;
+        batch->error = std::move(error);
+    }
+    changed_.notify_all();
+}
+
+void GroupWindows::leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why) {
+    if (is_failure_of_device(why)) {
+        const std::lock_guard lock(state_->mutex);
+        state_->shares[device].failure = words_of(why);
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        --alive_;
+        last_failure_ = why;
+        waiting_.insert(waiting_.begin(), begun.begin(), begun.end());
+        if (alive_ == 0) {
+            for (const auto& batch : std::exchange(waiting_, {})) {
+                batch->done = true;
+                batch->error = why;
+            }
+        }
+    }
+    changed_.notify_all();
+}
+
+void GroupWindows::begin(Keys keys, std::size_t window) {
+    if (window < 1) throw InvalidArgument(std::string(begin_name) + ": a window must hold at least 1 key, not 0");
+    const std::lock_guard lock(mutex_);
+    if (under_way_.size() == depth_) {
+        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(depth_) +
+                              " batches are under way, which is the most; finish() one first");
+    }
+    auto batch = std::make_shared<Batch>(Batch{keys, window});
+    under_way_.push_back(batch);
+    if (alive_ > 0) {
+        waiting_.push_back(std::move(batch));
+    } else {
+        batch->done = true;
+        batch->error = last_failure_;
+    }
+    changed_.notify_all();
+}
+
+void GroupWindows::finish() {
+    std::unique_lock lock(mutex_);
+    const auto batch = under_way_.front();
+    changed_.wait(lock, [&] { return batch->done; });
+    under_way_.pop_front();
+    if (batch->error) std::rethrow_exception(batch->error);
+}
+
+WindowSorter::Times GroupWindows::times() const {
+    const std::lock_guard lock(mutex_);
+    Times all;
+    for (const auto& of_device : times_) {
+        all.upload += of_device.upload;
+        all.sort += of_device.sort;
+        all.readback += of_device.readback;
+    }
+    return all;
+}
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,87 @@
+// Batches of windows on several devices, each with a thread of its own.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cpu/workers.hpp"
+#include "quadmill/device_group.hpp"
+
+namespace quadmill::detail::sort {
+
+// What the sorters of a group share, beyond their life.
+struct GroupState {
+    std::vector<Context> contexts;
+    std::mutex mutex;  // of shares
+    std::vector<DeviceShare> shares;
+};
+
+class GroupWindows final : public WindowSorter {
+  public:
+    // A device's sorter, and what must outlive it, made and ended on the device's thread.
+    struct Made {
+        std::shared_ptr<void> keeps;
+        std::unique_ptr<WindowSorter> sorter;
+    };
+    using Make = std::function<Made()>;
+
+    // One of `make` a device, in the order of state->shares; those that have failed are left out.
+    GroupWindows(std::shared_ptr<GroupState> state, std::vector<Make> make, unsigned threads);
+    GroupWindows(const GroupWindows&) = delete;
+    GroupWindows& operator=(const GroupWindows&) = delete;
+    ~GroupWindows() override;
+
+    void begin(Keys keys, std::size_t window) override;
+    void finish() override;
+    [[nodiscard]] std::size_t depth() const override { return depth_; }
+    [[nodiscard]] std::size_t batch_bytes() const override { return batch_bytes_; }
+    [[nodiscard]] std::size_t batch_windows() const override { return batch_windows_; }
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
+        workers_.for_each(count, work);
+    }
+    [[nodiscard]] Times times() const override;
+    [[nodiscard]] std::string name() const override { return name_; }
+
+  private:
+    struct Batch {
+        Keys keys;
+        std::size_t window;
+        bool done = false;
+        std::exception_ptr error{};
+    };
+    using BatchPointer = std::shared_ptr<Batch>;
+    // Those that a device has begun and not finished, the oldest first.
+    using Begun = std::deque<BatchPointer>;
+
+    void work(std::size_t device, const Make& make);
+    void serve(std::size_t device, WindowSorter& sorter, Begun& begun);
+    // The next batch for a device that has begun so many: waits only where there are none. Null: finish one, or end.
+    BatchPointer next(std::size_t begun, std::size_t depth);
+    void done(const BatchPointer& batch, std::exception_ptr error = {});
+    void leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why);
+    void stop() noexcept;
+
+    std::shared_ptr<GroupState> state_;
+    cpu::Workers workers_;
+    std::size_t depth_ = 0, batch_bytes_ = 0, batch_windows_ = 1;
+    std::string name_;
+
+    mutable std::mutex mutex_;  // of all below
+    std::condition_variable changed_;
+    std::deque<BatchPointer> waiting_, under_way_;  // for a device; all, in the order of begin()
+    std::vector<Times> times_;
+    std::size_t starting_ = 0, alive_ = 0;  // devices
+    std::exception_ptr last_failure_;
+    bool stopped_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace quadmill::detail::sort

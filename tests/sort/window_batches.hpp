@@ -1,0 +1,77 @@
+// Batches of windows of any type, and a pipeline of them through a sorter, each checked as it comes back.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cpu/keys.hpp"
+#include "quadmill/window_sorter.hpp"
+#include "sort/stable.hpp"
+
+namespace quadmill::test {
+
+using AnyKeys = std::variant<std::vector<Half>, std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
+                             std::vector<std::uint32_t>, std::vector<std::int64_t>, std::vector<std::uint64_t>>;
+
+inline Keys view(AnyKeys& keys) {
+    return std::visit([](auto& of_type) { return Keys(of_type); }, keys);
+}
+
+inline bool same(const AnyKeys& a, const AnyKeys& b) {
+    return std::visit(
+        [&]<class Key>(const std::vector<Key>& keys) { return same_bits(keys, std::get<std::vector<Key>>(b)); }, a);
+}
+
+// A batch, and what it must become.
+struct Batch {
+    Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed)
+        : keys(detail::cpu::visit_type(
+              type, [&]<class Key>(const Key*) -> AnyKeys { return keys_of<Key>(distribution, n, seed); })),
+          before(keys),
+          sorted(keys),
+          window(wanted_window) {
+        sort_windows_on_cpu(view(sorted), window);
+    }
+    AnyKeys keys, before, sorted;
+    std::size_t window;
+};
+
+constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I32,
+                           KeyType::U32, KeyType::I64, KeyType::U64};
+
+// Batches under way, the oldest first.
+class Pipeline {
+  public:
+    explicit Pipeline(WindowSorter& sorter) : sorter_(sorter) {}
+    void begin(Batch batch) {
+        if (under_way_.size() == sorter_.depth()) finish();
+        under_way_.push_back(std::make_unique<Batch>(std::move(batch)));
+        sorter_.begin(view(under_way_.back()->keys), under_way_.back()->window);
+    }
+    void finish() {
+        const auto batch = std::move(under_way_.front());
+        under_way_.pop_front();
+        sorter_.finish();
+        CAPTURE(sorter_.name());
+        CAPTURE(batch->window);
+        CAPTURE(batch->keys.index());
+        REQUIRE(same(batch->keys, batch->sorted));
+    }
+    void finish_all() {
+        while (!under_way_.empty()) finish();
+    }
+    [[nodiscard]] bool empty() const { return under_way_.empty(); }
+
+  private:
+    WindowSorter& sorter_;
+    std::deque<std::unique_ptr<Batch>> under_way_;
+};
+
+}  // namespace quadmill::test
