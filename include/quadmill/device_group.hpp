@@ -28,8 +28,8 @@ struct DeviceShare {
 
 /// Headless contexts, one a device, for sorters that work on all of them. Copies share the contexts.
 ///
-/// A thread for each device owns its context while a sorter of the group lives, so at most one does at a time, and the
-/// contexts are used for nothing else then. A device that fails in the middle is left out from there on: what it had
+/// A thread for each device owns its context while a sorter of the group lives, so there is at most one at a time
+/// (another is refused with InvalidArgument), and the contexts are used for nothing else then. A device that fails in the middle is left out from there on: what it had
 /// not given back goes to the others, and shares() says so.
 class QUADMILL_API DeviceGroup {
   public:
@@ -60,7 +60,7 @@ class QUADMILL_API DeviceGroup {
 class QUADMILL_API GroupSorter {
   public:
     /// Options: `order`, `threads` and `merge`; the engine is Merge, or Auto, which is the same.
-    /// Throws: InvalidArgument for other engines and for Precision other than Native.
+    /// Throws: InvalidArgument for other engines and for Precision other than Native; GlError where no device is left.
     explicit GroupSorter(const DeviceGroup& group, const SortOptions& options = {});
     GroupSorter(GroupSorter&&) noexcept;
     GroupSorter& operator=(GroupSorter&&) noexcept;

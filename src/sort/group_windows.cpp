@@ -42,8 +42,10 @@ GroupWindows::GroupWindows(std::shared_ptr<GroupState> state, std::vector<Make> 
         for (std::size_t i = 0; i < make.size(); ++i) {
             if (state_->shares.at(i).failure.empty()) devices.push_back(i);
         }
+        if (devices.empty()) throw GlError("each device of the group has failed; DeviceGroup::shares() says why");
+        if (std::exchange(state_->in_use, true))
+            throw InvalidArgument("the group has a sorter already, whose threads own its contexts; destroy it first");
     }
-    if (devices.empty()) throw GlError("each device of the group has failed; DeviceGroup::shares() says why");
     starting_ = alive_ = devices.size();
     try {
         for (const auto i : devices) threads_.emplace_back([this, i, to_make = make[i]] { work(i, to_make); });
@@ -72,6 +74,8 @@ void GroupWindows::stop() noexcept {
     changed_.notify_all();
     for (auto& thread : threads_) thread.join();
     threads_.clear();
+    const std::lock_guard lock(state_->mutex);
+    state_->in_use = false;
 }
 
 void GroupWindows::work(std::size_t device, const Make& make) {

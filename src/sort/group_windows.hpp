@@ -20,8 +20,9 @@ namespace quadmill::detail::sort {
 // What the sorters of a group share, beyond their life.
 struct GroupState {
     std::vector<Context> contexts;
-    std::mutex mutex;  // of shares
+    std::mutex mutex;  // of what follows
     std::vector<DeviceShare> shares;
+    bool in_use = false;  // by a sorter
 };
 
 class GroupWindows final : public WindowSorter {
@@ -33,7 +34,8 @@ class GroupWindows final : public WindowSorter {
     };
     using Make = std::function<Made()>;
 
-    // One of `make` a device, in the order of state->shares; those that have failed are left out.
+    // One of `make` a device, in the order of state->shares; those that have failed are left out. Throws InvalidArgument
+    // while another sorter has the contexts.
     GroupWindows(std::shared_ptr<GroupState> state, std::vector<Make> make, unsigned threads);
     GroupWindows(const GroupWindows&) = delete;
     GroupWindows& operator=(const GroupWindows&) = delete;

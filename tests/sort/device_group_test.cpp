@@ -129,7 +129,8 @@ TEST_CASE("What a group does not do is refused") {
     CHECK_THROWS_AS(GroupSorter(group, {.engine = Engine::Pbsn}), InvalidArgument);
     CHECK_THROWS_AS(GroupSorter(group, {.precision = Precision::Float32}), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(window_sorter(group, {.order = Order::Descending})), InvalidArgument);
-    const auto sorter = window_sorter(group, {.engine = Engine::Merge});
+    auto sorter = window_sorter(group, {.engine = Engine::Merge});
+    CHECK_THROWS_AS(GroupSorter{group}, InvalidArgument);
     CHECK(sorter->depth() == 4);
     std::vector<float> keys(100);
     CHECK_THROWS_AS(sorter->begin(keys, 0), InvalidArgument);
@@ -137,6 +138,7 @@ TEST_CASE("What a group does not do is refused") {
     for (std::size_t i = 0; i < 4; ++i) sorter->begin(batches[i], 10);
     CHECK_THROWS_AS(sorter->begin(batches[4], 10), InvalidArgument);
     for (std::size_t i = 0; i < 4; ++i) sorter->finish();
+    sorter.reset();
     // What one device's sorter refuses is an error of the batch, and the device goes on.
     const auto by_pbsn = window_sorter(group, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 16}});
     by_pbsn->begin(keys, 100);
