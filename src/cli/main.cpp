@@ -23,28 +23,6 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-// Asked also where the CPU will do the work, so that a wrong number does not go unnoticed.
-std::string there_is_device(const std::string& index) {
-    const auto count = Context::devices().size();
-    std::uint64_t wanted = 0;
-    if (input::parse_number(index, wanted) == nullptr && wanted < count) return {};
-    throw ContextError(fmt::format("EGL has {} device{}, so there is no device {}; `quadmill info` lists them", count,
-                                   count == 1 ? "" : "s", index));
-}
-
-}  // namespace
-
-void add_device_option(CLI::App& command, int& device) {
-    command
-        .add_option("--device", device,
-                    "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works)")
-        ->check(CLI::NonNegativeNumber)
-        ->check(there_is_device)
-        ->type_name("N");
-}
-
-namespace {
-
 constexpr int failed = 1, wrong_call = 2;
 
 // How many letters must be put in, taken out or changed.

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/devices.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
 #include "cli/tuned.hpp"
@@ -35,7 +36,7 @@ struct SortCommand {
     input::Reading reading;
     bool stats = false, profile = false, profile_steps = false, explain_engine = false;
     std::size_t window = 0, top = 0;
-    int device = -1;
+    Devices device;
     SortOptions sort;
 
     void run();
@@ -51,11 +52,13 @@ struct SortCommand {
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
     [[nodiscard]] sort::Work work_of(std::size_t n) const;
     [[nodiscard]] bool open_context(std::size_t n);
+    SortStats sort_by_group(Keys keys);
     void print_stats(const SortStats& stats) const;
     void print_profile(const SortStats& sorted);
 
     std::optional<Context> context_;
     std::optional<PassProfiler> profiler_;
+    std::vector<DeviceShare> shares_;
     std::string why_ = "as --engine says";  // the engine was chosen
     double context_ms_ = 0, read_ms_ = 0, write_ms_ = 0;
 };
@@ -117,7 +120,7 @@ bool SortCommand::open_context(std::size_t n) {
     }
     const Stopwatch time;
     try {
-        context_ = Context::headless({.device = device});
+        context_ = Context::headless({.device = device.one()});
     } catch (const ContextError& error) {
         if (sort.engine != Engine::Auto || converts) throw;
         fmt::print(stderr, "quadmill sort: sorting on the CPU: {}\n", error.what());
@@ -132,8 +135,22 @@ bool SortCommand::open_context(std::size_t n) {
     return true;
 }
 
+SortStats SortCommand::sort_by_group(Keys keys) {
+    const Stopwatch time;
+    const auto group = device.group();
+    GroupSorter sorter(group, sort);
+    context_ms_ = time.ms();
+    context_ = group.contexts().front();
+    why_ = "the one that sorts on several devices";
+    const auto result = sorter.sort(keys);
+    shares_ = group.shares();
+    warn_of_failures(shares_);
+    return result;
+}
+
 // `best` is the keys themselves but for --top.
 SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index) {
+    if (device.several()) return sort_by_group(keys);
     if (!open_context(keys.size())) {
         if (top > 0) return top_on_cpu(keys, best, index, sort.order, sort.threads);
         if (!index_output.empty()) return sort_with_index_on_cpu(keys, index, sort.order, sort.threads);
@@ -209,12 +226,21 @@ void SortCommand::run() {
         throw CLI::ValidationError("--top", "does not go with --window; it finds the first values of all");
     if (top > 0 && (sort.engine == Engine::Pbsn || sort.engine == Engine::Hybrid || sort.engine == Engine::Bitonic))
         throw CLI::ValidationError("--top", "goes with --engine merge, auto or cpu; the others sort all values");
+    if (device.several()) {
+        const bool whole = window == 0 && top == 0 && index_output.empty();
+        if (!whole || profile || profile_steps || sort.precision != Precision::Native)
+            throw CLI::ValidationError("--device",
+                                       "several devices sort whole files as they are: without --window, --top, "
+                                       "--with-index, --precision and --profile, or on one device");
+        if (sort.engine != Engine::Auto && sort.engine != Engine::Merge)
+            throw CLI::ValidationError("--device", "several devices go with --engine merge or auto");
+    }
     cpu::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
 void SortCommand::print_stats(const SortStats& s) const {
     const bool cpu = s.engine == Engine::Cpu;
-    const nlohmann::ordered_json out{{"n", s.n},
+    nlohmann::ordered_json out{{"n", s.n},
                                      {"engine", input::word_for(input::engine_words, s.engine)},
                                      {"renderer", cpu ? "none" : context_->info().renderer},
                                      {"textures", s.textures},
@@ -234,6 +260,7 @@ void SortCommand::print_stats(const SortStats& s) const {
                                      {"context_ms", context_ms_},
                                      {"read_ms", read_ms_},
                                      {"write_ms", write_ms_}};
+    if (device.several()) out["devices"] = to_json(shares_);
     fmt::print(stderr, "{}\n", out.dump());
 }
 
@@ -325,11 +352,12 @@ void add_sort_command(CLI::App& app) {
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
     verb->add_flag("--profile-steps", command->profile_steps,
                    "The same, each step of the network on a line of its own");
-    add_device_option(*verb, command->device);
+    add_devices_option(*verb, command->device);
     verb->footer(
         "Examples:\n"
         "  quadmill sort data.f32 -o sorted.f32 --engine pbsn --stats\n"
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
+        "  quadmill sort big.f32 --type f32 -o sorted.f32 --device all\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1");
     verb->callback([command, bitonic_options = std::array{representation, block, steps}] {
         for (const auto* option : bitonic_options) {

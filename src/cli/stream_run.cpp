@@ -122,7 +122,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
         ->type_name("N");
     verb.add_flag("--profile", options.profile,
                   "A table of where the time went on standard error; for pbsn also what blending cost");
-    add_device_option(verb, options.device);
+    add_devices_option(verb, options.device);
 }
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
@@ -217,7 +217,9 @@ StreamRun::StreamRun(const StreamOptions& options)
     : options_(options), save_(options.save, options.format), input_(options.input) {
     output_.must_be_open();
     if (save_.takes_standard_output() && options.every > 0)
-        throw CLI::ValidationError("--save", "- leaves no room for the answers of --every; name a file");
+        throw CLI::ValidationError("--save", "- leaves no space for the answers of --every; name a file");
+    if (options.device.several() && options.engine == Engine::Cpu)
+        throw CLI::ValidationError("--device", "several devices do not go with --engine cpu, which needs none");
 }
 
 // Opening a context takes as long as sorting some million values on the CPU. A pipe does not say how much will come.
@@ -228,13 +230,23 @@ bool StreamRun::worth_a_context() const {
     return !size || *size >= least * (options_.reading.form == input::Form::Text ? bytes_of_a_line : raw_bytes);
 }
 
+std::unique_ptr<WindowSorter> StreamRun::sorter_on_several() {
+    group_ = options_.device.group();
+    const auto engine = options_.engine == Engine::Auto ? Engine::Merge : options_.engine;
+    auto sorter = window_sorter(*group_, {.engine = engine, .threads = options_.threads, .pbsn = options_.pbsn});
+    engine_ = sorter->name();
+    time_ = {};
+    return sorter;
+}
+
 std::unique_ptr<WindowSorter> StreamRun::sorter() {
+    if (options_.device.several()) return sorter_on_several();
     auto engine = options_.engine;
     if (engine == Engine::Auto && !worth_a_context()) engine = Engine::Cpu;
     std::unique_ptr<WindowSorter> sorter;
     if (engine != Engine::Cpu) {
         try {
-            context_ = Context::headless({.device = options_.device});
+            context_ = Context::headless({.device = options_.device.one()});
             SortOptions how{.engine = engine, .threads = options_.threads, .pbsn = options_.pbsn};
             if (engine == Engine::Auto) {
                 if (const auto tuned = tuned_for(context_->info(), options_.threads)) how.crossings = tuned->sort;
@@ -272,6 +284,10 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
               {"nans", nans}};
     tail.update(answer.tail);
     if (options_.reading.lines.bad == input::LineOptions::Bad::Skip) tail["skipped"] = skipped_.lines;
+    if (group_) {
+        const auto shares = group_->shares();
+        tail["devices"] = options_.format == Format::Table ? Json(shares.size()) : Json(to_json(shares));
+    }
     answer.tail = std::move(tail);
     auto text = to_text(answer, options_.format);
     if (answered_at_ && options_.format == Format::Table) text.insert(0, "\n");
@@ -291,6 +307,7 @@ void StreamRun::write(std::span<const std::byte> text) {
 
 void StreamRun::end() {
     input::note_skipped("quadmill", skipped_);
+    if (group_) warn_of_failures(group_->shares());
     if (!fault_.empty()) fmt::print(stderr, "quadmill: {}; the answer is about the values before\n", fault_);
     if (input_.interrupted()) throw CLI::RuntimeError(input_.interrupt().status());
     if (!fault_.empty()) throw CLI::RuntimeError(input::BadInput::status);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/answer.hpp"
+#include "cli/devices.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "files/files.hpp"
@@ -36,7 +37,7 @@ struct StreamOptions {
     Engine engine = Engine::Auto;
     PbsnOptions pbsn{};
     unsigned threads = 0;
-    int device = -1;
+    Devices device{};
     std::size_t window = 0;
     std::uint64_t every = 0;
     bool profile = false;
@@ -180,6 +181,7 @@ class StreamRun {
 
   private:
     [[nodiscard]] bool worth_a_context() const;
+    [[nodiscard]] std::unique_ptr<WindowSorter> sorter_on_several();
     // After Ctrl-C, what has been read already goes into the last answer.
     [[nodiscard]] std::uint64_t until_answer();
     [[nodiscard]] bool answer_is_due() const { return options_.every > 0 && count_ % options_.every == 0; }
@@ -223,7 +225,8 @@ class StreamRun {
     files::OutputFile output_{"-"};
     input::StreamInput input_;
     std::string engine_;
-    std::optional<Context> context_;  // of the sorter
+    std::optional<Context> context_;    // of the sorter
+    std::optional<DeviceGroup> group_;  // in its place
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
     cpu::Stopwatch time_;

@@ -69,6 +69,36 @@ class Help(Command):
         self.assertEqual(run("sort", "--engine", "cpu", "--device", "0", stdin=floats([2, 1])).stdout, floats([1, 2]))
         self.fails(1, "QUADMILL_DEVICE", "info", env={"QUADMILL_DEVICE": "first"})
 
+    def test_several_devices(self):
+        values = [float(7919 * i % 1000003) for i in range(1100000)]
+        result = run("sort", "--device", "0,0", "--stats", stdin=floats(values))
+        self.assertEqual(result.stdout, floats(sorted(values)))
+        stats = json.loads(result.stderr)
+        self.assertEqual(stats["engine"], "merge")
+        self.assertEqual(stats["textures"], 4)
+        self.assertEqual([share["failure"] for share in stats["devices"]], [None, None])
+        self.assertEqual(sum(share["keys"] for share in stats["devices"]), len(values))
+        self.assertEqual(run("sort", "--device", "all", stdin=floats(values[:1000])).stdout, floats(sorted(values[:1000])))
+        one = json.loads(run("quantiles", "--engine", "merge", "--json", stdin=floats(values)).stdout)
+        both = json.loads(run("quantiles", "--device", "0,0", "--json", stdin=floats(values)).stdout)
+        self.assertEqual(both["quantiles"], one["quantiles"])
+        self.assertEqual(both["engine"], "merge")
+        self.assertGreater(sum(share["keys"] for share in both["devices"]), 0)
+        for verb in (["frequent", "--support", "0.1"],
+                     ["hhh", "--support", "0.1", "--type", "u32", "--hierarchy", "8,32"],
+                     ["corrsum", "--agg", "count"]):
+            with self.subTest(verb=verb):
+                result = run(*verb, "--device", "0,0", stdin=floats(values[:1000]))
+                self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.fails(1, "no device 99", "sort", "--device", "0,99")
+        self.fails(2, "'x' is no index", "sort", "--device", "0,x")
+        self.fails(2, "all of them", "sort", "--device", "all,0")
+        self.fails(2, "no index", "sort", "--device", "")
+        self.fails(2, "merge or auto", "sort", "--device", "0,0", "--engine", "cpu")
+        self.fails(2, "--engine cpu", "quantiles", "--device", "0,0", "--engine", "cpu")
+        for more in (["--window", "5"], ["--top", "5"], ["--with-index", "x.u32"], ["--profile"]):
+            self.fails(2, "whole files", "sort", "--device", "0,0", *more)
+
     def test_limits(self):
         result = run("limits", "--json", "--side", "64", "--repeat", "2")
         limits = json.loads(result.stdout)["limits"]

@@ -1,0 +1,84 @@
+#include "cli/devices.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "input/text.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::cli {
+
+namespace {
+
+// Asked also where the CPU will do the work, so that a wrong number does not go unnoticed.
+std::string there_is_device(const std::string& index) {
+    const auto count = Context::devices().size();
+    std::uint64_t wanted = 0;
+    if (input::parse_number(index, wanted) == nullptr && wanted < count) return {};
+    throw ContextError(fmt::format("EGL has {} device{}, so there is no device {}; `quadmill info` lists them", count,
+                                   count == 1 ? "" : "s", index));
+}
+
+}  // namespace
+
+void add_device_option(CLI::App& command, int& device) {
+    command
+        .add_option("--device", device,
+                    "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works)")
+        ->check(CLI::NonNegativeNumber)
+        ->check(there_is_device)
+        ->type_name("N");
+}
+
+void add_devices_option(CLI::App& command, Devices& devices) {
+    const auto take = [&devices](const std::string& list) {
+        devices = {};
+        for (const auto& word : CLI::detail::split(list, ',')) {
+            if (word == "all") {
+                devices.all = true;
+                continue;
+            }
+            int index = -1;
+            if (input::parse_number(word, index) != nullptr || index < 0)
+                throw CLI::ValidationError("--device", "'" + word + "' is no index of a device, nor 'all'");
+            there_is_device(word);
+            devices.indices.push_back(index);
+        }
+        if (!devices.all && devices.indices.empty())
+            throw CLI::ValidationError("--device", "'' is no index of a device, nor 'all'");
+        if (devices.all && !devices.indices.empty())
+            throw CLI::ValidationError("--device", "'all' is all of them; name no others");
+    };
+    command
+        .add_option_function<std::string>(
+            "--device", take,
+            "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works); several "
+            "with commas, or all, share the work")
+        ->type_name("N,...|all");
+}
+
+nlohmann::ordered_json to_json(const std::vector<DeviceShare>& shares) {
+    auto all = nlohmann::ordered_json::array();
+    for (const auto& share : shares) {
+        nlohmann::ordered_json one{{"renderer", share.renderer}, {"batches", share.batches}, {"keys", share.keys}};
+        one["failure"] = nullptr;
+        if (!share.failure.empty()) one["failure"] = share.failure;
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+void warn_of_failures(const std::vector<DeviceShare>& shares) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        if (!shares[i].failure.empty())
+            fmt::print(stderr, "quadmill: device {} of {} ({}) failed, and the others did its work: {}\n", i + 1,
+                       shares.size(), shares[i].renderer, shares[i].failure);
+    }
+}
+
+}  // namespace quadmill::detail::cli

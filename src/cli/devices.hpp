@@ -1,0 +1,31 @@
+// --device where several may work at once.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "quadmill/device_group.hpp"
+
+namespace quadmill::detail::cli {
+
+struct Devices {
+    std::vector<int> indices;  // none: the default one, or with `all` all
+    bool all = false;
+
+    // For what one context does. Pre: not several().
+    [[nodiscard]] int one() const { return indices.empty() ? -1 : indices.front(); }
+    [[nodiscard]] bool several() const { return all || indices.size() > 1; }
+    [[nodiscard]] DeviceGroup group() const { return DeviceGroup::headless(indices); }
+};
+
+// --device N, N,N,... or all.
+void add_devices_option(CLI::App& command, Devices& devices);
+
+// What each did; for --stats.
+[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<DeviceShare>& shares);
+// A line on standard error for each that has failed, which the others made up for.
+void warn_of_failures(const std::vector<DeviceShare>& shares);
+
+}  // namespace quadmill::detail::cli
