@@ -62,7 +62,7 @@ void add_devices_option(CLI::App& command, Devices& devices) {
         ->type_name("N,...|all");
 }
 
-nlohmann::ordered_json to_json(const std::vector<DeviceShare>& shares) {
+nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares) {
     auto all = nlohmann::ordered_json::array();
     for (const auto& share : shares) {
         nlohmann::ordered_json one{{"renderer", share.renderer}, {"batches", share.batches}, {"keys", share.keys}};

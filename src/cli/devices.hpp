@@ -24,7 +24,7 @@ struct Devices {
 void add_devices_option(CLI::App& command, Devices& devices);
 
 // What each did; for --stats.
-[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<DeviceShare>& shares);
+[[nodiscard]] nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares);
 // A line on standard error for each that has failed, which the others made up for.
 void warn_of_failures(const std::vector<DeviceShare>& shares);
 

@@ -260,7 +260,7 @@ void SortCommand::print_stats(const SortStats& s) const {
                                      {"context_ms", context_ms_},
                                      {"read_ms", read_ms_},
                                      {"write_ms", write_ms_}};
-    if (device.several()) out["devices"] = to_json(shares_);
+    if (device.several()) out["devices"] = shares_json(shares_);
     fmt::print(stderr, "{}\n", out.dump());
 }
 

@@ -286,7 +286,7 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
     if (options_.reading.lines.bad == input::LineOptions::Bad::Skip) tail["skipped"] = skipped_.lines;
     if (group_) {
         const auto shares = group_->shares();
-        tail["devices"] = options_.format == Format::Table ? Json(shares.size()) : Json(to_json(shares));
+        tail["devices"] = options_.format == Format::Table ? Json(shares.size()) : Json(shares_json(shares));
     }
     answer.tail = std::move(tail);
     auto text = to_text(answer, options_.format);

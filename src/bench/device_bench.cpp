@@ -1,0 +1,142 @@
+#include "bench/device_bench.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "bench/spread.hpp"
+#include "cpu/sample_keys.hpp"
+#include "cpu/sort.hpp"
+#include "cpu/stopwatch.hpp"
+#include "quadmill/stream.hpp"
+#include "quadmill/window_sorter.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+constexpr std::size_t window = 4096;
+
+// What was timed of one run, and whether it was right.
+struct Run {
+    double ms = 0, merge_ms = 0;
+    bool right = true;
+};
+using Measure = std::function<Run()>;
+
+// Each once untimed, then in turn. One device's objects end before the group's are made: they share a context.
+DeviceTimes measure(const Measure& run, int repeat, bool& right) {
+    right = run().right && right;
+    std::vector<double> ms, merge_ms;
+    for (int i = 0; i < repeat; ++i) {
+        const auto found = run();
+        ms.push_back(found.ms);
+        merge_ms.push_back(found.merge_ms);
+        right = found.right && right;
+    }
+    const Spread spread(ms);
+    return {spread.median, spread.low, spread.high, Spread(merge_ms).median};
+}
+
+bool is_sorted(std::span<const float> keys, std::size_t size) {
+    for (std::size_t begin = 0; begin < keys.size(); begin += size) {
+        const auto part = keys.subspan(begin, std::min(size, keys.size() - begin));
+        if (!std::ranges::is_sorted(part)) return false;
+    }
+    return true;
+}
+
+struct Bench {
+    const DeviceGroup& group;
+    std::vector<float> input;
+    int repeat;
+
+    // Of fresh keys; `sort` says how long it merged.
+    Run sorted(std::size_t size, const std::function<double(std::span<float>)>& sort) const {
+        auto keys = input;
+        const cpu::Stopwatch time;
+        const auto merge_ms = sort(keys);
+        const auto ms = time.ms();
+        return {ms, merge_ms, is_sorted(keys, size) && cpu::checksum(Keys(keys)) == checksum};
+    }
+    std::uint64_t checksum = 0;
+
+    static double by_windows(WindowSorter& sorter, std::span<float> keys) {
+        const auto batch = sorter.batch_bytes() / sizeof(float);
+        std::size_t under_way = 0;
+        for (std::size_t begin = 0; begin < keys.size(); begin += batch) {
+            if (under_way == sorter.depth()) {
+                sorter.finish();
+                --under_way;
+            }
+            sorter.begin(keys.subspan(begin, std::min(batch, keys.size() - begin)), window);
+            ++under_way;
+        }
+        for (; under_way > 0; --under_way) sorter.finish();
+        return 0;
+    }
+    [[nodiscard]] Run quantiles(std::unique_ptr<WindowSorter> sorter) const {
+        Quantiles<float> summary({.eps = 0.01}, std::move(sorter));
+        const cpu::Stopwatch time;
+        summary.add(input);
+        const auto median = summary.quantile(0.5).value;
+        return {time.ms(), 0, median > -0.1F && median < 0.1F};  // of uniform keys from -1 to 1
+    }
+    [[nodiscard]] std::unique_ptr<WindowSorter> windows_of_one() const {
+        return window_sorter(group.contexts()[0], {.engine = Engine::Merge});
+    }
+    [[nodiscard]] std::unique_ptr<WindowSorter> windows_of_all() const {
+        return window_sorter(group, {.engine = Engine::Merge});
+    }
+
+    [[nodiscard]] DeviceCase sort() const {
+        DeviceCase found{"sort", input.size(), {}, {}, true};
+        {
+            Sorter sorter(group.contexts()[0], {.engine = Engine::Merge});
+            found.one = measure(
+                [&] { return sorted(input.size(), [&](std::span<float> keys) { return sorter.sort(keys).merge_ms; }); },
+                repeat, found.verified);
+        }
+        GroupSorter sorter(group);
+        found.all = measure(
+            [&] { return sorted(input.size(), [&](std::span<float> keys) { return sorter.sort(keys).merge_ms; }); },
+            repeat, found.verified);
+        return found;
+    }
+    [[nodiscard]] DeviceCase windows() const {
+        DeviceCase found{"windows of " + std::to_string(window), input.size(), {}, {}, true};
+        const auto timed = [&](WindowSorter& sorter) {
+            return measure(
+                [&] { return sorted(window, [&](std::span<float> keys) { return by_windows(sorter, keys); }); }, repeat,
+                found.verified);
+        };
+        {
+            const Session session(group.contexts()[0]);
+            found.one = timed(*windows_of_one());
+        }
+        found.all = timed(*windows_of_all());
+        return found;
+    }
+    [[nodiscard]] DeviceCase stream() const {
+        DeviceCase found{"quantiles, eps 0.01", input.size(), {}, {}, true};
+        {
+            const Session session(group.contexts()[0]);
+            found.one = measure([&] { return quantiles(windows_of_one()); }, repeat, found.verified);
+        }
+        found.all = measure([&] { return quantiles(windows_of_all()); }, repeat, found.verified);
+        return found;
+    }
+};
+
+}  // namespace
+
+std::vector<DeviceCase> bench_devices(const DeviceGroup& group, std::size_t n, int repeat) {
+    cpu::KeyBuffer keys(KeyType::F32, cpu::Distribution::Uniform, n, 2006);
+    const auto all = keys.keys();
+    Bench bench{group, {static_cast<const float*>(all.data()), static_cast<const float*>(all.data()) + n}, repeat};
+    bench.checksum = cpu::checksum(all);
+    return {bench.sort(), bench.windows(), bench.stream()};
+}
+
+}  // namespace quadmill::detail::bench

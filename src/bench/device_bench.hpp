@@ -1,0 +1,30 @@
+// What several devices do together, beside one of them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "quadmill/device_group.hpp"
+#include "quadmill/sort.hpp"
+
+namespace quadmill::detail::bench {
+
+struct DeviceTimes {
+    double ms = 0, low_ms = 0, high_ms = 0;  // median, lowest, highest
+    double merge_ms = 0;                     // of a sort, in that: the CPU's
+};
+
+struct DeviceCase {
+    std::string what;  // "sort", "windows of 4096", "quantiles, eps 0.01"
+    std::size_t n = 0;
+    DeviceTimes one, all;
+    bool verified = true;
+    [[nodiscard]] double times_as_fast() const { return one.ms / all.ms; }
+};
+
+// f32 keys from memory to memory: a sort, a batch after the other of windows, and quantiles of a stream. One device is
+// the first context of `group` with a Sorter and a window sorter of its own; both in turn, so often.
+std::vector<DeviceCase> bench_devices(const DeviceGroup& group, std::size_t n, int repeat);
+
+}  // namespace quadmill::detail::bench
