@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "bench/borrowed.hpp"
 #include "bench/spread.hpp"
 #include "cpu/sample_keys.hpp"
 #include "cpu/sort.hpp"
@@ -76,8 +77,8 @@ struct Bench {
         for (; under_way > 0; --under_way) sorter.finish();
         return 0;
     }
-    [[nodiscard]] Run quantiles(std::unique_ptr<WindowSorter> sorter) const {
-        Quantiles<float> summary({.eps = 0.01}, std::move(sorter));
+    [[nodiscard]] Run quantiles(WindowSorter& sorter) const {
+        Quantiles<float> summary({.eps = 0.01}, std::make_unique<Borrowed>(sorter));
         const cpu::Stopwatch time;
         summary.add(input);
         const auto median = summary.quantile(0.5).value;
@@ -122,9 +123,11 @@ struct Bench {
         DeviceCase found{"quantiles, eps 0.01", input.size(), {}, {}, true};
         {
             const Session session(group.contexts()[0]);
-            found.one = measure([&] { return quantiles(windows_of_one()); }, repeat, found.verified);
+            const auto sorter = windows_of_one();
+            found.one = measure([&] { return quantiles(*sorter); }, repeat, found.verified);
         }
-        found.all = measure([&] { return quantiles(windows_of_all()); }, repeat, found.verified);
+        const auto sorter = windows_of_all();
+        found.all = measure([&] { return quantiles(*sorter); }, repeat, found.verified);
         return found;
     }
 };

@@ -166,10 +166,15 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
     for (std::size_t round = 0; round < rounds; ++round) {
         // The last round must end in `out`.
         T* to = ((rounds - round) % 2 == 1 ? out : scratch).data();
-        struct Piece {
-            FourRuns<T> runs;
+        struct Merge {
+            FourRuns<T> from;
             T* out;
         };
+        struct Piece {
+            std::size_t merge, begin;  // where it begins in the merged sequence
+            std::array<std::size_t, 4> from{};  // and in each run
+        };
+        std::vector<Merge> merges;
         std::vector<Piece> pieces;
         std::vector<Run<T>> merged;
         for (std::size_t r = 0; r < runs.size(); r += static_cast<std::size_t>(ways)) {
@@ -177,19 +182,27 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
             std::copy_n(&runs[r], std::min(runs.size() - r, static_cast<std::size_t>(ways)), from.begin());
             std::size_t size = 0;
             for (const auto& run : from) size += run.size;
-            std::array<std::size_t, 4> at{};
-            for (std::size_t begin = 0; begin < size; begin += piece) {
-                const auto next = cut_four(from, std::min(begin + piece, size), less);
-                Piece some{{}, to + begin};
-                for (std::size_t i = 0; i < 4; ++i)
-                    some.runs[i] = {from[i].data + at[i] * from[i].stride, next[i] - at[i], from[i].stride};
-                pieces.push_back(some);
-                at = next;
-            }
+            for (std::size_t begin = 0; begin < size; begin += piece)
+                pieces.push_back({merges.size(), begin, {}});
+            merges.push_back({from, to});
             merged.push_back({to, size, 1});
             to += size;
         }
-        workers.for_each(pieces.size(), [&](std::size_t i) { merge_four(pieces[i].runs, pieces[i].out, less); });
+        // A cut waits for memory at every step, so threads share these too.
+        workers.for_each(pieces.size(), [&](std::size_t i) {
+            pieces[i].from = cut_four(merges[pieces[i].merge].from, pieces[i].begin, less);
+        });
+        workers.for_each(pieces.size(), [&](std::size_t i) {
+            const auto& at = pieces[i];
+            const auto& [from, to_all] = merges[at.merge];
+            const bool last = i + 1 == pieces.size() || pieces[i + 1].merge != at.merge;
+            FourRuns<T> part{};
+            for (std::size_t k = 0; k < 4; ++k) {
+                const auto end = last ? from[k].size : pieces[i + 1].from[k];
+                part[k] = {from[k].data + at.from[k] * from[k].stride, end - at.from[k], from[k].stride};
+            }
+            merge_four(part, to_all + at.begin, less);
+        });
         runs = std::move(merged);
     }
 }

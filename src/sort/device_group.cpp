@@ -39,7 +39,8 @@ std::vector<Context> contexts_of_all(HeadlessOptions options) {
 // What the merge engine's lanes hold at once, and what keeps them busy.
 constexpr std::size_t longest_part = std::size_t{1} << 25U, shortest_part = std::size_t{1} << 18U;
 
-// Up to four sorted parts are merged at once, and a device with two of them reads one back while it sorts the other.
+// Four parts are merged in two rounds, which end where the keys lie, and a device with two of them reads one back while
+// it sorts the other.
 std::size_t parts_for(std::size_t n, std::size_t devices) {
     const auto wanted = devices == 1 ? 1 : std::max<std::size_t>(devices, 4);
     return std::max({std::min(wanted, n / shortest_part), (n + longest_part - 1) / longest_part, std::size_t{1}});
@@ -177,8 +178,7 @@ SortStats GroupSorter::sort(Keys keys) {
         for (std::size_t begin = 0; begin < values.size(); begin += part)
             runs.push_back({values.data() + begin, std::min(part, values.size() - begin), 1});
         detail::cpu::merge_in_place(std::move(runs), values, scratch, state.workers,
-                                    detail::cpu::KeyLess<Key>{detail::cpu::TotalOrder<Key>(state.options.order)},
-                                    detail::cpu::Ways::Four);
+                                    detail::cpu::KeyLess<Key>{detail::cpu::TotalOrder<Key>(state.options.order)});
         stats.merge_ms = merging.ms();
     });
     stats.total_ms = total.ms();

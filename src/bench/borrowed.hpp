@@ -1,0 +1,35 @@
+// A sorter of windows that somebody else keeps, for summaries that own theirs.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "quadmill/window_sorter.hpp"
+
+namespace quadmill::detail::bench {
+
+// A sorter that outlives the summary which thinks that it owns it, with times since then.
+class Borrowed final : public WindowSorter {
+  public:
+    explicit Borrowed(WindowSorter& sorter) : sorter_(sorter), before_(sorter.times()) {}
+    void begin(Keys keys, std::size_t window) override { sorter_.begin(keys, window); }
+    void finish() override { sorter_.finish(); }
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override { sorter_.share(count, work); }
+    [[nodiscard]] std::size_t depth() const override { return sorter_.depth(); }
+    [[nodiscard]] std::size_t batch_bytes() const override { return sorter_.batch_bytes(); }
+    [[nodiscard]] std::size_t batch_windows() const override { return sorter_.batch_windows(); }
+    [[nodiscard]] std::size_t window(double eps) const override { return sorter_.window(eps); }
+    [[nodiscard]] std::size_t bytes() const override { return sorter_.bytes(); }
+    [[nodiscard]] Times times() const override {
+        const auto now = sorter_.times();
+        return {now.upload - before_.upload, now.sort - before_.sort, now.readback - before_.readback};
+    }
+    [[nodiscard]] std::string name() const override { return sorter_.name(); }
+
+  private:
+    WindowSorter& sorter_;
+    Times before_;
+};
+
+}  // namespace quadmill::detail::bench
