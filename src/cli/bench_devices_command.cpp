@@ -28,6 +28,7 @@ void BenchDevices::run() const {
     const auto group = devices.group();
     BenchRun facts;
     facts.command_line = command_line;
+    facts.repeat = repeat;
     auto report = facts.facts(group.contexts()[0], {});
     if (!json) facts.print_facts(group.contexts()[0], fmt::format("{} devices beside the first", group.contexts().size()));
     report["cases"] = Json::array();
