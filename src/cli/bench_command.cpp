@@ -113,6 +113,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     auto* bench = app.add_subcommand("bench", "Measure the library's engines against each other and against others");
     bench->require_subcommand(1);
     add_bench_external_command(*bench, command_line);
+    add_bench_figures_command(*bench, command_line);
     add_bench_join_command(*bench, command_line);
     add_bench_linalg_command(*bench, command_line);
     add_bench_query_command(*bench, command_line);
