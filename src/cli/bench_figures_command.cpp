@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -85,6 +86,7 @@ void BenchFigures::measure(FigureFolder& results) {
         const auto& kept = *results.find(figure.id);
         if (!json) fmt::print("{}: measured in {} s\n", figure.id, kept.fact("seconds"));
         print_verdicts(figure, kept);
+        std::fflush(stdout);  // a run takes minutes
         for (const auto& [series, what] : kept.wrong) {
             fmt::print(stderr, "quadmill bench figures: {}: {}: {}\n", figure.id, series, what);
             failed_.push_back(figure.id);

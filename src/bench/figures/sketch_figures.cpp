@@ -64,7 +64,7 @@ void measure_rates(FigureSetting& setting, FigureData& data) {
 }
 
 void measure_accuracy(FigureSetting& setting, FigureData& data) {
-    const auto width = std::size_t{1} << setting.pick(15U, 18U);
+    const auto width = std::size_t{1} << setting.pick(17U, 18U);
     for (const auto& one : SketchBench::accuracy({0.25, 0.5, 0.75, 1, 1.5, 2}, width)) {
         data.add(errors, Whose::Ours, one.name, one.load, one.percent);
         if (one.paper_percent) data.add(errors, Whose::Paper, one.name + ", paper", one.load, *one.paper_percent);
@@ -136,7 +136,7 @@ std::vector<Figure> sketch_figures() {
         {"qsketch-fig7",
          "QSketch",
          "Fig. 7 and the accuracy table: mean relative errors",
-         "uniform keys, depth 3, equal memory; width 2^15 (--quick) or 2^18; on the CPU, where the tables are the same; "
+         "uniform keys, depth 3, equal memory; width 2^17 (--quick) or 2^18; on the CPU, where the tables are the same; "
          "the load is keys over the width of a row: by the paper's own definition it would be a third of that",
          {{errors, "load", "%"}},
          measure_accuracy,
