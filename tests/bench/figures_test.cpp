@@ -145,7 +145,7 @@ TEST_CASE("rules of figures can come out either way") {
         const auto verdict = judge(claim("sigmod06-fig11-12-14", "Table 1"), data);
         CHECK(verdict.kind == Fails);
         CHECK(verdict.ours == "6800: 677 s, 6800 Ultra: 607 s, 7800 GT: 613 s");
-        CHECK(kind("sigmod06-fig11-12-14", "1.4 times") == Fails);
+        CHECK(kind("sigmod06-fig11-12-14", "1.4 times") == Holds);
     }
     SUBCASE("errors of sketches") {
         for (const double load : {0.5, 1.0}) {

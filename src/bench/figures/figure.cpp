@@ -60,7 +60,9 @@ std::pair<std::string, std::string> named(const std::string& line) {
 }
 
 std::string bounds(double least, double most) {
-    return most < 1e300 ? fmt::format("from {:g} to {:g}", least, most) : fmt::format("at least {:g}", least);
+    return most >= no_limit ? fmt::format("at least {:g}", least)
+           : least <= 0     ? fmt::format("at most {:g}", most)
+                            : fmt::format("from {:g} to {:g}", least, most);
 }
 
 const char* words(At at) {

@@ -80,10 +80,11 @@ struct Claim {
 
 // Rules, each with its own words. Times are milliseconds: the less, the better.
 enum class At { Smallest, Largest, Every };
+constexpr double no_limit = 1e300;
 // `slow`'s y over `fast`'s is from `least` to `most`, at the x that both have.
 [[nodiscard]] Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel,
                                   const std::string& fast, const std::string& slow, At at, double least,
-                                  double most = 1e300);
+                                  double most = no_limit);
 // The series' y is from `least` to `most`.
 [[nodiscard]] Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel,
                                 const std::string& series, At at, double least, double most);

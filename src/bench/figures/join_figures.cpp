@@ -1,4 +1,6 @@
 // MDS'09: relational operators on streams by a GPU (Tsakalozos, Tsangaris, Delis).
+#include <fmt/core.h>
+
 #include <string>
 
 #include "bench/figures/figure.hpp"
@@ -40,7 +42,7 @@ Claim advantage_diminishes() {
                 const auto ratio = [&](double x) { return *data.y(times, "ours", x) / *data.y(times, "cpu", x); };
                 const double first = ratio(xs.front()), last = ratio(xs.back());
                 return {first > 1 && last < first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
-                        std::to_string(first) + " times, then " + std::to_string(last)};
+                        fmt::format("{:.3g} times, then {:.3g}", first, last)};
             },
             Gpu};
 }
@@ -71,7 +73,7 @@ std::vector<Figure> join_figures() {
                      if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours"};
                      const double least = *data.y(times, "ours", xs.front()), most = *data.y(times, "ours", xs.back());
                      return {most > least ? Verdict::Kind::Holds : Verdict::Kind::Fails,
-                             std::to_string(least) + " ms, then " + std::to_string(most)};
+                             fmt::format("{:.3g} ms, then {:.3g}", least, most)};
                  }}}),
         figure("mds09-fig8-9", "Fig. 8 and 9: the graph (C > D0 or E > D1) joined on B",
                "15,000 floats, 7,679 masked out by the first predicate, 13,068 after OR, 6,790 pairs, as in the paper",
