@@ -66,9 +66,7 @@ std::string bounds(double least, double most) {
 }
 
 const char* words(At at) {
-    return at == At::Smallest  ? "at the smallest x"
-           : at == At::Largest ? "at the largest x"
-                               : "at every x";
+    return at == At::Smallest ? "at the smallest x" : at == At::Largest ? "at the largest x" : "at every x";
 }
 
 std::vector<double> some(std::vector<double> xs, At at) {
@@ -82,11 +80,11 @@ Verdict within(const std::vector<double>& xs, double least, double most, const s
     double low = 1e300, high = -1e300;
     for (const double x : xs) {
         const double y = of(x);
-        if (y < least || y > most) return {Kind::Fails, fmt::format("{:.3g}{} at x = {:g}", y, unit, x)};
+        if (y < least || y > most) return {Kind::Fails, fmt::format("{:.3g}{} at x = {:.10g}", y, unit, x)};
         low = std::min(low, y);
         high = std::max(high, y);
     }
-    if (xs.size() == 1) return {Kind::Holds, fmt::format("{:.3g}{} at x = {:g}", low, unit, xs.front())};
+    if (xs.size() == 1) return {Kind::Holds, fmt::format("{:.3g}{} at x = {:.10g}", low, unit, xs.front())};
     return {Kind::Holds, fmt::format("{:.3g} to {:.3g}{}", low, high, unit)};
 }
 
@@ -95,7 +93,11 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
         const auto found = std::ranges::find(data.missing, name, &std::pair<std::string, std::string>::first);
         if (found != data.missing.end()) return {Kind::NotHere, "", name + ": " + found->second};
     }
-    return {Kind::NotHere, "", "no numbers of " + series.front()};
+    // A part of something that was not measured.
+    const auto rest = data.missing.empty()
+                          ? ""
+                          : fmt::format("; without {}: {}", data.missing.front().first, data.missing.front().second);
+    return {Kind::NotHere, "", fmt::format("no numbers of {}{}", series.front(), rest)};
 }
 
 }  // namespace
@@ -184,16 +186,15 @@ Verdict judge(const Claim& claim, const FigureData& data) {
     if (!data.wrong.empty()) return {Kind::Fails, data.wrong.front().first + ": " + data.wrong.front().second};
     auto found = claim.judge(data);
     if (claim.about == Claim::About::Gpu && data.on_software() && found.kind != Kind::NotHere)
-        return {Kind::NotHere, found.ours,
-                fmt::format("about a GPU, and the passes ran on the CPU; by the rule it {} here",
-                            word_for(found.kind))};
+        return {
+            Kind::NotHere, found.ours,
+            fmt::format("about a GPU, and the passes ran on the CPU; by the rule it {} here", word_for(found.kind))};
     return found;
 }
 
 Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel, const std::string& fast,
                     const std::string& slow, At at, double least, double most) {
-    return {claim,
-            fmt::format("{}: {} over {} is {}, {}", panel, slow, fast, bounds(least, most), words(at)),
+    return {claim, fmt::format("{}: {} over {} is {}, {}", panel, slow, fast, bounds(least, most), words(at)),
             [=](const FigureData& data) {
                 const auto xs = some(data.xs(panel, fast, slow), at);
                 if (xs.empty()) return not_measured(data, {fast, slow});

@@ -82,20 +82,22 @@ std::string machines(const std::vector<FigureFolder>& folders) {
             for (const auto& claim : figure.claims) ++counts[judge(claim, *data).kind];
         }
         if (!any) continue;
-        out += fmt::format("- **{}**, {}, {} threads, {} to {}, `{}` ({}){}. Claims: {} hold, {} do not hold, {} cannot "
-                           "be measured there{}.\n",
-                           any->fact("renderer"), any->fact("cpu"), any->fact("threads"), first, last, command,
-                           any->fact("size"), any->fact("note").empty() ? "" : "; " + any->fact("note"),
-                           counts[Kind::Holds], counts[Kind::Fails], counts[Kind::NotHere],
-                           missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
+        out += fmt::format(
+            "- **{}**, {}, {} threads, {} to {}, `{}` ({}){}. Claims: {} hold, {} do not hold, {} cannot "
+            "be measured there{}.\n",
+            any->fact("renderer"), any->fact("cpu"), any->fact("threads"), first, last, command, any->fact("size"),
+            any->fact("note").empty() ? "" : "; " + any->fact("note"), counts[Kind::Holds], counts[Kind::Fails],
+            counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
     }
     return out;
 }
 
 constexpr const char* intro =
-    "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this page. "
+    "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this "
+    "page. "
     "A\nverdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`); x is the axis of the "
-    "figure,\nand *today* marks claims that are ours, against what is fastest now. A claim about a GPU that was measured on a "
+    "figure,\nand *today* marks claims that are ours, against what is fastest now. A claim about a GPU that was "
+    "measured on a "
     "CPU\nrenderer is not decided there; its numbers are given all the same.\n";
 
 }  // namespace
@@ -124,9 +126,10 @@ void FigureFolder::must_be_of(const FigureFacts& facts) const {
         if (name != "renderer" && name != "cpu" && name != "size") continue;
         for (const auto& [id, data] : data_) {
             if (data.fact(name) != text)
-                throw Error(fmt::format("{}/{}.csv is of another {} ('{}', and this is '{}'); give another folder with -o, "
-                                        "or --again to measure anew",
-                                        path_, id, name, data.fact(name), text));
+                throw Error(
+                    fmt::format("{}/{}.csv is of another {} ('{}', and this is '{}'); give another folder with -o, "
+                                "or --again to measure anew",
+                                path_, id, name, data.fact(name), text));
         }
     }
 }

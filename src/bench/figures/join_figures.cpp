@@ -24,7 +24,8 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
                          {"cpu merge", JoinBy::CpuMerge}},
                         QueryEngine::Bitmap, setting.pick(2, 5));
         for (const auto& which : join_cases({figure})) {
-            const double x = figure == JoinFigure::Graph ? static_cast<double>(which.rows) : static_cast<double>(which.x);
+            const double x =
+                figure == JoinFigure::Graph ? static_cast<double>(which.rows) : static_cast<double>(which.x);
             for (const auto& result : bench.run(which).results) {
                 data.add_time(times, x, result);
                 if (!result.verified) data.note_wrong(result.contender->name, "wrong rows or pairs");
@@ -49,8 +50,13 @@ Claim advantage_diminishes() {
 
 Figure figure(const std::string& id, const std::string& title, const std::string& how, const std::string& axis,
               JoinFigure which, std::vector<Claim> claims) {
-    return {id, "MDS'09", title, how + "; from columns in memory to the result in memory", {{times, axis, "ms"}},
-            measure(which), std::move(claims)};
+    return {id,
+            "MDS'09",
+            title,
+            how + "; from columns in memory to the result in memory",
+            {{times, axis, "ms"}},
+            measure(which),
+            std::move(claims)};
 }
 
 }  // namespace
