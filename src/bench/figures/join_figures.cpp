@@ -80,7 +80,8 @@ std::vector<Figure> join_figures() {
                      const double least = *data.y(times, "ours", xs.front()), most = *data.y(times, "ours", xs.back());
                      return {most > least ? Verdict::Kind::Holds : Verdict::Kind::Fails,
                              fmt::format("{:.3g} ms, then {:.3g}", least, most)};
-                 }}}),
+                 },
+                 Gpu}}),
         figure("mds09-fig8-9", "Fig. 8 and 9: the graph (C > D0 or E > D1) joined on B",
                "15,000 floats, 7,679 masked out by the first predicate, 13,068 after OR, 6,790 pairs, as in the paper",
                "values", JoinFigure::Graph,

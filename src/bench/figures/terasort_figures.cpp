@@ -135,7 +135,7 @@ const std::vector<std::string> phase_one_stages{"read", "keys", "sort", "reorder
 
 // Fig. 11, 12 and 14.
 void measure_files(FigureSetting& setting, FigureData& data) {
-    const std::string memory = setting.pick("96M", "512M");
+    const std::string memory = setting.pick("192M", "1G");
     const auto parallel = fmt::format("--parallel={}", std::thread::hardware_concurrency());
     const std::vector<FileContender> contenders{terasort("terasort, merge", "merge", memory),
                                                 terasort("terasort, cpu", "cpu", memory),
@@ -287,10 +287,9 @@ std::vector<Figure> terasort_figures() {
         {"sigmod06-fig11-12-14",
          "SIGMOD'06",
          "Fig. 11, 12 and 14, and Table 1: stages, phase 1, whole sorts, and PennySort",
-         "paper: 20 to 100 GB on 8 disks, beside nsort; here ASCII records of the benchmark, 50 to 200 MB with 96 MB "
+         "paper: 20 to 100 GB on 8 disks, beside nsort; here ASCII records of the benchmark, 50 to 200 MB with 192 MB "
          "of "
-         "memory (--quick), else 0.25 to 1 GB with 512 MB, on one disk, beside GNU sort; each begins with an input "
-         "that "
+         "memory (--quick), else 0.25 to 1 GB with 1 GB, on one disk, beside GNU sort; each begins with an input that "
          "is "
          "not in the system's cache",
          {{all_seconds, "MB", "s"}, {phase_one, "MB", "s"}, {stage_seconds, "MB", "s"}, {phase_rates, "MB", "MB/s"}},
