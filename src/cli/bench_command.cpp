@@ -114,6 +114,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     bench->require_subcommand(1);
     add_bench_devices_command(*bench, command_line);
     add_bench_external_command(*bench, command_line);
+    add_bench_figures_command(*bench, command_line);
     add_bench_join_command(*bench, command_line);
     add_bench_linalg_command(*bench, command_line);
     add_bench_query_command(*bench, command_line);

@@ -162,6 +162,7 @@ class RatePlot {
 
 void add_bench_devices_command(CLI::App& bench, const std::string& command_line);
 void add_bench_external_command(CLI::App& bench, const std::string& command_line);
+void add_bench_figures_command(CLI::App& bench, const std::string& command_line);
 void add_bench_join_command(CLI::App& bench, const std::string& command_line);
 void add_bench_linalg_command(CLI::App& bench, const std::string& command_line);
 void add_bench_query_command(CLI::App& bench, const std::string& command_line);

@@ -1,0 +1,273 @@
+#include "bench/figures/figure.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "bench/plot.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+using Kind = Verdict::Kind;
+
+constexpr const char* columns = "panel,whose,series,x,y,low,high";
+constexpr const char *missing_mark = "without ", *wrong_mark = "wrong: ";
+const std::vector<std::pair<Whose, std::string>> whose_words{
+    {Whose::Ours, "ours"}, {Whose::Baseline, "baseline"}, {Whose::Paper, "paper"}};
+
+std::string one_line(std::string text) {
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+std::string quoted(const std::string& text) {
+    return text.find(',') == std::string::npos ? text : '"' + text + '"';
+}
+
+std::vector<std::string> cells(const std::string& line) {
+    std::vector<std::string> out(1);
+    bool inside = false;
+    for (const char c : line) {
+        if (c == '"') {
+            inside = !inside;
+        } else if (c == ',' && !inside) {
+            out.emplace_back();
+        } else {
+            out.back() += c;
+        }
+    }
+    return out;
+}
+
+double number(const std::string& text) {
+    double value = 0;
+    const auto* const end = text.data() + text.size();
+    if (const auto [at, error] = std::from_chars(text.data(), end, value); error != std::errc() || at != end)
+        throw Error("bench figures: '" + text + "' is no number");
+    return value;
+}
+
+// "NAME: WORDS".
+std::pair<std::string, std::string> named(const std::string& line) {
+    const auto colon = line.find(": ");
+    if (colon == std::string::npos) throw Error("bench figures: '" + line + "' has no ': '");
+    return {line.substr(0, colon), line.substr(colon + 2)};
+}
+
+std::string bounds(double least, double most) {
+    return most >= no_limit ? fmt::format("at least {:g}", least)
+           : least <= 0     ? fmt::format("at most {:g}", most)
+                            : fmt::format("from {:g} to {:g}", least, most);
+}
+
+const char* words(At at) {
+    return at == At::Smallest ? "at the smallest x" : at == At::Largest ? "at the largest x" : "at every x";
+}
+
+std::vector<double> some(std::vector<double> xs, At at) {
+    if (xs.empty() || at == At::Every) return xs;
+    return {at == At::Smallest ? xs.front() : xs.back()};
+}
+
+// Within bounds at every x; what it was at the first x where it was not, or from the least to the most.
+Verdict within(const std::vector<double>& xs, double least, double most, const std::string& unit,
+               const std::function<double(double)>& of) {
+    double low = 1e300, high = -1e300;
+    for (const double x : xs) {
+        const double y = of(x);
+        if (y < least || y > most) return {Kind::Fails, fmt::format("{:.3g}{} at x = {:.10g}", y, unit, x)};
+        low = std::min(low, y);
+        high = std::max(high, y);
+    }
+    if (xs.size() == 1) return {Kind::Holds, fmt::format("{:.3g}{} at x = {:.10g}", low, unit, xs.front())};
+    return {Kind::Holds, fmt::format("{:.3g} to {:.3g}{}", low, high, unit)};
+}
+
+Verdict not_measured(const FigureData& data, const std::vector<std::string>& series) {
+    for (const auto& name : series) {
+        const auto found = std::ranges::find(data.missing, name, &std::pair<std::string, std::string>::first);
+        if (found != data.missing.end()) return {Kind::NotHere, "", name + ": " + found->second};
+    }
+    // A part of something that was not measured.
+    const auto rest = data.missing.empty()
+                          ? ""
+                          : fmt::format("; without {}: {}", data.missing.front().first, data.missing.front().second);
+    return {Kind::NotHere, "", fmt::format("no numbers of {}{}", series.front(), rest)};
+}
+
+}  // namespace
+
+void FigureData::note_missing(const std::string& series, const std::string& why) {
+    const std::pair<std::string, std::string> note{series, one_line(why)};
+    if (std::ranges::find(missing, note) == missing.end()) missing.push_back(note);
+}
+
+std::string FigureData::fact(const std::string& name) const {
+    const auto found = std::ranges::find(facts, name, &std::pair<std::string, std::string>::first);
+    return found == facts.end() ? "" : found->second;
+}
+
+std::optional<double> FigureData::y(const std::string& panel, const std::string& series, double x) const {
+    for (const auto& point : points) {
+        if (point.panel == panel && point.series == series && point.x == x) return point.y;
+    }
+    return {};
+}
+
+std::vector<double> FigureData::xs(const std::string& panel, const std::string& series) const {
+    std::vector<double> out;
+    for (const auto& point : points) {
+        if (point.panel == panel && point.series == series) out.push_back(point.x);
+    }
+    std::ranges::sort(out);
+    return out;
+}
+
+std::vector<double> FigureData::xs(const std::string& panel, const std::string& a, const std::string& b) const {
+    auto out = xs(panel, a);
+    std::erase_if(out, [&](double x) { return !y(panel, b, x); });
+    return out;
+}
+
+std::string FigureData::csv() const {
+    std::string out;
+    for (const auto& [name, text] : facts) out += fmt::format("# {}: {}\n", name, one_line(text));
+    for (const auto& [series, why] : missing) out += fmt::format("# {}{}: {}\n", missing_mark, series, why);
+    for (const auto& [series, what] : wrong) out += fmt::format("# {}{}: {}\n", wrong_mark, series, one_line(what));
+    out += fmt::format("{}\n", columns);
+    for (const auto& p : points) {
+        const auto whose = std::ranges::find(whose_words, p.whose, &std::pair<Whose, std::string>::first)->second;
+        out += fmt::format("{},{},{},{:.10g},{:.6g},{:.6g},{:.6g}\n", quoted(p.panel), whose, quoted(p.series), p.x,
+                           p.y, p.low, p.high);
+    }
+    return out;
+}
+
+FigureData FigureData::from_csv(const std::string& text) {
+    FigureData data;
+    bool head = true;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# ")) {
+            line.erase(0, 2);
+            if (line.starts_with(missing_mark)) {
+                data.missing.push_back(named(line.substr(std::string(missing_mark).size())));
+            } else if (line.starts_with(wrong_mark)) {
+                data.wrong.push_back(named(line.substr(std::string(wrong_mark).size())));
+            } else {
+                data.facts.push_back(named(line));
+            }
+        } else if (head) {
+            if (line != columns) break;
+            head = false;
+        } else {
+            const auto row = cells(line);
+            if (row.size() != 7) throw Error("bench figures: '" + line + "' has not 7 columns");
+            const auto whose = std::ranges::find(whose_words, row[1], &std::pair<Whose, std::string>::second);
+            if (whose == whose_words.end()) throw Error("bench figures: '" + row[1] + "' is nobody's");
+            data.points.push_back(
+                {row[0], whose->first, row[2], number(row[3]), number(row[4]), number(row[5]), number(row[6])});
+        }
+    }
+    if (head) throw Error(fmt::format("bench figures: no line '{}'", columns));
+    return data;
+}
+
+const char* word_for(Kind kind) {
+    return kind == Kind::Holds ? "holds" : kind == Kind::Fails ? "does not hold" : "cannot be measured here";
+}
+
+Verdict judge(const Claim& claim, const FigureData& data) {
+    if (!data.wrong.empty()) return {Kind::Fails, data.wrong.front().first + ": " + data.wrong.front().second};
+    auto found = claim.judge(data);
+    if (claim.about == Claim::About::Gpu && data.on_software() && found.kind != Kind::NotHere)
+        return {
+            Kind::NotHere, found.ours,
+            fmt::format("about a GPU, and the passes ran on the CPU; by the rule it {} here", word_for(found.kind))};
+    return found;
+}
+
+Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel, const std::string& fast,
+                    const std::string& slow, At at, double least, double most) {
+    return {claim, fmt::format("{}: {} over {} is {}, {}", panel, slow, fast, bounds(least, most), words(at)),
+            [=](const FigureData& data) {
+                const auto xs = some(data.xs(panel, fast, slow), at);
+                if (xs.empty()) return not_measured(data, {fast, slow});
+                return within(xs, least, most, " times",
+                              [&](double x) { return *data.y(panel, slow, x) / *data.y(panel, fast, x); });
+            },
+            about};
+}
+
+Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel, const std::string& series,
+                  At at, double least, double most) {
+    return {claim, fmt::format("{}: {} is {}, {}", panel, series, bounds(least, most), words(at)),
+            [=](const FigureData& data) {
+                const auto xs = some(data.xs(panel, series), at);
+                if (xs.empty()) return not_measured(data, {series});
+                return within(xs, least, most, "", [&](double x) { return *data.y(panel, series, x); });
+            },
+            about};
+}
+
+Claim in_order(const std::string& claim, Claim::About about, const std::string& panel,
+               const std::vector<std::string>& series) {
+    std::string order;
+    for (const auto& name : series) order += (order.empty() ? "" : " < ") + name;
+    return {claim, fmt::format("{}: {}, at the largest x", panel, order),
+            [=](const FigureData& data) -> Verdict {
+                std::string ours;
+                bool ordered = true;
+                double before = -1e300;
+                for (const auto& name : series) {
+                    const auto xs = data.xs(panel, name);
+                    if (xs.empty()) return not_measured(data, {name});
+                    const double y = *data.y(panel, name, xs.back());
+                    ours += fmt::format("{}{} {:.3g}", ours.empty() ? "" : ", ", name, y);
+                    ordered = ordered && before < y;
+                    before = y;
+                }
+                return {ordered ? Kind::Holds : Kind::Fails, ours};
+            },
+            about};
+}
+
+Claim not_here(const std::string& claim, const std::string& why) {
+    return {claim, "none", [why](const FigureData& /*data*/) { return Verdict{Kind::NotHere, "", why}; }};
+}
+
+const std::vector<Figure>& figures() {
+    static const std::vector<Figure> all = [] {
+        std::vector<Figure> some;
+        for (auto& of : {sort_figures(), terasort_figures(), sketch_figures(), slides_figures(), join_figures()})
+            some.insert(some.end(), of.begin(), of.end());
+        return some;
+    }();
+    return all;
+}
+
+std::string svg_of(const Figure& figure, const FigureData& data) {
+    std::vector<Panel> panels;
+    for (const auto& [name, x_label, y_label] : figure.panels) {
+        Panel panel{name, x_label, y_label, {}};
+        for (const auto& p : data.points) {
+            if (p.panel != name || p.x <= 0 || p.y <= 0) continue;  // the axes are logarithms
+            auto series = std::ranges::find(panel.series, p.series, &Series::name);
+            if (series == panel.series.end()) {
+                const auto line = p.whose == Whose::Ours ? Line::Solid : Line::Dashed;
+                series = panel.series.insert(panel.series.end(), {p.series, line, {}});
+            }
+            series->points.emplace_back(p.x, p.y);
+        }
+        for (auto& series : panel.series) std::ranges::sort(series.points);
+        if (!panel.series.empty()) panels.push_back(std::move(panel));
+    }
+    return panels.empty() ? std::string() : plot(panels);
+}
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,132 @@
+// Figures of the papers, measured again: the numbers of one, and claims that a rule judges from these numbers alone.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "quadmill/context.hpp"
+
+namespace quadmill::detail::bench {
+
+// Whose: the library's, of what it is compared with, or a number that the paper prints.
+enum class Whose { Ours, Baseline, Paper };
+
+struct FigurePoint {
+    std::string panel;
+    Whose whose;
+    std::string series;
+    double x, y, low, high;
+};
+
+// All that a figure's CSV holds. Words are one line each.
+class FigureData {
+  public:
+    // Which program measured when on what: name and words, in the order of the CSV's head.
+    std::vector<std::pair<std::string, std::string>> facts;
+    std::vector<FigurePoint> points;
+    // Why a series is missing, or what was wrong with it.
+    std::vector<std::pair<std::string, std::string>> missing, wrong;
+
+    void add(const std::string& panel, Whose whose, const std::string& series, double x, double y) {
+        points.push_back({panel, whose, series, x, y, y, y});
+    }
+    // What a bench found of a contender: its time, or why there is none.
+    template <class Result>
+    void add_time(const std::string& panel, double x, const Result& result) {
+        const auto& name = result.contender->name;
+        if (!result.ran()) {
+            note_missing(name, result.refusal);
+            return;
+        }
+        points.push_back({panel, result.contender->is_rival() ? Whose::Baseline : Whose::Ours, name, x, result.ms,
+                          result.low_ms, result.high_ms});
+    }
+    void note_missing(const std::string& series, const std::string& why);
+    void note_wrong(const std::string& series, const std::string& what) { wrong.emplace_back(series, what); }
+    [[nodiscard]] std::string fact(const std::string& name) const;
+    // The passes ran on the CPU, so that nothing is said about GPUs.
+    [[nodiscard]] bool on_software() const { return fact("software renderer") == "yes"; }
+    [[nodiscard]] std::optional<double> y(const std::string& panel, const std::string& series, double x) const;
+    // Ascending.
+    [[nodiscard]] std::vector<double> xs(const std::string& panel, const std::string& series) const;
+    // Those that both have.
+    [[nodiscard]] std::vector<double> xs(const std::string& panel, const std::string& a, const std::string& b) const;
+
+    // Throws Error when the text is no CSV of a figure.
+    [[nodiscard]] static FigureData from_csv(const std::string& text);
+    [[nodiscard]] std::string csv() const;
+};
+
+struct Verdict {
+    enum class Kind { Holds, Fails, NotHere } kind;
+    std::string ours;   // the numbers that decided
+    std::string why{};  // of NotHere
+};
+[[nodiscard]] const char* word_for(Verdict::Kind kind);
+
+struct Claim {
+    std::string claim;  // as the paper has it, with its numbers
+    std::string rule;   // when it holds
+    std::function<Verdict(const FigureData&)> judge;
+    // A claim about a GPU, which a renderer on the CPU cannot decide; its numbers are given all the same.
+    enum class About { Anything, Gpu } about = About::Anything;
+};
+// By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. Fails where an
+// answer was wrong.
+[[nodiscard]] Verdict judge(const Claim& claim, const FigureData& data);
+
+// Rules, each with its own words. Times are milliseconds: the less, the better.
+enum class At { Smallest, Largest, Every };
+constexpr double no_limit = 1e300;
+// `slow`'s y over `fast`'s is from `least` to `most`, at the x that both have.
+[[nodiscard]] Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel,
+                                  const std::string& fast, const std::string& slow, At at, double least,
+                                  double most = no_limit);
+// The series' y is from `least` to `most`.
+[[nodiscard]] Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel,
+                                const std::string& series, At at, double least, double most);
+// Each series' y at the largest x is less than that of the one after it.
+[[nodiscard]] Claim in_order(const std::string& claim, Claim::About about, const std::string& panel,
+                             const std::vector<std::string>& series);
+// No run can decide it.
+[[nodiscard]] Claim not_here(const std::string& claim, const std::string& why);
+
+// What a figure is measured with.
+struct FigureSetting {
+    std::optional<Context> context;
+    std::string why_no_context;
+    bool quick = false;
+    std::string folder;  // for files
+    std::string nbody;   // the program of demos/nbody; empty: there is none
+    template <class Value>
+    [[nodiscard]] Value pick(Value small, Value large) const {
+        return quick ? std::move(small) : std::move(large);
+    }
+};
+
+struct FigurePanel {
+    std::string name, x_label, y_label;
+};
+
+struct Figure {
+    std::string id, paper, title;
+    std::string how;  // the paper's workload, ours, and what differs
+    std::vector<FigurePanel> panels;
+    std::function<void(FigureSetting&, FigureData&)> measure;
+    std::vector<Claim> claims;
+};
+
+// By paper, in the papers' order.
+[[nodiscard]] const std::vector<Figure>& figures();
+[[nodiscard]] std::vector<Figure> sort_figures();      // SIGMOD'05
+[[nodiscard]] std::vector<Figure> terasort_figures();  // SIGMOD'06
+[[nodiscard]] std::vector<Figure> sketch_figures();    // QSketch
+[[nodiscard]] std::vector<Figure> slides_figures();    // Query Processing on GPUs
+[[nodiscard]] std::vector<Figure> join_figures();      // MDS'09
+
+[[nodiscard]] std::string svg_of(const Figure& figure, const FigureData& data);
+
+}  // namespace quadmill::detail::bench

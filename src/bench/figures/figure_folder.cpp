@@ -1,0 +1,210 @@
+#include "bench/figures/figure_folder.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "files/files.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = Verdict::Kind;
+
+std::string text_of(const std::string& path) {
+    const auto bytes = files::read_file(path);
+    const auto letters = bytes.as<char>();
+    return {letters.begin(), letters.end()};
+}
+
+// For a cell of a table.
+std::string cell(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '|' || c == '<') out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+std::string verdict_cell(const FigureData* data, const Claim& claim) {
+    if (!data) return "not measured yet";
+    const auto [kind, ours, why] = judge(claim, *data);
+    auto text = fmt::format("**{}**", word_for(kind));
+    if (!ours.empty()) text += ": " + ours;
+    if (!why.empty()) text += "; " + why;
+    return cell(text);
+}
+
+// The facts of the first figure, and what of them differs from figure to figure only once.
+std::string machine_of(const FigureFolder& folder) {
+    for (const auto& figure : figures()) {
+        if (const auto* data = folder.find(figure.id)) return data->fact("renderer");
+    }
+    return folder.path();
+}
+
+std::string table_head(const std::vector<FigureFolder>& folders) {
+    std::string head = "| the paper | rule |", line = "| --- | --- |";
+    for (const auto& folder : folders) {
+        head += fmt::format(" {} |", cell(machine_of(folder)));
+        line += " --- |";
+    }
+    return head + "\n" + line + "\n";
+}
+
+std::string machines(const std::vector<FigureFolder>& folders) {
+    std::string out;
+    for (const auto& folder : folders) {
+        std::map<Kind, int> counts;
+        int missing = 0;
+        std::string first, last, command;
+        const FigureData* any = nullptr;
+        for (const auto& figure : figures()) {
+            const auto* data = folder.find(figure.id);
+            if (!data) {
+                missing += static_cast<int>(figure.claims.size());
+                continue;
+            }
+            any = data;
+            const auto date = data->fact("date");
+            if (first.empty() || date < first) first = date;
+            if (date >= last) {
+                last = date;
+                command = data->fact("command");
+            }
+            for (const auto& claim : figure.claims) ++counts[judge(claim, *data).kind];
+        }
+        if (!any) continue;
+        out += fmt::format(
+            "- **{}**, {}, {} threads, {} to {}, `{}` ({}){}. Claims: {} hold, {} do not hold, {} cannot "
+            "be measured there{}.\n",
+            any->fact("renderer"), any->fact("cpu"), any->fact("threads"), first, last, command, any->fact("size"),
+            any->fact("note").empty() ? "" : "; " + any->fact("note"), counts[Kind::Holds], counts[Kind::Fails],
+            counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
+    }
+    return out;
+}
+
+constexpr const char* intro =
+    "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this "
+    "page. "
+    "A\nverdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`); x is the axis of the "
+    "figure,\nand *today* marks claims that are ours, against what is fastest now. A claim about a GPU that was "
+    "measured on a "
+    "CPU\nrenderer is not decided there; its numbers are given all the same.\n";
+
+}  // namespace
+
+FigureFolder::FigureFolder(std::string path) : path_(std::move(path)) {
+    for (const auto& figure : figures()) {
+        const auto csv = file(figure.id + ".csv");
+        if (!fs::exists(csv)) continue;
+        try {
+            data_.emplace(figure.id, FigureData::from_csv(text_of(csv)));
+        } catch (const IoError&) {
+            throw;
+        } catch (const Error& error) {
+            throw Error(fmt::format("{}: {}; remove it, and it is measured again", csv, error.what()));
+        }
+    }
+}
+
+const FigureData* FigureFolder::find(const std::string& id) const {
+    const auto found = data_.find(id);
+    return found == data_.end() ? nullptr : &found->second;
+}
+
+void FigureFolder::must_be_of(const FigureFacts& facts) const {
+    for (const auto& [name, text] : facts) {
+        if (name != "renderer" && name != "cpu" && name != "size") continue;
+        for (const auto& [id, data] : data_) {
+            if (data.fact(name) != text)
+                throw Error(
+                    fmt::format("{}/{}.csv is of another {} ('{}', and this is '{}'); give another folder with -o, "
+                                "or --again to measure anew",
+                                path_, id, name, data.fact(name), text));
+        }
+    }
+}
+
+void write_text(const std::string& path, const std::string& text) {
+    files::OutputFile out(path);
+    out.write(std::as_bytes(std::span(text)));
+    out.commit();
+}
+
+void FigureFolder::store(const Figure& figure, FigureData data) {
+    std::error_code failed;
+    fs::create_directories(path_, failed);  // what fails says so when the first file is made
+    if (const auto svg = svg_of(figure, data); !svg.empty()) write_text(file(figure.id + ".svg"), svg);
+    write_text(file(figure.id + ".csv"), data.csv());
+    data_[figure.id] = std::move(data);
+}
+
+std::string FigureFolder::summary_json() const {
+    auto out = nlohmann::ordered_json::array();
+    for (const auto& figure : figures()) {
+        const auto* data = find(figure.id);
+        for (const auto& claim : figure.claims) {
+            nlohmann::ordered_json one{
+                {"figure", figure.id}, {"paper", figure.paper}, {"claim", claim.claim}, {"rule", claim.rule}};
+            if (data) {
+                const auto verdict = judge(claim, *data);
+                one.update(nlohmann::ordered_json{{"ours", verdict.ours},
+                                                  {"verdict", word_for(verdict.kind)},
+                                                  {"why", verdict.why},
+                                                  {"renderer", data->fact("renderer")},
+                                                  {"date", data->fact("date")},
+                                                  {"command", data->fact("command")}});
+            } else {
+                one["verdict"] = "not measured yet";
+            }
+            out.push_back(std::move(one));
+        }
+    }
+    return out.dump(1) + "\n";
+}
+
+void FigureFolder::write_summary() const {
+    write_text(file("summary.md"), figures_page({*this}, file("summary.md")));
+    write_text(file("summary.json"), summary_json());
+}
+
+std::string figures_page(const std::vector<FigureFolder>& folders, const std::string& from) {
+    const auto here = fs::absolute(from).parent_path();
+    auto out = fmt::format("# The papers' figures, measured again\n\n{}\n{}", intro, machines(folders));
+    std::string paper;
+    for (const auto& figure : figures()) {
+        if (figure.paper != paper) out += fmt::format("\n## {}\n", paper = figure.paper);
+        out += fmt::format("\n### {}\n`{}`: {}.\n\n{}", figure.title, figure.id, figure.how, table_head(folders));
+        for (const auto& claim : figure.claims) {
+            out += fmt::format("| {} | {} |", cell(claim.claim), cell(claim.rule));
+            for (const auto& folder : folders) out += fmt::format(" {} |", verdict_cell(folder.find(figure.id), claim));
+            out += "\n";
+        }
+        std::string notes, links;
+        for (const auto& folder : folders) {
+            const auto* data = folder.find(figure.id);
+            if (!data) continue;
+            for (const auto& [series, why] : data->missing)
+                notes += fmt::format("\nWithout {} on {}: {}.\n", series, data->fact("renderer"), why);
+            for (const auto& [series, what] : data->wrong)
+                notes += fmt::format("\n**Wrong** on {}: {}: {}.\n", data->fact("renderer"), series, what);
+            const auto at = fs::absolute(folder.path()).lexically_relative(here).generic_string();
+            const auto file = (at == "." ? "" : at + "/") + figure.id;
+            links += fmt::format("{}[{}: numbers]({}.csv)", links.empty() ? "\n" : ", ", data->fact("renderer"), file);
+            if (fs::exists(folder.path() + "/" + figure.id + ".svg")) links += fmt::format(" and [plot]({}.svg)", file);
+        }
+        out += notes + links + (links.empty() ? "" : "\n");
+    }
+    return out;
+}
+
+}  // namespace quadmill::detail::bench

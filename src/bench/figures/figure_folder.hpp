@@ -1,0 +1,43 @@
+// Results of `quadmill bench figures`: a folder with a CSV and an SVG a figure, and pages of verdicts made from the CSVs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/figures/figure.hpp"
+
+namespace quadmill::detail::bench {
+
+using FigureFacts = std::vector<std::pair<std::string, std::string>>;
+
+// Those of one machine. The CSV is written last, beside and renamed: where it is, the figure is complete.
+class FigureFolder {
+  public:
+    // Reads what is there. Throws Error for a CSV that is none, IoError.
+    explicit FigureFolder(std::string path);
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] const FigureData* find(const std::string& id) const;
+    // Throws Error when what is there was measured on another machine, or in another size, than `facts` says.
+    void must_be_of(const FigureFacts& facts) const;
+    // Makes the folder when it is missing.
+    void store(const Figure& figure, FigureData data);
+    // summary.md and summary.json.
+    void write_summary() const;
+    [[nodiscard]] std::string summary_json() const;
+    [[nodiscard]] std::size_t size() const { return data_.size(); }
+
+  private:
+    [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+    std::string path_;
+    std::map<std::string, FigureData> data_;  // by id
+};
+
+// Every claim of every figure: what it says, by which rule it is judged, and what each folder's machine gave. Links are
+// from the folder that `from` is in. Throws IoError.
+[[nodiscard]] std::string figures_page(const std::vector<FigureFolder>& folders, const std::string& from);
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,92 @@
+// MDS'09: relational operators on streams by a GPU (Tsakalozos, Tsangaris, Delis).
+#include <fmt/core.h>
+
+#include <string>
+
+#include "bench/figures/figure.hpp"
+#include "bench/join_bench.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+using enum Claim::About;
+
+constexpr const char* times = "ms";
+
+std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
+    return [figure](FigureSetting& setting, FigureData& data) {
+        JoinBench bench(setting.context, setting.why_no_context,
+                        {{"ours", JoinBy::Pipelined},
+                         {"one-op", JoinBy::OneOperation},
+                         {"cpu", JoinBy::CpuLoops},
+                         {"merge", JoinBy::Merge},
+                         {"cpu merge", JoinBy::CpuMerge}},
+                        QueryEngine::Bitmap, setting.pick(2, 5));
+        for (const auto& which : join_cases({figure})) {
+            const double x =
+                figure == JoinFigure::Graph ? static_cast<double>(which.rows) : static_cast<double>(which.x);
+            for (const auto& result : bench.run(which).results) {
+                data.add_time(times, x, result);
+                if (!result.verified) data.note_wrong(result.contender->name, "wrong rows or pairs");
+            }
+        }
+    };
+}
+
+Claim advantage_diminishes() {
+    return {"the CPU has a small advantage, which diminishes with the amount of data",
+            "ms: ours over cpu is more than 1 at 15,000 values, and less at 165,000 than at 15,000",
+            [](const FigureData& data) -> Verdict {
+                const auto xs = data.xs(times, "ours", "cpu");
+                if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours or cpu"};
+                const auto ratio = [&](double x) { return *data.y(times, "ours", x) / *data.y(times, "cpu", x); };
+                const double first = ratio(xs.front()), last = ratio(xs.back());
+                return {first > 1 && last < first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                        fmt::format("{:.3g} times, then {:.3g}", first, last)};
+            },
+            Gpu};
+}
+
+Figure figure(const std::string& id, const std::string& title, const std::string& how, const std::string& axis,
+              JoinFigure which, std::vector<Claim> claims) {
+    return {id,
+            "MDS'09",
+            title,
+            how + "; from columns in memory to the result in memory",
+            {{times, axis, "ms"}},
+            measure(which),
+            std::move(claims)};
+}
+
+}  // namespace
+
+std::vector<Figure> join_figures() {
+    return {
+        figure("mds09-fig5", "Fig. 5: the predicate 'greater than'", "15,000 to 165,000 floats, as in the paper",
+               "values", JoinFigure::Greater, {advantage_diminishes()}),
+        figure("mds09-fig6", "Fig. 6: nested-loop join, 0 to 100 % of elements match", "9,000 floats, as in the paper",
+               "% that match", JoinFigure::Matching,
+               {times_as_fast("the GPU wins where selectivity is low", Gpu, times, "ours", "cpu", At::Smallest, 1),
+                times_as_fast("today: nested loops beat a join by sorting on the CPU", Anything, times, "ours",
+                              "cpu merge", At::Every, 1)}),
+        figure("mds09-fig7", "Fig. 7: nested-loop join, 1 to 20 pairs an element", "9,000 floats, as in the paper",
+               "pairs an element", JoinFigure::Multiple,
+               {{"the output's transfer makes the GPU slower the more pairs there are",
+                 "ms: ours at the largest x is more than ours at the smallest",
+                 [](const FigureData& data) -> Verdict {
+                     const auto xs = data.xs(times, "ours");
+                     if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours"};
+                     const double least = *data.y(times, "ours", xs.front()), most = *data.y(times, "ours", xs.back());
+                     return {most > least ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                             fmt::format("{:.3g} ms, then {:.3g}", least, most)};
+                 },
+                 Gpu}}),
+        figure("mds09-fig8-9", "Fig. 8 and 9: the graph (C > D0 or E > D1) joined on B",
+               "15,000 floats, 7,679 masked out by the first predicate, 13,068 after OR, 6,790 pairs, as in the paper",
+               "values", JoinFigure::Graph,
+               {in_order("the framework is faster than one operation at a time, and that than the CPU", Gpu, times,
+                         {"ours", "one-op", "cpu"})})};
+}
+
+}  // namespace quadmill::detail::bench

@@ -1,0 +1,225 @@
+// 'Query Processing on GPUs': the slides' plots of queries, LU and N-body.
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "bench/cache.hpp"
+#include "bench/figures/figure.hpp"
+#include "bench/linalg_bench.hpp"
+#include "bench/query_bench.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+using enum Claim::About;
+
+constexpr const char* slides = "Query Processing on GPUs";
+constexpr const char *scan = "plain scan", *all_scan = "plain scan, all threads";
+
+std::function<void(FigureSetting&, FigureData&)> measure_queries(QueryKind kind) {
+    return [kind](FigureSetting& setting, FigureData& data) {
+        QueryBench bench(setting.context, setting.why_no_context,
+                         {{"depth", QueryBy::Depth},
+                          {"bitmap", QueryBy::Bitmap},
+                          {"cpu", QueryBy::Cpu},
+                          {scan, QueryBy::Scan},
+                          {all_scan, QueryBy::ScanAllThreads},
+                          {"std::nth_element", QueryBy::NthElement}},
+                         {.repeat = setting.pick(3, 2)});
+        using Powers = std::vector<unsigned>;
+        for (const auto power : setting.pick(Powers{16, 18, 20}, Powers{20, 24})) {
+            const auto n = std::size_t{1} << power;
+            static_cast<void>(bench.run(n, {kind}, [&](const QueryCaseResult& found) {
+                for (const auto& result : found.results) {
+                    data.add_time(found.which.name, static_cast<double>(n), result);
+                    if (!result.verified) data.note_wrong(result.contender->name, found.which.name + ": wrong answer");
+                }
+            }));
+        }
+    };
+}
+
+Figure query_figure(const std::string& id, const std::string& title, QueryKind kind, std::vector<Claim> claims) {
+    std::vector<FigurePanel> panels;
+    for (const auto& one : query_cases({kind}, 1)) panels.push_back({one.name, "rows", "ms"});
+    return {
+        "slides-" + id,
+        slides,
+        title,
+        "rows as in the slides (1 M) and around, 2^16 to 2^20 with --quick, else 2^20 and 2^24; columns loaded; depth "
+        "is the slides' way, bitmap ours; the slides' CPU is a Xeon of 2.8 GHz with SIMD, ours a plain scan",
+        std::move(panels),
+        measure_queries(kind),
+        std::move(claims)};
+}
+
+constexpr std::array<std::pair<Pivot, const char*>, 3> pivots{
+    {{Pivot::Diagonal, "no pivoting"}, {Pivot::Partial, "partial pivoting"}, {Pivot::Full, "full pivoting"}}};
+
+void measure_lu(FigureSetting& setting, FigureData& data) {
+    std::vector<LuContender> contenders{
+        {"a row a pass", {.pivot = Pivot::Diagonal, .block = 1}},
+        {"32 rows", {.pivot = Pivot::Diagonal, .block = 32}},
+        {"a row a pass", {.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}},
+        {"a row a pass, pointers", {.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}},
+        {"32 rows", {.pivot = Pivot::Partial, .block = 32}},
+        {"a row a pass", {.pivot = Pivot::Full, .swap = Swap::Copy}},
+        {"a row a pass, pointers", {.pivot = Pivot::Full, .swap = Swap::Pointer}}};
+    for (const auto& rival : lu_rivals()) {
+        if (rival.factor) {
+            contenders.push_back({rival.name, {}, &rival});
+        } else {
+            data.note_missing(rival.name, std::string("this command was built without it; install ") + rival.package);
+        }
+    }
+    LinalgBench bench(setting.context, setting.why_no_context, std::move(contenders), setting.pick(2, 1));
+    using Sizes = std::vector<std::size_t>;
+    for (const auto n : setting.pick(Sizes{64, 128, 256}, Sizes{512, 1024, 2048})) {
+        for (const auto& [pivot, panel] : pivots) {
+            const auto found = bench.run(n, pivot);
+            for (const auto& result : found.results) {
+                data.add_time(panel, static_cast<double>(n), result);
+                if (result.ran() && !result.verified())
+                    data.note_wrong(result.contender->name, std::string(panel) + ": the residual is too large");
+            }
+        }
+    }
+}
+
+std::vector<Claim> lu_claims() {
+    std::vector<Claim> all;
+    for (const auto& [pivot, panel] : pivots) {
+        const bool full = pivot == Pivot::Full;
+        for (const auto& rival : lu_rivals()) {
+            if ((rival.pivot == Pivot::Full) != full) continue;
+            all.push_back(times_as_fast(std::string(panel) + " beats the CPU's LU: " + rival.name, Gpu, panel,
+                                        "a row a pass", rival.name, At::Largest, 1));
+            if (!full)
+                all.push_back(
+                    times_as_fast("today: blocks of 32 rows with " + std::string(panel) + " beat " + rival.name, Gpu,
+                                  panel, "32 rows", rival.name, At::Largest, 1));
+        }
+    }
+    return all;
+}
+
+constexpr const char *steps_rate = "steps a second", *flops = "GFLOP/s";
+
+std::string output_of(const std::string& command) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    std::string text;
+    std::array<char, 4096> part{};
+    while (pipe && std::fgets(part.data(), part.size(), pipe.get())) text += part.data();
+    return text;
+}
+
+// The demo prints "10.50 steps/s, 17.00 GFLOP/s (...)".
+void measure_nbody(FigureSetting& setting, FigureData& data) {
+    if (setting.nbody.empty()) {
+        for (const auto* panel : {steps_rate, flops})
+            data.note_missing(panel, "the physics is in demos/nbody, which is a program of its own: --nbody names it");
+        return;
+    }
+    using Sizes = std::vector<int>;
+    for (const int bodies : setting.pick(Sizes{1024, 2048}, Sizes{2048, 8192})) {
+        const auto text =
+            output_of("'" + setting.nbody + "' --no-window --steps " + std::to_string(setting.pick(10, 100)) +
+                      " --bodies " + std::to_string(bodies) + " 2>&1");
+        const auto at = text.find(" steps/s, ");
+        if (at == std::string::npos) {
+            data.note_missing(steps_rate, "the demo said: " + text.substr(0, 200));
+            data.note_missing(flops, "the demo said: " + text.substr(0, 200));
+            return;
+        }
+        const auto from = text.find_last_not_of("0123456789.", at - 1);
+        data.add(steps_rate, Whose::Ours, steps_rate, bodies,
+                 std::stod(text.substr(from == std::string::npos ? 0 : from + 1)));
+        data.add(flops, Whose::Ours, flops, bodies, std::stod(text.substr(at + 10)));
+    }
+}
+
+constexpr const char *step_times = "time of a step by texel", *whole_sort = "a sort, times its fastest steps";
+
+void measure_cache_model(FigureSetting& setting, FigureData& data) {
+    if (!setting.context) {
+        data.note_missing("predicted", setting.why_no_context);
+        return;
+    }
+    const auto found = measure_cache(*setting.context, {.side = setting.pick(512, 2048), .repeat = 3});
+    for (const auto& step : found.steps) {
+        data.add(step_times, Whose::Paper, "predicted", step.rows, step.predicted);
+        data.add(step_times, Whose::Ours, "measured", step.rows, step.measured);
+    }
+    data.add(whole_sort, Whose::Paper, "predicted", found.side, found.sort_predicted);
+    data.add(whole_sort, Whose::Ours, "measured", found.side, found.sort_measured);
+}
+
+}  // namespace
+
+std::vector<Figure> slides_figures() {
+    const auto beats = [](const std::string& claim, const std::string& panel, double least) {
+        return times_as_fast(claim, Gpu, panel, "depth", scan, At::Largest, least);
+    };
+    const auto today = [](const std::string& panel) {
+        return times_as_fast("today: our bitmap engine beats a scan on all threads", Gpu, panel, "bitmap", all_scan,
+                             At::Largest, 1);
+    };
+    const std::string a = "a <= x", range = "x <= a <= y", cnf = "3 clauses, a or b", linear = "x a + y b <= z",
+                      median = "median of a", kth = "k-th largest of a";
+    return {
+        query_figure(
+            "predicate", "a predicate on one attribute", QueryKind::Predicate,
+            {beats("nearly 20 times as fast as a Xeon", a, 18), beats("faster than the CPU at all", a, 1), today(a)}),
+        query_figure("range", "a range query by depth bounds", QueryKind::Range,
+                     {beats("nearly 20 times as fast as a Xeon", range, 18),
+                      beats("faster than the CPU at all", range, 1), today(range)}),
+        query_figure("cnf", "conjunctions of disjunctions, by stencil", QueryKind::Cnf,
+                     {beats("faster than the CPU", cnf, 1), today(cnf)}),
+        query_figure("linear", "semi-linear predicates", QueryKind::Linear,
+                     {beats("faster than the CPU", linear, 1), today(linear)}),
+        query_figure("median", "the median, bit by bit", QueryKind::Median,
+                     {times_as_fast("nearly 6 times as fast as a Xeon (quickselect)", Gpu, median, "depth",
+                                    "std::nth_element", At::Largest, 5.5),
+                      times_as_fast("today: faster than the library's own CPU engine", Gpu, median, "bitmap", "cpu",
+                                    At::Largest, 1)}),
+        query_figure("kth", "the k-th largest, bit by bit", QueryKind::Kth,
+                     {times_as_fast("faster than the CPU's quickselect", Gpu, kth, "depth", "std::nth_element",
+                                    At::Largest, 1)}),
+        {"slides-lu",
+         slides,
+         "LU without, with partial and with full pivoting",
+         "paper: three GPUs beside ATLAS's getrf on a Pentium IV; here one device beside OpenBLAS and Eigen, n = 64 to "
+         "256 with --quick, else 512 to 2,048; a row a pass is the slides' way; the matrix is on the GPU",
+         {{"no pivoting", "n", "ms"}, {"partial pivoting", "n", "ms"}, {"full pivoting", "n", "ms"}},
+         measure_lu,
+         lu_claims()},
+        {"slides-cache",
+         slides,
+         "The cache model: steps of quads of h rows",
+         "textures of 512 x 512 (--quick) or 2048 x 2048; the block of the cache, which the model needs, is inferred "
+         "by "
+         "probes; the fastest height's time is 1",
+         {{step_times, "rows of a quad", "times the fastest"}, {whole_sort, "side", "times"}},
+         measure_cache_model,
+         {times_as_fast("the model predicts the time of each step", Gpu, step_times, "measured", "predicted", At::Every,
+                        0.67, 1.5),
+          times_as_fast("and that of a whole sort", Gpu, whole_sort, "measured", "predicted", At::Every, 0.8, 1.25)}},
+        {"slides-nbody",
+         slides,
+         "N-body: 8,192 bodies",
+         "the demo's own rate, by demos/nbody --no-window; 1,024 and 2,048 bodies with --quick, else 2,048 and 8,192",
+         {{steps_rate, "bodies", "steps/s"}, {flops, "bodies", "GFLOP/s"}},
+         measure_nbody,
+         {{"10.5 steps a second of 8,192 bodies", "steps a second: at least 10.5 at x = 8,192",
+           [](const FigureData& data) -> Verdict {
+               if (!data.y(steps_rate, steps_rate, 8192) && !data.xs(steps_rate, steps_rate).empty())
+                   return {Verdict::Kind::NotHere, "", "--quick takes fewer bodies"};
+               return lies_within("", Gpu, steps_rate, steps_rate, At::Largest, 10.5, no_limit).judge(data);
+           },
+           Gpu},
+          lies_within("more than 17 GFLOP/s", Gpu, flops, flops, At::Largest, 17, no_limit)}}};
+}
+
+}  // namespace quadmill::detail::bench

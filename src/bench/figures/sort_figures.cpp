@@ -1,0 +1,306 @@
+// SIGMOD'05: fast and approximate stream mining of quantiles and frequencies using graphics processors.
+#include <cmath>
+#include <string_view>
+
+#include "bench/figures/figure.hpp"
+#include "bench/sort_bench.hpp"
+#include "bench/stream_bench.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+using enum Claim::About;
+using Sizes = std::vector<std::size_t>;
+
+constexpr const char *sorting = "ms to sort", *parts = "parts of PBSN, ms", *transfer_share = "transfers, % of PBSN";
+constexpr const char* paper_pbsn = "pbsn";  // its own form
+
+std::vector<Contender> with_rivals(std::vector<Contender> all, std::initializer_list<std::string_view> names) {
+    for (const auto& rival : rivals()) {
+        if (rival.sort && std::ranges::find(names, rival.name) != names.end()) all.push_back({rival.name, &rival});
+    }
+    return all;
+}
+
+SortOptions paper_form_of_pbsn() {
+    SortOptions options{.engine = Engine::Pbsn};
+    options.pbsn.early_stop = EarlyStop::No;
+    options.pbsn.max_run = options.pbsn.max_texels;
+    return options;
+}
+
+// n lg^2 n through the point of the largest n.
+void add_fit(FigureData& data) {
+    const auto xs = data.xs(parts, "sort");
+    if (xs.empty()) return;
+    const auto cost = [](double n) { return n * std::log2(n) * std::log2(n); };
+    const double rate = *data.y(parts, "sort", xs.back()) / cost(xs.back());
+    for (const double x : xs) data.add(parts, Whose::Paper, "n lg^2 n", x, rate * cost(x));
+}
+
+void measure_sorts(FigureSetting& setting, FigureData& data) {
+    const RivalThreads threads;
+    SortBench bench(setting.context, setting.why_no_context,
+                    with_rivals({{paper_pbsn, paper_form_of_pbsn()},
+                                 {"purcell", EarlySort::Purcell},
+                                 {"merge", SortOptions{.engine = Engine::Merge}},
+                                 {"hybrid", SortOptions{.engine = Engine::Hybrid}},
+                                 {"cpu", SortOptions{.engine = Engine::Cpu}},
+                                 {"auto", SortOptions{}}},
+                                {"qsort", "std::sort", "vqsort", "std::sort par"}),
+                    3);
+    for (const auto power : setting.pick(Sizes{10, 12, 13, 14, 15, 16, 18}, Sizes{10, 13, 14, 16, 18, 20, 23})) {
+        const auto n = std::size_t{1} << power;
+        const auto x = static_cast<double>(n);
+        const auto found = bench.run({KeyType::F32, cpu::Distribution::Uniform, n});
+        for (const auto& result : found.results) {
+            data.add_time(sorting, x, result);
+            if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
+        }
+        const auto& pbsn = found.results.front();
+        if (!pbsn.ran()) continue;
+        const double transfers = pbsn.parts.upload_ms + pbsn.parts.readback_ms;
+        data.add(parts, Whose::Ours, "sort", x, pbsn.parts.sort_ms);
+        data.add(parts, Whose::Ours, "transfers", x, transfers);
+        data.add(parts, Whose::Ours, "merge on the CPU", x, pbsn.parts.merge_ms);
+        data.add(transfer_share, Whose::Ours, "transfers", x, 100 * transfers / pbsn.ms);
+    }
+    add_fit(data);
+}
+
+// Figure 4's estimate within a quarter of what was measured, where the overhead of passes no longer rules.
+Claim fits(double least_n) {
+    return {"the time follows n lg^2 n: estimates from 8 M are within a few milliseconds",
+            "parts of PBSN: 'n lg^2 n' over 'sort' is from 0.75 to 1.25 at every x >= 65,536",
+            [=](const FigureData& data) -> Verdict {
+                auto narrowed = data;
+                std::erase_if(narrowed.points, [&](const FigurePoint& p) { return p.x < least_n; });
+                return times_as_fast("", Anything, parts, "sort", "n lg^2 n", At::Every, 0.75, 1.25).judge(narrowed);
+            }};
+}
+
+// Where PBSN overtakes qsort for good.
+Claim breaks_even() {
+    return {"comparable to qsort, or slightly better, for more than 65 K values",
+            "the least n from which on PBSN takes at most 1.1 times qsort's time is at most 131,072",
+            [](const FigureData& data) -> Verdict {
+                const auto xs = data.xs(sorting, paper_pbsn, "qsort");
+                if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of pbsn or qsort"};
+                auto from = xs.end();
+                while (from != xs.begin() &&
+                       *data.y(sorting, paper_pbsn, *(from - 1)) <= 1.1 * *data.y(sorting, "qsort", *(from - 1)))
+                    --from;
+                if (from == xs.end()) return {Verdict::Kind::Fails, "slower at every n"};
+                const auto n = static_cast<std::size_t>(*from);
+                return {n <= 131072 ? Verdict::Kind::Holds : Verdict::Kind::Fails, "from " + std::to_string(n) + " on"};
+            },
+            Gpu};
+}
+
+constexpr const char* blending = "cost of PBSN";
+
+void measure_blends(FigureSetting& setting, FigureData& data) {
+    if (!setting.context) {
+        data.note_missing("comparisons a key", setting.why_no_context);
+        data.note_missing("cycles a blend", setting.why_no_context);
+        return;
+    }
+    const auto n = std::size_t{1} << setting.pick(16U, 22U);
+    Sorter sorter(*setting.context, paper_form_of_pbsn());
+    cpu::KeyBuffer keys(KeyType::F32, cpu::Distribution::Uniform, n, 1);
+    auto warm = keys;
+    sorter.sort(warm.keys());
+    PassProfiler profiler(*setting.context);
+    sorter.sort(keys.keys());
+    double texels = 0, ms = 0;
+    for (const auto& row : profiler.rows()) {
+        if (row.write != PassEvent::Write::Blend) continue;
+        texels += static_cast<double>(row.texels);
+        ms += row.gpu_ms;
+    }
+    const auto x = static_cast<double>(n), steps = std::log2(x / 4);
+    data.add(blending, Whose::Ours, "comparisons a key", x, 4 * texels / x);
+    data.add(blending, Whose::Paper, "log^2(n / 4)", x, steps * steps);
+    data.add(blending, Whose::Ours, "ns a blend", x, ms * 1e6 / texels);
+    if (const auto clock = clock_rate(*setting.context)) {
+        data.add(blending, Whose::Ours, "cycles a blend", x, ms * 1e6 / texels * clock->value);
+    } else {
+        data.note_missing("cycles a blend", "shaders cannot read the clock of this device");
+    }
+}
+
+const std::vector<std::string> stages{"sort", "histogram or sample", "merge", "compress"};
+
+struct StreamSizes {
+    std::size_t n;
+    std::uint64_t sliding;
+    std::vector<double> eps;
+};
+
+// Windows of 1 / eps values and their sorts; y against 1 / eps, the values of a window. `paper_sized`: 100 M values by
+// what is fast enough for it.
+void measure_stream(FigureSetting& setting, FigureData& data, Summary summary, const StreamSizes& sizes,
+                    std::size_t paper_sized) {
+    const RivalThreads threads;
+    PbsnOptions pbsn;
+    pbsn.early_stop = EarlyStop::No;
+    std::vector<StreamContender> contenders{
+        {paper_pbsn, Engine::Pbsn, nullptr, pbsn}, {"merge", Engine::Merge}, {"auto", Engine::Auto}};
+    const auto add_rival = [&](std::string_view name) {
+        for (const auto& rival : rivals()) {
+            if (rival.name == name && rival.sort) contenders.push_back({rival.name, {}, &rival});
+        }
+    };
+    for (const auto* name : {"qsort", "std::sort", "vqsort"}) add_rival(name);
+    // Windows of 1 / eps values are the paper's; 0 lets the library choose.
+    const auto run = [&](const std::string& prefix, std::size_t n, const std::vector<double>& eps, bool paper_window) {
+        StreamBench bench(setting.context, setting.why_no_context, contenders, 1);
+        for (const double e : eps) {
+            const auto window = paper_window ? static_cast<std::size_t>(std::lround(1 / e)) : 0;
+            const auto found =
+                bench.run({summary, KeyType::F32, cpu::Distribution::Uniform, n, e, sizes.sliding, window});
+            for (const auto& r : found.results) {
+                const auto& name = r.contender->name;
+                const double x = 1 / e;
+                if (!r.ran()) {
+                    data.note_missing(name, r.refusal);
+                    continue;
+                }
+                if (!r.verified) data.note_wrong(name, "an answer was further off than eps allows");
+                const auto whose = r.contender->rival ? Whose::Baseline : Whose::Ours;
+                data.points.push_back({prefix + "ms", whose, name, x, r.ms, r.low_ms, r.high_ms});
+                const auto& p = r.parts;
+                data.add(prefix + "transfers, ms", whose, name, x, p.upload + p.readback);
+                const double of[]{p.sort, p.sample, p.merge, p.compress};
+                const double all = of[0] + of[1] + of[2] + of[3];
+                for (std::size_t i = 0; i < stages.size() && all > 0; ++i)
+                    data.add(prefix + stages[i] + ", %", whose, name, x, 100 * of[i] / all);
+            }
+        }
+    };
+    run("", sizes.n, sizes.eps, paper_sized > 0);
+    if (paper_sized == 0) return;
+    if (setting.quick) {
+        data.note_missing("merge at 100 M", "--quick leaves the paper's 100 M values out");
+        return;
+    }
+    std::erase_if(contenders, [](const StreamContender& one) { return one.name != "merge" && one.name != "vqsort"; });
+    for (auto& one : contenders) one.name += " at 100 M";
+    run("100 M: ", paper_sized, {1e-3, 1e-5}, false);
+}
+
+std::vector<FigurePanel> stream_panels() {
+    std::vector<FigurePanel> all;
+    for (const std::string prefix : {"", "100 M: "}) {
+        for (const auto* what : {"ms", "transfers, ms"}) all.push_back({prefix + what, "1 / eps", "ms"});
+        for (const auto& stage : stages) all.push_back({prefix + stage + ", %", "1 / eps", "%"});
+    }
+    return all;
+}
+
+Figure stream_figure(const std::string& id, const std::string& title, Summary summary, double share_low,
+                     double share_high, const std::string& share_words) {
+    Figure figure{
+        id,
+        "SIGMOD'05",
+        title,
+        "paper: 100 M random values; here 2^20 (--quick) or 2^22 with every sort, and 10^8 with the merge engine and "
+        "vqsort, float32, windows of 1 / eps values (at 10^8 as the library chooses); qsort is the paper's CPU sort, "
+        "vqsort today's",
+        stream_panels(),
+        [summary](FigureSetting& setting, FigureData& data) {
+            measure_stream(setting, data, summary,
+                           {setting.pick(std::size_t{1} << 20U, std::size_t{1} << 22U), 0, {1e-2, 1e-3, 1e-4, 1e-5}},
+                           100'000'000);
+        },
+        {}};
+    figure.claims = {
+        lies_within(share_words, Anything, "sort, %", "qsort", At::Every, share_low, share_high),
+        lies_within("the same of our PBSN path", Anything, "sort, %", paper_pbsn, At::Every, share_low, share_high),
+        lies_within("sorting takes 70 to 95 % (abstract), on the CPU", Anything, "sort, %", "qsort", At::Every, 70, 95),
+        times_as_fast("the GPU is comparable to the CPU", Gpu, "ms", paper_pbsn, "qsort", At::Every, 0.5),
+        times_as_fast("and better for large windows", Gpu, "ms", paper_pbsn, "qsort", At::Largest, 1),
+        times_as_fast("and worse for small ones", Gpu, "ms", paper_pbsn, "qsort", At::Smallest, 0, 1),
+        times_as_fast("today: the merge engine beats vqsort at 100 M values", Gpu, "100 M: ms", "merge at 100 M",
+                      "vqsort at 100 M", At::Every, 1)};
+    return figure;
+}
+
+Figure sliding_figure(const std::string& id, const std::string& title, Summary summary, std::uint64_t sliding) {
+    return {id,
+            "SIGMOD'05",
+            title,
+            "paper: 100 M random values in a sliding window; here a stream of twice the window, which is an eighth of "
+            "the paper's 1 M, or a fortieth of its 10 M, with --quick",
+            stream_panels(),
+            [summary, sliding](FigureSetting& setting, FigureData& data) {
+                const auto window = setting.pick(sliding > 1'000'000 ? sliding / 40 : sliding / 8, sliding);
+                measure_stream(setting, data, summary,
+                               {static_cast<std::size_t>(2 * window), window,
+                                setting.pick(std::vector{0.1, 0.01}, std::vector{0.01, 0.001})},
+                               0);
+            },
+            {times_as_fast("the GPU is comparable to the CPU", Gpu, "ms", paper_pbsn, "qsort", At::Every, 0.5, 2),
+             times_as_fast("today: the engine that the library chooses is no slower than vqsort alone", Anything, "ms",
+                           "auto", "vqsort", At::Largest, 0.9)}};
+}
+
+}  // namespace
+
+std::vector<Figure> sort_figures() {
+    return {
+        {"sigmod05-fig3-4",
+         "SIGMOD'05",
+         "Fig. 3 and 4: sorts of random values, and where PBSN's time goes",
+         "paper: up to 8 M random floats; here up to 2^18 with --quick, else to 2^23; pbsn is the paper's own form "
+         "(one "
+         "run a channel, no early stop), purcell the bitonic sort of its figure; memory to memory",
+         {{sorting, "values", "ms"}, {parts, "values", "ms"}, {transfer_share, "values", "%"}},
+         measure_sorts,
+         {times_as_fast("PBSN beats the bitonic sort by fragment program", Gpu, sorting, paper_pbsn, "purcell",
+                        At::Largest, 1),
+          times_as_fast("PBSN beats the C library's qsort at 8 M", Gpu, sorting, paper_pbsn, "qsort", At::Largest, 1),
+          {"about 3 times slower than optimized quicksort below 16 K",
+           "ms to sort: pbsn over std::sort is from 1.5 to 6 at n = 8,192",
+           [](const FigureData& data) -> Verdict {
+               auto narrowed = data;
+               std::erase_if(narrowed.points, [](const FigurePoint& p) { return p.x != 8192; });
+               return times_as_fast("", Gpu, sorting, "std::sort", paper_pbsn, At::Every, 1.5, 6).judge(narrowed);
+           },
+           Gpu},
+          breaks_even(),
+          fits(65536),
+          {"transfers are not the dominating cost above 40 KB",
+           "transfers, % of PBSN: at most 50 at every x >= 16,384 (64 KB)",
+           [](const FigureData& data) -> Verdict {
+               auto narrowed = data;
+               std::erase_if(narrowed.points, [](const FigurePoint& p) { return p.x < 16384; });
+               return lies_within("", Anything, transfer_share, "transfers", At::Every, 0, 50).judge(narrowed);
+           }},
+          times_as_fast("twice as fast when the CPU sorts beside the GPU (merge, hybrid)", Gpu, sorting, "hybrid",
+                        "merge", At::Largest, 1.8),
+          times_as_fast("today: the merge engine beats vqsort, the fastest CPU sort of one thread", Gpu, sorting,
+                        "merge", "vqsort", At::Largest, 1)}},
+        {"sigmod05-blends",
+         "SIGMOD'05",
+         "Section 4.5: comparisons a key, and clock cycles a blend",
+         "one sort of 2^16 (--quick) or 2^22 random floats, every pass profiled; a blend is of a texel of four "
+         "channels",
+         {{blending, "values", "a key, ns, or cycles"}},
+         measure_blends,
+         {times_as_fast("n lg^2(n / 4) comparisons on the GPU", Anything, blending, "comparisons a key", "log^2(n / 4)",
+                        At::Every, 0.999, 1.001),
+          lies_within("6 to 7 clock cycles a blend, of the whole chip", Gpu, blending, "cycles a blend", At::Every, 5,
+                      8)}},
+        stream_figure("sigmod05-fig5-6", "Fig. 5 and 6: frequencies, and the cost of their operations",
+                      Summary::Frequencies, 80, 90, "sorting takes 80 to 90 % of frequencies, on the CPU"),
+        stream_figure("sigmod05-fig7", "Fig. 7: quantiles", Summary::Quantiles, 85, 90,
+                      "sorting takes 85 to 90 % of quantiles, on the CPU"),
+        sliding_figure("sigmod05-fig8", "Fig. 8: frequencies in sliding windows (1 M in the caption)",
+                       Summary::SlidingFrequencies, 1'000'000),
+        sliding_figure("sigmod05-fig9", "Fig. 9: quantiles in sliding windows (10 M)", Summary::SlidingQuantiles,
+                       10'000'000)};
+}
+
+}  // namespace quadmill::detail::bench

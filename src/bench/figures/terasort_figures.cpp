@@ -1,0 +1,313 @@
+// SIGMOD'06: GPUTeraSort.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "bench/external_bench.hpp"
+#include "bench/figures/figure.hpp"
+#include "bench/sort_bench.hpp"
+
+namespace quadmill::detail::bench {
+
+namespace {
+
+using enum Claim::About;
+using Json = nlohmann::json;
+
+constexpr const char *pairs_ms = "ms to sort pairs", *limit_share = "passes, % of the write limit",
+                     *written = "written, GB/s", *compared = "comparisons, GOP/s",
+                     *transfer_share = "transfers, % of all";
+constexpr const char* gputerasort = "GPUTeraSort's own form";
+
+std::vector<unsigned> powers(const FigureSetting& setting) {
+    return setting.pick(std::vector{12U, 14U, 16U, 18U}, std::vector{16U, 18U, 20U, 22U, 23U});
+}
+
+SortOptions own_form() {
+    SortOptions options{.engine = Engine::Bitonic};
+    options.bitonic.steps_per_pass = 1;
+    return options;
+}
+
+void measure_gpu_sorts(FigureSetting& setting, FigureData& data) {
+    const std::vector<Contender> pairs{{gputerasort, own_form()},
+                                       {"kipfer", EarlySort::Kipfer},
+                                       {"purcell", EarlySort::Purcell},
+                                       {"merge", SortOptions{.engine = Engine::Merge}}};
+    SortOptions pbsn{.engine = Engine::Pbsn};
+    pbsn.pbsn.early_stop = EarlyStop::No;
+    pbsn.pbsn.max_run = pbsn.pbsn.max_texels;
+    SortBench bench(setting.context, setting.why_no_context, pairs, setting.pick(3, 2));
+    SortBench keys_alone(setting.context, setting.why_no_context, {{"pbsn, keys alone", pbsn}}, 3);
+    const auto take = [&](SortBench& by, const SortCase& which) {
+        const auto found = by.run(which);
+        const auto x = static_cast<double>(which.n);
+        for (const auto& result : found.results) {
+            data.add_time(pairs_ms, x, result);
+            if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
+        }
+        if (const auto percent = found.results.front().percent_of_limit(); percent && which.sorted == Sorted::Pairs) {
+            data.add(limit_share, Whose::Ours, gputerasort, x, *percent);
+            const auto limits = by.limits();
+            const auto limit = std::ranges::find_if(limits, [](const Limit& one) {
+                return one.name.starts_with("write RGBA32") && one.unit == "Gtexel/s";
+            });
+            constexpr double texel_bytes = 16;
+            if (limit != limits.end())
+                data.add(written, Whose::Ours, gputerasort, x, *percent / 100 * limit->value * texel_bytes);
+        }
+    };
+    for (const auto power : powers(setting)) {
+        const auto n = std::size_t{1} << power;
+        take(bench, {KeyType::F32, cpu::Distribution::Uniform, n, Sorted::Pairs});
+        take(keys_alone, {KeyType::F32, cpu::Distribution::Uniform, n});
+    }
+}
+
+void measure_pairs(FigureSetting& setting, FigureData& data) {
+    auto contenders = pair_contenders();
+    for (auto& one : contenders) {
+        if (one.name == paper_form) one.name = gputerasort;
+    }
+    for (const auto power : powers(setting)) {
+        const auto n = std::size_t{1} << power;
+        const auto found = run_pairs(setting.context, setting.why_no_context, contenders, n, setting.pick(3, 2));
+        const auto x = static_cast<double>(n);
+        for (const auto& result : found.results) {
+            data.add_time(pairs_ms, x, result);
+            if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
+            if (!result.ran() || result.contender->name != gputerasort) continue;
+            data.add(transfer_share, Whose::Ours, gputerasort, x, result.transfer_percent());
+            data.add(compared, Whose::Ours, gputerasort, x,
+                     x / 2 * power * (power + 1) / 2 / result.parts.sort_ms * 1e-6);
+        }
+    }
+}
+
+constexpr const char *phase_rates = "MB/s of each phase", *stage_seconds = "seconds of each stage in phase 1",
+                     *all_seconds = "seconds in all", *phase_one = "seconds of phase 1";
+
+FileContender terasort(const std::string& name, const std::string& engine, const std::string& memory) {
+    const auto itself = std::filesystem::read_symlink("/proc/self/exe").string();
+    return {name, FileRole::Engine, [=](const FileJob& job) {
+                return std::vector<std::string>{itself,   "terasort", job.input,  job.output, "--memory", memory,
+                                                "--temp", job.folder, "--engine", engine,     "--json"};
+            }};
+}
+
+// Seconds, what was wrong, and the report of a sort of ours.
+Json take(FigureData& data, double x, const FileResult& result) {
+    const auto& name = result.contender->name;
+    if (!result.ran()) {
+        data.note_missing(name, result.refusal);
+        return nullptr;
+    }
+    if (!result.verified) data.note_wrong(name, "the output is not the input in order");
+    data.points.push_back({all_seconds, result.contender->is_rival() ? Whose::Baseline : Whose::Ours, name, x,
+                           result.ms * 1e-3, result.low_ms * 1e-3, result.high_ms * 1e-3});
+    return result.contender->is_rival() ? Json() : Json::parse(result.output, nullptr, false);
+}
+
+constexpr double mega = 1e6;
+
+// Fig. 1: the same file in runs of several sizes, by the CPU.
+void measure_runs(FigureSetting& setting, FigureData& data) {
+    const auto records = setting.pick(std::size_t{500'000}, std::size_t{5'000'000});
+    for (const auto megabytes : setting.pick(std::vector{16, 24, 32, 64}, std::vector{64, 128, 256, 512})) {
+        const BenchFolder own(setting.folder);
+        const std::vector contenders{terasort("terasort, cpu", "cpu", fmt::format("{}M", megabytes))};
+        const auto found = run_files(own, contenders, records, setting.pick(3, 1));
+        const auto report = take(data, megabytes, found.results.front());
+        if (!report.is_object()) continue;
+        const double run = report.value("run_bytes", 0.0) / mega;
+        data.add(phase_rates, Whose::Ours, "phase 1", run, report.value("runs_mb_per_s", 0.0));
+        data.add(phase_rates, Whose::Ours, "phase 2", run, report.value("merge_mb_per_s", 0.0));
+    }
+    std::erase_if(data.points, [](const FigurePoint& p) { return p.panel == all_seconds; });
+}
+
+const std::vector<std::string> phase_one_stages{"read", "keys", "sort", "reorder", "write"};
+
+// Fig. 11, 12 and 14.
+void measure_files(FigureSetting& setting, FigureData& data) {
+    const std::string memory = setting.pick("192M", "1G");
+    const auto parallel = fmt::format("--parallel={}", std::thread::hardware_concurrency());
+    const std::vector<FileContender> contenders{terasort("terasort, merge", "merge", memory),
+                                                terasort("terasort, cpu", "cpu", memory),
+                                                {"GNU sort", FileRole::Sort,
+                                                 [=](const FileJob& job) {
+                                                     return std::vector<std::string>{
+                                                         "env", "LC_ALL=C", "sort", "-S",       memory,   parallel,
+                                                         "-T",  job.folder, "-o",   job.output, job.input};
+                                                 }},
+                                                {"cp", FileRole::Copy, [](const FileJob& job) {
+                                                     return std::vector<std::string>{"cp", job.input, job.output};
+                                                 }}};
+    using Records = std::vector<std::size_t>;
+    for (const auto records :
+         setting.pick(Records{500'000, 1'000'000, 2'000'000}, Records{2'500'000, 5'000'000, 10'000'000})) {
+        const BenchFolder own(setting.folder);
+        const auto found = run_files(own, contenders, records, 1);
+        const double x = static_cast<double>(records) * 100 / mega;
+        for (const auto& result : found.results) {
+            const auto report = take(data, x, result);
+            if (!report.is_object()) continue;
+            const auto& name = result.contender->name;
+            data.add(phase_one, Whose::Ours, name, x, report.value("runs_seconds", 0.0));
+            if (name != contenders.front().name) continue;
+            data.add(phase_rates, Whose::Ours, "phase 1", x, report.value("runs_mb_per_s", 0.0));
+            data.add(phase_rates, Whose::Ours, "phase 2", x, report.value("merge_mb_per_s", 0.0));
+            double slowest = 0;
+            for (const auto& stage : phase_one_stages) {
+                const auto seconds = report["stages"][stage].value("seconds", 0.0);
+                data.add(stage_seconds, Whose::Ours, stage, x, seconds);
+                if (stage == "read" || stage == "write") slowest = std::max(slowest, seconds);
+            }
+            data.add(stage_seconds, Whose::Ours, "the slower of read and write", x, slowest);
+        }
+    }
+}
+
+// Table 1, by the rule of the benchmark: 3 years in seconds, and a penny of the price.
+constexpr double penny_seconds = 946'080;
+
+Claim time_limits() {
+    struct System {
+        const char* gpu;
+        double price, printed;
+    };
+    return {"Table 1: a penny buys 715, 641 and 648 s of systems that cost $1,398, $1,558 and $1,543",
+            "946,080 s over each price is the printed time, to a second", [](const FigureData& /*data*/) -> Verdict {
+                constexpr std::array<System, 3> systems{
+                    {{"6800", 1398, 715}, {"6800 Ultra", 1558, 641}, {"7800 GT", 1543, 648}}};
+                std::string ours;
+                bool right = true;
+                for (const auto& [gpu, price, printed] : systems) {
+                    const double seconds = penny_seconds / price;
+                    ours += fmt::format("{}{}: {:.0f} s", ours.empty() ? "" : ", ", gpu, seconds);
+                    right = right && std::abs(seconds - printed) <= 1;
+                }
+                return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails, ours};
+            }};
+}
+
+Claim record_ratios() {
+    return {"4 and 1.4 times the records of Daytona 2005 (15 GB) and Indy 2003 (40 GB), by 60 GB",
+            "60 over 15 is at least 4, and 60 over 40 at least 1.4", [](const FigureData& /*data*/) -> Verdict {
+                const double daytona = 60.0 / 15, indy = 60.0 / 40;
+                const bool right = daytona >= 4 && indy >= 1.4;
+                return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                        fmt::format("{:g} and {:g} times", daytona, indy)};
+            }};
+}
+
+Claim penny() {
+    return {"a penny sorts 60 GB, on a PC of $1,543",
+            "none without this machine's price; given is of which price a penny would do it at the rate of the largest "
+            "file",
+            [](const FigureData& data) -> Verdict {
+                const auto xs = data.xs(all_seconds, "terasort, merge");
+                if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of terasort, merge"};
+                const double rate = xs.back() / *data.y(all_seconds, "terasort, merge", xs.back());  // MB/s
+                const double seconds = 60e3 / rate;
+                return {Verdict::Kind::NotHere,
+                        fmt::format("{:.0f} MB/s: 60 GB in {:.0f} s, a penny of a machine of ${:.0f}", rate, seconds,
+                                    penny_seconds / seconds),
+                        "this machine's price is not known, and files here fit into the system's cache"};
+            }};
+}
+
+Claim phase_two_grows() {
+    return {
+        "phase 2 is faster the larger the runs, nearly in proportion; phase 1 stays nearly constant",
+        "MB/s of each phase: of phase 2, the largest runs' over the smallest's is at least half of the runs' ratio; "
+        "of phase 1, from 0.75 to 1.33",
+        [](const FigureData& data) -> Verdict {
+            const auto xs = data.xs(phase_rates, "phase 2", "phase 1");
+            if (xs.size() < 2) return {Verdict::Kind::NotHere, "", "no numbers of phase 2"};
+            const auto grows = [&](const char* phase) {
+                return *data.y(phase_rates, phase, xs.back()) / *data.y(phase_rates, phase, xs.front());
+            };
+            const double runs = xs.back() / xs.front(), second = grows("phase 2"), first = grows("phase 1");
+            const bool right = second >= runs / 2 && first >= 0.75 && first <= 1 / 0.75;
+            return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                    fmt::format("runs {:.3g} times as large: phase 2 {:.3g} times as fast, phase 1 {:.3g}", runs,
+                                second, first)};
+        }};
+}
+
+}  // namespace
+
+std::vector<Figure> terasort_figures() {
+    return {
+        {"sigmod06-fig1",
+         "SIGMOD'06",
+         "Fig. 1: the size of runs, and the rates of the phases",
+         "an external sort by the CPU; 50 MB of records with 16 to 64 MB of memory (--quick), else 500 MB with 64 to "
+         "512 "
+         "MB; the paper's disks seek, these files may be on a disk that does not, or in the system's cache",
+         {{phase_rates, "MB of a run", "MB/s"}},
+         measure_runs,
+         {phase_two_grows()}},
+        {"sigmod06-fig6-7",
+         "SIGMOD'06",
+         "Fig. 6 and 7: against earlier sorts by GPUs, and how near to the memory's rate",
+         "float keys and pointers, memory to memory, up to 2^18 with --quick, else to 2^23 (paper: 8 M); PBSN cannot "
+         "carry pointers and sorts keys alone; Fig. 7 counts what passes write, of the rate at which the device writes "
+         "such a texture",
+         {{pairs_ms, "pairs", "ms"}, {limit_share, "pairs", "%"}, {written, "pairs", "GB/s"}},
+         measure_gpu_sorts,
+         {times_as_fast("3 to 7 times as fast as Purcell's", Gpu, pairs_ms, gputerasort, "purcell", At::Largest, 3),
+          times_as_fast("3 to 7 times as fast as Kipfer's", Gpu, pairs_ms, gputerasort, "kipfer", At::Largest, 3),
+          times_as_fast("3 to 7 times as fast as PBSN", Gpu, pairs_ms, gputerasort, "pbsn, keys alone", At::Largest, 3),
+          lies_within("more than 90 % of the peak bandwidth", Gpu, limit_share, gputerasort, At::Largest, 90, no_limit),
+          lies_within("49 GB/s on a 7900 GTX, of 56", Gpu, written, gputerasort, At::Largest, 49, no_limit),
+          times_as_fast("today: the merge engine is faster than GPUTeraSort", Anything, pairs_ms, "merge", gputerasort,
+                        At::Every, 1)}},
+        {"sigmod06-fig8-9-10",
+         "SIGMOD'06",
+         "Fig. 8, 9 and 10: against a CPU's sort of pairs, the share of transfers, and operations a second",
+         "float keys and pointers, memory to memory, up to 2^18 with --quick, else to 2^23; cpu is the library's own "
+         "stable sort of pairs on all threads, where the paper had Intel's quicksort; one device, where Fig. 10 has "
+         "three generations",
+         {{pairs_ms, "pairs", "ms"}, {transfer_share, "pairs", "%"}, {compared, "pairs", "GOP/s"}},
+         measure_pairs,
+         {times_as_fast("2 to 2.5 times as fast as a high-end CPU", Gpu, pairs_ms, gputerasort, "cpu", At::Largest, 2),
+          times_as_fast("today: the merge engine is faster than the CPU", Gpu, pairs_ms, "merge", "cpu", At::Largest,
+                        1),
+          lies_within("transfers take less than 10 % of the time", Gpu, transfer_share, gputerasort, At::Largest, 0,
+                      10),
+          lies_within("14 GOP/s on a 7900 GTX", Gpu, compared, gputerasort, At::Largest, 14, no_limit),
+          not_here("GPUs sort nearly twice as fast each year", "one device; the figure compares three generations")}},
+        {"sigmod06-fig11-12-14",
+         "SIGMOD'06",
+         "Fig. 11, 12 and 14, and Table 1: stages, phase 1, whole sorts, and PennySort",
+         "paper: 20 to 100 GB on 8 disks, beside nsort; here ASCII records of the benchmark, 50 to 200 MB with 192 MB "
+         "of "
+         "memory (--quick), else 0.25 to 1 GB with 1 GB, on one disk, beside GNU sort; each begins with an input that "
+         "is "
+         "not in the system's cache",
+         {{all_seconds, "MB", "s"}, {phase_one, "MB", "s"}, {stage_seconds, "MB", "s"}, {phase_rates, "MB", "MB/s"}},
+         measure_files,
+         {times_as_fast("Fig. 11: ordering on the GPU takes much less time than I/O", Gpu, stage_seconds, "sort",
+                        "the slower of read and write", At::Largest, 1.5),
+          times_as_fast("Fig. 12: phase 1 is as fast as the CPU's", Gpu, phase_one, "terasort, merge", "terasort, cpu",
+                        At::Largest, 0.9),
+          times_as_fast("Fig. 14: faster than a CPU's sort program for large files (nsort; here GNU sort)", Anything,
+                        all_seconds, "terasort, merge", "GNU sort", At::Largest, 1),
+          times_as_fast("today: faster than our own external sort by the CPU", Gpu, all_seconds, "terasort, merge",
+                        "terasort, cpu", At::Largest, 1),
+          lies_within("185 MB/s in phase 1", Anything, phase_rates, "phase 1", At::Largest, 185, no_limit),
+          lies_within("185 MB/s in phase 2", Anything, phase_rates, "phase 2", At::Largest, 185, no_limit),
+          times_as_fast("a two-pass sort gets at most a quarter of the disks' rate", Anything, all_seconds, "cp",
+                        "terasort, merge", At::Largest, 2),
+          not_here("Fig. 13: near the peak of I/O with any number of disks", "one disk; the figure needs eight"),
+          time_limits(), record_ratios(), penny()}}};
+}
+
+}  // namespace quadmill::detail::bench

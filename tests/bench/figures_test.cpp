@@ -1,0 +1,179 @@
+// The rules by which claims of the papers are judged, on numbers that make them fail, and CSVs of figures. No OpenGL.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "bench/figures/figure.hpp"
+#include "quadmill/error.hpp"
+
+using namespace quadmill;
+using namespace quadmill::detail::bench;
+
+namespace {
+
+using enum Verdict::Kind;
+constexpr auto anything = Claim::About::Anything, gpu = Claim::About::Gpu;
+
+FigureData times() {
+    FigureData data;
+    data.facts = {{"renderer", "a GPU"}, {"software renderer", "no"}};
+    for (const double x : {16, 256}) {
+        data.add("ms", Whose::Ours, "ours", x, x == 16 ? 4 : 10);
+        data.add("ms", Whose::Baseline, "theirs", x, x == 16 ? 2 : 30);
+    }
+    return data;
+}
+
+const Figure& figure(const std::string& id) {
+    return *std::ranges::find(figures(), id, &Figure::id);
+}
+
+const Claim& claim(const std::string& id, const std::string& words) {
+    const auto& all = figure(id).claims;
+    const auto found =
+        std::ranges::find_if(all, [&](const Claim& one) { return one.claim.find(words) != std::string::npos; });
+    REQUIRE(found != all.end());
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a figure has a name of its own, axes, and claims with rules") {
+    std::set<std::string> ids;
+    for (const auto& one : figures()) {
+        CAPTURE(one.id);
+        CHECK(ids.insert(one.id).second);
+        CHECK_FALSE(one.panels.empty());
+        CHECK_FALSE(one.claims.empty());
+        CHECK(one.measure);
+        for (const auto& said : one.claims) {
+            CAPTURE(said.claim);
+            CHECK_FALSE(said.rule.empty());
+            // Without numbers only arithmetic is decided.
+            const auto verdict = judge(said, {});
+            CHECK((verdict.kind == NotHere || said.claim.find("Table 1") == 0 || said.claim.find("records") < 40));
+            if (verdict.kind == NotHere) CHECK_FALSE(verdict.why.empty());
+        }
+    }
+}
+
+TEST_CASE("a claim of speed holds, or does not, by the ratio of times") {
+    const auto data = times();
+    const auto at = [&](At where, double least, double most = 1e300) {
+        return judge(times_as_fast("", anything, "ms", "ours", "theirs", where, least, most), data).kind;
+    };
+    CHECK(at(At::Largest, 3) == Holds);
+    CHECK(at(At::Largest, 3.01) == Fails);
+    CHECK(at(At::Largest, 1, 2.9) == Fails);
+    CHECK(at(At::Smallest, 0.5) == Holds);
+    CHECK(at(At::Smallest, 1) == Fails);
+    CHECK(at(At::Every, 1) == Fails);
+    CHECK(at(At::Every, 0.5) == Holds);
+    const auto fails = judge(times_as_fast("", anything, "ms", "ours", "theirs", At::Every, 1), data);
+    CHECK(fails.ours == "0.5 times at x = 16");
+}
+
+TEST_CASE("a claim of a value and of an order") {
+    const auto data = times();
+    CHECK(judge(lies_within("", anything, "ms", "ours", At::Every, 4, 10), data).kind == Holds);
+    CHECK(judge(lies_within("", anything, "ms", "ours", At::Every, 4, 9), data).kind == Fails);
+    CHECK(judge(lies_within("", anything, "ms", "ours", At::Smallest, 4, 9), data).kind == Holds);
+    CHECK(judge(in_order("", anything, "ms", {"ours", "theirs"}), data).kind == Holds);
+    CHECK(judge(in_order("", anything, "ms", {"theirs", "ours"}), data).kind == Fails);
+}
+
+TEST_CASE("what was not measured, not on a GPU, or wrong") {
+    auto data = times();
+    data.note_missing("absent", "no\ndriver");
+    const auto missing = judge(times_as_fast("", anything, "ms", "absent", "theirs", At::Every, 1), data);
+    CHECK(missing.kind == NotHere);
+    CHECK(missing.why == "absent: no driver");
+    CHECK(judge(not_here("", "one disk"), data).why == "one disk");
+    const auto about_gpus = times_as_fast("", gpu, "ms", "ours", "theirs", At::Largest, 5);
+    CHECK(judge(about_gpus, data).kind == Fails);
+    data.facts.back().second = "yes";
+    const auto undecided = judge(about_gpus, data);
+    CHECK(undecided.kind == NotHere);
+    CHECK(undecided.ours == "3 times at x = 256");
+    CHECK(undecided.why.find("does not hold here") != std::string::npos);
+    data.note_wrong("ours", "wrong order");
+    CHECK(judge(about_gpus, data).kind == Fails);
+}
+
+TEST_CASE("rules of figures can come out either way") {
+    FigureData data;
+    const auto kind = [&](const char* id, const char* words) { return judge(claim(id, words), data).kind; };
+    SUBCASE("the break-even size") {
+        for (const double x : {16384.0, 65536.0, 262144.0}) {
+            data.add("ms to sort", Whose::Ours, "pbsn", x, 10);
+            data.add("ms to sort", Whose::Baseline, "qsort", x, x > 20000 ? 11 : 2);
+        }
+        CHECK(kind("sigmod05-fig3-4", "65 K") == Holds);
+        data.points[2].y = 100;  // at 65,536
+        CHECK(kind("sigmod05-fig3-4", "65 K") == Fails);
+        data.points[4].y = 100;  // at all
+        CHECK(judge(claim("sigmod05-fig3-4", "65 K"), data).ours == "slower at every n");
+    }
+    SUBCASE("the fit of n lg^2 n, from 65,536 on") {
+        for (const double x : {1024.0, 65536.0, 262144.0}) {
+            data.add("parts of PBSN, ms", Whose::Ours, "sort", x, 10);
+            data.add("parts of PBSN, ms", Whose::Paper, "n lg^2 n", x, x < 2000 ? 1 : 11);
+        }
+        CHECK(kind("sigmod05-fig3-4", "lg^2") == Holds);
+        data.points[3].y = 13;
+        CHECK(kind("sigmod05-fig3-4", "lg^2") == Fails);
+    }
+    SUBCASE("phase 2 and the size of runs") {
+        for (const double run : {10.0, 40.0}) {
+            data.add("MB/s of each phase", Whose::Ours, "phase 1", run, 100);
+            data.add("MB/s of each phase", Whose::Ours, "phase 2", run, run * 10);
+        }
+        CHECK(kind("sigmod06-fig1", "phase 2") == Holds);
+        data.points[3].y = 150;
+        CHECK(kind("sigmod06-fig1", "phase 2") == Fails);
+    }
+    SUBCASE("the order of the graph") {
+        for (const auto& [name, ms] : {std::pair{"ours", 1.0}, std::pair{"one-op", 2.0}, std::pair{"cpu", 3.0}})
+            data.add("ms", Whose::Ours, name, 15000, ms);
+        CHECK(kind("mds09-fig8-9", "framework") == Holds);
+        data.points[1].y = 0.5;
+        CHECK(kind("mds09-fig8-9", "framework") == Fails);
+    }
+    SUBCASE("Table 1 does not follow the benchmark's rule") {
+        const auto verdict = judge(claim("sigmod06-fig11-12-14", "Table 1"), data);
+        CHECK(verdict.kind == Fails);
+        CHECK(verdict.ours == "6800: 677 s, 6800 Ultra: 607 s, 7800 GT: 613 s");
+        CHECK(kind("sigmod06-fig11-12-14", "1.4 times") == Holds);
+    }
+    SUBCASE("errors of sketches") {
+        for (const double load : {0.5, 1.0}) {
+            data.add("mean error, %", Whose::Ours, "thread", load, 6);
+            data.add("mean error, %", Whose::Ours, "msws", load, 0.6);
+        }
+        CHECK(kind("qsketch-fig7", "msws: 9.48") == Holds);
+        data.points[1].y = 0.8;
+        CHECK(kind("qsketch-fig7", "msws: 9.48") == Fails);
+    }
+}
+
+TEST_CASE("a CSV is read as it was written") {
+    auto data = times();
+    data.add("parts, ms", Whose::Paper, "a, b", 0.001, 1.5);
+    data.note_missing("vqsort", "not built: in");
+    data.note_wrong("ours", "wrong order");
+    const auto text = data.csv();
+    const auto again = FigureData::from_csv(text);
+    CHECK(again.csv() == text);
+    CHECK(again.y("parts, ms", "a, b", 0.001) == 1.5);
+    CHECK(again.fact("renderer") == "a GPU");
+    CHECK(again.missing == data.missing);
+    CHECK(again.wrong == data.wrong);
+    for (const auto* bad : {"", "panel,x\n", "panel,whose,series,x,y,low,high\na,ours,b,1\n",
+                            "panel,whose,series,x,y,low,high\na,ours,b,1,two,3,4\n",
+                            "panel,whose,series,x,y,low,high\na,his,b,1,2,3,4\n"})
+        CHECK_THROWS_AS(static_cast<void>(FigureData::from_csv(bad)), Error);
+    CHECK(svg_of(figure("mds09-fig5"), times()).find("theirs") != std::string::npos);
+    CHECK(svg_of(figure("mds09-fig5"), {}).empty());
+}
