@@ -130,6 +130,7 @@ void measure_blends(FigureSetting& setting, FigureData& data) {
     }
 }
 
+constexpr const char* transfers_of_sort = "transfers, % of sorting";
 const std::vector<std::string> stages{"sort", "histogram or sample", "merge", "compress"};
 
 struct StreamSizes {
@@ -172,6 +173,8 @@ void measure_stream(FigureSetting& setting, FigureData& data, Summary summary, c
                 data.points.push_back({prefix + "ms", whose, name, x, r.ms, r.low_ms, r.high_ms});
                 const auto& p = r.parts;
                 data.add(prefix + "transfers, ms", whose, name, x, p.upload + p.readback);
+                if (p.sort > 0 && !r.contender->rival)
+                    data.add(prefix + transfers_of_sort, whose, name, x, 100 * (p.upload + p.readback) / p.sort);
                 const double of[]{p.sort, p.sample, p.merge, p.compress};
                 const double all = of[0] + of[1] + of[2] + of[3];
                 for (std::size_t i = 0; i < stages.size() && all > 0; ++i)
@@ -194,6 +197,7 @@ std::vector<FigurePanel> stream_panels() {
     std::vector<FigurePanel> all;
     for (const std::string prefix : {"", "100 M: "}) {
         for (const auto* what : {"ms", "transfers, ms"}) all.push_back({prefix + what, "1 / eps", "ms"});
+        all.push_back({prefix + transfers_of_sort, "1 / eps", "%"});
         for (const auto& stage : stages) all.push_back({prefix + stage + ", %", "1 / eps", "%"});
     }
     return all;
@@ -222,6 +226,7 @@ Figure stream_figure(const std::string& id, const std::string& title, Summary su
         times_as_fast("the GPU is comparable to the CPU", Gpu, "ms", paper_pbsn, "qsort", At::Every, 0.5),
         times_as_fast("and better for large windows", Gpu, "ms", paper_pbsn, "qsort", At::Largest, 1),
         times_as_fast("and worse for small ones", Gpu, "ms", paper_pbsn, "qsort", At::Smallest, 0, 1),
+        lies_within("transfers take much less time than sorting", Gpu, transfers_of_sort, paper_pbsn, At::Every, 0, 25),
         times_as_fast("today: the merge engine beats vqsort at 100 M values", Gpu, "100 M: ms", "merge at 100 M",
                       "vqsort at 100 M", At::Every, 1)};
     return figure;
