@@ -81,6 +81,8 @@ class OutputFile {
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] bool is_regular() const { return !temporary_.empty(); }
     [[nodiscard]] const std::string& path() const { return path_; }
+    // The name that it has until then, where it is regular; for other processes that write it, too.
+    [[nodiscard]] const std::string& temporary() const { return temporary_; }
     // Waits until what was written is on the disk.
     void sync();
     // `suffix`: of the name under which it appears.
