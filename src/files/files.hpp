@@ -53,6 +53,9 @@ class InputFile {
     std::size_t offset_ = 0;
 };
 
+// Whether that is a file that has a size and can be read at any place. Throws nothing.
+[[nodiscard]] bool is_regular(const std::string& path);
+
 // The whole of a file, or of standard input for "-". Throws IoError.
 [[nodiscard]] Bytes read_file(const std::string& path);
 
