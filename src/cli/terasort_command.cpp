@@ -366,8 +366,8 @@ void add_terasort_command(CLI::App& app) {
     verb->footer(
         "Records of equal keys stay in the order of the input. Files that a killed sort has left are removed by the "
         "next.\n"
-        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN by\n"
-        "memory and disk of its own (--memory and --temp are a rank's; the default of --temp is then the folder of OUT), with the device of its number on its machine.\n"
+        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with --memory and --temp of "
+        "its\nown (by default the folder of OUT) and the device of its number on its machine.\n"
         "Examples:\n"
         "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"
         "  quadmill terasort trades.bin by_price.bin --record-bytes 24 --key 8:f64:desc --key 0:u64\n"
