@@ -4,6 +4,7 @@ set -euo pipefail
 packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     libcli11-dev libcsv-dev libfmt-dev libmuparser-dev nlohmann-json3-dev libstb-dev zlib1g-dev libzstd-dev # libraries of the command
     liburing-dev libhwy-dev libxxhash-dev                             # of the library, the first two where they are there
+    libopenmpi-dev openmpi-bin                                        # many machines
     fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
     doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools clang-tidy # and of the tests
     liblapack-test                                                    # LAPACK's own tester

@@ -19,14 +19,14 @@ struct FrequentCommand {
 
 template <class T>
 void FrequentCommand::run_as() const {
-    StreamRun run(stream);
+    StreamRun run(stream, sizeof(T));
     const Question question{.support = support.support, .width = sliding.asked()};
     if (sliding.on()) {
         SlidingFrequencies<T> summary(sliding.options(support.eps()), run.sorter());
-        return run.run<T>(summary, [&] { return answer_of(summary, question); });
+        return run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
     }
     Frequencies<T> summary({.eps = support.eps(), .window = stream.window}, run.sorter());
-    run.run<T>(summary, [&] { return answer_of(summary, question); });
+    run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
 }
 
 void FrequentCommand::run() const {

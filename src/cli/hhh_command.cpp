@@ -67,7 +67,7 @@ void HhhCommand::read_hierarchy() {
 
 template <class T>
 void HhhCommand::run_as() const {
-    StreamRun run(stream);
+    StreamRun run(stream, sizeof(T));
     HeavyPrefixes<T> summary(
         {.eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window}, run.sorter());
     const Question question{.support = support.support, .notation = notation_, .rule = rule};
@@ -76,7 +76,7 @@ void HhhCommand::run_as() const {
         if (notation_ == Notation::Ipv4) parse = input::parse_ipv4;
     }
     run.run<T>(
-        summary, [&] { return answer_of(summary, question); }, parse);
+        summary, [&](const auto& some) { return answer_of(some, question); }, parse);
 }
 
 void HhhCommand::run() {

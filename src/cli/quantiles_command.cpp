@@ -23,14 +23,14 @@ struct QuantilesCommand {
 
 template <class T>
 void QuantilesCommand::run_as() const {
-    StreamRun run(stream);
+    StreamRun run(stream, sizeof(T));
     const Question question{.phis = phis, .width = sliding.asked()};
     if (sliding.on()) {
         SlidingQuantiles<T> summary(sliding.options(eps), run.sorter());
-        return run.run<T>(summary, [&] { return answer_of(summary, question); });
+        return run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
     }
     Quantiles<T> summary({.eps = eps, .n = n, .window = stream.window}, run.sorter());
-    run.run<T>(summary, [&] { return answer_of(summary, question); });
+    run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
 }
 
 void QuantilesCommand::run() const {

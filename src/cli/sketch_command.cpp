@@ -10,6 +10,7 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/passes.hpp"
+#include "cli/ranks.hpp"
 #include "cli/saved_input.hpp"
 #include "cli/stream_run.hpp"
 #include "files/files.hpp"
@@ -86,9 +87,9 @@ input::Fault whole_line(std::string_view word, std::string_view& key) {
     return nullptr;
 }
 
-// Hands all keys to `take` in spans, of up to batch_keys but for texts.
+// Hands all keys of a file, or a share of one, to `take` in spans, of up to batch_keys but for texts.
 template <class T, class Take>
-void read_keys(const std::string& file, input::Reading reading, SketchKeys type, const Take& take) {
+void read_keys(const auto& file, input::Reading reading, SketchKeys type, const Take& take) {
     input::StreamInput input(file);
     input::Skipped skipped;
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -152,7 +153,8 @@ void print_facts(const Json& facts, Format format) {
 // ---- build -----------------------------------------------------------------------------------------------------
 
 struct SketchBuild {
-    std::string input = "-", remove, output;
+    std::vector<std::string> inputs{"-"};
+    std::string remove, output;
     SketchOptions options;
     std::optional<double> eps, delta;
     SketchKeys type = SketchKeys::U32;
@@ -181,15 +183,32 @@ Sketch<T> SketchBuild::make(std::optional<Context> context) const {
 
 template <class T>
 void SketchBuild::run_as() {
-    auto context = machine.context(input);
-    files::OutputFile file(output);
+    const Ranks ranks;
+    if (ranks.are_several() && !remove.empty())
+        throw CLI::ValidationError("--remove", "does not go with several ranks, whose sketches hold a part of the keys");
+    machine.device = ranks.device(machine.device);
+    auto context = machine.context(inputs.front());
+    std::optional<files::OutputFile> file;
+    if (ranks.is_first()) file.emplace(output);
     auto sketch = make<T>(context);
     Profile profile(machine, context);
-    read_keys<T>(input, reading, type, [&](std::span<const T> keys) { sketch.insert(keys); });
+    const bool is_text = std::is_same_v<T, std::string_view> || reading.form == input::Form::Text;
+    for (const auto& share : ranks.shares_of(inputs, is_text ? 0 : sizeof(T))) {
+        auto form = reading;
+        if (share.begin > 0) form.lines.header = 0;
+        if (share.begin > 0 && !is_text) form.form = input::Form::Raw;
+        read_keys<T>(share, form, type, [&](std::span<const T> keys) { sketch.insert(keys); });
+    }
     if (!remove.empty()) read_keys<T>(remove, reading, type, [&](std::span<const T> keys) { sketch.remove(keys); });
-    const auto bytes = sketch.save();
+    auto bytes = sketch.save();
     profile.print();
-    write_sketch(file, bytes);
+    if (ranks.are_several()) {
+        const auto load = [this](std::span<const std::byte> some) { return Sketch<T>::load(some, machine.threads); };
+        const auto all = ranks.merged(load(bytes), load);
+        if (!all) return;
+        bytes = all->save();
+    }
+    write_sketch(*file, bytes);
     if (output == "-") return;
     auto said = facts(saved_sketch(bytes));
     said.update(
@@ -229,7 +248,8 @@ void add_sketch_options(CLI::App& verb, SketchOptions& options) {
 void add_build(CLI::App& sketch) {
     auto command = std::make_shared<SketchBuild>();
     auto* verb = sketch.add_subcommand("build", "Count the keys of a file in a sketch, and save it");
-    verb->add_option("FILE", command->input, "Keys; - is standard input")->capture_default_str();
+    verb->add_option("FILE", command->inputs, "Keys; - is standard input. Several are read one after the other")
+        ->default_str("-");
     verb->add_option("-o,--output", command->output, "Where the sketch goes; - is standard output")->required();
     verb->add_option("--type", command->type, "Type of the keys, raw and little-endian, or lines of text")
         ->transform(input::one_of(input::sketch_keys_words))

@@ -94,7 +94,8 @@ void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
 
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text) {
-    verb.add_option("FILE", options.input, "Input; - is standard input")->capture_default_str();
+    verb.add_option("FILE", options.inputs, "Input; - is standard input. Several are read one after the other")
+        ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
     verb.add_option("--every", options.every, "Also answer after each K values read, NaNs included")
         ->transform(input::count_up_to(most_values))
@@ -213,19 +214,40 @@ void Progress::hide() {
     line_ = Line::Hidden;
 }
 
-StreamRun::StreamRun(const StreamOptions& options)
-    : options_(options), save_(options.save, options.format), input_(options.input) {
+StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
+    : options_(options),
+      shares_(ranks_.shares_of(options.inputs, options.reading.form == input::Form::Text ? 0 : record_bytes)),
+      every_((options.every + ranks_.size() - 1) / ranks_.size()),
+      save_(ranks_.is_first() ? options.save : "", options.format) {
+    input_.emplace(shares_.front());
     output_.must_be_open();
     if (save_.takes_standard_output() && options.every > 0)
         throw CLI::ValidationError("--save", "- leaves no space for the answers of --every; name a file");
     if (options.device.several() && options.engine == Engine::Cpu)
         throw CLI::ValidationError("--device", "several devices do not go with --engine cpu, which needs none");
+    if (options.device.several() && ranks_.are_several())
+        throw CLI::ValidationError("--device", "under mpirun each rank takes a device of its own; name none");
+}
+
+input::Reading StreamRun::reading() const {
+    auto reading = options_.reading;
+    if (shares_[share_].begin > 0) {
+        reading.lines.header = 0;
+        if (reading.form == input::Form::Unsaid) reading.form = input::Form::Raw;  // who has the head looks at it
+    }
+    return reading;
+}
+
+bool StreamRun::next_share() {
+    if (share_ + 1 == shares_.size() || input_->interrupted()) return false;
+    input_.emplace(shares_[++share_]);
+    return true;
 }
 
 // Opening a context takes as long as sorting some million values on the CPU. A pipe does not say how much will come.
 bool StreamRun::worth_a_context() const {
     constexpr std::uint64_t least = std::uint64_t{1} << 23U, bytes_of_a_line = 8;
-    const auto size = input_.file().size();
+    const auto size = input_->file().size();
     const auto raw_bytes = cpu::visit_type(options_.type(), []<class T>(const T*) { return sizeof(T); });
     return !size || *size >= least * (options_.reading.form == input::Form::Text ? bytes_of_a_line : raw_bytes);
 }
@@ -246,8 +268,8 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     std::unique_ptr<WindowSorter> sorter;
     if (engine != Engine::Cpu) {
         try {
-            context_ = Context::headless({.device = options_.device.one()});
-            SortOptions how{.engine = engine, .threads = options_.threads, .pbsn = options_.pbsn};
+            context_ = Context::headless({.device = ranks_.device(options_.device.one())});
+            SortOptions how{.engine = engine, .threads = ranks_.threads(options_.threads), .pbsn = options_.pbsn};
             if (engine == Engine::Auto) {
                 if (const auto tuned = tuned_for(context_->info(), options_.threads)) how.crossings = tuned->sort;
             }
@@ -259,15 +281,15 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
             if (engine != Engine::Auto) throw;
         }
     }
-    if (!sorter) sorter = cpu_window_sorter(options_.threads);
+    if (!sorter) sorter = cpu_window_sorter(ranks_.threads(options_.threads));
     engine_ = sorter->name();
     time_ = {};
     return sorter;
 }
 
 std::uint64_t StreamRun::until_answer() {
-    const bool last = options_.every == 0 || input_.interrupted();
-    return last ? std::numeric_limits<std::uint64_t>::max() : options_.every - count_ % options_.every;
+    const bool last = every_ == 0 || input_->interrupted();
+    return last ? std::numeric_limits<std::uint64_t>::max() : every_ - count_ % every_;
 }
 
 void StreamRun::count(std::size_t values) {
@@ -280,10 +302,10 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
     if (save_.takes_standard_output()) return;
     Json tail{{"bytes", bytes},
               {"engine", engine_},
-              {"values_per_s", std::llround(static_cast<double>(count_) / time_.ms() * 1e3)},
+              {"values_per_s", std::llround(static_cast<double>(progressed().first) / time_.ms() * 1e3)},
               {"nans", nans}};
     tail.update(answer.tail);
-    if (options_.reading.lines.bad == input::LineOptions::Bad::Skip) tail["skipped"] = skipped_.lines;
+    if (options_.reading.lines.bad == input::LineOptions::Bad::Skip) tail["skipped"] = progressed().second;
     if (group_) {
         const auto shares = group_->shares();
         tail["devices"] = options_.format == Format::Table ? Json(shares.size()) : Json(shares_json(shares));
@@ -298,7 +320,7 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
 // So that a signal is heard also while nobody takes the answer.
 void StreamRun::write(std::span<const std::byte> text) {
     while (!text.empty()) {
-        input_.interrupt().wait_for_room(STDOUT_FILENO);
+        input_->interrupt().wait_for_room(STDOUT_FILENO);
         const auto part = text.first(std::min<std::size_t>(text.size(), PIPE_BUF));
         output_.write(part);
         text = text.subspan(part.size());
@@ -309,8 +331,10 @@ void StreamRun::end() {
     input::note_skipped("quadmill", skipped_);
     if (group_) warn_of_failures(group_->shares());
     if (!fault_.empty()) fmt::print(stderr, "quadmill: {}; the answer is about the values before\n", fault_);
-    if (input_.interrupted()) throw CLI::RuntimeError(input_.interrupt().status());
-    if (!fault_.empty()) throw CLI::RuntimeError(input::BadInput::status);
+    int status = fault_.empty() ? 0 : input::BadInput::status;
+    if (input_->interrupted()) status = input_->interrupt().status();
+    status = ranks_.worst(status);
+    if (status != 0) throw CLI::RuntimeError(status);
 }
 
 void StreamRun::print_profile(const StreamTimes& times) {

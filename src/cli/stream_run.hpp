@@ -15,6 +15,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/devices.hpp"
+#include "cli/ranks.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "files/files.hpp"
@@ -30,7 +31,8 @@ namespace quadmill::detail::cli {
 enum class Partial { Beside, Replaces };
 
 struct StreamOptions {
-    std::string input = "-", save{};
+    std::vector<std::string> inputs{"-"};
+    std::string save{};
     Partial partial = Partial::Beside;
     input::Reading reading{};
     Format format = Format::Table;
@@ -136,19 +138,23 @@ class Progress {
 // One stream on its way through a summary.
 class StreamRun {
   public:
-    // Opens all files. Reads nothing.
-    explicit StreamRun(const StreamOptions& options);
+    // Opens all files. Reads nothing. `record_bytes`: of a raw record.
+    StreamRun(const StreamOptions& options, std::size_t record_bytes);
 
     // For the summary. Pre: called once.
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter();
 
     // Reads all: raw records are Raw, those of a line of text are Text; `add` takes spans of both. `ask` gives the
-    // answer so far. Ends the program with status 130 and the like after Ctrl-C and its like, and with that of BadInput
-    // where the stream could not be read to its end; both when what came has been answered and saved.
+    // answer of a summary, and `load` one that was saved: of several ranks, the first one answers about what all have
+    // read. Ends the program with status 130 and the like after Ctrl-C and its like, and with that of BadInput where the
+    // stream could not be read to its end; both when what came has been answered and saved.
     template <class Raw, class Text, class Summary>
     void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
-             const auto& ask) {
-        const auto print = [&] { answer(ask(), summary); };
+             const auto& ask, const auto& load) {
+        constexpr bool can_merge = requires(Summary & other) { other.merge(summary); };
+        if (!can_merge && ranks_.are_several())
+            throw CLI::ValidationError("--sliding", "is about the last values of one stream, not of several ranks'");
+        const auto print = [&] { static_cast<void>(answer(summary, ask, load, Mine::GoesOn)); };
         const auto take = [&](auto records) {
             while (!records.empty()) {
                 const auto part = records.first(std::min<std::uint64_t>(records.size(), until_answer()));
@@ -159,13 +165,20 @@ class StreamRun {
             }
         };
         try {
-            input::read_stream<Raw, Text>(input_, options_.reading, raw, parse, skipped_, take);
+            do {
+                input::read_stream<Raw, Text>(*input_, reading(), raw, parse, skipped_, take);
+            } while (next_share());
         } catch (const input::BadInput& error) {
-            if (count_ == 0) throw;
+            if (count_ == 0 && !ranks_.are_several()) throw;
             fault_ = error.what();
         }
-        input_.release_interrupt();
-        finish(summary, print);
+        input_->release_interrupt();
+        finish(summary, ask, load);
+    }
+    template <class Raw, class Text, class Summary>
+    void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
+             const auto& ask) {
+        run<Raw, Text>(summary, raw, parse, add, ask, [](std::span<const std::byte> bytes) { return Summary::load(bytes); });
     }
     // The same for a stream of single values.
     template <class T>
@@ -184,20 +197,44 @@ class StreamRun {
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter_on_several();
     // After Ctrl-C, what has been read already goes into the last answer.
     [[nodiscard]] std::uint64_t until_answer();
-    [[nodiscard]] bool answer_is_due() const { return options_.every > 0 && count_ % options_.every == 0; }
+    [[nodiscard]] bool answer_is_due() const { return every_ > 0 && count_ % every_ == 0; }
+    // How this share is read: where it begins within a file, there is no header.
+    [[nodiscard]] input::Reading reading() const;
+    // Goes on to the next share; false where there is none.
+    [[nodiscard]] bool next_share();
     using Progressed = std::pair<std::uint64_t, std::uint64_t>;  // values and lines that were skipped
-    [[nodiscard]] Progressed progressed() const { return {count_, skipped_.lines}; }
+    [[nodiscard]] Progressed progressed() const {
+        if (ranks_.are_several()) return {all_count_, all_skipped_};
+        return {count_, skipped_.lines};
+    }
     void count(std::size_t values);
     void print(Answer answer, std::uint64_t nans, std::size_t bytes);
     void print_profile(const StreamTimes& times);
 
+    enum class Mine { GoesOn, HasEnded };  // this rank's share
+    // Answers; of several ranks, which all come here, the first one does. Who has read all goes on coming here, until all
+    // have; then the summary of all is returned to the first rank. To who is alone nothing is.
     template <class Summary>
-    void answer(const Answer& answer, const Summary& summary) {
-        print(answer, nans_of(summary), summary.bytes());
+    std::optional<Summary> answer(const Summary& summary, const auto& ask, const auto& load, Mine mine) {
+        if (!ranks_.are_several()) {
+            print(ask(summary), nans_of(summary), summary.bytes());
+            return {};
+        }
+        if constexpr (requires(Summary & other) { other.merge(summary); }) {
+            for (;;) {
+                auto all = ranks_.merged(load(summary.save()), load);
+                all_count_ = ranks_.sum(count_);
+                all_skipped_ = ranks_.sum(skipped_.lines);
+                const bool last = ranks_.sum(mine == Mine::GoesOn ? 1 : 0) == 0;
+                if (all && answered_at_ != progressed()) print(ask(*all), nans_of(*all), all->bytes());
+                if (last || mine == Mine::GoesOn) return all;
+            }
+        }
+        return {};  // windows that slide were refused
     }
     // Where the answer cannot be printed, the summary is saved all the same, and the other way round.
     template <class Summary>
-    void finish(const Summary& summary, const auto& print) {
+    void finish(const Summary& summary, const auto& ask, const auto& load) {
         std::exception_ptr failure;
         const auto attempt = [&](const auto& work) {
             try {
@@ -206,14 +243,19 @@ class StreamRun {
                 if (!failure) failure = std::current_exception();
             }
         };
-        const bool whole = fault_.empty() && !input_.interrupted();
+        std::optional<Summary> all;
         attempt([&] {
-            if (answered_at_ != progressed()) print();
+            if (ranks_.are_several() || answered_at_ != progressed()) all = answer(summary, ask, load, Mine::HasEnded);
         });
         progress_.hide();
-        attempt([&] { whole ? save_.save(summary) : save_.save_part(summary, options_.partial); });
+        if (failure && ranks_.are_several()) std::rethrow_exception(failure);  // the end of the job
+        const bool whole = ranks_.sum(fault_.empty() && !input_->interrupted() ? 0 : 1) == 0;
+        if (ranks_.is_first()) {
+            const auto& saved = all ? *all : summary;
+            attempt([&] { whole ? save_.save(saved) : save_.save_part(saved, options_.partial); });
+        }
         if (failure) std::rethrow_exception(failure);
-        if (options_.profile) print_profile(summary.times());
+        if (options_.profile && ranks_.is_first()) print_profile(summary.times());
         end();
     }
     // Says what was wrong with the stream, and what the program answers to the shell.
@@ -221,9 +263,13 @@ class StreamRun {
     void write(std::span<const std::byte> text);
 
     const StreamOptions& options_;
+    Ranks ranks_;
+    std::vector<input::Share> shares_;
+    std::size_t share_ = 0;  // that is being read
+    std::uint64_t every_;    // values of this rank's between two answers
     SaveFile save_;
     files::OutputFile output_{"-"};
-    input::StreamInput input_;
+    std::optional<input::StreamInput> input_;
     std::string engine_;
     std::optional<Context> context_;    // of the sorter
     std::optional<DeviceGroup> group_;  // in its place
@@ -231,7 +277,8 @@ class StreamRun {
     std::optional<PassProfiler> profiler_;
     cpu::Stopwatch time_;
     Progress progress_;
-    std::uint64_t count_ = 0;
+    std::uint64_t count_ = 0;                         // values
+    std::uint64_t all_count_ = 0, all_skipped_ = 0;  // of all ranks, at the last answer
     std::optional<Progressed> answered_at_;
     input::Skipped skipped_;
     std::string fault_;  // that ended the stream

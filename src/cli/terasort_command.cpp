@@ -19,6 +19,10 @@
 #include "input/text.hpp"
 #include "input/words.hpp"
 #include "quadmill/external.hpp"
+#if defined(QUADMILL_HAS_MPI)
+#include "mpi/terasort.hpp"
+#include "mpi/world.hpp"
+#endif
 
 namespace quadmill::detail::cli {
 
@@ -67,7 +71,7 @@ struct TerasortCommand {
     std::string input, output;
     std::size_t record_bytes = 100, key_offset = 0, key_bytes = 10;
     std::vector<std::string> keys, temp;
-    bool lines = false, profile = false;
+    bool lines = false, profile = false, parts = false, resume = false;
     std::uint64_t memory = std::uint64_t{256} << 20U;
     Engine engine = Engine::Auto;
     RunMerge merge = RunMerge::Tree;
@@ -78,6 +82,11 @@ struct TerasortCommand {
     void run();
 
   private:
+    void run_alone();
+#if defined(QUADMILL_HAS_MPI)
+    void run_on_ranks();
+    void print(const mpi::TerasortStats& stats) const;
+#endif
     [[nodiscard]] RecordFormat record_format() const;
     [[nodiscard]] std::optional<Context> open_context() const;
     [[nodiscard]] std::size_t memory_for(const RecordFormat& records) const;
@@ -179,6 +188,17 @@ void TerasortCommand::print(const ExternalSortStats& s) const {
 }
 
 void TerasortCommand::run() {
+#if defined(QUADMILL_HAS_MPI)
+    if (mpi::has_ranks()) return run_on_ranks();
+#endif
+    if (parts || resume) {
+        throw CLI::ValidationError(parts ? "--parts" : "--resume",
+                                   "goes with several ranks: mpirun -n 4 quadmill terasort ..., of a build with MPI");
+    }
+    run_alone();
+}
+
+void TerasortCommand::run_alone() {
     if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
     if (output == "-" && format == cli::Format::JsonLine)
         throw CLI::ValidationError("--json", "goes to standard output, where the records go; name an output file");
@@ -216,6 +236,73 @@ void TerasortCommand::run() {
     }
     if (format == cli::Format::JsonLine) print(stats);
 }
+
+#if defined(QUADMILL_HAS_MPI)
+void TerasortCommand::print(const mpi::TerasortStats& s) const {
+    const Json out{{"bytes", s.bytes},
+                   {"records", s.records},
+                   {"ranks", s.ranks},
+                   {"most_records", s.most_records},
+                   {"least_records", s.least_records},
+                   {"moved_bytes", s.moved_bytes},
+                   {"resumed", s.resumed},
+                   {"seconds", s.seconds},
+                   {"sort_seconds", s.sort_seconds},
+                   {"cut_seconds", s.cut_seconds},
+                   {"exchange_seconds", s.exchange_seconds},
+                   {"merge_seconds", s.merge_seconds},
+                   {"mb_per_s", megabytes_a_second(s.bytes, s.seconds)},
+                   {"memory", memory},
+                   {"peak_bytes", s.peak_bytes},
+                   {"engine", input::word_for(input::engine_words, s.engine)}};
+    const auto text = out.dump() + "\n";
+    files::OutputFile("-").write(std::as_bytes(std::span(text)));
+}
+
+// Started by mpirun with others: each rank sorts its share, with the device of its number on its machine.
+void TerasortCommand::run_on_ranks() {
+    if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
+    if (merge == RunMerge::Gpu) throw CLI::ValidationError("--merge", "gpu does not go with several ranks");
+    const auto records = record_format();
+    input::Interrupt interrupt;
+    std::signal(SIGXFSZ, SIG_IGN);
+    const mpi::World world;
+    const mpi::Comm comm("terasort", MPI_COMM_WORLD);
+    const auto local = quadmill::mpi::local_rank(comm.get());
+    try {
+        std::optional<Context> context;
+        mpi::TerasortOptions options{.parts = parts ? mpi::Parts::Apart : mpi::Parts::Together,
+                                     .earlier = resume ? mpi::Earlier::Resume : mpi::Earlier::Remove};
+        comm.together([&] {
+            const auto devices = static_cast<int>(gl::has_hardware() ? Context::devices().size() : 0);
+            if (device < 0 && devices > 0) device = local.rank % devices;
+            context = open_context();
+            options.sort = {.format = records,
+                            .memory = memory_for(records),
+                            .temp = temp,
+                            .engine = engine,
+                            .threads = mpi::threads_of(local, threads),
+                            .progress = {}};
+        });
+        Progress progress;
+        options.sort.progress = [&](const ExternalProgress& p) {
+            if (interrupt.came()) return Proceed::Stop;
+            if (comm.rank() == 0 && p.phase == ExternalProgress::Phase::Runs) progress.show_line(progress_line(p));
+            return Proceed::GoOn;
+        };
+        const auto stats = mpi::terasort(comm, input, output, options, context);
+        progress.hide();
+        if (comm.rank() == 0 && format == cli::Format::JsonLine) print(stats);
+    } catch (const SortStopped&) {
+        throw CLI::RuntimeError(interrupt.status());
+    } catch (const Error& error) {
+        // The rank that has failed says so.
+        constexpr int failed = 1;
+        if (std::string_view(error.what()).starts_with("rank ")) throw CLI::RuntimeError(failed);
+        throw;
+    }
+}
+#endif
 
 }  // namespace
 
@@ -266,6 +353,11 @@ void add_terasort_command(CLI::App& app) {
         ->transform(input::one_of(merge_words))
         ->default_str("tree");
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);
+    verb->add_flag("--parts", command->parts,
+                   "Under mpirun: a file a rank, OUT-00000-of-00004 and so on, instead of one that all ranks write");
+    verb->add_flag("--resume", command->resume,
+                   "Under mpirun: take up the sorted runs that an earlier start of the same job has left, and leave one's "
+                   "own where this one fails");
     add_json_option(*verb, command->format);
     verb->add_flag("--profile", command->profile,
                    "Tables on standard error: seconds of each stage and the share of them that was hidden behind the "
@@ -274,6 +366,8 @@ void add_terasort_command(CLI::App& app) {
     verb->footer(
         "Records of equal keys stay in the order of the input. Files that a killed sort has left are removed by the "
         "next.\n"
+        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with --memory and --temp of "
+        "its\nown (by default the folder of OUT) and the device of its number on its machine.\n"
         "Examples:\n"
         "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"
         "  quadmill terasort trades.bin by_price.bin --record-bytes 24 --key 8:f64:desc --key 0:u64\n"

@@ -109,6 +109,11 @@ std::size_t InputFile::read(std::span<std::byte> memory) {
     }
 }
 
+bool is_regular(const std::string& path) {
+    struct stat facts {};
+    return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
 Bytes read_file(const std::string& path) {
     InputFile file(path);
     const auto memory =

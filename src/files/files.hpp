@@ -53,6 +53,9 @@ class InputFile {
     std::size_t offset_ = 0;
 };
 
+// Whether that is a file that has a size and can be read at any place. Throws nothing.
+[[nodiscard]] bool is_regular(const std::string& path);
+
 // The whole of a file, or of standard input for "-". Throws IoError.
 [[nodiscard]] Bytes read_file(const std::string& path);
 
@@ -81,6 +84,8 @@ class OutputFile {
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] bool is_regular() const { return !temporary_.empty(); }
     [[nodiscard]] const std::string& path() const { return path_; }
+    // The name that it has until then, where it is regular; for other processes that write it, too.
+    [[nodiscard]] const std::string& temporary() const { return temporary_; }
     // Waits until what was written is on the disk.
     void sync();
     // `suffix`: of the name under which it appears.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,10 +20,18 @@
 
 namespace quadmill::detail::input {
 
+// What is read of a file: all, or some bytes of one that has places.
+struct Share {
+    std::string path;
+    std::uint64_t begin = 0, end = std::numeric_limits<std::uint64_t>::max();
+};
+
 // Bytes of a stream, of which a reader leaves what it cannot use yet.
 class StreamInput {
   public:
-    explicit StreamInput(const std::string& path);
+    explicit StreamInput(const std::string& path) : StreamInput(Share{.path = path}) {}
+    // Throws IoError where it cannot be read from there on.
+    explicit StreamInput(const Share& share);
 
     [[nodiscard]] const files::InputFile& file() const { return file_; }
     // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C. Throws BadInput.
@@ -49,6 +58,7 @@ class StreamInput {
     Interrupt interrupt_;
     std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(capacity);
     std::size_t size_ = 0;
+    std::uint64_t left_;  // bytes of the share that have not come
     bool ended_ = false;
 };
 

@@ -1,0 +1,132 @@
+#include "cli/ranks.hpp"
+
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "files/files.hpp"
+#include "gl/egl.hpp"
+#include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::cli {
+
+#if defined(QUADMILL_HAS_MPI)
+Ranks::Ranks() : job_(mpi::has_ranks() ? std::make_unique<Job>() : nullptr) {}
+
+std::size_t Ranks::size() const {
+    return job_ ? job_->comm.ranks() : 1;
+}
+
+std::size_t Ranks::rank() const {
+    return job_ ? static_cast<std::size_t>(job_->comm.rank()) : 0;
+}
+
+std::uint64_t Ranks::sum(std::uint64_t value) const {
+    return job_ ? job_->comm.sum(value) : value;
+}
+
+int Ranks::worst(int status) const {
+    return job_ ? static_cast<int>(job_->comm.most(static_cast<std::uint64_t>(status))) : status;
+}
+
+int Ranks::device(int given) const {
+    if (given >= 0 || !job_ || !gl::has_hardware()) return given;
+    const auto devices = static_cast<int>(Context::devices().size());
+    return devices > 0 ? job_->local.rank % devices : given;
+}
+
+unsigned Ranks::threads(unsigned given) const {
+    return job_ ? mpi::threads_of(job_->local, given) : given;
+}
+#else
+Ranks::Ranks() = default;
+std::size_t Ranks::size() const {
+    return 1;
+}
+std::size_t Ranks::rank() const {
+    return 0;
+}
+std::uint64_t Ranks::sum(std::uint64_t value) const {
+    return value;
+}
+int Ranks::worst(int status) const {
+    return status;
+}
+int Ranks::device(int given) const {
+    return given;
+}
+unsigned Ranks::threads(unsigned given) const {
+    return given;
+}
+#endif
+
+namespace {
+
+// Where the first line begins at `at` or behind it.
+std::uint64_t line_begin(const files::InputFile& file, std::uint64_t at) {
+    if (at == 0) return 0;
+    std::array<char, 1 << 16> block{};
+    for (--at;;) {
+        const auto got = pread(file.descriptor(), block.data(), block.size(), static_cast<off_t>(at));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            throw IoError("cannot read " + file.name() + " at byte " + std::to_string(at) + ": " + std::strerror(errno),
+                          file.path(), at);
+        const std::string_view come(block.data(), static_cast<std::size_t>(got));
+        if (const auto end = come.find('\n'); end != come.npos) return at + end + 1;
+        at += static_cast<std::uint64_t>(got);
+        if (got == 0) return at;
+    }
+}
+
+// Names that are patterns of several, as where no shell has seen them.
+std::vector<std::string> expanded(const std::vector<std::string>& names) {
+    std::vector<std::string> files;
+    for (const auto& name : names) {
+        glob_t found{};
+        const bool is_pattern = name.find_first_of("*?[") != std::string::npos && access(name.c_str(), F_OK) != 0;
+        if (is_pattern && glob(name.c_str(), 0, nullptr, &found) == 0) {
+            files.insert(files.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
+        } else {
+            files.push_back(name);
+        }
+        globfree(&found);
+    }
+    return files;
+}
+
+}  // namespace
+
+std::vector<input::Share> Ranks::shares_of(const std::vector<std::string>& names, std::size_t record_bytes) const {
+    const auto files = expanded(names);
+    std::vector<input::Share> shares;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const auto& path = files[i];
+        const auto taker = path == "-" ? 0 : i % size();  // mpirun's standard input is the first rank's
+        const bool in_turn = !are_several() || path == "-" || files.size() >= size();
+        if (in_turn || !files::is_regular(path)) {
+            if (taker == rank()) shares.push_back({.path = path});
+            continue;
+        }
+        const files::InputFile file(path);
+        const auto cut = [&](std::size_t part) {
+            const auto bytes = *file.size();
+            if (part == size()) return bytes;
+            const auto unit = std::max<std::size_t>(record_bytes, 1);
+            const auto at = bytes / unit / size() * part * unit + bytes / unit % size() * part / size() * unit;
+            return record_bytes == 0 ? line_begin(file, at) : at;
+        };
+        const auto begin = cut(rank()), end = cut(rank() + 1);
+        if (begin < end) shares.push_back({.path = path, .begin = begin, .end = end});
+    }
+    if (shares.empty()) shares.push_back({.path = "/dev/null"});
+    return shares;
+}
+
+}  // namespace quadmill::detail::cli

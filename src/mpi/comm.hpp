@@ -1,0 +1,77 @@
+// A communicator of the library's own, what ranks tell each other all the time, and errors that all of them throw.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "quadmill/mpi.hpp"
+
+namespace quadmill::detail::mpi {
+
+// Throws Error where an MPI call has failed.
+void check(int status, const char* call);
+
+// A duplicate of the host's. Made, used and destroyed by all ranks.
+class Comm {
+  public:
+    // Throws InvalidArgument, which begins with the name of `function`, where MPI is not initialized or `of` is none.
+    Comm(const char* function, MPI_Comm of);
+    Comm(const Comm&) = delete;
+    Comm& operator=(const Comm&) = delete;
+    ~Comm();
+
+    [[nodiscard]] MPI_Comm get() const { return comm_; }
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int size() const { return size_; }
+    [[nodiscard]] std::size_t ranks() const { return static_cast<std::size_t>(size_); }
+
+    // Of all ranks.
+    [[nodiscard]] std::uint64_t sum(std::uint64_t value) const;
+    [[nodiscard]] std::uint64_t most(std::uint64_t value) const;
+    [[nodiscard]] std::uint64_t least(std::uint64_t value) const;
+    void sum(std::span<std::uint64_t> values) const;
+    // Of the ranks before this one.
+    void sum_before(std::span<std::uint64_t> values) const;
+    // values[r] of all ranks to rank r.
+    [[nodiscard]] std::vector<std::uint64_t> transposed(std::span<const std::uint64_t> values) const;
+
+    // Throws on all ranks where one has failed: there its own error, elsewhere one that names the rank.
+    void agree(const std::exception_ptr& failure) const;
+    // Work that one rank may fail at.
+    template <class Work>
+    void together(Work&& work) const {
+        std::exception_ptr failure;
+        try {
+            std::forward<Work>(work)();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        agree(failure);
+    }
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0, size_ = 1;
+};
+
+// What a message has at most: below 2^31, which is what MPI counts to.
+inline constexpr std::size_t most_message = std::size_t{1} << 30;
+
+// Sends out[sent[r], sent[r + 1]) to rank r and puts what comes from there at in[come[r], come[r + 1]).
+void exchange(const Comm& comm, std::span<const std::byte> out, std::span<const std::uint64_t> sent,
+              std::span<std::byte> in, std::span<const std::uint64_t> come, std::size_t message = most_message);
+
+// Where part `part` of `parts` of n begins.
+[[nodiscard]] constexpr std::uint64_t part_begin(std::uint64_t n, std::size_t part, std::size_t parts) {
+    return n / parts * part + n % parts * part / parts;
+}
+
+// CPU threads for a rank where all share the machine's.
+[[nodiscard]] unsigned threads_of(const quadmill::mpi::LocalRank& local, unsigned wanted);
+
+}  // namespace quadmill::detail::mpi

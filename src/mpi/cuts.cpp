@@ -1,0 +1,167 @@
+#include "mpi/cuts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace quadmill::detail::mpi {
+
+namespace {
+
+constexpr std::uint64_t most_sampled = 1 << 14;
+
+}  // namespace
+
+SortedKeys::SortedKeys(const RunFile& file, const external::FixedKeys& format, std::uint64_t records)
+    : file_(file),
+      format_(format),
+      records_(records),
+      step_(records / most_sampled + 1),
+      record_(format.record_bytes()) {
+    const auto sampled = static_cast<std::size_t>((records + step_ - 1) / step_);
+    std::vector<std::byte> sample(sampled * key_bytes());
+    for (std::size_t i = 0; i < sampled; ++i) read(i * step_, sample.data() + i * key_bytes());
+    sample_ = std::move(sample);
+}
+
+void SortedKeys::read(std::uint64_t record, std::byte* key) const {
+    if (record % step_ == 0 && !sample_.empty()) {
+        std::memcpy(key, sample_.data() + record / step_ * key_bytes(), key_bytes());
+        return;
+    }
+    file_.read(record_, record * format_.record_bytes());
+    format_.make(record_.data(), key);
+}
+
+std::uint64_t SortedKeys::middle(std::uint64_t low, std::uint64_t high) const {
+    const auto middle = low + (high - low) / 2, sampled = middle - middle % step_;
+    if (sampled >= low) return sampled;
+    return sampled + step_ < high ? sampled + step_ : middle;
+}
+
+std::uint64_t SortedKeys::count(const std::byte* key, Bound bound, std::uint64_t low, std::uint64_t high) const {
+    std::vector<std::byte> other(key_bytes());
+    while (low < high) {
+        const auto at = middle(low, high);
+        read(at, other.data());
+        const int order = std::memcmp(other.data(), key, key_bytes());
+        if (order < 0 || (order == 0 && bound == Bound::UpTo)) {
+            low = at + 1;
+        } else {
+            high = at;
+        }
+    }
+    return low;
+}
+
+namespace {
+
+// What a rank knows of where a cut is, and the record that it proposes to find out more: its own in the middle.
+struct Proposal {
+    std::uint64_t weight = 0, record = 0;
+};
+
+// The proposals of all ranks, one for each place, each with its key behind it.
+class Proposals {
+  public:
+    Proposals(const Comm& comm, std::size_t places, std::size_t key_bytes)
+        : comm_(comm),
+          places_(places),
+          bytes_(sizeof(Proposal) + key_bytes),
+          key_bytes_(key_bytes),
+          mine_(places * bytes_),
+          all_(comm.ranks() * mine_.size()) {}
+
+    [[nodiscard]] std::byte* key(std::size_t place) { return mine_.data() + place * bytes_ + sizeof(Proposal); }
+    void set(std::size_t place, const Proposal& proposal) {
+        std::memcpy(mine_.data() + place * bytes_, &proposal, sizeof proposal);
+    }
+    void gather() {
+        check(MPI_Allgather(mine_.data(), static_cast<int>(mine_.size()), MPI_BYTE, all_.data(),
+                            static_cast<int>(mine_.size()), MPI_BYTE, comm_.get()),
+              "MPI_Allgather");
+    }
+    [[nodiscard]] Proposal of(std::size_t rank, std::size_t place) const {
+        Proposal proposal;
+        std::memcpy(&proposal, at(rank, place), sizeof proposal);
+        return proposal;
+    }
+    [[nodiscard]] const std::byte* key(std::size_t rank, std::size_t place) const {
+        return at(rank, place) + sizeof(Proposal);
+    }
+    // The rank whose proposal is the weighted median; the number of ranks where there is none left.
+    [[nodiscard]] std::size_t median(std::size_t place) const {
+        std::vector<std::size_t> order;
+        std::uint64_t weight = 0, before = 0;
+        for (std::size_t r = 0; r < comm_.ranks(); ++r) {
+            if (of(r, place).weight > 0) order.push_back(r);
+            weight += of(r, place).weight;
+        }
+        std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+            return std::memcmp(key(a, place), key(b, place), key_bytes_) < 0;
+        });
+        for (const auto r : order) {
+            before += of(r, place).weight;
+            if (2 * before >= weight) return r;
+        }
+        return comm_.ranks();
+    }
+
+  private:
+    [[nodiscard]] const std::byte* at(std::size_t rank, std::size_t place) const {
+        return all_.data() + (rank * places_ + place) * bytes_;
+    }
+    const Comm& comm_;
+    std::size_t places_, bytes_, key_bytes_;
+    std::vector<std::byte> mine_, all_;
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std::span<const std::uint64_t> places) {
+    // The cut of place i is from low[i] to high[i].
+    std::vector<std::uint64_t> low(places.size(), 0), high(places.size(), keys.size()), counts(places.size());
+    const auto me = static_cast<std::size_t>(comm.rank());
+    Proposals proposals(comm, places.size(), keys.key_bytes());
+    for (;;) {
+        comm.together([&] {
+            for (std::size_t i = 0; i < places.size(); ++i) {
+                Proposal mine{.weight = high[i] - low[i]};
+                if (mine.weight > 0) {
+                    mine.record = keys.middle(low[i], high[i]);
+                    keys.read(mine.record, proposals.key(i));
+                }
+                proposals.set(i, mine);
+            }
+        });
+        proposals.gather();
+        bool is_done = true;
+        std::vector<std::size_t> medians(places.size());
+        comm.together([&] {
+            for (std::size_t i = 0; i < places.size(); ++i) {
+                const auto rank = medians[i] = proposals.median(i);
+                counts[i] = low[i];
+                if (rank == comm.ranks()) continue;
+                is_done = false;
+                // Records before the median: of equal keys, those of ranks before its own.
+                const auto bound = me < rank ? SortedKeys::Bound::UpTo : SortedKeys::Bound::Below;
+                counts[i] = me == rank ? proposals.of(rank, i).record
+                                       : keys.count(proposals.key(rank, i), bound, low[i], high[i]);
+            }
+        });
+        if (is_done) return low;
+        auto all = counts;
+        comm.sum(all);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (medians[i] == comm.ranks()) continue;
+            // The median is among the first places[i], or it is not.
+            if (all[i] < places[i]) {
+                low[i] = counts[i] + (me == medians[i] ? 1 : 0);
+            } else {
+                high[i] = counts[i];
+            }
+        }
+    }
+}
+
+}  // namespace quadmill::detail::mpi

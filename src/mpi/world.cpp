@@ -1,0 +1,43 @@
+#include "mpi/world.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+#include "mpi/comm.hpp"
+
+namespace quadmill::detail::mpi {
+
+bool has_ranks() {
+    const auto number = [](const char* name) {
+        const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+        return value ? std::atoi(value) : 0;    // NOLINT(cert-err34-c): what is no number counts as none
+    };
+    // Open MPI's mpirun; MPICH's, and Slurm's srun --mpi=pmi2; srun --mpi=pmix.
+    const bool by_pmix = std::getenv("PMIX_RANK") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+    return number("OMPI_COMM_WORLD_SIZE") > 1 || number("PMI_SIZE") > 1 ||
+           (by_pmix && number("SLURM_STEP_NUM_TASKS") > 1);
+}
+
+World::World() {
+    int has = 0;
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &has), "MPI_Init_thread");
+}
+
+World::~World() {
+    if (std::uncaught_exceptions() > 0) {
+        using namespace std::chrono;
+        constexpr auto patience = seconds(5);
+        MPI_Request all_are_here = MPI_REQUEST_NULL;
+        MPI_Ibarrier(MPI_COMM_WORLD, &all_are_here);
+        int done = 0;
+        for (const auto begin = steady_clock::now(); done == 0; std::this_thread::sleep_for(milliseconds(1))) {
+            MPI_Test(&all_are_here, &done, MPI_STATUS_IGNORE);
+            if (done == 0 && steady_clock::now() - begin > patience) return;
+        }
+    }
+    MPI_Finalize();
+}
+
+}  // namespace quadmill::detail::mpi

@@ -1,0 +1,127 @@
+"""Verbs on streams under mpirun: the answer of rank 0 against exact counts of what all ranks have read.
+
+usage: summaries_test.py QUADMILL MPIEXEC [unittest arguments]
+"""
+import array
+import json
+import os
+import random
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
+MPIEXEC = sys.argv.pop(2)
+from command import QUADMILL, Command, floats, run  # noqa: E402
+
+os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"})
+
+
+def on_ranks(ranks, *args, stdin=b""):
+    return subprocess.run([MPIEXEC, "-n", str(ranks), QUADMILL, *args], input=stdin, capture_output=True, timeout=120)
+
+
+class Summaries(Command):
+    def answers(self, ranks, *args, **more):
+        result = on_ranks(ranks, *args, "--json", **more)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def check_quantiles(self, answer, values, eps):
+        values = sorted(values)
+        self.assertEqual(answer["n"], len(values))
+        for row in answer["quantiles"]:
+            low, high = (sum(v < row["value"] for v in values), sum(v <= row["value"] for v in values))
+            self.assertLessEqual(low, row["phi"] * len(values) + eps * len(values) + 1)
+            self.assertGreaterEqual(high, row["phi"] * len(values) - eps * len(values) - 1)
+
+    def test_parts_of_one_raw_file(self):
+        chooser = random.Random(1)
+        values = array.array("f", [chooser.expovariate(1) for _ in range(20011)])
+        source = self.path("in", values.tobytes())
+        for ranks in (2, 3, 4):
+            answer, = self.answers(ranks, "quantiles", source, "--eps", "0.01")
+            self.check_quantiles(answer, values, 0.01)
+
+    def test_parts_of_lines_with_a_header(self):
+        for n in (0, 1, 2, 3, 1000):
+            values = [i * 7 % 1000 for i in range(n)]
+            source = self.path("in", b"latency\n" + b"".join(b"%d\n" % v for v in values))
+            answer, = self.answers(4, "quantiles", source, "--text", "--header", "1", "--type", "i32")
+            self.assertEqual(answer["n"], n)
+
+    def test_files_in_turn_and_patterns(self):
+        for i in range(5):
+            self.path(f"part{i}.u32", array.array("I", [i] * 100 + [99]).tobytes())
+        answer, = self.answers(3, "frequent", self.path("part*.u32"), "--type", "u32", "--support", "0.1")
+        self.assertEqual(answer["n"], 505)
+        self.assertEqual(sorted(row["value"] for row in answer["items"]), [0, 1, 2, 3, 4])
+        alone = json.loads(run("frequent", *(self.path(f"part{i}.u32") for i in range(5)), "--type", "u32", "--support",
+                               "0.1", "--json").stdout)
+        self.assertEqual(alone["items"], answer["items"])
+
+    def test_prefixes_and_sums(self):
+        source = self.path("in", array.array("I", [0x0a000001] * 300 + list(range(0, 2 ** 32, 2 ** 23))).tobytes())
+        args = ("hhh", source, "--support", "0.2", "--hierarchy", "ipv4-bytes")
+        answer, = self.answers(3, *args)
+        self.assertEqual([row["prefix"] for row in answer["items"]],
+                         [row["prefix"] for row in json.loads(run(*args, "--json").stdout)["items"]])
+        pairs = self.path("pairs", array.array("f", [v for i in range(1000) for v in (i, 2)]).tobytes())
+        answer, = self.answers(4, "corrsum", pairs, "--agg", "max", "--g", "y*y")
+        self.assertIn('"sum":4000', json.dumps(answer).replace(" ", ""))
+
+    def test_answers_on_the_way_are_about_all_ranks(self):
+        values = list(range(4000))
+        source = self.path("in", floats(values))
+        answers = self.answers(4, "quantiles", source, "--every", "1000")
+        self.assertEqual([answer["n"] for answer in answers], [1000, 2000, 3000, 4000])
+
+    def test_answers_while_a_stream_is_open(self):
+        os.mkfifo(self.path("pipe"))
+        source = self.path("in", floats(range(500)))
+        job = subprocess.Popen([MPIEXEC, "-n", "2", QUADMILL, "quantiles", source, self.path("pipe"), "--every", "400",
+                                "--json"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        with open(self.path("pipe"), "wb", buffering=0) as pipe:
+            pipe.write(floats(range(1000, 1200)))
+            self.assertEqual(json.loads(job.stdout.readline())["n"], 400)  # the pipe is open
+            pipe.write(floats(range(300)))
+        rest = [json.loads(line)["n"] for line in job.stdout]
+        self.assertEqual(job.wait(timeout=60), 0)
+        job.stdout.close()
+        self.assertEqual(rest, [800, 1000])
+
+    def test_standard_input_is_the_first_ranks(self):
+        answer, = self.answers(2, "quantiles", "--text", stdin=b"1\n2\n3\n")
+        self.assertEqual(answer["n"], 3)
+
+    def test_what_is_saved_is_of_all(self):
+        source, saved = self.path("in", floats(range(1000))), self.path("saved")
+        self.answers(3, "quantiles", source, "--save", saved)
+        self.assertEqual(json.loads(run("merge", saved, "--json").stdout)["n"], 1000)
+
+    def test_sketches_are_those_of_one_rank(self):
+        source = self.path("in", array.array("I", [i % 37 for i in range(5000)]).tobytes())
+        args = ("sketch", "build", source, "--width", "2^10", "-o")
+        self.answers(3, *args, self.path("ranks"))
+        self.assertEqual(run(*args, self.path("alone")).returncode, 0)
+        self.assertEqual(self.read(self.path("ranks")), self.read(self.path("alone")))
+
+    def test_refusals(self):
+        source = self.path("in", floats(range(100)))
+        result = on_ranks(2, "quantiles", source, "--sliding", "10")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn(b"of one stream", result.stderr)
+        result = on_ranks(3, "quantiles", self.path("none"))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn(b"cannot open", result.stderr)
+
+    def test_a_line_that_is_none_is_said_and_the_rest_answered(self):
+        source = self.path("in", b"".join(b"%d\n" % i for i in range(1000)) + b"x\n")
+        result = on_ranks(2, "quantiles", source, "--text", "--json")
+        self.assertEqual(result.returncode, 3, result.stderr.decode())
+        self.assertEqual(json.loads(result.stdout)["n"], 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()
