@@ -55,8 +55,8 @@ class QUADMILL_API DeviceGroup {
 /// Sorts arrays on all devices of a group: each takes parts of the array by the merge engine as it gets done, and the
 /// CPU's threads merge the sorted parts.
 ///
-///     GroupSorter sorter(DeviceGroup::headless());
-///     sorter.sort(Keys(std::span(keys)));
+///     GroupSorter on_all(DeviceGroup::headless());  // every GPU of the machine
+///     on_all.sort(keys);
 class QUADMILL_API GroupSorter {
   public:
     /// Options: `order`, `threads` and `merge`; the engine is Merge, or Auto, which is the same.

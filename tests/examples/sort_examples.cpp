@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <quadmill/context.hpp>
+#include <quadmill/device_group.hpp>
 #include <quadmill/sort.hpp>
 #include <span>
 #include <vector>
@@ -136,4 +137,13 @@ on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elemen
     CHECK(best == std::array<float, 3>{0, 1, 2});
     CHECK(all.sorted(all.output));
     CHECK(all.ordered());
+}
+
+TEST_CASE("device_group.hpp: all devices sort one array") {
+    std::vector<float> keys = measured();
+    // clang-format off
+    GroupSorter on_all(DeviceGroup::headless());  // every GPU of the machine
+    on_all.sort(keys);
+    // clang-format on
+    CHECK(std::ranges::is_sorted(keys));
 }
