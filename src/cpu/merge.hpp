@@ -171,7 +171,7 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
             T* out;
         };
         struct Piece {
-            std::size_t merge, begin;  // where it begins in the merged sequence
+            std::size_t merge = 0, begin = 0;   // where it begins in the merged sequence
             std::array<std::size_t, 4> from{};  // and in each run
         };
         std::vector<Merge> merges;
