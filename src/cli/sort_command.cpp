@@ -357,7 +357,7 @@ void add_sort_command(CLI::App& app) {
         "Examples:\n"
         "  quadmill sort data.f32 -o sorted.f32 --engine pbsn --stats\n"
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
-        "  quadmill sort big.f32 --type f32 -o sorted.f32 --device all\n"
+        "  quadmill sort data.f32 -o sorted.f32 --device all\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1");
     verb->callback([command, bitonic_options = std::array{representation, block, steps}] {
         for (const auto* option : bitonic_options) {
