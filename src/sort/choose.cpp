@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 #include <thread>
 
@@ -44,6 +45,8 @@ Costs costs_of(const Work& work) {
 constexpr double gpu_start_ns = 0.45e6;  // until the first key is back, whatever their number
 // Threads beyond these save nothing: 16 sort 2^22 floats in 1.5 ns a key, as 8 would.
 constexpr unsigned most_threads = 8;
+// And of as few keys alone as a crossing is about, beyond these: 16 sort 2^18 floats in 6 ns a key, as one does.
+constexpr double most_at_crossing = 2;
 constexpr double startup_ms = 100;
 
 double threads_of(unsigned threads) {
@@ -61,7 +64,7 @@ std::size_t crossing(const Work& work, double threads) {
     const double saved = cpu_ns(work, threads) - costs_of(work).gpu;
     if (saved <= 0) return never;
     const double n = gpu_start_ns / saved;
-    return n < 0x1p40 ? std::bit_floor(static_cast<std::size_t>(n)) : never;
+    return n < 0x1p40 ? std::bit_floor(static_cast<std::size_t>(n * std::numbers::sqrt2)) : never;  // to the nearest
 }
 
 SortCrossings::ByWidth crossings_of(Work work, double threads) {
@@ -101,7 +104,7 @@ constexpr std::size_t least_window = 16;
 SortCrossings built_in_crossings(const ContextInfo& info, unsigned threads) {
     if (info.software) return {};
     const auto t = threads_of(threads);
-    return {.keys = crossings_of({}, t),
+    return {.keys = crossings_of({}, std::min(t, most_at_crossing)),
             .with_index = crossings_of({.index = true}, t),
             .windows = crossings_of({.window = static_cast<std::size_t>(common_window)}, t),
             .top = crossings_of({.top = true}, t),
