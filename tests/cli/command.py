@@ -1,6 +1,7 @@
 """What the tests of the command share: the program is their first argument."""
 import array
 import os
+import select
 import struct
 import subprocess
 import sys
@@ -39,6 +40,20 @@ class Command(unittest.TestCase):
     def read(self, path):
         with open(path, "rb") as file:
             return file.read()
+
+    def start(self, *args, **more):
+        """The command with pipes at all three ends, which goes on while the test does."""
+        process = subprocess.Popen([QUADMILL, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, bufsize=0, **more)
+        self.addCleanup(process.wait)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            self.addCleanup(pipe.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def next_line(self, process):
+        self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")
+        return process.stdout.readline()
 
     def fails(self, status, words, *args, **more):
         result = run(*args, **more)

@@ -275,17 +275,7 @@ class Csv(Query):
 
 class Batches(Query):
     def start(self, *args):
-        process = subprocess.Popen([QUADMILL, "query", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, bufsize=0, cwd=self.folder)
-        self.addCleanup(process.wait)
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            self.addCleanup(pipe.close)
-        self.addCleanup(process.kill)
-        return process
-
-    def next_line(self, process):
-        self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")
-        return process.stdout.readline()
+        return super().start("query", *args, cwd=self.folder)
 
     def batches(self, query, n, stdin):
         result = run("query", query, "--batch", str(n), "--json", stdin=stdin, cwd=self.folder)

@@ -2,11 +2,9 @@
 import bisect
 import json
 import math
-import select
 import struct
-import subprocess
 
-from command import QUADMILL, Command, run
+from command import Command, run
 
 
 CODES = {"f16": "e", "f32": "f", "f64": "d", "i32": "i", "u32": "I", "i64": "q", "u64": "Q"}
@@ -33,17 +31,7 @@ class Stream(Command):
         return found[0]
 
     def start(self, *args, **more):
-        process = subprocess.Popen([QUADMILL, *args, "--engine", "cpu"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, bufsize=0, **more)
-        self.addCleanup(process.wait)
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            self.addCleanup(pipe.close)
-        self.addCleanup(process.kill)
-        return process
-
-    def next_line(self, process):
-        self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")
-        return process.stdout.readline()
+        return super().start(*args, "--engine", "cpu", **more)
 
     def check_quantiles(self, answer, values, eps):
         ordered = sorted(values)
