@@ -9,6 +9,7 @@
 #include "bench/pass_meter.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
+#include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/pbsn/quads.hpp"
@@ -63,6 +64,7 @@ class Meter : PassMeter {
     [[nodiscard]] Limit depth() const;
     [[nodiscard]] Limit scatter(gl::Format format) const;
     [[nodiscard]] Limit fetch() const;
+    [[nodiscard]] Limit gather(std::uint64_t texels, int fetches) const;
     // Pre: shaders read clocks.
     [[nodiscard]] Limit clock() const;
     // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
@@ -156,6 +158,27 @@ Limit Meter::fetch() const {
         if (found.value > best.value) best = found;
     }
     return best;
+}
+
+Limit Meter::gather(std::uint64_t texels, int fetches) const {
+    const gl::Program program(device_, "bench/gather.frag", shaders::bench_gather_frag,
+                              "#define FETCHES " + std::to_string(fetches) + "\n");
+    constexpr int row_log2 = 13;
+    const auto rows = static_cast<int>((texels >> row_log2) + 1);
+    const gl::Texture table(device_, gl::Format::Rgba32f, 1 << row_log2, rows),
+        keys(device_, gl::Format::R32f, request_.side, request_.side);
+    gl::fill(device_, table, 1);
+    gl::fill(device_, keys, 1);
+    const pass::Target target(device_, gl::Format::R32f, request_.side, request_.side);
+    const gl::Pass pass{.name = "limit",
+                        .program = &program,
+                        .inputs = {&keys, &table},
+                        .uniforms = {{"texels", static_cast<std::uint32_t>(texels)}, {"row_log2", row_log2}},
+                        .target = &target.framebuffer,
+                        .quads = &target.whole};
+    const auto mib = std::to_string((texels * 16) >> 20U);
+    return measure("gather " + std::to_string(fetches) + " texels of " + mib + " MiB a key", "Gkey/s",
+                   [&] { return rate(pixels(), 1, [&] { draw(device_, pass); }); });
 }
 
 void Meter::fetches(const Limit& write, const Limit& best) {
@@ -349,9 +372,17 @@ std::vector<Limit> sketch_limits(Context& context) {
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "limits");
     const Meter meter(device, {.side = device.info.software ? 512 : 2048, .repeat = 3});
-    std::vector<Limit> limits{meter.scatter(gl::Format::R32f), meter.scatter(gl::Format::Rgba32f), meter.fetch()};
+    std::vector<Limit> limits{meter.scatter(gl::Format::R32f), meter.scatter(gl::Format::Rgba32f)};
     scope.check();
     return limits;
+}
+
+Limit gather_limit(Context& context, std::uint64_t texels, int fetches) {
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, "limits");
+    auto limit = Meter(device, {.side = device.info.software ? 512 : 2048, .repeat = 3}).gather(texels, fetches);
+    scope.check();
+    return limit;
 }
 
 std::optional<Limit> clock_rate(const Context& context) {

@@ -28,9 +28,11 @@ struct LimitsRequest {
 // "depth test and occlusion count" alone.
 [[nodiscard]] Limit depth_limit(Context& context);
 
-// What inserts and queries of sketches are judged by: "scatter points, adding to R32F", the same to RGBA32F, and "fetch
-// RGBA32F".
+// What inserts of sketches are judged by: "scatter points, adding to R32F" and the same to RGBA32F.
 [[nodiscard]] std::vector<Limit> sketch_limits(Context& context);
+// What queries are judged by: keys a second of which each costs a texel read in order, so many anywhere in a table of
+// `texels` texels of four words, and a word written.
+[[nodiscard]] Limit gather_limit(Context& context, std::uint64_t texels, int fetches);
 // The clock of the units that run shaders, in GHz, while these are at work; none where shaders cannot read it.
 [[nodiscard]] std::optional<Limit> clock_rate(const Context& context);
 // "fetch RGBA32F" alone.

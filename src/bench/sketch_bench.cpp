@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <span>
 #include <unordered_map>
 
@@ -60,6 +61,7 @@ struct SketchBench::State {
     void run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result);
     void run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result) const;
     void judge(const SketchCase& which, SketchResult& result);
+    const Limit& gather(std::uint64_t texels, int fetches);
     [[nodiscard]] bool is_right(const SketchCase& which, const Input& in, const Sketch<std::uint32_t>& sketch);
     [[nodiscard]] static SketchOptions options(const SketchCase& which, const SketchContender& contender) {
         return {.kind = which.kind, .width = width_of(which), .engine = contender.engine, .threads = contender.threads};
@@ -70,6 +72,7 @@ struct SketchBench::State {
     std::vector<SketchContender> contenders;
     int repeat;
     std::vector<Limit> limits;
+    std::map<std::pair<std::uint64_t, int>, Limit> gathers;  // by texels and fetches
     std::optional<std::pair<std::pair<std::size_t, cpu::Distribution>, Input>> last;
     std::optional<Sketch<std::uint32_t>> expected;  // the CPU's of the case, once it was asked for
 };
@@ -163,7 +166,7 @@ void SketchBench::State::run_on_cpu(const SketchCase& which, const Input& in, Sk
     result.bytes = sketch.bytes();
 }
 
-// By the points that an insert draws into one render target, and the texels that a query fetches.
+// By the points that an insert draws into one render target, and the texels that a query reads from anywhere.
 void SketchBench::State::judge(const SketchCase& which, SketchResult& result) {
     if (limits.empty()) limits = sketch_limits(*context);
     const auto percent = [&](double each, const Limit& limit, const SketchTimes& times) {
@@ -173,18 +176,24 @@ void SketchBench::State::judge(const SketchCase& which, SketchResult& result) {
     if (engine == SketchEngine::BlendCounters) result.insert_percent_of_limit = percent(3, limits[0], result.insert);
     if (engine == SketchEngine::BlendPacked && which.kind == SketchKind::Quarter)
         result.insert_percent_of_limit = percent(1, limits[1], result.insert);
-    // A key, and its counters; of buckets a mask; what is packed is one texel, both texels of a quarter are read.
-    const bool packed = engine == SketchEngine::BlendPacked && which.kind == SketchKind::Quarter;
-    const double fetches = which.kind == SketchKind::Thread    ? 4
-                           : packed                            ? 3
-                           : which.kind == SketchKind::Quarter ? 4
-                                                               : 5;
-    result.query_percent_of_limit = percent(fetches, limits[2], result.query);
+    // A bucket lies together; a row of Thread has a counter elsewhere. Msws reads its bucket's index as well as counters.
+    const int fetches = which.kind == SketchKind::Thread ? 3 : which.kind == SketchKind::Msws ? 2 : 1;
+    const bool halves = which.kind == SketchKind::Quarter && engine != SketchEngine::BlendCounters &&
+                        engine != SketchEngine::BlendBuckets;
+    const auto& limit = gather(3 * width_of(which) / (halves ? 8 : 4) + 1, fetches);
+    result.query_percent_of_limit = percent(1, limit, result.query);
+}
+
+const Limit& SketchBench::State::gather(std::uint64_t texels, int fetches) {
+    const std::pair which{texels, fetches};
+    if (const auto found = gathers.find(which); found != gathers.end()) return found->second;
+    limits.push_back(gather_limit(*context, texels, fetches));
+    return gathers.emplace(which, limits.back()).first->second;
 }
 
 SketchBench::SketchBench(std::optional<Context> context, std::string why_no_context,
                          std::vector<SketchContender> contenders, int repeat)
-    : state_(new State{std::move(context), std::move(why_no_context), std::move(contenders), repeat, {}, {}, {}}) {}
+    : state_(new State{std::move(context), std::move(why_no_context), std::move(contenders), repeat, {}, {}, {}, {}}) {}
 SketchBench::SketchBench(SketchBench&&) noexcept = default;
 SketchBench::~SketchBench() = default;
 

@@ -21,18 +21,22 @@ namespace {
 constexpr int repeats = 3;
 constexpr double long_ms = 250;
 
-// The median, after one time that does not count, in which programs may be compiled. `prepare` is not timed.
+// The median, after so many milliseconds, once at least, that do not count, in which programs may be compiled, and a GPU
+// that idled raises its clock. `prepare` is not timed.
 template <class Prepare, class Work>
-double median_ms(const Prepare& prepare, const Work& work) {
-    std::vector<double> times;
-    for (int i = 0; i <= repeats; ++i) {
+double median_ms(double untimed_ms, const Prepare& prepare, const Work& work) {
+    const auto once = [&] {
         prepare();
         const cpu::Stopwatch time;
         work();
-        const double ms = time.ms();
-        if (i == 0) continue;
-        times.push_back(ms);
-        if (ms >= long_ms) break;
+        return time.ms();
+    };
+    for (const cpu::Stopwatch untimed; once() < long_ms && untimed.ms() < untimed_ms;) {
+    }
+    std::vector<double> times;
+    for (int i = 0; i < repeats; ++i) {
+        times.push_back(once());
+        if (times.back() >= long_ms) break;
     }
     return Spread(std::move(times)).median;
 }
@@ -50,7 +54,8 @@ class Tuner {
           threads_(threads),
           keys_(length == TuneLength::Quick ? Limits{std::size_t{1} << 12, std::size_t{1} << 20, 700}
                                             : Limits{std::size_t{1} << 10, std::size_t{1} << 24, 4000}),
-          found_(found) {}
+          found_(found),
+          untimed_ms_(context.info().software ? 0 : 100) {}
 
     TuneResult run() {
         tune_sorts(result_.sort.keys, "keys", {}, &result_.sort.hybrid);
@@ -117,13 +122,14 @@ class Tuner {
         cpu::KeyBuffer best(type, cpu::Distribution::Uniform, std::min(kind.best, n), 1);
         const auto time = [&](Engine engine) {
             auto& sorter = sorter_of(engine);
-            const double ms = median_ms([&] { keys = input; },
-                                        [&] {
-                                            if (kind.best > 0) return sorter.top(keys.keys(), best.keys());
-                                            if (kind.index) return sorter.sort_with_index(keys.keys(), index);
-                                            if (kind.window > 0) return sorter.sort_windows(keys.keys(), kind.window);
-                                            return sorter.sort(keys.keys());
-                                        });
+            const double ms = median_ms(
+                untimed_ms_, [&] { keys = input; },
+                [&] {
+                    if (kind.best > 0) return sorter.top(keys.keys(), best.keys());
+                    if (kind.index) return sorter.sort_with_index(keys.keys(), index);
+                    if (kind.window > 0) return sorter.sort_windows(keys.keys(), kind.window);
+                    return sorter.sort(keys.keys());
+                });
             if (kind.window == 0 && !cpu::in_order(kind.best > 0 ? best.keys() : keys.keys()))
                 throw Error("tune: what an engine sorted is not in order; `quadmill info` says which driver this is");
             return ms;
@@ -159,7 +165,8 @@ class Tuner {
             decltype(ask(std::declval<QueryProcessor&>(), data)) found{};
             const auto time = [&](QueryEngine engine) {
                 auto by = processor(engine);
-                return median_ms([] {}, [&] { found = ask(by, data); });
+                return median_ms(
+                    untimed_ms_, [] {}, [&] { found = ask(by, data); });
             };
             TunePoint point{.n = rows, .cpu_ms = time(QueryEngine::Cpu), .gpu_ms = 0};
             const auto right = found;
@@ -175,7 +182,8 @@ class Tuner {
         std::array<std::uint64_t, 2> found{};
         const auto ms = [&](QueryEngine engine, std::uint64_t& count) {
             auto by = processor(engine);
-            return median_ms([] {}, [&] { count = by.count(data, column("a") > 100'000 && column("a") < 700'000); });
+            return median_ms(
+                untimed_ms_, [] {}, [&] { count = by.count(data, column("a") > 100'000 && column("a") < 700'000); });
         };
         const double ratio = ms(QueryEngine::Depth, found[0]) / ms(QueryEngine::Bitmap, found[1]);
         if (found[0] != found[1]) throw Error("tune: the engines of queries on the GPU disagree about a predicate");
@@ -200,7 +208,8 @@ class Tuner {
                 const auto time = [&](QueryEngine engine, JoinMethod method) {
                     auto by = processor(engine);
                     const Join on{.left = "a", .right = "a", .method = method};
-                    return median_ms([] {}, [&] { by.join(left, right, on, [](std::span<const RowPair>) {}); });
+                    return median_ms(
+                        untimed_ms_, [] {}, [&] { by.join(left, right, on, [](std::span<const RowPair>) {}); });
                 };
                 return TunePoint{.n = rows,
                                  .cpu_ms = time(QueryEngine::Cpu, JoinMethod::SortMerge),
@@ -215,6 +224,7 @@ class Tuner {
     unsigned threads_;
     Limits keys_;
     const std::function<void(const TuneCase&)>& found_;
+    double untimed_ms_;  // before each median
     std::optional<Sorter> on_cpu_, merge_, hybrid_;
     TuneResult result_;
 };

@@ -39,7 +39,7 @@ std::size_t window_of(double eps, double factor, double enough) {
     return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
 }
 
-CpuWindowSorter::CpuWindowSorter(unsigned threads) {
+CpuWindowSorter::CpuWindowSorter(unsigned threads) : workers_(threads) {
     if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
     if (threads == 1) return;
     try {
@@ -68,12 +68,19 @@ WindowSorter::Times CpuWindowSorter::times() const {
     return {.upload = 0, .sort = sort_ms_ / threads(), .readback = 0};
 }
 
+// Short windows are not worth a lock each.
+std::size_t CpuWindowSorter::at_once(std::size_t window) {
+    constexpr std::size_t keys = std::size_t{1} << 13U;
+    return std::max<std::size_t>(keys / window, 1);
+}
+
 void CpuWindowSorter::sort_window(const Batch& batch, std::size_t i) {
-    const Stopwatch time;
     const auto first = i * batch.window;
     sort_keys(part(batch.keys, first, std::min(batch.window, batch.keys.size() - first)), Order::Ascending);
-    const std::lock_guard lock(mutex_);
-    sort_ms_ += time.ms();
+}
+
+void CpuWindowSorter::share(std::size_t count, const std::function<void(std::size_t)>& work) {
+    workers_.for_each(count, work);
 }
 
 void CpuWindowSorter::begin(Keys keys, std::size_t window) {
@@ -83,8 +90,10 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
         throw InvalidArgument("WindowSorter::begin: 2 batches are under way, which is the most; finish() one first");
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {
+        const Stopwatch time;
         for (std::size_t i = 0; i < batch.windows; ++i) sort_window(batch, i);
         batch.taken = batch.done = batch.windows;
+        sort_ms_ += time.ms();
     }
     {
         const std::lock_guard lock(mutex_);
@@ -102,17 +111,22 @@ void CpuWindowSorter::loop() {
         work_.wait(lock, [&] { return stop_ || next() != batches_.end(); });
         if (stop_) return;
         auto& batch = *next();  // stays where it is: the deque only grows at its end until it is done
-        const auto i = batch.taken++;
+        const auto first = batch.taken, end = std::min(first + at_once(batch.window), batch.windows);
+        batch.taken = end;
         lock.unlock();
+        const Stopwatch time;
         std::exception_ptr error;
         try {
-            sort_window(batch, i);
+            for (auto i = first; i < end; ++i) sort_window(batch, i);
         } catch (...) {
             error = std::current_exception();
         }
+        const double ms = time.ms();
         lock.lock();
+        sort_ms_ += ms;
         if (error) batch.error = error;
-        if (++batch.done == batch.windows) done_.notify_all();
+        batch.done += end - first;
+        if (batch.done == batch.windows) done_.notify_all();
     }
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/workers.hpp"
 #include "quadmill/window_sorter.hpp"
 
 namespace quadmill::detail::cpu {
@@ -32,6 +33,8 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
     // Threads share windows, so these are shorter.
     [[nodiscard]] std::size_t window(double eps) const override;
+    // By threads of the process's pool, while its own sort.
+    void share(std::size_t count, const std::function<void(std::size_t)>& work) override;
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
     // Whether the batch that was begun first is sorted.
@@ -45,12 +48,14 @@ class CpuWindowSorter : public WindowSorter {
         std::exception_ptr error;
     };
     void loop();
+    static std::size_t at_once(std::size_t window);
     void sort_window(const Batch& batch, std::size_t i);
 
     mutable std::mutex mutex_;
     std::condition_variable work_, done_;
     std::deque<Batch> batches_;
     std::vector<std::thread> threads_;
+    Workers workers_;
     double sort_ms_ = 0;
     bool stop_ = false;
 };

@@ -39,14 +39,14 @@ Costs costs_of(const Work& work) {
     }
     if (work.index)
         return {.sort = fast ? (wide ? 33.0 : 14.0) : 110, .merge = wide ? 3.5 : 2.5, .gpu = wide ? 8 : 2.8};
-    const double vqsort = wide ? 12.0 : bytes == 4 ? 6.0 : 8.0;
+    const double vqsort = wide ? 17.5 : bytes == 4 ? 5.5 : 8.7;  // of 2^17 keys
     return {.sort = fast ? vqsort : 70, .merge = 2, .gpu = wide ? 3.4 : bytes == 4 ? 1.1 : 0.8};
 }
 constexpr double gpu_start_ns = 0.45e6;  // until the first key is back, whatever their number
 // Threads beyond these save nothing: 16 sort 2^22 floats in 1.5 ns a key, as 8 would.
 constexpr unsigned most_threads = 8;
-// And of as few keys alone as a crossing is about, beyond these: 16 sort 2^18 floats in 6 ns a key, as one does.
-constexpr double most_at_crossing = 2;
+// And as few keys alone as a crossing is about are sorted by one: 16 take 6 ns for each of 2^17 floats, as one does.
+constexpr double most_at_crossing = 1;
 constexpr double startup_ms = 100;
 
 double threads_of(unsigned threads) {

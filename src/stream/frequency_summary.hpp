@@ -31,7 +31,7 @@ class FrequencySummary {
     FrequencySummary() = default;
     // Takes from a sorted window the keys that occur more often than that.
     template <class T>
-    static FrequencySummary of(const Window<T>& sorted, double max_error) {
+    static FrequencySummary of(const Window<T>& sorted, double max_error, const Share& /*share*/ = alone) {
         FrequencySummary summary;
         StreamTimes none;
         summary.add(

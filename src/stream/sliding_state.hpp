@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "stream/block_trees.hpp"
 #include "stream/level_sorts.hpp"
 #include "stream/parts.hpp"
 #include "stream/sliding_window.hpp"
@@ -120,6 +121,7 @@ class SlidingState {
           intake_(with_least(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block)),
           last_(plan_.exact + plan_.exact / 8),
           blocks_(plan_),
+          trees_(plan_),
           sorts_(plan_) {}
 
     void add(std::span<const T> values) {
@@ -165,8 +167,8 @@ class SlidingState {
     }
     [[nodiscard]] std::size_t bytes() {
         const std::lock_guard lock(mutex_);
-        return sizeof *this + blocks_.memory() + last_.bytes() + sorts_.bytes() + intake_.bytes() + sorted_.bytes() +
-               (answer_ ? answer_->summary.bytes() : 0);
+        return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake_.bytes() +
+               sorted_.bytes() + (answer_ ? answer_->summary.bytes() : 0);
     }
     [[nodiscard]] StreamTimes times() {
         const std::lock_guard lock(mutex_);
@@ -179,7 +181,7 @@ class SlidingState {
     std::vector<std::byte> save(Kind kind) {
         const std::lock_guard lock(mutex_);
         if (plan_.sorted) settle();
-        const auto rest = intake_.settle_all(taker());
+        const auto rest = settle_all();
         Writer to({kind, type_of<T>()});
         to.f64(options_.eps);
         to.u64(options_.window);
@@ -259,12 +261,13 @@ class SlidingState {
                               " GiB of most_bytes; take a larger eps or a shorter window");
     }
     auto taker() {
-        return [this](const Window<T>& values) {
-            const cpu::Stopwatch time;
-            auto block = Summary::of(values, blocks_.chain().max_error(1, values.size()));
-            times_.sample += time.ms();
-            blocks_.add(std::move(block));
-        };
+        return [this](const Window<T>& values) { trees_.add(values, blocks_, intake_.share(), times_); };
+    }
+    // The same as Intake::settle_all(); all blocks that are complete are there then.
+    Window<T> settle_all() {
+        const auto rest = intake_.settle_all(taker());
+        trees_.flush(blocks_, times_);
+        return rest;
     }
     static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter,
                                                     const SlidingOptions& options) {
@@ -295,6 +298,7 @@ class SlidingState {
         if (plan_.is_exact()) return;
         if (plan_.sorted) return sorts_.summarize(intake_.sorter(), blocks_, times_);
         intake_.settle(taker());
+        trees_.flush(blocks_, times_);
     }
     // What came after the last block.
     Summary rest() {
@@ -302,7 +306,7 @@ class SlidingState {
             settle();
             return sorts_.rest(intake_.sorter(), times_);
         }
-        const auto values = intake_.settle_all(taker());
+        const auto values = settle_all();
         const cpu::Stopwatch time;
         auto rest = Summary::of(values, 0);
         times_.sample += time.ms();
@@ -349,6 +353,7 @@ class SlidingState {
     Intake<T> intake_;
     Last<T> last_;
     SlidingWindow<Summary> blocks_;
+    BlockTrees<T, Summary> trees_;  // values on their way there
     LevelSorts<T, Summary> sorts_;
     SortedLast<T> sorted_;  // for answers
     std::optional<Covered<Summary>> answer_;

@@ -54,7 +54,8 @@ struct SlidingPlan {
         const double blocks = fixed ? std::min(6 * all * all / eps, (all + 2) * w)
                                     : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
         if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
-        return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes;
+        const double waiting = tree_height() > 0 ? static_cast<double>(length(tree_height())) : 0;
+        return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes + 2 * waiting * bytes;
     }
     // Whether the values themselves are all there is to keep.
     [[nodiscard]] bool is_exact() const { return exact == window; }
@@ -68,6 +69,13 @@ struct SlidingPlan {
     }
     // Values of a block.
     [[nodiscard]] std::uint64_t length(int level) const { return block << static_cast<unsigned>(level); }
+    // Of blocks that are made at once (block_trees.hpp): so many that a sample of the highest has few entries beside its
+    // values. 0: none, since these would be many for the window.
+    [[nodiscard]] int tree_height() const {
+        constexpr std::uint64_t enough = std::uint64_t{1} << 17U;
+        const int height = block < enough ? log2_floor((enough + block - 1) / block - 1) + 1 : 0;
+        return sorted ? 0 : std::min(height, top);
+    }
     // In values, of a block that only windows of that width and wider ones still use.
     [[nodiscard]] double max_error(double width) const {
         return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
@@ -114,6 +122,14 @@ struct Covered {
     std::uint64_t missing = 0;
 };
 
+// Blocks of 2^height base blocks at most, in the order of the stream, those of each level that a window still needs; and
+// what the chain of merges goes on with.
+template <class Summary>
+struct BlockTree {
+    std::vector<std::vector<Summary>> levels;
+    Summary root;
+};
+
 // Source: Arasu and Manku, PODS 2004. Blocks come from one chain of merges (Greenwald and Khanna's tree), so that each
 // value is sorted once; blocks of a window of variable width are pruned as they grow old.
 template <class Summary>
@@ -126,11 +142,30 @@ class SlidingWindow {
     void add(Summary block) {
         ++blocks_;
         store(0, block);
-        chain_.combine(std::move(block), 1,
-                       [this](const Summary& formed, std::size_t id) { store(static_cast<int>(id) - 1, formed); });
-        chain_.drop(levels_.size());  // nothing longer is needed
-        grow();
-        drop_old();
+        go_on(std::move(block), 1);
+    }
+    // Pre: n() is a multiple of the tree's values; its blocks are packed, their errors at most new_block_error(), that
+    // of its root what the chain allows.
+    void add(BlockTree<Summary> tree) {
+        const auto height = tree.levels.size() - 1;
+        blocks_ += std::uint64_t{1} << height;
+        for (std::size_t l = 0; l <= height; ++l) {
+            auto& blocks = tree.levels[l];
+            auto& level = levels_[l];
+            if (blocks.size() < std::size_t{1} << (height - l)) {  // none of those before is needed
+                level.blocks.clear();
+                level.first = (blocks_ >> l) - blocks.size();
+            }
+            for (auto& block : blocks) {
+                level.blocks.push_back(std::move(block));
+                prune_old(static_cast<int>(l));
+            }
+        }
+        go_on(std::move(tree.root), height + 1);
+    }
+    // In values, of a block of that level when so many base blocks have come.
+    [[nodiscard]] double new_block_error(int level, std::uint64_t blocks) const {
+        return plan_.max_error(static_cast<double>(plan_.fixed ? blocks * plan_.block : plan_.length(level)));
     }
     // Where levels sort for themselves: their blocks, longer ones before those that they end with, each as good as the
     // windows need that are there when it is complete.
@@ -229,6 +264,15 @@ class SlidingWindow {
         std::deque<Summary> blocks;
     };
 
+    // The chain takes a block of its id.
+    void go_on(Summary block, std::size_t id) {
+        chain_.combine(std::move(block), id, [this](const Summary& formed, std::size_t formed_id) {
+            store(static_cast<int>(formed_id) - 1, formed);
+        });
+        chain_.drop(levels_.size());  // nothing longer is needed
+        grow();
+        drop_old();
+    }
     static void pack(Summary& block) {
         if constexpr (requires { block.pack(); }) block.pack();
     }
@@ -249,20 +293,24 @@ class SlidingWindow {
         }
     }
 
-    void store(int l, const Summary& block) {
+    // Makes the block that is so old as good as the windows need that use it from now on.
+    void prune(int l, std::size_t age) {
+        auto& blocks = levels_[static_cast<std::size_t>(l)].blocks;
+        auto& old = blocks[blocks.size() - age];
+        old.prune(plan_.max_error(least_width(std::ldexp(static_cast<double>(plan_.block), l), age)));
+        pack(old);
+    }
+    // Those whose age has just doubled: only windows twice as wide use them from now on.
+    void prune_old(int l) {
+        const auto count = levels_[static_cast<std::size_t>(l)].blocks.size();
+        for (std::size_t age = 2; !plan_.fixed && age <= count; age *= 2) prune(l, age);
+    }
+    void store(int l, Summary block) {
         if (l < plan_.lowest) return;
         const cpu::Stopwatch time;
-        auto& level = levels_[static_cast<std::size_t>(l)];
-        const double length = std::ldexp(static_cast<double>(plan_.block), l);
-        const auto prune = [&](std::size_t age) {
-            auto& old = level.blocks[level.blocks.size() - age];
-            old.prune(plan_.max_error(least_width(length, age)));
-            pack(old);
-        };
-        level.blocks.push_back(block);
-        prune(1);
-        // Those whose age has just doubled: only windows twice as wide use them from now on.
-        for (std::size_t age = 2; !plan_.fixed && age <= level.blocks.size(); age *= 2) prune(age);
+        levels_[static_cast<std::size_t>(l)].blocks.push_back(std::move(block));
+        prune(l, 1);
+        prune_old(l);
         prune_ms_ += time.ms();
     }
     // A window of fixed width is as wide as the stream is long, to begin with.
