@@ -7,7 +7,7 @@
 namespace {
 
 struct Run {
-    bool default_version;
+    bool default_version = true;
     int painted = 0, failed = 0;
 };
 
