@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every example in the public headers and the README is code that a test runs: its lines stand, one after the other, in
-a file of tests/examples, where only the indentation may differ.
+a file of tests/examples, where only the indentation may differ. The calls in README's table of hosts stand in those of
+tests/hosts.
 
     tests/examples.py       checks; prints what stands nowhere, exit status 1
 """
@@ -35,6 +36,22 @@ def of_readme(path):
         yield text.count("\n", 0, block.start()) + 2, words(block[1].splitlines())
 
 
+def calls_of_hosts(readme):
+    """(host, call) of each row, a call being words of code with arguments."""
+    table = re.search(r"^\| host \|.*\n\|.*\n((?:\|.*\n)+)", readme.read_text(), re.MULTILINE)
+    for row in table[1].splitlines():
+        for call in re.findall(r"`([^`]*\([^`]*\)[^`]*)`", row):
+            yield row.split("|")[1].strip(), call
+
+
+def untested_calls():
+    """Those that the program of that host does not make."""
+    for host, call in calls_of_hosts(ROOT / "README.md"):
+        program = ROOT / "tests/hosts" / f"{host.lower().replace(' ', '')}_host.cpp"
+        if "".join(call.split()) not in "".join(program.read_text().split()):
+            yield program, call
+
+
 def stands_in(example, lines):
     return any(lines[at:at + len(example)] == example for at in range(len(lines) - len(example) + 1))
 
@@ -48,8 +65,12 @@ def main():
     for path, line, example in missing:
         print(f"{path.relative_to(ROOT)}:{line}: no file of tests/examples has these lines together:")
         print("".join(f"    {text}\n" for text in example), end="")
-    print(f"{len(found)} examples, {len(missing)} untested")
-    return 1 if missing or not found else 0
+    unknown = list(untested_calls())
+    for program, call in unknown:
+        print(f"{program.relative_to(ROOT)} has not what README's table of hosts says: {call}")
+    print(f"{len(found)} examples, {len(missing)} untested; {len(list(calls_of_hosts(ROOT / 'README.md')))} calls of hosts, "
+          f"{len(unknown)} untested")
+    return 1 if missing or unknown or not found else 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,15 @@
-// A million transparent sprites, sorted from back to front each frame by the library, texture to texture, in a program
-// that has its own loader and renderer: live in a window, or as frames in a folder, unsorted on the left, sorted on the
-// right (--record DIR).
+// A million transparent sprites in a vertex buffer, sorted each frame from back to front into an element buffer by the
+// library, in a program that has its own loader and renderer: live in a window, or as frames in a folder, unsorted on
+// the left, sorted on the right (--record DIR).
+#include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "renderer.hpp"
 #include "scene.hpp"
@@ -18,21 +24,33 @@ struct Options {
     std::optional<std::size_t> sprites;
     std::uint32_t seed = 1;
     demo::Pictures pictures{.frames = 24};
-    bool check = false;
+    std::string programs{};
+    bool check = false, shell = false;
 };
 
-show::Canvas frame(demo::Renderer& renderer, show::Size half, double turn, demo::FrameTimes& sum) {
+// Compiled shaders of an earlier run, if there are any; returns how many.
+std::size_t load_programs(quadmill::Context& context, const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::vector<char> bytes{std::istreambuf_iterator(file), {}};
+    return bytes.empty() ? 0 : context.load_programs(std::as_bytes(std::span(bytes)));
+}
+
+void save_programs(const quadmill::Context& context, const std::string& path) {
+    const auto bytes = context.save_programs();
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+show::Canvas frame(demo::Renderer& renderer, show::Size half, double turn) {
     show::Canvas both(2 * half.width, half.height);
     for (const auto sorting : {demo::Sorting::Off, demo::Sorting::On}) {
-        const auto times = renderer.draw(turn, sorting);
-        auto picture = renderer.picture();
+        renderer.draw(turn, sorting);
+        auto picture = renderer.image().picture();
         const bool sorted = sorting == demo::Sorting::On;
         picture.text(14, 12, sorted ? "sorted from back to front" : "unsorted", show::Font(17, show::Weight::Bold),
                      show::white);
         both.paste(picture, sorted ? half.width : 0, 0);
-        sum.distances += times.distances;
-        sum.sort += times.sort;
-        if (sorted) sum.draw += times.draw;
     }
     return both;
 }
@@ -43,16 +61,22 @@ void record(const Options& options, show::Size size) {
     auto context = quadmill::Context::headless();
     context.make_current();
     const auto load = [&](const char* name) { return context.proc_address(name); };
+    const auto begun = std::chrono::steady_clock::now();
+    const auto loaded = options.programs.empty() ? 0 : load_programs(context, options.programs);
     demo::Renderer renderer(context, load, options.sprites.value_or(demo::usual_sprites), half, options.seed);
-    demo::FrameTimes sum;
+    renderer.set_shell(options.shell);
+    int slices = 1;
+    while (!renderer.prepare()) ++slices;
+    const std::chrono::duration<double, std::milli> ready = std::chrono::steady_clock::now() - begun;
+    std::printf("Ready after %.0f ms in %d slices, with %zu programs of an earlier run\n", ready.count(), slices,
+                loaded);
     const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
-        auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames), sum);
+        auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames));
         if (options.check && !renderer.order_holds()) throw std::runtime_error("the order is not from back to front");
         return picture;
     });
-    const auto n = static_cast<double>(frames);
-    std::printf("%s\nOf a sorted frame: distances %.2f ms, sort %.2f ms, draw %.2f ms\n", said.c_str(),
-                sum.distances / n / 2, sum.sort / n, sum.draw / n);
+    if (!options.programs.empty()) save_programs(context, options.programs);
+    std::printf("%s\nOf a sorted frame: %s\n", said.c_str(), renderer.words().c_str());
 }
 
 void run(const Options& options) {
@@ -72,6 +96,9 @@ int main(int argc, char** argv) {
     app.add_option("--sprites", options.sprites, "How many (default: a million; live on a CPU renderer a tenth of it)")
         ->check(CLI::Range(1, 1 << 24));
     app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
+    app.add_flag("--shell", options.shell, "A shell of light: those between two distances shine")->needs("--record");
+    app.add_option("--programs", options.programs, "Compiled shaders, kept in this file from run to run")
+        ->needs("--record");
     app.add_flag("--check", options.check, "Read each recorded order back and check it")->needs("--record");
     return demo::run_program(app, argc, argv, [&] { run(options); });
 }

@@ -1,61 +1,58 @@
-// A program's own renderer: a spiral of transparent sprites, drawn from back to front by an order that the library
-// leaves in a texture.
+// A program's own renderer: a spiral of transparent sprites, which are vertices in a buffer. The library leaves the order
+// from back to front in an element buffer, and those in a shell of light in another one, with their count for an
+// indirect draw.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 
-#include "quadmill/context.hpp"
+#include "host/orbit.hpp"
+#include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
-#include "show/png.hpp"
 
 namespace demo {
 
-enum class Sorting { On, Off };
-
-// Milliseconds, each from issue to the GPU being done.
-struct FrameTimes {
-    double distances = 0, sort = 0, draw = 0;
-};
-
-class Renderer {
+class Renderer final : public OrbitRenderer {
   public:
-    using Load = std::function<void (*(const char* name))()>;
     // `context` is current and stays so; OpenGL is loaded by a loader of its own, through `load`.
-    Renderer(const quadmill::Context& context, const Load& load, std::size_t sprites, quadmill::detail::show::Size size,
+    Renderer(const quadmill::Context& context, const Load& load, std::size_t sprites, show::Size size,
              std::uint32_t seed);
     Renderer(const Renderer&) = delete;
     Renderer& operator=(const Renderer&) = delete;
-    ~Renderer();
+    ~Renderer() override;
 
-    // `turn`: of the camera round the spiral, from 0 to 1.
-    FrameTimes draw(double turn, Sorting sorting);
-    // What the library costs a host beside its work: milliseconds to save and restore all state in an empty session.
-    double empty_session();
-    void resize(quadmill::detail::show::Size size);
-    // What was drawn, on the GPU.
-    [[nodiscard]] unsigned image() const { return image_; }
-    [[nodiscard]] quadmill::detail::show::Size size() const { return size_; }
+    bool prepare() override;
+    void draw(double turn, Sorting sorting) override;
+    [[nodiscard]] Image& image() override { return image_; }
+    [[nodiscard]] std::string words() override;
+    // Sprites between two distances from the camera shine, and are counted.
+    void set_shell(bool on) { shell_ = on; }
+    [[nodiscard]] bool shell() const { return shell_; }
     [[nodiscard]] std::size_t sprites() const { return sprites_; }
-    [[nodiscard]] quadmill::detail::show::Canvas picture() const;
-    // Whether the order of the last sorted frame is from back to front, and has every sprite. For tests: reads back.
+    // Whether the order of the last sorted frame is from back to front, and has every sprite, and those that shine are
+    // the ones in the shell. For tests: reads back.
     [[nodiscard]] bool order_holds() const;
 
   private:
     void make_programs();
-    void make_textures(std::uint32_t seed);
-    void make_image();
-    [[nodiscard]] unsigned make_texture(unsigned format, int width, int height) const;
+    void make_sprites(std::uint32_t seed);
+    void set_camera(double turn) const;
+    void measure_distances();
+    void light(const quadmill::Predicate& within);
 
-    quadmill::Context context_;
-    std::optional<quadmill::Sorter> sorter_;
     std::size_t sprites_;
-    quadmill::detail::show::Size size_;
-    int side_ = 1;  // of the textures with a texel a sprite
-    unsigned places_ = 0, distances_ = 0, order_ = 0, image_ = 0;
-    unsigned distance_target_ = 0, image_target_ = 0, no_vertices_ = 0;
+    quadmill::Sorter sorter_;
+    quadmill::QueryProcessor processor_;
+    quadmill::Table table_;  // their distances
+    std::optional<quadmill::PendingCount> counting_;
+    std::uint64_t shining_ = 0;
+    Image image_;
+    Clock clock_;
+    int side_ = 1;  // of the texture of distances
+    bool shell_ = false;
+    double near_ = 0, far_ = 0;
+    unsigned places_ = 0, distances_ = 0, order_ = 0, chosen_ = 0, command_ = 0, distance_texture_ = 0, vertices_ = 0;
     unsigned distance_program_ = 0, sprite_program_ = 0;
 };
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "window/window.hpp"
+#include "host/orbit.hpp"
 
 namespace demo {
 

@@ -46,8 +46,10 @@ void require_version(const Api& gl, const std::string& version) {
             "SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 4) and (SDL_GL_CONTEXT_MINOR_VERSION, 5); with Qt, ") +
         ask("QSurfaceFormat::setRenderableType(QSurfaceFormat::OpenGL), ",
             "QSurfaceFormat::setVersion(4, 5) on the default format, before the QApplication; with GTK, ") +
-        ask("gtk_gl_area_set_allowed_apis(area, GDK_GL_API_GL) (GTK 3: gtk_gl_area_set_use_es(area, FALSE)), ",
-            "gtk_gl_area_set_required_version(area, 4, 5)"));
+        ask("gtk_gl_area_set_allowed_apis(area, GDK_GL_API_GL) (before GTK 4.12: gtk_gl_area_set_use_es(area, "
+            "FALSE)), ",
+            "gtk_gl_area_set_required_version(area, 4, 5); raylib has no call for it: 4 and 5 in its "
+            "rcore_desktop_glfw.c"));
 }
 
 // In the compatibility profile of NVIDIA's driver (580.159.04), which has the imaging subset, sorts by blending came out

@@ -1,4 +1,5 @@
 """The frames of demos/particles: sorted from back to front, and always the same. Called as demo.py says."""
+import os
 import unittest
 
 import demo
@@ -19,6 +20,22 @@ class Record(demo.AnyDemo, demo.Demo):
         middle = rows[100:]  # below the words
         self.assertTrue([row[: 3 * 320] for row in middle] != [row[3 * 320 :] for row in middle])
 
+    def test_a_shell_shines(self):
+        paths = self.record("a", *FEW, "--frames", "2", "--check", "--shell")
+        self.assertRegex(self.said, r"\([1-9][0-9,]* shine\)")
+        self.assertTrue(png.read(paths[0]) != png.read(self.record("b", *FEW, "--frames", "2", "--check")[0]))
+
+    def test_programs_of_an_earlier_run(self):
+        file = os.path.join(self.folder, "programs")
+        first = demo.digests_of(self.record("a", *FEW, "--frames", "1", "--programs", file))
+        self.assertRegex(self.said, r"in [2-9][0-9]* slices, with 0 programs")
+        if not os.path.getsize(file):  # the driver has no such form
+            return
+        self.assertEqual(first, demo.digests_of(self.record("b", *FEW, "--frames", "1", "--programs", file)))
+        self.assertRegex(self.said, r"in 1 slices, with [1-9]")
+        os.truncate(file, 1000)
+        self.refused("save_programs", "--record", os.path.join(self.folder, "c"), *FEW, "--programs", file)
+
     def test_wrong_calls(self):
         self.refused("--sprites", "--record", "x", "--sprites", "0")
         self.refused("--record", "--check")
@@ -36,6 +53,10 @@ class Window(demo.Window):
         self.same(self.picture()[words:], unsorted)
         self.press_for_long(100, 20 - demo.BAR)
         self.wait_for(": sorted, paused", "after a click on the box")
+        self.key("l", "sorted, paused")
+        self.assertTrue(self.picture()[words:] != by_distance)
+        self.key("l", "sorted, paused")
+        self.same(self.picture()[words:], by_distance)
         self.key("Right", "sorted, paused")
         self.assertTrue(self.picture()[words:] != by_distance)
         self.key("space", "sorted, turning")

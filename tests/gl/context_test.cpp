@@ -384,11 +384,12 @@ TEST_CASE("an old context, and one of OpenGL ES, is refused with what to ask the
         CAPTURE(message);
         CHECK(has(message, version));
         for (const char* hint : {"glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4)", "SDL_GL_CONTEXT_MINOR_VERSION, 5",
-                                 "QSurfaceFormat::setVersion(4, 5)", "gtk_gl_area_set_required_version(area, 4, 5)"})
+                                 "QSurfaceFormat::setVersion(4, 5)", "gtk_gl_area_set_required_version(area, 4, 5)",
+                                 "rcore_desktop_glfw.c"})
             CHECK(has(message, hint));
         const bool embedded = std::string_view(version).starts_with("OpenGL ES");
         for (const char* hint : {"GLFW_OPENGL_API", "SDL_GL_CONTEXT_PROFILE_CORE", "QSurfaceFormat::OpenGL",
-                                 "gtk_gl_area_set_allowed_apis"})
+                                 "gtk_gl_area_set_allowed_apis", "gtk_gl_area_set_use_es"})
             CHECK(has(message, hint) == embedded);
     }
     LesserDriver::real.reset();

@@ -1,0 +1,92 @@
+// What a program that draws with OpenGL has by itself, beside the library: a loader, shaders, a picture, a clock.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "quadmill/context.hpp"
+#include "show/canvas.hpp"
+#include "show/png.hpp"
+
+namespace demo {
+
+namespace show = quadmill::detail::show;
+
+using Load = std::function<void (*(const char* name))()>;
+
+// Into this program's own table of functions. Throws std::runtime_error.
+void load_gl(const Load& load);
+
+// Of the two stages, each with the lines of `common` before it; `captured` is a varying for transform feedback, and
+// then there is no fragment stage. Throws std::runtime_error with the driver's words.
+[[nodiscard]] unsigned link(const std::string& common, const std::string& vertex, const std::string& fragment);
+[[nodiscard]] unsigned link_capture(const std::string& common, const std::string& vertex, const char* captured);
+
+// With nearest filters and one level; `layers` 0: no array.
+[[nodiscard]] unsigned make_texture(unsigned format, int width, int height, int layers = 0);
+[[nodiscard]] unsigned make_target(unsigned texture);
+[[nodiscard]] unsigned make_buffer(std::size_t bytes, const void* content = nullptr);
+
+// A picture that is drawn to.
+class Image {
+  public:
+    explicit Image(show::Size size) { make(size); }
+    Image(const Image&) = delete;
+    Image& operator=(const Image&) = delete;
+    ~Image() { release(); }
+    void resize(show::Size size);
+    [[nodiscard]] show::Size size() const { return size_; }
+    [[nodiscard]] unsigned id() const { return texture_; }
+    // Makes it the target, and clears it.
+    void begin() const;
+    // Reads it back.
+    [[nodiscard]] show::Canvas picture() const;
+
+  private:
+    void make(show::Size size);
+    void release();
+    show::Size size_{};
+    unsigned texture_ = 0, target_ = 0;
+};
+
+// The middle of the last times, as single ones jump about.
+class Median {
+  public:
+    void add(double time) { last_[next_++ % last_.size()] = time; }
+    [[nodiscard]] double value() const;
+
+  private:
+    std::array<double, 31> last_{};
+    std::size_t next_ = 0;
+};
+
+// Milliseconds between the marks of a frame, as the GPU passes them: nobody waits. They are of the last frames that it is
+// through with. A CPU renderer, whose timestamps know nothing of vertices, is waited for instead.
+class Clock {
+  public:
+    // Spans between marks.
+    Clock(std::size_t spans, const quadmill::Context& context);
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+    ~Clock();
+    void begin();
+    void mark();
+    [[nodiscard]] double ms(std::size_t span);
+
+  private:
+    void collect();
+
+    enum class Frame { None, Marked, UnderWay, Unmeasured };
+    const bool software_;
+    std::chrono::steady_clock::time_point last_{};
+    std::vector<unsigned> queries_;
+    std::vector<Median> ms_;
+    std::size_t marks_ = 0;
+    Frame frame_ = Frame::None;
+};
+
+}  // namespace demo

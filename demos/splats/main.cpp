@@ -1,0 +1,73 @@
+// Gaussian splats, as scenes are captured with: a hundred thousand ellipsoids of colour, drawn over one another from back
+// to front, which the library finds the order for in each frame, texture to texture: live in a window, or as frames in a
+// folder (--record DIR).
+#include <cstdio>
+#include <map>
+
+#include "renderer.hpp"
+#include "show/film.hpp"
+#include "window/program.hpp"
+
+namespace {
+
+namespace show = quadmill::detail::show;
+
+enum class Order { Quadmill, Cpu, None };
+
+struct Options {
+    std::size_t splats = 100000;
+    std::uint32_t seed = 1;
+    Order order = Order::Quadmill;
+    demo::Pictures pictures{.frames = 24};
+};
+
+class SplatScene final : public demo::OrbitScene {
+  public:
+    SplatScene(quadmill::Context::GetProcAddress load, const Options& options)
+        : OrbitScene(quadmill::Context::adopt(load)),
+          renderer_(context(), load, options.splats, {640, 480}, options.seed) {
+        show_renderer(&renderer_);
+    }
+
+  private:
+    demo::SplatRenderer renderer_;
+};
+
+void record(const Options& options, show::Size size) {
+    using Sorter = demo::SplatRenderer::Sorter;
+    const auto frames = options.pictures.frames;
+    auto context = quadmill::Context::headless();
+    context.make_current();
+    demo::SplatRenderer renderer(
+        context, [&](const char* name) { return context.proc_address(name); }, options.splats, size, options.seed,
+        options.order == Order::Cpu ? Sorter::Cpu : Sorter::Quadmill);
+    const auto sorting = options.order == Order::None ? demo::Sorting::Off : demo::Sorting::On;
+    const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
+        renderer.draw(static_cast<double>(i) / static_cast<double>(frames), sorting);
+        return renderer.image().picture();
+    });
+    std::printf("%s\nOf a frame: %s\n", said.c_str(), renderer.words().c_str());
+}
+
+void run(const Options& options) {
+    const auto size = options.pictures.parsed_size();
+    if (options.pictures.recorded()) return record(options, size);
+    demo::run_window({.name = "splats", .size = size},
+                     [&](auto get_proc_address) { return std::make_unique<SplatScene>(get_proc_address, options); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Gaussian splats, sorted each frame by the graphics pipeline without read-back.", "splats"};
+    Options options;
+    demo::add_picture_options(app, options.pictures, "Of a turn round the knot");
+    app.add_option("--splats", options.splats, "How many")->capture_default_str()->check(CLI::Range(1, 1 << 22));
+    app.add_option("--seed", options.seed, "Of the cloud")->capture_default_str();
+    const std::map<std::string, Order> orders{
+        {"quadmill", Order::Quadmill}, {"cpu", Order::Cpu}, {"none", Order::None}};
+    app.add_option("--order", options.order, "Who finds it: quadmill, cpu (reads depths back) or none")
+        ->transform(CLI::CheckedTransformer(orders))
+        ->needs("--record");
+    return demo::run_program(app, argc, argv, [&] { run(options); });
+}

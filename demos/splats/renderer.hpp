@@ -1,0 +1,46 @@
+// A program's own renderer of Gaussian splats: a texel of depth each, of which the library leaves the order from back to
+// front in another texture, and a square each that is drawn by that order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "host/orbit.hpp"
+#include "quadmill/sort.hpp"
+
+namespace demo {
+
+class SplatRenderer final : public OrbitRenderer {
+  public:
+    // Who finds the order: for tests also the CPU, from depths that are read back.
+    enum class Sorter { Quadmill, Cpu };
+
+    // `context` is current and stays so; OpenGL is loaded by a loader of its own, through `load`.
+    SplatRenderer(const quadmill::Context& context, const Load& load, std::size_t splats, show::Size size,
+                  std::uint32_t seed, Sorter sorter = Sorter::Quadmill);
+    SplatRenderer(const SplatRenderer&) = delete;
+    SplatRenderer& operator=(const SplatRenderer&) = delete;
+    ~SplatRenderer() override;
+
+    bool prepare() override;
+    void draw(double turn, Sorting sorting) override;
+    [[nodiscard]] Image& image() override { return image_; }
+    [[nodiscard]] std::string words() override;
+
+  private:
+    void set_uniforms(double turn, Sorting sorting) const;
+    void measure_depths() const;
+    void sort_on_cpu() const;
+
+    std::size_t splats_;
+    Sorter by_;
+    quadmill::Sorter sorter_;
+    Image image_;
+    Clock clock_;
+    int side_ = 1;  // of the textures with a texel a splat
+    unsigned cloud_ = 0, depths_ = 0, order_ = 0, depth_target_ = 0, no_vertices_ = 0;
+    unsigned depth_program_ = 0, splat_program_ = 0;
+};
+
+}  // namespace demo

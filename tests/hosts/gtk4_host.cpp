@@ -1,0 +1,50 @@
+// A program of GTK 4: a GtkGLArea, which draws to a framebuffer of its own, in the core profile; as it comes by default,
+// and with 4.5 asked for.
+#include <gtk/gtk.h>
+
+#include "scene.hpp"
+
+namespace {
+
+struct Run {
+    bool default_version = true;
+    int painted = 0, failed = 0;
+};
+
+gboolean render(GtkGLArea* area, GdkGLContext* /*context*/, gpointer data) {
+    auto& run = *static_cast<Run*>(data);
+    if (run.painted++ > 0) return TRUE;
+    if (const GError* error = gtk_gl_area_get_error(area)) {
+        std::printf("GTK 4: %s\n", error->message);
+        ++run.failed;
+    } else {
+        run.failed += hosts::check(run.default_version ? "GTK 4" : "GTK 4, 4.5", quadmill::Context::adopt(),
+                                   hosts::draw_new_scene);
+    }
+    return TRUE;
+}
+
+}  // namespace
+
+int main() {
+    if (!gtk_init_check()) return 2;
+    int failed = 0;
+    for (const bool default_version : {true, false}) {
+        Run run{default_version};
+        GtkWidget* window = gtk_window_new();
+        GtkGLArea* area = GTK_GL_AREA(gtk_gl_area_new());
+        gtk_widget_set_size_request(GTK_WIDGET(area), hosts::side, hosts::side);
+        if (!default_version) {
+            gtk_gl_area_set_required_version(area, 4, 5);
+            gtk_gl_area_set_use_es(area, FALSE);
+        }
+        g_signal_connect(area, "render", G_CALLBACK(render), &run);
+        gtk_window_set_child(GTK_WINDOW(window), GTK_WIDGET(area));
+        gtk_window_present(GTK_WINDOW(window));
+        const auto end = g_get_monotonic_time() + 20 * G_TIME_SPAN_SECOND;
+        while (run.painted == 0 && g_get_monotonic_time() < end) g_main_context_iteration(nullptr, FALSE);
+        gtk_window_destroy(GTK_WINDOW(window));
+        failed += run.failed + (run.painted > 0 ? 0 : 1);
+    }
+    return failed;
+}
