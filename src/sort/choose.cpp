@@ -18,9 +18,10 @@ constexpr auto never = SortCrossings::never;
 // Windows that their crossings are about.
 constexpr double common_window = 1024;
 
-// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers.
+// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers; and
+// until its first key is back, whatever their number.
 struct Costs {
-    double sort, merge, gpu;
+    double sort, merge, gpu, gpu_start = 0.45e6;
 };
 
 std::size_t bytes_of(KeyType type) {
@@ -32,20 +33,22 @@ Costs costs_of(const Work& work) {
     const auto bytes = bytes_of(work.type);
     const bool wide = bytes == 8;
     const bool fast = cpu::number_sort_name() == std::string_view("vqsort");
-    if (work.top) return {.sort = work.index ? 15.0 : 9.0, .merge = 0, .gpu = wide ? 0.7 : 0.35};
+    if (work.top) return {.sort = work.index ? 15.0 : 9.0, .merge = 0, .gpu = wide ? 0.7 : 0.35, .gpu_start = 0.9e6};
     if (work.window > 0) {
         const double vqsort = wide ? 5.4 : bytes == 4 ? 2.4 : 3.0;
         return {.sort = fast ? vqsort : 30, .merge = 0, .gpu = wide ? 1.2 : 0.6};
     }
     if (work.index)
-        return {.sort = fast ? (wide ? 33.0 : 14.0) : 110, .merge = wide ? 3.5 : 2.5, .gpu = wide ? 8 : 2.8};
+        return {.sort = fast ? (wide ? 33.0 : 14.0) : 110,
+                .merge = wide ? 3.5 : 2.5,
+                .gpu = wide ? 8 : 2.8,
+                .gpu_start = wide ? 1.2e6 : 0.6e6};
     const double vqsort = wide ? 17.5 : bytes == 4 ? 5.5 : 8.7;  // of 2^17 keys
     return {.sort = fast ? vqsort : 70, .merge = 2, .gpu = wide ? 3.4 : bytes == 4 ? 1.1 : 0.8};
 }
-constexpr double gpu_start_ns = 0.45e6;  // until the first key is back, whatever their number
 // Threads beyond these save nothing: 16 sort 2^22 floats in 1.5 ns a key, as 8 would.
 constexpr unsigned most_threads = 8;
-// And as few keys alone as a crossing is about are sorted by one: 16 take 6 ns for each of 2^17 floats, as one does.
+// And as few keys in one run as a crossing is about are sorted by one: 16 take 6 ns for each of 2^17 floats, as one does.
 constexpr double most_at_crossing = 1;
 constexpr double startup_ms = 100;
 
@@ -61,9 +64,10 @@ double cpu_ns(const Work& work, double threads) {
 }
 
 std::size_t crossing(const Work& work, double threads) {
-    const double saved = cpu_ns(work, threads) - costs_of(work).gpu;
+    const auto costs = costs_of(work);
+    const double saved = cpu_ns(work, threads) - costs.gpu;
     if (saved <= 0) return never;
-    const double n = gpu_start_ns / saved;
+    const double n = costs.gpu_start / saved;
     return n < 0x1p40 ? std::bit_floor(static_cast<std::size_t>(n * std::numbers::sqrt2)) : never;  // to the nearest
 }
 
@@ -105,7 +109,7 @@ SortCrossings built_in_crossings(const ContextInfo& info, unsigned threads) {
     if (info.software) return {};
     const auto t = threads_of(threads);
     return {.keys = crossings_of({}, std::min(t, most_at_crossing)),
-            .with_index = crossings_of({.index = true}, t),
+            .with_index = crossings_of({.index = true}, std::min(t, most_at_crossing)),
             .windows = crossings_of({.window = static_cast<std::size_t>(common_window)}, t),
             .top = crossings_of({.top = true}, t),
             .hybrid = {}};
