@@ -483,9 +483,9 @@ class QUADMILL_API PendingValue {
 /// A place of the caller's for one number: in a buffer from byte `offset` on, a multiple of 4, or in a texture the texel
 /// (0, 0) of level 0; one of the two.
 struct NumberPlace {
-    std::uint32_t buffer = 0;           ///< its name
-    std::size_t offset = 0;             ///< of the number, in bytes
-    std::uint32_t texture = 0;          ///< R32F for F32, R32I for I32, R32UI for U32, RG32UI for F64 and I64 (low, high)
+    std::uint32_t buffer = 0;   ///< its name
+    std::size_t offset = 0;     ///< of the number, in bytes
+    std::uint32_t texture = 0;  ///< R32F for F32, R32I for I32, R32UI for U32, RG32UI for F64 and I64 (low, high)
     ColumnType type = ColumnType::F32;  ///< of the number; not Text
 };
 

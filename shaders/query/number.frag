@@ -1,5 +1,5 @@
-// An aggregate as one number of the caller's type TO, from what was measured of a column of TYPE, both as values.glsl
-// counts types. An integer in between has 128 bits, in two's complement. After values.glsl.
+// An aggregate as one number of the caller's type, from what was measured of a column. An integer in between has 128
+// bits, in two's complement. After values.glsl.
 //     texture0   with KEY a key in its channels xy, or zw; with INTEGERS, DOUBLES the sum of keys or of values; else none
 //     texture1   the number of values
 // With CONSTANT the number itself, INTEGERS or DOUBLES, is known.
@@ -8,7 +8,9 @@ uniform uvec4 constant;
 #else
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
+uniform int type;  // of the column, as values.glsl counts them
 #endif
+uniform int to;            // the caller's
 uniform uint least_count;  // of fewer values there is no number
 out uvec4 words;
 
@@ -54,69 +56,42 @@ uvec4 integer_of(double d) {
 
 uvec4 words_of(uvec4 i) {
     uint sign = is_negative(i) ? 0xffffffffu : 0u;
-#if TO == F32
-    return uvec4(floatBitsToUint(float(double_of(i))), 0u, 0u, 0u);
-#elif TO == F64
-    return uvec4(unpackDouble2x32(double_of(i)), 0u, 0u);
-#elif TO == I32
-    bool fits = i.yzw == uvec3(sign) && ((i.x ^ sign) & 0x80000000u) == 0u;
-    return uvec4(fits ? i.x : sign ^ 0x7fffffffu, 0u, 0u, 0u);
-#elif TO == U32
-    return uvec4(sign != 0u ? 0u : i.yzw == uvec3(0u) ? i.x : 0xffffffffu, 0u, 0u, 0u);
-#else
-    bool fits = i.zw == uvec2(sign) && ((i.y ^ sign) & 0x80000000u) == 0u;
-    return fits ? uvec4(i.xy, 0u, 0u) : uvec4(~sign, sign ^ 0x7fffffffu, 0u, 0u);
-#endif
+    bool fits_32 = i.yzw == uvec3(sign) && ((i.x ^ sign) & 0x80000000u) == 0u;
+    bool fits_64 = i.zw == uvec2(sign) && ((i.y ^ sign) & 0x80000000u) == 0u;
+    if (to == F32) return uvec4(floatBitsToUint(float(double_of(i))), 0u, 0u, 0u);
+    if (to == F64) return uvec4(unpackDouble2x32(double_of(i)), 0u, 0u);
+    if (to == I32) return uvec4(fits_32 ? i.x : sign ^ 0x7fffffffu, 0u, 0u, 0u);
+    if (to == U32) return uvec4(sign != 0u ? 0u : i.yzw == uvec3(0u) ? i.x : 0xffffffffu, 0u, 0u, 0u);
+    return fits_64 ? uvec4(i.xy, 0u, 0u) : uvec4(~sign, sign ^ 0x7fffffffu, 0u, 0u);
 }
 uvec4 words_of(double d) {
-#if TO == F32
-    return uvec4(floatBitsToUint(float(d)), 0u, 0u, 0u);
-#elif TO == F64
-    return uvec4(unpackDouble2x32(d), 0u, 0u);
-#else
+    if (to == F32) return uvec4(floatBitsToUint(float(d)), 0u, 0u, 0u);
+    if (to == F64) return uvec4(unpackDouble2x32(d), 0u, 0u);
     return words_of(integer_of(d));
-#endif
 }
 uvec4 no_number() {
-#if TO == F32
-    return uvec4(0x7fc00000u, 0u, 0u, 0u);
-#elif TO == F64
-    return uvec4(0u, 0x7ff80000u, 0u, 0u);
-#else
-    return uvec4(0u);
-#endif
+    return to == F32 ? uvec4(0x7fc00000u, 0u, 0u, 0u) : to == F64 ? uvec4(0u, 0x7ff80000u, 0u, 0u) : uvec4(0u);
 }
 
 #ifdef KEY
 uvec4 words_of_key(uvec2 key) {
-#if TYPE == F32 && TO == F32
-    return uvec4(float_bits(key.x), 0u, 0u, 0u);
-#elif TYPE == F64 && TO == F64
-    return uvec4(float_bits(key), 0u, 0u);
-#elif TYPE == F32
-    return words_of(to_double(key.x, TYPE));
-#elif TYPE == F64
-    return words_of(to_double(key, TYPE));
-#elif TYPE == U32
-    return words_of(uvec4(key.x, 0u, 0u, 0u));
-#elif TYPE == I32
-    return words_of(uvec4(key.x ^ 0x80000000u, uvec3((key.x & 0x80000000u) != 0u ? 0u : 0xffffffffu)));
-#else
-    return words_of(uvec4(key.x, key.y ^ 0x80000000u, uvec2((key.y & 0x80000000u) != 0u ? 0u : 0xffffffffu)));
-#endif
+    uint sign = ((type == I64 ? key.y : key.x) & 0x80000000u) != 0u ? 0u : 0xffffffffu;
+    if (type == U32) return words_of(uvec4(key.x, 0u, 0u, 0u));
+    if (type == I32) return words_of(uvec4(key.x ^ 0x80000000u, uvec3(sign)));
+    if (type == I64) return words_of(uvec4(key.x, key.y ^ 0x80000000u, uvec2(sign)));
+    if (type == to) return type == F32 ? uvec4(float_bits(key.x), 0u, 0u, 0u) : uvec4(float_bits(key), 0u, 0u);
+    return words_of(type == F32 ? to_double(key.x, type) : to_double(key, type));
 }
 #endif
 
+#ifndef CONSTANT
 // Keys of signed numbers are too large by half of their range.
 uvec4 without_bias(uvec4 sum, uint n) {
-#if TYPE == I32
-    return plus(sum, negative(uvec4(n << 31, n >> 1, 0u, 0u)));
-#elif TYPE == I64
-    return plus(sum, negative(uvec4(0u, n << 31, n >> 1, 0u)));
-#else
+    if (type == I32) return plus(sum, negative(uvec4(n << 31, n >> 1, 0u, 0u)));
+    if (type == I64) return plus(sum, negative(uvec4(0u, n << 31, n >> 1, 0u)));
     return sum;
-#endif
 }
+#endif
 
 uvec4 words_of_sum(uvec4 sum, uint n) {
 #ifdef DOUBLES

@@ -51,8 +51,8 @@ void HostKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass:
                key_bytes = keys.stride * keys.texel_bytes();
     const auto most_rows =
         std::max<std::size_t>(gl::BufferTexels::most(device_, keys.format) / (row_keys * key_bytes), 1);
-    const auto& program =
-        programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag, "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
+    const auto& program = programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
+                                        "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
     for (std::size_t row = 0; row < rows; row += most_rows) {
         const auto first = row * row_keys, after = std::min(row + most_rows, rows);
         if (first >= keys.count && row > 0) break;  // padding alone: drawn with the part before
@@ -64,17 +64,17 @@ void HostKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass:
         const gl::QuadList quads(
             device_, {gl::rectangle(0, static_cast<int>(row), source.texture.width(), static_cast<int>(end_row))});
         gl::draw(device_, {.name = "keys of buffer",
-                       .program = &program,
-                       .texels = &texels,
-                       .uniforms = {{"first_texel", texels.first()},
-                                    {"first_key", static_cast<int>(first)},
-                                    {"stride", static_cast<int>(keys.stride)},
-                                    {"count", static_cast<int>(keys.count)},
-                                    {"target_width", source.texture.width()},
-                                    {"padding", glm::uvec2(static_cast<unsigned>(padding),
-                                                           static_cast<unsigned>(padding >> 32U))}},
-                       .target = &source.framebuffer,
-                       .quads = &quads});
+                           .program = &program,
+                           .texels = &texels,
+                           .uniforms = {{"first_texel", texels.first()},
+                                        {"first_key", static_cast<int>(first)},
+                                        {"stride", static_cast<int>(keys.stride)},
+                                        {"count", static_cast<int>(keys.count)},
+                                        {"target_width", source.texture.width()},
+                                        {"padding", glm::uvec2(static_cast<unsigned>(padding),
+                                                               static_cast<unsigned>(padding >> 32U))}},
+                           .target = &source.framebuffer,
+                           .quads = &quads});
     }
 }
 
@@ -151,18 +151,18 @@ void HostKeys::draw(const Some& some, std::uint64_t padding, const pass::Target&
     const bool bits = raw_.format() == R32ui || raw_.format() == Rgba32ui || raw_.format() == Rgba16ui;
     const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
     gl::draw(device_, {.name = "keys of texture",
-                   .program = &programs_.get(
-                       "sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
-                       "#define CHANNELS " + std::to_string(some.channels) + "\n" + (bits ? "#define BITS\n" : "")),
-                   .inputs = {&raw_},
-                   .uniforms = {{"count", static_cast<int>(some.keys)},
-                                {"first_key", static_cast<int>(some.first)},
-                                {"channel", some.channel},
-                                {"source_width", raw_.width()},
-                                {"target_width", source.texture.width()},
-                                {"padding", static_cast<unsigned>(padding)}},
-                   .target = &source.framebuffer,
-                   .quads = &quads});
+                       .program = &programs_.get(
+                           "sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
+                           "#define CHANNELS " + std::to_string(some.channels) + "\n" + (bits ? "#define BITS\n" : "")),
+                       .inputs = {&raw_},
+                       .uniforms = {{"count", static_cast<int>(some.keys)},
+                                    {"first_key", static_cast<int>(some.first)},
+                                    {"channel", some.channel},
+                                    {"source_width", raw_.width()},
+                                    {"target_width", source.texture.width()},
+                                    {"padding", static_cast<unsigned>(padding)}},
+                       .target = &source.framebuffer,
+                       .quads = &quads});
 }
 
 }  // namespace quadmill::detail::sort

@@ -99,7 +99,8 @@ RankSample<std::uint32_t> HostSort::sample(const KeysInTexture& from, double eps
     };
     RankSample<std::uint32_t> sample{.n = from.count};
     if (form.type == KeyType::F32) {
-        const auto& program = programs_.get("sort/count_numbers.frag", shaders::sort_count_numbers_frag, sorted.prelude);
+        const auto& program =
+            programs_.get("sort/count_numbers.frag", shaders::sort_count_numbers_frag, sorted.prelude);
         sample.n = read("count numbers", program, {{"count", static_cast<int>(from.count)}}, 1).front();
         sample.nans = from.count - sample.n;
     }
@@ -108,11 +109,10 @@ RankSample<std::uint32_t> HostSort::sample(const KeysInTexture& from, double eps
     const auto gap = static_cast<std::uint64_t>(2 * eps * static_cast<double>(sample.n));
     sample.step = std::clamp<std::uint64_t>(gap, 1, std::max<std::uint64_t>(last, 1));
     const auto size = (last + sample.step - 1) / sample.step + 1;
-    sample.values = read("sample", programs_.get("sort/sample.frag", shaders::sort_sample_frag, sorted.prelude),
-                         {{"step", static_cast<int>(sample.step)},
-                          {"last", static_cast<int>(last)},
-                          {"target_width", piece_width}},
-                         static_cast<std::size_t>(size));
+    sample.values =
+        read("sample", programs_.get("sort/sample.frag", shaders::sort_sample_frag, sorted.prelude),
+             {{"step", static_cast<int>(sample.step)}, {"last", static_cast<int>(last)}, {"target_width", piece_width}},
+             static_cast<std::size_t>(size));
     return sample;
 }
 
@@ -131,8 +131,9 @@ SortStats HostSort::timed(std::size_t count, const Work& work) {
 SortStats HostSort::argsort(const KeysInBuffer& keys, const gl::HostBuffer& index, std::size_t offset, Order order) {
     return timed(keys.count, [&] {
         const auto of = form(keys, order, true);
-        const auto sorted = merge_.sort_drawn(
-            of, keys.count, [&](const pass::Target& source, std::size_t rows) { keys_.draw(keys, of.padding(), source, rows); });
+        const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {
+            keys_.draw(keys, of.padding(), source, rows);
+        });
         copy_to_buffer(device_, merge_.index_of(sorted, keys.count), keys.count, index, offset);
     });
 }
@@ -140,8 +141,9 @@ SortStats HostSort::argsort(const KeysInBuffer& keys, const gl::HostBuffer& inde
 SortStats HostSort::sort(const KeysInBuffer& keys, Order order) {
     return timed(keys.count, [&] {
         const auto of = form(keys, order, false);
-        const auto sorted = merge_.sort_drawn(
-            of, keys.count, [&](const pass::Target& source, std::size_t rows) { keys_.draw(keys, of.padding(), source, rows); });
+        const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {
+            keys_.draw(keys, of.padding(), source, rows);
+        });
         // Whole keys with what follows them, but for the last one, behind which the buffer may end.
         const auto words = (keys.count - 1) * keys.stride + static_cast<std::size_t>(keys.key_words);
         const auto piece =

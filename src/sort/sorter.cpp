@@ -392,8 +392,9 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
     const gl::Scope scope(device, function);
     const KeysInTexture from(device, function, "the texture of keys", keys, channel);
     if (from.form(Order::Ascending, true).type != Keys(std::span<T>()).type())
-        throw InvalidArgument(std::string(function) + ": texels of " + gl::info(from.part.format).name +
-                              " are keys of another type: R32UI of std::uint32_t, R32I of std::int32_t, all else of float");
+        throw InvalidArgument(
+            std::string(function) + ": texels of " + gl::info(from.part.format).name +
+            " are keys of another type: R32UI of std::uint32_t, R32I of std::int32_t, all else of float");
     if (from.count == 0) return {};
     check_space(function, from.form(Order::Ascending, true), from.count,
                 from.part.texels() * gl::info(from.part.format).bytes);
@@ -420,7 +421,7 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
     }
     if (count == 0) return {.n = 0, .engine = Engine::Merge};
     check_space(function, HostSort::form(from, options.order, to.has_value()), count,
-               to ? count * sizeof(std::uint32_t) : 0);
+                to ? count * sizeof(std::uint32_t) : 0);
     const auto stats =
         to ? on_host().argsort(from, to->buffer, to->offset, options.order) : on_host().sort(from, options.order);
     scope.check();

@@ -148,7 +148,7 @@ GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, con
         if (what.kind == Min || what.kind == Max) return fold("extremes", of, rows, key_rule("EXTREMES"));
         if (what.kind == Sum || what.kind == Average) return fold_sum(of, rows);
         const auto& program = programs_.get("query/kth_start.frag", shaders::query_kth_start_frag,
-                                            what.kind == Quantile       ? "#define QUANTILE\n"
+                                            what.kind == Quantile      ? "#define QUANTILE\n"
                                             : what.kind == KthSmallest ? "#define SMALLEST\n"
                                                                        : "");
         const auto phi = std::bit_cast<std::uint64_t>(what.phi);

@@ -14,7 +14,8 @@
 
 namespace quadmill::detail::query {
 
-GpuTables::GpuTables(gl::Device& device, unsigned threads) : device_(device), workers_(threads), programs_(device), host_keys_(device) {}
+GpuTables::GpuTables(gl::Device& device, unsigned threads)
+    : device_(device), workers_(threads), programs_(device), host_keys_(device) {}
 
 std::size_t GpuTables::most_rows(int texels_a_word) const {
     const auto& info = device_.info;
@@ -143,11 +144,11 @@ void GpuTables::copy_from_host(const ColumnData& column, const RowPart& part, co
 // Some lines at a time.
 void GpuTables::copy_words(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to) {
     HostColumn source(device_, host_keys_, column, part.first + part.rows);
-    const auto& program = programs_.get(
-        "query/to_keys.frag", shaders::query_to_keys_frag,
-        std::string("#define SAMPLER usampler2D\n#define TEXEL uvec4\n#define LINEAR\n") +
-            (source.halves() ? "#define HALVES\n" : "") + define("TYPE", number_of(column.type)) +
-            keys_prelude(column.type, shape.words));
+    const auto& program =
+        programs_.get("query/to_keys.frag", shaders::query_to_keys_frag,
+                      std::string("#define SAMPLER usampler2D\n#define TEXEL uvec4\n#define LINEAR\n") +
+                          (source.halves() ? "#define HALVES\n" : "") + define("TYPE", number_of(column.type)) +
+                          keys_prelude(column.type, shape.words));
     const gl::Framebuffer target(device_, to.keys);
     const auto line = product(shape.words, static_cast<int>(Shape::rows_a_word));
     const auto lines = static_cast<int>(std::max<std::size_t>(HostColumn::most_rows / line, 1));
@@ -185,7 +186,8 @@ void GpuTables::copy_textures(const ColumnData& column, const RowPart& part, con
         draw(device_, {.name = "column from texture",
                        .program = &program,
                        .inputs = {&access.texture()},
-                       .uniforms = {{"offset", static_cast<int>(offset)}, {"rows", static_cast<int>(shape.rows)},
+                       .uniforms = {{"offset", static_cast<int>(offset)},
+                                    {"rows", static_cast<int>(shape.rows)},
                                     {"source_rows", static_cast<int>(source.texels())}},
                        .target = &target,
                        .quads = &quads,

@@ -32,8 +32,9 @@ HostColumn::HostColumn(gl::Device& device, sort::HostKeys& keys, const ColumnDat
     texels_.emplace(device, function, ("the texture of column '" + column.name + "'").c_str(), region, channel);
     const auto format = texels_->part.format;
     if (column_type_of(format) != column.type)
-        throw InvalidArgument(std::string(function) + ": column '" + column.name + "' is of another type than texels of " +
-                              gl::info(format).name + ": R32I is I32, R32UI is U32, all else is F32");
+        throw InvalidArgument(std::string(function) + ": column '" + column.name +
+                              "' is of another type than texels of " + gl::info(format).name +
+                              ": R32I is I32, R32UI is U32, all else is F32");
     if (texels_->count < rows)
         throw InvalidArgument(std::string(function) + ": the texture of column '" + column.name + "' has " +
                               std::to_string(texels_->count) + " texels there, fewer than " + std::to_string(rows) +

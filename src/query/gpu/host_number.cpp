@@ -14,9 +14,7 @@ namespace {
 
 gl::Format texel_for(ColumnType type) {
     if (wide(type)) return gl::Format::Rg32ui;
-    return type == ColumnType::F32   ? gl::Format::R32f
-           : type == ColumnType::I32 ? gl::Format::R32i
-                                     : gl::Format::R32ui;
+    return type == ColumnType::F32 ? gl::Format::R32f : type == ColumnType::I32 ? gl::Format::R32i : gl::Format::R32ui;
 }
 
 }  // namespace
@@ -44,10 +42,10 @@ CheckedPlace::CheckedPlace(gl::Device& device, const char* function, const Numbe
 void HostNumbers::write(const std::string& kind, std::initializer_list<const gl::Texture*> inputs,
                         gl::Uniforms uniforms, const CheckedPlace& to) {
     auto& target = wide(to.type) ? two_words_ : word_;
-    if (!target.texture)
-        target = pass::Target(device_, wide(to.type) ? gl::Format::Rg32ui : gl::Format::R32ui, 1, 1);
-    const auto& program = programs_.get("query/number.frag", shaders::query_number_frag,
-                                        shaders::query_values_glsl + kind + define("TO", number_of(to.type)));
+    if (!target.texture) target = pass::Target(device_, wide(to.type) ? gl::Format::Rg32ui : gl::Format::R32ui, 1, 1);
+    const auto& program =
+        programs_.get("query/number.frag", shaders::query_number_frag, shaders::query_values_glsl + kind);
+    uniforms.set("to", number_of(to.type));
     pass::fill(device_, "number", program, target, inputs, std::move(uniforms));
     if (to.buffer) {
         copy_to_buffer(device_, target.texture, 1, *to.buffer, to.offset);
@@ -59,7 +57,7 @@ void HostNumbers::write(const std::string& kind, std::initializer_list<const gl:
 void HostNumbers::write(const GpuMeasure& measured, const QueryAggregate& what, ColumnType column,
                         const CheckedPlace& to) {
     using enum QueryAggregate::Kind;
-    auto kind = define("TYPE", number_of(column));
+    std::string kind;
     auto least_count = 1U;
     if (what.kind == CountRows || what.kind == Count) {
         least_count = 0;
@@ -70,7 +68,7 @@ void HostNumbers::write(const GpuMeasure& measured, const QueryAggregate& what, 
         kind += what.kind == Max ? "#define KEY zw\n" : "#define KEY xy\n";
         if (what.kind == KthLargest || what.kind == KthSmallest) least_count = rank_word(what.k);
     }
-    write(kind, {measured.value, measured.count}, {{"least_count", least_count}}, to);
+    write(kind, {measured.value, measured.count}, {{"type", number_of(column)}, {"least_count", least_count}}, to);
 }
 
 void HostNumbers::write(const Value& value, const CheckedPlace& to) {
@@ -78,7 +76,7 @@ void HostNumbers::write(const Value& value, const CheckedPlace& to) {
     const auto* const integer = std::get_if<std::int64_t>(&value);
     const auto words = real ? std::bit_cast<std::uint64_t>(*real) : integer ? static_cast<std::uint64_t>(*integer) : 0;
     const auto sign = integer && *integer < 0 ? ~0U : 0U;
-    write(std::string("#define CONSTANT\n") + (real ? "#define DOUBLES\n" : "") + define("TYPE", number_of(to.type)), {},
+    write(std::string("#define CONSTANT\n") + (real ? "#define DOUBLES\n" : ""), {},
           {{"constant", glm::uvec4(low(words), high(words), sign, sign)}, {"least_count", real || integer ? 0U : 1U}},
           to);
 }

@@ -279,7 +279,8 @@ Table& Table::add_texture(std::string name, const TextureRegion& texels, ColumnT
 Table& Table::add_buffer(std::string name, const BufferKeys& values, std::size_t rows) {
     constexpr const char* function = "Table::add_buffer";
     require_fits(*data_, function, name, rows);
-    if (values.buffer == 0) throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a buffer, not number 0");
+    if (values.buffer == 0)
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a buffer, not number 0");
     const auto type = column_type(values.type);
     if (!type) {
         throw InvalidArgument(std::string(function) + ": column '" + name +
