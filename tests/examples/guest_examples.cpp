@@ -102,17 +102,17 @@ TEST_CASE("sort.hpp, stream.hpp: samples of textures") {
     std::vector<float> values(1000);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 1000 + 1);
     gl.TextureSubImage2D(texture.id(), 0, 0, 0, 40, 25, GL_RED, GL_FLOAT, values.data());
-    const auto heights_texture = texture.id(), terrain = heights_texture;
+    const auto terrain = texture.id();
     Sorter sorter(context);
+    {
+        const auto heights = terrain;
+        const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
+        CHECK(sample.values.size() == 51);
+    }
     Quantiles<float> heights({.eps = 0.01});
     heights.add_texture(sorter, {.texture = terrain});
     CHECK(heights.n() == 1000);
     CHECK(heights.quantile(1).value == 1000);
-    {
-        const auto heights = heights_texture;
-        const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
-        CHECK(sample.values.size() == 51);
-    }
 }
 
 TEST_CASE("query.hpp: columns of the host, and aggregates for it") {

@@ -185,7 +185,8 @@ class ObjectCalls {
 
     void sort_rectangle(Random& random) {
         const int width = random.number(1, 20), height = random.number(1, 20);
-        const auto n = static_cast<std::size_t>(width * height), count = 1 + random.index(static_cast<GLuint>(n));
+        const auto n = static_cast<std::size_t>(width * height);
+        const std::size_t count = 1 + random.index(static_cast<GLuint>(n));
         auto values = sample_keys<float>(random, n, Specials::None);
         const Texels texels(context_, gl_, GL_R32F, width, height, values, GL_RED);
         const TextureRegion first{.texture = texels.id(), .count = count};
