@@ -97,8 +97,7 @@ KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const cha
     constexpr std::size_t most = std::size_t{1} << 28U;
     if (count > std::min(part.texels(), most)) {
         throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(part.texels()) +
-                              " texels there, of which " + std::to_string(count) +
-                              " cannot be sorted (and 2^28 is the most)");
+                              " texels there, fewer than " + std::to_string(count) + ", or these are more than 2^28");
     }
 }
 

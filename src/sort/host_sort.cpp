@@ -42,7 +42,7 @@ SortStats HostSort::argsort(const KeysInTexture& keys, const gl::Texture& index,
 }
 
 SortStats HostSort::sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order) {
-    return timed(from.count, [&] {
+    return timed(from.count * static_cast<std::size_t>(from.channels), [&] {
         const auto form = from.form(order, false);
         const auto format = from.copied_to(false);
         const int width = from.part.width, height = from.part.height;

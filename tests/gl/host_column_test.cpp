@@ -202,7 +202,7 @@ TEST_CASE("objects that cannot be columns are refused, and say why") {
     has("without a context", [&] { count(without, of_buffer({.buffer = buffer.id()}, 3)); });
     has("is of another type", [&] { count(processor, of_texture({.texture = texture, .count = 3}, ColumnType::F32)); });
     has("no channel 1", [&] { count(processor, of_texture({.texture = texture, .count = 3}, ColumnType::I32, 1)); });
-    has("cannot be sorted", [&] { count(processor, of_texture({.texture = texture, .count = 17}, ColumnType::I32)); });
+    has("fewer than", [&] { count(processor, of_texture({.texture = texture, .count = 17}, ColumnType::I32)); });
     host.gl.DeleteTextures(1, &texture);
     CHECK(error_names(take_errors(host.gl)) == "");
 }

@@ -216,7 +216,9 @@ TEST_CASE("Auto sorts a texture by Merge, and by PBSN where there is no room; ti
             for (int i = 0; i < 3; ++i) {
                 gl.Finish();
                 const detail::cpu::Stopwatch time;
-                CHECK(sorter.sort_texture(input.id(), output.id()).engine == engine);
+                const auto stats = sorter.sort_texture(input.id(), output.id());
+                CHECK(stats.engine == engine);
+                CHECK(stats.n == keys.size());
                 gl.Finish();
                 least = std::min(least, time.ms());
             }
