@@ -185,7 +185,8 @@ TEST_CASE("A texture is kept as it is said") {
     Table table;
     table.add_texture("x", 7, ColumnType::I32, 10);
     CHECK(table.rows() == 10);
-    CHECK(std::get<HostTextures>(data(table, "x").values).ids == std::vector<std::uint32_t>{7});
+    CHECK(std::get<std::vector<std::uint32_t>>(std::get<HostObjects>(data(table, "x").values).of) ==
+          std::vector<std::uint32_t>{7});
     CHECK(data(table, "x").least == 0);
     CHECK(data(table, "x").most == 0xffffffff);
 }
