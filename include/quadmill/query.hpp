@@ -17,6 +17,7 @@
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/sort.hpp"
 
 namespace quadmill {
 
@@ -189,6 +190,21 @@ class QUADMILL_API Table {
     /// The same for more rows than a texture holds: they go on in the next texture. But for the last, each must have a
     /// multiple of 32 texels.
     Table& add_textures(std::string name, std::vector<std::uint32_t> textures, ColumnType type, std::size_t rows);
+    /// The same of one channel of a rectangle, layer or face, a row a texel.
+    /// Shape: as for Sorter::argsort_texture(); R32I for I32, R32UI for U32, all else for F32: the floats that a shader
+    /// reads. `texels` says how many rows there are, by its count or its width and height.
+    /// Throws: InvalidArgument, also where it does not.
+    ///
+    ///     table.add_texture("alpha", {.texture = sprites, .count = n}, ColumnType::F32, 3);
+    Table& add_texture(std::string name, const TextureRegion& texels, ColumnType type, int channel = 0);
+    /// A column that lies in the caller's buffer, from which it is read in each query. Its type is that of the keys; halves
+    /// are F32.
+    /// Shape: as for Sorter::argsort_buffer(), but not U64; checked when it is used. After a shader or image store into
+    /// it, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
+    /// Throws: InvalidArgument for U64 and for buffer 0.
+    ///
+    ///     table.add_buffer("speed", {.buffer = particles, .offset = 12, .stride = 16}, n);
+    Table& add_buffer(std::string name, const BufferKeys& values, std::size_t rows);
 
     [[nodiscard]] std::size_t rows() const noexcept;                        ///< of each column
     [[nodiscard]] const std::vector<ColumnInfo>& columns() const noexcept;  ///< in the order of adding
@@ -444,6 +460,35 @@ class QUADMILL_API PendingCount {
     std::unique_ptr<State> state_;
 };
 
+/// An aggregate under way on the GPU. Keeps its processor's context in use.
+class QUADMILL_API PendingValue {
+  public:
+    PendingValue(PendingValue&&) noexcept;
+    PendingValue& operator=(PendingValue&&) noexcept;
+    ~PendingValue();
+    /// Whether get() returns at once.
+    [[nodiscard]] bool ready() const;
+    /// Waits for the GPU; the same each time. Throws: InvalidArgument for a sum of integers beyond 64 bits.
+    [[nodiscard]] Value get() const;
+    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that has the columns
+
+    struct State;
+
+  private:
+    friend detail::Access;
+    explicit PendingValue(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// A place of the caller's for one number: in a buffer from byte `offset` on, a multiple of 4, or in a texture the texel
+/// (0, 0) of level 0; one of the two.
+struct NumberPlace {
+    std::uint32_t buffer = 0;   ///< its name
+    std::size_t offset = 0;     ///< of the number, in bytes
+    std::uint32_t texture = 0;  ///< R32F for F32, R32I for I32, R32UI for U32, RG32UI for F64 and I64 (low, high)
+    ColumnType type = ColumnType::F32;  ///< of the number; not Text
+};
+
 /// Runs queries in one context, or on the CPU alone; keeps its programs, and the columns of the tables that it has seen
 /// in textures for as long as the tables live.
 ///
@@ -494,6 +539,28 @@ class QUADMILL_API QueryProcessor {
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// An aggregate of all rows, or of those selected.
     [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
+    /// The same, without waiting for the GPU, as count_async(). By reduction, whichever engine of the GPU has the columns.
+    /// (Of more rows than a texture holds, and on the CPU, the value is there when this returns.)
+    ///
+    ///     const auto tenth = processor.aggregate_async(
+    ///         table, {.kind = QueryAggregate::Kind::KthLargest, .column = "a", .k = 10});
+    ///     // ... a frame later:
+    ///     if (tenth.ready()) use(tenth.get());
+    [[nodiscard]] PendingValue aggregate_async(const Table& table, const QueryAggregate& what,
+                                               const Selection* of = nullptr);
+    /// Writes the aggregate to the caller's buffer or texture, for its shaders; the CPU never learns it. It is converted to
+    /// NumberPlace::type: to the nearest float; to an integer by cutting off what is behind the point, and what is beyond
+    /// the type, or NaN, becomes its end or 0. NULL is a NaN, or 0.
+    /// Cost: a pyramid of passes (for a k-th value one for every two bits); does not wait, and nothing is read back, but of
+    /// columns on the CPU.
+    /// Throws: as aggregate(); InvalidArgument for a place that is none or too small, for texts, for a processor without a
+    /// context, and for more rows than a texture of the library holds.
+    ///
+    ///     processor.write_aggregate(table, {.kind = QueryAggregate::Kind::Max, .column = "a"}, {.buffer = uniforms});
+    void write_aggregate(const Table& table, const QueryAggregate& what, const NumberPlace& to,
+                         const Selection* of = nullptr);
+    /// The same of count().
+    void write_count(const Table& table, const Predicate& where, const NumberPlace& to);
     /// As aggregate() with KthLargest.
     [[nodiscard]] Value kth_largest(const Table& table, const std::string& column, std::uint64_t k,
                                     const Selection* of = nullptr) {

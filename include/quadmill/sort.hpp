@@ -9,6 +9,7 @@
 #include <ranges>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
@@ -207,6 +208,16 @@ struct TextureRegion {
     std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
 };
 
+/// Values at some ranks of sorted ones, which count from 1: those of ranks 1, 1 + step, 1 + 2 step and so on below n, and
+/// the greatest. What Quantiles::add_sample (stream.hpp) takes.
+template <class T>
+struct RankSample {
+    std::uint64_t n = 0;      ///< values that were sorted, without NaNs
+    std::uint64_t nans = 0;   ///< those besides
+    std::uint64_t step = 1;   ///< from one rank to the next
+    std::vector<T> values{};  ///< ascending
+};
+
 /// What is sorted by itself in a texture of four channels.
 enum class TexelChannels {
     EachByItself,  ///< each channel is an array
@@ -331,15 +342,16 @@ class QUADMILL_API Sorter {
 
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
-    /// used; both may be the same texture. By PBSN, one run a channel; Engine::Merge, many times as fast, sorts whole
-    /// textures as it does regions.
+    /// used; both may be the same texture. By Merge, whole textures as it does regions; by PBSN, one run a channel, where
+    /// SortOptions::engine says so, or Auto finds no room for Merge.
     /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter
     /// and stay. After an image store into the input, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT |
     /// GL_TEXTURE_UPDATE_BARRIER_BIT) first.
-    /// Guarantee: as for sort(); a texture with values that blending cannot order goes through a comparator in a
+    /// Guarantee: as for sort(); by PBSN, a texture with values that blending cannot order goes through a comparator in a
     /// shader.
-    /// Cost: as for sort(), with no upload and no read-back; waits for the GPU (an occlusion query finds such values,
-    /// others whether a stage has finished the sort). GPU memory: 5 textures of the padded size.
+    /// Cost: as for sort(), with no upload and no read-back. PBSN waits for the GPU (an occlusion query finds such values,
+    /// others whether a stage has finished the sort), Merge does not. GPU memory: of PBSN 5 textures of the padded size,
+    /// of Merge as for regions.
     /// Throws: InvalidArgument when an id is no such texture, the sizes differ, or SortOptions::engine is none of
     /// Auto, Pbsn and Merge.
     ///
@@ -384,6 +396,17 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_texture({.texture = depths, .count = n}, {.texture = depths, .count = n});
     SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
                            TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
+
+    /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them: so few that
+    /// each rank of the n keys that are no NaNs is within eps n of one that the sample has. The texture stays as it is.
+    /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, else float.
+    /// Cost: as for argsort_buffer(), and reads back 1 / (2 eps) values and, of floats, how many are NaNs: waits for the GPU
+    /// for each of the two.
+    /// Throws: as argsort_texture(), for another T, and for an eps that is not from 0 to 1.
+    ///
+    ///     const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
+    template <class T>
+    [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
     /// The same from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places of `count`
     /// keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it stay. By Merge.

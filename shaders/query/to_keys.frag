@@ -1,12 +1,25 @@
-// A column from one of the host's textures, a row a texel in row-major order, to keys in the layout of keys.glsl; 0 beyond
-// the last row. Words whose rows are in another texture are left alone. TEXEL, SAMPLER: types of the host's format; TYPE
-// as in values.glsl. After keys.glsl.
+// A column from an object of the host to keys in the layout of keys.glsl; 0 beyond the last row. Words whose rows are
+// elsewhere are left alone. TYPE as in values.glsl. After keys.glsl.
+//     texture0   a row a texel, row after row, SAMPLER and TEXEL being types of the host's format; with LINEAR, words four a
+//                texel as keys_of_part.frag makes them, one or two a row, of which HALVES are floats of 16 bits
 uniform highp SAMPLER texture0;
 uniform int offset;  // of row 0 in the texture; negative where that row is in one before it
 uniform int rows;
+uniform int source_rows;  // of the texture
 out uvec4 keys;
 
-uint key_of_bits(uint bits) {
+#ifdef WIDE
+KEY key_of_bits(uvec2 bits) {
+    const uvec2 sign = uvec2(0u, 0x80000000u);
+#if TYPE == 1
+    if (bits == sign) bits = uvec2(0u);
+    return minus(bits ^ ((bits.y & sign.y) != 0u ? uvec2(0xffffffffu) : sign), uvec2(0xffffffffu, 0xfffffu));
+#else
+    return bits ^ sign;
+#endif
+}
+#else
+KEY key_of_bits(uint bits) {
 #if TYPE == 0
     if (bits == 0x80000000u) bits = 0u;
     return (bits ^ ((bits & 0x80000000u) != 0u ? 0xffffffffu : 0x80000000u)) - 0x7fffffu;
@@ -16,23 +29,44 @@ uint key_of_bits(uint bits) {
     return bits;
 #endif
 }
+#endif
 
-uint row_at(int i, int width) {
-    if (i >= rows) return 0u;
-    i += offset;
-    TEXEL texel = texelFetch(texture0, ivec2(i % width, i / width), 0);
-#if TYPE == 0
-    return key_of_bits(floatBitsToUint(texel.x));
+TEXEL texel_at(int i) {
+    int width = textureSize(texture0, 0).x;
+    return texelFetch(texture0, ivec2(i % width, i / width), 0);
+}
+
+KEY key_at(int i) {
+#ifdef LINEAR
+#ifdef WIDE
+    uvec4 two = texel_at(i >> 1);
+    return key_of_bits((i & 1) == 0 ? two.xy : two.zw);
 #else
-    return key_of_bits(uint(texel.x));
+    uint bits = texel_at(i >> 2)[i & 3];
+#ifdef HALVES
+    bits = floatBitsToUint(unpackHalf2x16(bits).x);
+#endif
+    return key_of_bits(bits);
+#endif
+#elif defined(WIDE)
+    return KEY(0u);  // no texel of the host has so many bits
+#elif TYPE == 0
+    return key_of_bits(floatBitsToUint(texel_at(i).x));
+#else
+    return key_of_bits(uint(texel_at(i).x));
 #endif
 }
 
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
-    ivec2 size = textureSize(texture0, 0);
     int word = (at.y * WORDS + at.x % WORDS) * 32;
-    if (word + offset < 0 || (word + offset >= size.x * size.y && word < rows)) discard;
-    int i = word + 4 * (at.x / WORDS);
-    keys = uvec4(row_at(i, size.x), row_at(i + 1, size.x), row_at(i + 2, size.x), row_at(i + 3, size.x));
+    if (word + offset < 0 || (word + offset >= source_rows && word < rows)) discard;
+    int i = word + ROWS * (at.x / WORDS);
+    KEY found[ROWS];
+    for (int row = 0; row < ROWS; ++row) found[row] = i + row < rows ? key_at(i + row + offset) : KEY(0u);
+#ifdef WIDE
+    keys = uvec4(found[0], found[1]);
+#else
+    keys = uvec4(found[0], found[1], found[2], found[3]);
+#endif
 }

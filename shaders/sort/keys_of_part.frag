@@ -7,7 +7,8 @@ uniform highp usampler2D texture0;
 #else
 uniform highp sampler2D texture0;
 #endif
-uniform int count;         // of keys
+uniform int first_key;
+uniform int count;         // of keys, from the first one on
 uniform int channel;       // which has the keys, or the first of them
 uniform int source_width;  // of texture0
 uniform int target_width;
@@ -27,6 +28,7 @@ void main() {
     int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
     for (int c = 0; c < 4; ++c) {
         int i = first + c;
-        keys[c] = i < count ? bits_of(i / CHANNELS, channel + i % CHANNELS) : padding;
+        int key = first_key + i;
+        keys[c] = i < count ? bits_of(key / CHANNELS, channel + key % CHANNELS) : padding;
     }
 }

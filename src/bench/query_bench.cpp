@@ -44,7 +44,7 @@ class TestedPixels final : public PassObserver {
 std::size_t bytes_of(const query::ColumnData& column) {
     return std::visit(
         []<class T>(const T& values) -> std::size_t {
-            if constexpr (std::is_same_v<T, query::HostTextures>)
+            if constexpr (std::is_same_v<T, query::HostObjects>)
                 return 0;
             else
                 return values.size() * sizeof(values[0]);

@@ -7,11 +7,13 @@
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/host_number.hpp"
 #include "query/gpu/host_rows.hpp"
 #include "query/gpu/matcher.hpp"
 #include "query/run/engines.hpp"
 #include "query/run/executor.hpp"
 #include "query/run/rows_run.hpp"
+#include "query/run/value_later.hpp"
 
 namespace quadmill {
 
@@ -65,6 +67,14 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
     [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, Work work);
+    // Does work(wanted, tables, columns, measures) on the rows of an aggregate.
+    template <class Work>
+    auto with_aggregate(const char* function, const Table& table, const QueryAggregate& what, const Selection* of,
+                        const Work& work);
+    // Has write(numbers, place) write a number.
+    template <class Write>
+    void write_number(const char* function, const NumberPlace& to, const Write& write);
+    [[nodiscard]] BitmapColumns& textures_of(const char* function, const Opened& opened) const;
     [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
     [[nodiscard]] TextureJoinTools texture_join_tools(QueryEngine engine);
     [[nodiscard]] bool loops_on_gpu() const {
@@ -92,11 +102,18 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     std::optional<Sorter> sorter;
     std::optional<Matcher> matcher;
     std::optional<HostRows> host_rows;
+    std::optional<HostNumbers> host_numbers;
 };
 
 struct PendingCount::State {
     std::shared_ptr<QueryProcessor::State> processor;
     std::unique_ptr<Counting> counting;
+    QueryEngine engine;
+};
+
+struct PendingValue::State {
+    std::shared_ptr<QueryProcessor::State> processor;
+    std::unique_ptr<ValueLater> value;
     QueryEngine engine;
 };
 
@@ -262,22 +279,111 @@ static BitsPtr bits_for(const Opened& opened, const Selection::State& selection)
     return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
 }
 
-Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, const Selection* of) {
-    constexpr const char* function = "QueryProcessor::aggregate";
+// A question about an aggregate, and what it is asked of.
+struct AskedAggregate {
+    Wanted wanted;
+    Opened opened;
+    EngineMeasures measures;
+    [[nodiscard]] Tables tables() const { return {{opened.table, nullptr}}; }
+    [[nodiscard]] Value answer() { return detail::query::answer(wanted, tables(), measures); }
+    [[nodiscard]] bool has_column() const { return wanted.what.kind != QueryAggregate::Kind::CountRows; }
+    [[nodiscard]] GpuMeasure measure(BitmapColumns& textures) {
+        const auto& rows = has_column() ? measures.bits(wanted.place) : measures.bits();
+        return textures.measure(wanted.what, wanted.place.column, rows);
+    }
+};
+
+template <class Work>
+auto QueryProcessor::State::with_aggregate(const char* function, const Table& table, const QueryAggregate& what,
+                                           const Selection* of, const Work& work) {
     // For the checks.
     const QueryPlan plan(Query{.outputs = {{.what = what, .name = "value"}}}, table.columns());
-    state_->check(function, table, of);
-    return state_->within(function, [&] {
+    check(function, table, of);
+    return within(function, [&] {
         const auto& schema = detail::Access::of(plan).schema;
         const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? ColumnPlace{} : schema.find(function, what.column);
-        Work work;
-        if (!rows) work.add(what.kind, *detail::Access::of(table), place.column);
-        const auto opened = state_->open(detail::Access::of(table),
-                                         rows ? std::vector<std::size_t>{} : std::vector{place.column}, work);
+        detail::query::Work asked;
+        if (!rows) asked.add(what.kind, *detail::Access::of(table), place.column);
+        const auto opened =
+            open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column}, asked);
         const auto bits = of ? bits_for(opened, detail::Access::of(*of)) : opened.columns->leaf(Always{true});
-        EngineMeasures measures(*opened.table, *opened.columns, bits);
-        return answer({what, place}, Tables{{opened.table, nullptr}}, measures);
+        AskedAggregate question{{what, place}, opened, EngineMeasures(*opened.table, *opened.columns, bits)};
+        return work(question);
+    });
+}
+
+Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, const Selection* of) {
+    return state_->with_aggregate("QueryProcessor::aggregate", table, what, of,
+                                  [](AskedAggregate& asked) { return asked.answer(); });
+}
+
+PendingValue QueryProcessor::aggregate_async(const Table& table, const QueryAggregate& what, const Selection* of) {
+    return state_->with_aggregate("QueryProcessor::aggregate_async", table, what, of, [&](AskedAggregate& asked) {
+        auto* const textures = asked.opened.columns->textures();
+        std::unique_ptr<ValueLater> value;
+        if (textures) {
+            auto& device = *detail::Access::of(*state_->context);
+            value = read_later(device, asked.measure(*textures), asked.wanted, asked.tables());
+            gl::flush(device);
+        } else {
+            value = value_now(asked.answer());
+        }
+        return detail::Access::make<PendingValue>(std::make_unique<PendingValue::State>(
+            PendingValue::State{.processor = state_, .value = std::move(value), .engine = asked.opened.engine}));
+    });
+}
+
+template <class Write>
+void QueryProcessor::State::write_number(const char* function, const NumberPlace& to, const Write& write) {
+    if (!context)
+        throw InvalidArgument(std::string(function) +
+                              ": this processor has no context; make it with the one that the object is of");
+    within(function, [&] {
+        auto& device = *detail::Access::of(*context);
+        const CheckedPlace place(device, function, to);
+        if (!host_numbers) host_numbers.emplace(device);
+        write(*host_numbers, place);
+        return 0;
+    });
+}
+
+BitmapColumns& QueryProcessor::State::textures_of(const char* function, const Opened& opened) const {
+    if (auto* const textures = opened.columns->textures()) return *textures;
+    throw InvalidArgument(std::string(function) + ": " + std::to_string(opened.table->rows) +
+                          " rows are more than a texture holds; ask for parts of the table");
+}
+
+void QueryProcessor::write_aggregate(const Table& table, const QueryAggregate& what, const NumberPlace& to,
+                                     const Selection* of) {
+    constexpr const char* function = "QueryProcessor::write_aggregate";
+    state_->write_number(function, to, [&](HostNumbers& numbers, const CheckedPlace& place) {
+        state_->with_aggregate(function, table, what, of, [&](AskedAggregate& asked) {
+            const auto type = asked.has_column() ? asked.tables()[asked.wanted.place].type : ColumnType::U32;
+            if (type == ColumnType::Text && what.kind != QueryAggregate::Kind::Count)
+                throw InvalidArgument(std::string(function) + ": column '" + what.column + "' holds texts, no numbers");
+            if (asked.opened.engine == QueryEngine::Cpu) {
+                numbers.write(asked.answer(), place);
+            } else {
+                numbers.write(asked.measure(state_->textures_of(function, asked.opened)), what, type, place);
+            }
+            return 0;
+        });
+    });
+}
+
+void QueryProcessor::write_count(const Table& table, const Predicate& where, const NumberPlace& to) {
+    constexpr const char* function = "QueryProcessor::write_count";
+    state_->write_number(function, to, [&](HostNumbers& numbers, const CheckedPlace& place) {
+        const auto opened = state_->open(function, table, where, {.copies = 1});
+        const auto condition = bind(function, detail::Access::of(where), *opened.table);
+        if (opened.engine == QueryEngine::Cpu) {
+            numbers.write(static_cast<std::int64_t>(count_at_once(*opened.columns, condition)), place);
+        } else {
+            auto& textures = state_->textures_of(function, opened);
+            const auto bits = select_at_once(*opened.columns, condition);
+            numbers.write(textures.measure({}, 0, *bits), {}, ColumnType::U32, place);
+        }
     });
 }
 
@@ -343,6 +449,25 @@ std::uint64_t PendingCount::get() const {
 }
 
 QueryEngine PendingCount::engine() const noexcept {
+    return state_->engine;
+}
+
+// ---- PendingValue
+
+PendingValue::PendingValue(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PendingValue::PendingValue(PendingValue&&) noexcept = default;
+PendingValue& PendingValue::operator=(PendingValue&&) noexcept = default;
+PendingValue::~PendingValue() = default;
+
+bool PendingValue::ready() const {
+    return state_->processor->within("PendingValue::ready", [&] { return state_->value->ready(); });
+}
+
+Value PendingValue::get() const {
+    return state_->processor->within("PendingValue::get", [&] { return state_->value->value(); });
+}
+
+QueryEngine PendingValue::engine() const noexcept {
     return state_->engine;
 }
 

@@ -56,8 +56,7 @@ std::size_t column_of(const Table& table, const std::string& name) {
     const auto found = std::ranges::find(columns, name, &ColumnInfo::name);
     if (found == columns.end()) throw InvalidArgument("show: the table has no column '" + name + "'");
     const auto column = static_cast<std::size_t>(found - columns.begin());
-    const bool texture =
-        std::holds_alternative<query::HostTextures>(detail::Access::of(table)->columns[column]->values);
+    const bool texture = std::holds_alternative<query::HostObjects>(detail::Access::of(table)->columns[column]->values);
     if (found->type == ColumnType::Text || texture)
         throw InvalidArgument("show: column '" + name + "' holds no numbers in memory");
     return column;

@@ -67,7 +67,12 @@ struct Sorter::State {
                          std::optional<BufferKeys> index);
     SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel);
     SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels);
-    void check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy);
+    [[nodiscard]] bool has_space_for_texels(std::uint32_t input, std::uint32_t output);
+    template <class T>
+    RankSample<T> sample_region(const TextureRegion& keys, double eps, int channel);
+    [[nodiscard]] std::optional<std::string> no_space(const char* function, const KeyForm& form, std::size_t count,
+                                                      std::size_t copy) const;
+    void check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const;
     void rehearse(SortCall call, KeyType type, std::size_t count);
     [[nodiscard]] KeyForm form(const Task& task) const {
         return {task.keys.type(), options.order, !task.index.empty()};
@@ -122,6 +127,11 @@ class OrderOfCall {
     Order& order_;
     Order usual_;
 };
+
+// Of what a sort of those texels copies.
+std::size_t texels_bytes(const KeysInTexture& keys) {
+    return 4 * keys.part.texels() * gl::info(keys.part.format).bytes;
+}
 
 }  // namespace
 
@@ -277,15 +287,7 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
     if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
     const auto form = MergeSort::argsort_form(from.format(), options.order);
-    const auto each = form.pair_keys();
-    const MergeSpace space{.function = function,
-                           .form = form,
-                           .pairs = (n + each - 1) / each,
-                           .tiles = tiles_for(context, options, form, {{1, n, n}}),
-                           .lanes = 0,
-                           .copy = texels(from) * sizeof(std::uint32_t)};
-    const auto why = by_bitonic ? std::nullopt : sort::no_space(context, options, merge ? &*merge : nullptr, space);
-    if (why) throw InvalidArgument(std::string(function) + ": " + *why);
+    if (!by_bitonic) check_space(function, form, n, texels(from) * sizeof(std::uint32_t));
     const gl::PlainAccess read(device, from), write(device, to);
     if (write.hides_level_zero() && !write.is_view()) {
         throw InvalidArgument(std::string(function) +
@@ -305,16 +307,22 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     return with_memory(stats);
 }
 
-// Throws InvalidArgument where Merge has no space for that many keys, and `copy` bytes of copies.
-void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) {
+// Why Merge has no space for that many keys, and `copy` bytes of copies, if it has none.
+std::optional<std::string> Sorter::State::no_space(const char* function, const KeyForm& form, std::size_t count,
+                                                   std::size_t copy) const {
     const auto each = form.pair_keys();
     const MergeSpace space{.function = function,
-                         .form = form,
-                         .pairs = (count + each - 1) / each,
-                         .tiles = tiles_for(context, options, form, {{1, count, count}}),
-                         .lanes = 0,
-                         .copy = copy};
-    if (const auto why = sort::no_space(context, options, merge ? &*merge : nullptr, space))
+                           .form = form,
+                           .pairs = (count + each - 1) / each,
+                           .tiles = tiles_for(context, options, form, {{1, count, count}}),
+                           .lanes = 0,
+                           .copy = copy};
+    return sort::no_space(context, options, merge ? &*merge : nullptr, space);
+}
+
+// Throws InvalidArgument where it has none.
+void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const {
+    if (const auto why = no_space(function, form, count, copy))
         throw InvalidArgument(std::string(function) + ": " + *why);
 }
 
@@ -355,11 +363,46 @@ SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRe
     if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
     const auto keys =
         channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
-    check_space(function, from.form(options.order, false), keys,
-               4 * from.part.texels() * gl::info(from.part.format).bytes);
+    check_space(function, from.form(options.order, false), keys, texels_bytes(from));
     const auto stats = on_host().sort(from, to, channels, options.order);
     scope.check();
     return with_memory(stats);
+}
+
+// Whether sort_region() would sort the whole texture, as far as memory goes.
+bool Sorter::State::has_space_for_texels(std::uint32_t input, std::uint32_t output) {
+    constexpr const char* function = "Sorter::sort_texture";
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the input texture", {.texture = input}, 0),
+        to(device, function, "the output texture", {.texture = output}, 0);
+    check_pair(function, from, to);
+    const bool space = !no_space(function, from.form(options.order, false), from.count, texels_bytes(from));
+    scope.check();
+    return space;
+}
+
+template <class T>
+RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps, int channel) {
+    constexpr const char* function = "Sorter::sample_texture";
+    if (!(eps >= 0 && eps <= 1))
+        throw InvalidArgument(std::string(function) + ": eps must be from 0 to 1, not " + std::to_string(eps));
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
+    if (from.form(Order::Ascending, true).type != Keys(std::span<T>()).type())
+        throw InvalidArgument(
+            std::string(function) + ": texels of " + gl::info(from.part.format).name +
+            " are keys of another type: R32UI of std::uint32_t, R32I of std::int32_t, all else of float");
+    if (from.count == 0) return {};
+    check_space(function, from.form(Order::Ascending, true), from.count,
+                from.part.texels() * gl::info(from.part.format).bytes);
+    const auto words = on_host().sample(from, eps);
+    scope.check();
+    RankSample<T> sample{.n = words.n, .nans = words.nans, .step = words.step};
+    for (const auto word : words.values) sample.values.push_back(std::bit_cast<T>(word));
+    return sample;
 }
 
 // With an index, that of the keys in order; else the keys themselves.
@@ -378,7 +421,7 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
     }
     if (count == 0) return {.n = 0, .engine = Engine::Merge};
     check_space(function, HostSort::form(from, options.order, to.has_value()), count,
-               to ? count * sizeof(std::uint32_t) : 0);
+                to ? count * sizeof(std::uint32_t) : 0);
     const auto stats =
         to ? on_host().argsort(from, to->buffer, to->offset, options.order) : on_host().sort(from, options.order);
     scope.check();
@@ -529,9 +572,10 @@ SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order) {
     const OrderOfCall in(state_->options.order, order);
     const cpu::Stopwatch total;
-    if (state_->options.engine == Engine::Merge)
+    state_->check_engine("Sorter::sort_texture", {Engine::Pbsn, Engine::Merge}, "Engine::Pbsn or Engine::Merge");
+    const auto engine = state_->options.engine;
+    if (engine == Engine::Merge || (engine == Engine::Auto && state_->has_space_for_texels(input, output)))
         return state_->sort_region({.texture = input}, {.texture = output}, TexelChannels::EachByItself);
-    state_->check_engine("Sorter::sort_texture", {Engine::Pbsn}, "Engine::Pbsn or Engine::Merge");
     auto& device = *detail::Access::of(state_->context);
     const gl::Scope scope(device, "Sorter::sort_texture");
     const auto from =
@@ -567,6 +611,14 @@ SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& 
     const OrderOfCall in(state_->options.order, order);
     return state_->sort_region(input, output, channels);
 }
+
+template <class T>
+RankSample<T> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel) {
+    return state_->sample_region<T>(keys, eps, channel);
+}
+template RankSample<float> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
+template RankSample<std::int32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
+template RankSample<std::uint32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
 
 SortStats Sorter::argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                                  std::size_t index_offset, std::optional<Order> order) {

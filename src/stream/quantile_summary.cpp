@@ -24,7 +24,6 @@ struct QuantileSummary::Bounded {
     const Ranks* ranks;
 };
 
-// An error of e ranks allows a gap of 2 e; one rank from the next is the least.
 std::uint64_t QuantileSummary::gap_for(double max_error) {
     constexpr double most = 0x1p62;
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, most)), 1);

@@ -38,6 +38,19 @@ class QuantileSummary {
         return summary;
     }
 
+    // A sample of n values that was taken so elsewhere; key(i) is that of its i-th value. Pre: 1 <= step < n, or both are 1.
+    template <class KeyAt>
+    static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, KeyAt key) {
+        QuantileSummary summary;
+        summary.sample(
+            n, step, [&](std::uint64_t i) { return key(static_cast<std::size_t>((i + step - 1) / step)); }, alone);
+        return summary;
+    }
+    // How many values such a sample has.
+    static std::uint64_t steps(std::uint64_t n, std::uint64_t gap) { return n < 2 ? n : (n - 2 + gap) / gap + 1; }
+    // An error of e ranks allows a gap of 2 e; one rank from the next is the least.
+    static std::uint64_t gap_for(double max_error);
+
     // Summarizes both inputs together: the gap is at most the sum of both, less one. Takes the memory of a summary no
     // longer needed: to clear new memory takes the system longer than to merge.
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
@@ -94,15 +107,12 @@ class QuantileSummary {
     struct Stepped;  // the ranks of a sample at equal steps
     struct Bounded;  // and those that are kept
 
-    static std::uint64_t gap_for(double max_error);
     struct ShortRanks {
         std::uint32_t min, more;  // the greatest rank is so many above the least
     };
     void unpack();
     [[nodiscard]] bool is_packed() const { return !short_keys_.empty() || !short_ranks_.empty(); }
     [[nodiscard]] bool is_stepped() const { return ranks_.empty() && short_ranks_.empty(); }
-    // Entries of n values at steps of `gap`.
-    static std::uint64_t steps(std::uint64_t n, std::uint64_t gap) { return n < 2 ? n : (n - 2 + gap) / gap + 1; }
     [[nodiscard]] Ranks stepped_ranks(std::size_t i) const {
         const auto rank = std::min(i * gap_ + 1, n_);
         return {rank, rank};

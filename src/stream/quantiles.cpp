@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <string>
+
 #include "stream/quantiles_state.hpp"
 
 namespace quadmill {
@@ -89,6 +92,42 @@ Quantiles<T>::~Quantiles() = default;
 template <class T>
 void Quantiles<T>::add(std::span<const T> values) {
     state_->intake.add(values, [this](const Window<T>& sorted) { state_->take(sorted); });
+}
+
+template <class T>
+double Quantiles<T>::sample_eps() const {
+    return state_->histogram.plan().max_error(1, 1);
+}
+
+template <class T>
+void Quantiles<T>::add_sample(const RankSample<T>& sample) {
+    const std::string function = "Quantiles::add_sample";
+    auto& s = *state_;
+    check_merge(function, n(), sample.n);
+    check_merge(function, nans(), sample.nans);
+    const auto& values = sample.values;
+    const auto key = [&](std::size_t i) { return KeyOf<T>::key(values[i]); };
+    if (sample.n > 0) {
+        const auto most = QuantileSummary::gap_for(s.histogram.plan().max_error(1, sample.n));
+        if (sample.step < 1 || sample.step > most)
+            throw InvalidArgument(function + ": of " + std::to_string(sample.n) + " values, a step is from 1 to " +
+                                  std::to_string(most) + " ranks, not " + std::to_string(sample.step));
+    }
+    const auto step = std::clamp<std::uint64_t>(sample.step, 1, std::max<std::uint64_t>(sample.n, 2) - 1);
+    const auto size = QuantileSummary::steps(sample.n, step);
+    if (values.size() != size)
+        throw InvalidArgument(function + ": a sample of " + std::to_string(sample.n) + " values in steps of " +
+                              std::to_string(step) + " has " + std::to_string(size) + ", not " +
+                              std::to_string(values.size()));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (KeyOf<T>::is_nan(values[i]) || (i > 0 && key(i) < key(i - 1)))
+            throw InvalidArgument(function + ": values must ascend, and be numbers; value " + std::to_string(i) +
+                                  " does not");
+    }
+    s.settle();
+    if (sample.n > 0) s.histogram.add(QuantileSummary::of_sample(sample.n, step, key), 1, s.intake.share());
+    s.of_rest.reset();
+    s.intake.note(sample.n, sample.nans);
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <quadmill/context.hpp>
 #include <quadmill/query.hpp>
 #include <quadmill/sort.hpp>
+#include <quadmill/stream.hpp>
 #include <vector>
 
 #include "gl/device.hpp"
@@ -89,6 +90,68 @@ TEST_CASE("query.hpp: selections for the host") {
     std::uint32_t count = 0;
     gl.GetNamedBufferSubData(command, 0, 4, &count);
     CHECK(count == 100);
+    gl.DeleteBuffers(2, buffers.data());
+    CHECK(gl.GetError() == GL_NO_ERROR);
+}
+
+TEST_CASE("sort.hpp, stream.hpp: samples of textures") {
+    auto context = Context::headless();
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    const test::HostTexture texture(context, GL_R32F, 40, 25);
+    std::vector<float> values(1000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 1000 + 1);
+    gl.TextureSubImage2D(texture.id(), 0, 0, 0, 40, 25, GL_RED, GL_FLOAT, values.data());
+    const auto terrain = texture.id();
+    Sorter sorter(context);
+    {
+        const auto heights = terrain;
+        const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
+        CHECK(sample.values.size() == 51);
+    }
+    Quantiles<float> heights({.eps = 0.01});
+    heights.add_texture(sorter, {.texture = terrain});
+    CHECK(heights.n() == 1000);
+    CHECK(heights.quantile(1).value == 1000);
+}
+
+TEST_CASE("query.hpp: columns of the host, and aggregates for it") {
+    auto context = Context::headless();
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    constexpr std::size_t n = 100;
+    const test::HostTexture rgba(context, GL_RGBA32F, 10, 10);
+    std::vector<float> values(4 * n, 0.5F);
+    std::array<GLuint, 2> buffers{};
+    gl.CreateBuffers(2, buffers.data());
+    for (const auto buffer : buffers) gl.NamedBufferStorage(buffer, 16 * n, values.data(), 0);
+    const auto [particles, uniforms] = buffers;
+    const auto sprites = rgba.id();
+    gl.TextureSubImage2D(sprites, 0, 0, 0, 10, 10, GL_RGBA, GL_FLOAT, values.data());
+    {
+        Table table;
+        table.add_texture("alpha", {.texture = sprites, .count = n}, ColumnType::F32, 3);
+        table.add_buffer("speed", {.buffer = particles, .offset = 12, .stride = 16}, n);
+        QueryProcessor processor(context);
+        CHECK(processor.count(table, column("alpha") == column("speed")) == n);
+    }
+    Table table;
+    table.add("a", std::vector<std::int32_t>{3, 1, 2, 8, 7, 6, 5, 4, 9, 10, 11});
+    QueryProcessor processor(context);
+    int used = 0;
+    const auto use = [&](const Value& value) { used += value == Value(std::int64_t{2}) ? 1 : 0; };
+    // clang-format off
+    const auto tenth = processor.aggregate_async(
+        table, {.kind = QueryAggregate::Kind::KthLargest, .column = "a", .k = 10});
+    // ... a frame later:
+    if (tenth.ready()) use(tenth.get());
+    // clang-format on
+    if (used == 0) use(tenth.get());
+    CHECK(used == 1);
+    processor.write_aggregate(table, {.kind = QueryAggregate::Kind::Max, .column = "a"}, {.buffer = uniforms});
+    float most = 0;
+    gl.GetNamedBufferSubData(uniforms, 0, 4, &most);
+    CHECK(most == 11);
     gl.DeleteBuffers(2, buffers.data());
     CHECK(gl.GetError() == GL_NO_ERROR);
 }

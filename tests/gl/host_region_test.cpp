@@ -259,7 +259,7 @@ TEST_CASE("a region that cannot be is refused, and says why") {
     has("not within", {.texture = plain.id(), .width = -1});
     has("no channel 1", {.texture = plain.id()}, 1);
     has("no channel 4", {.texture = array.id()}, 4);
-    has("cannot be sorted", {.texture = plain.id(), .width = 2, .height = 2, .count = 5});
+    has("fewer than", {.texture = plain.id(), .width = 2, .height = 2, .count = 5});
     has("two textures", {.texture = index.id()});
     const auto sorts = [&](const char* part, const TextureRegion& from, const TextureRegion& to, Sorter& by) {
         const auto message = message_of([&] { by.sort_texture(from, to); });

@@ -22,10 +22,6 @@ struct Side {
     std::vector<std::uint32_t> rows;
 };
 
-bool is_float(ColumnType type) {
-    return type == ColumnType::F32 || type == ColumnType::F64;
-}
-
 template <class Work>
 void for_each_row(const JoinSide& side, const Work& work) {
     const Cells cells(side.table, side.column);

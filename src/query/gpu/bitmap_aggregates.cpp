@@ -6,6 +6,7 @@
 #include "quadmill_shaders.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/notes.hpp"
+#include "query/table/key.hpp"
 
 namespace quadmill::detail::query {
 
@@ -30,9 +31,9 @@ const gl::Program& BitmapColumns::partial_program(const GpuColumn& column, const
                              shaders::query_values_glsl + rule.glsl);
 }
 
-BitmapColumns::Texel BitmapColumns::read(const gl::Texture& texel) {
+MeasuredTexel BitmapColumns::read(const gl::Texture& texel) {
     tables_.readback().request(device_, texel);
-    Texel words{};
+    MeasuredTexel words{};
     std::memcpy(words.data(), tables_.readback().wait().data(), sizeof words);
     return words;
 }
@@ -79,55 +80,90 @@ std::unique_ptr<Counting> BitmapColumns::count_later(const Bits& rows) {
     return std::make_unique<CountingTexel>(device_, fold_count(rows));
 }
 
-BitmapColumns::Texel BitmapColumns::aggregate(const char* name, const GpuColumn& of, const Bits& rows,
-                                              const pass::FoldRule& rule) {
+const gl::Texture& BitmapColumns::fold(const char* name, const GpuColumn& of, const Bits& rows,
+                                       const pass::FoldRule& rule) {
     const auto& fold = partials(words_a_partial);
     pass::fill(device_, name, partial_program(of, rule), fold.source(), {&of.keys, &texture(rows)});
-    return read(fold(device_, programs_, rule));
+    return fold(device_, programs_, rule);
 }
 
 std::pair<Key, Key> BitmapColumns::extremes(std::size_t i, const Bits& rows) {
-    const auto found = aggregate("extremes", *column(i), rows, key_rule("EXTREMES"));
-    return {found[0] | Key{found[1]} << 32U, found[2] | Key{found[3]} << 32U};
+    return extremes_of_texel(read(fold("extremes", *column(i), rows, key_rule("EXTREMES"))));
+}
+
+const gl::Texture& BitmapColumns::fold_sum(const GpuColumn& of, const Bits& rows) {
+    return fold("sum", of, rows, key_rule(is_float(of.type) ? "DOUBLES" : "INTEGERS"));
+}
+
+Sum sum_of_texel(const MeasuredTexel& texel, ColumnType type, std::uint64_t n) {
+    const auto [first, second] = extremes_of_texel(texel);
+    if (is_float(type)) return {.value = std::bit_cast<double>(first)};
+    Sum sum{.high = static_cast<std::int64_t>(second), .low = first};
+    remove_bias(sum, type, n);
+    return sum;
 }
 
 Sum BitmapColumns::sum(std::size_t i, const Bits& rows) {
     const auto& of = *column(i);
-    const bool floats = of.type == ColumnType::F32 || of.type == ColumnType::F64;
-    const auto found = aggregate("sum", of, rows, key_rule(floats ? "DOUBLES" : "INTEGERS"));
-    const auto first = found[0] | std::uint64_t{found[1]} << 32U;
-    if (floats) return {.value = std::bit_cast<double>(first)};
-    Sum sum{.high = static_cast<std::int64_t>(found[2] | std::uint64_t{found[3]} << 32U), .low = first};
-    remove_bias(sum, of.type, count(rows));
-    return sum;
+    const auto found = read(fold_sum(of, rows));
+    return sum_of_texel(found, of.type, is_float(of.type) ? 0 : count(rows));
 }
 
-Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
-    const auto& of = *column(i);
-    const auto differ = std::bit_width(of.least ^ of.most);
-    if (differ == 0) return of.least;
-    // Two bits a round; what all keys begin with is known.
+// What all keys begin with is known.
+template <class Start>
+const gl::Texture& BitmapColumns::find_kth(const GpuColumn& of, const Bits& rows, const Start& start) {
     const pass::FoldRule counts(pass::FoldBy::Counts);
     const auto& partial = partial_program(of, counts);
     const auto& choose = programs_.get("query/choose_digit.frag", shaders::query_choose_digit_frag);
     const auto& fold = partials(words_a_partial);
-    pass::PingPong state(device_, gl::Format::Rgba32ui, 1, 1);
-    int shift = (static_cast<int>(differ) - 1) & ~1;
-    const auto prefix = shift + 2 >= 64 ? Key{0} : of.least >> (shift + 2) << (shift + 2);
-    tables_.uploader().send(device_, state.now.texture, tables_.workers(), [&](std::size_t, std::size_t, auto memory) {
-        const Texel start{low(prefix), high(prefix), static_cast<std::uint32_t>(k), 0};
-        std::memcpy(memory.data(), start.data(), sizeof start);
-    });
+    if (!kth_.now.texture) kth_ = pass::PingPong(device_, gl::Format::Rgba32ui, 1, 1);
+    int shift = (static_cast<int>(std::bit_width(of.least ^ of.most)) - 1) & ~1;
+    start(shift + 2 >= 64 ? Key{0} : of.least >> (shift + 2) << (shift + 2), kth_.now);
     for (; shift >= 0; shift -= 2) {
         const gl::Uniforms digit{{"shift", shift}};
-        pass::fill(device_, "count digits", partial, fold.source(), {&of.keys, &texture(rows), &state.now.texture},
+        pass::fill(device_, "count digits", partial, fold.source(), {&of.keys, &texture(rows), &kth_.now.texture},
                    digit);
-        pass::fill(device_, "choose digit", choose, state.next, {&fold(device_, programs_, counts), &state.now.texture},
+        pass::fill(device_, "choose digit", choose, kth_.next, {&fold(device_, programs_, counts), &kth_.now.texture},
                    digit);
-        state.swap();
+        kth_.swap();
     }
-    const auto found = read(state.now.texture);
-    return found[0] | Key{found[1]} << 32U;
+    return kth_.now.texture;
+}
+
+Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
+    const auto& of = *column(i);
+    if (of.least == of.most) return of.least;
+    return key_of_texel(read(find_kth(of, rows, [&](Key prefix, const pass::Target& to) {
+        tables_.uploader().send(device_, to.texture, tables_.workers(), [&](std::size_t, std::size_t, auto memory) {
+            const MeasuredTexel start{low(prefix), high(prefix), static_cast<std::uint32_t>(k), 0};
+            std::memcpy(memory.data(), start.data(), sizeof start);
+        });
+    })));
+}
+
+GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, const Bits& rows) {
+    using enum QueryAggregate::Kind;
+    const auto& count = fold_count(rows);
+    const auto value_of = [&](const GpuColumn& of) -> const gl::Texture& {
+        if (what.kind == Min || what.kind == Max) return fold("extremes", of, rows, key_rule("EXTREMES"));
+        if (what.kind == Sum || what.kind == Average) return fold_sum(of, rows);
+        const auto& program = programs_.get("query/kth_start.frag", shaders::query_kth_start_frag,
+                                            what.kind == Quantile      ? "#define QUANTILE\n"
+                                            : what.kind == KthSmallest ? "#define SMALLEST\n"
+                                                                       : "");
+        const auto phi = std::bit_cast<std::uint64_t>(what.phi);
+        return find_kth(of, rows, [&](Key prefix, const pass::Target& to) {
+            gl::Uniforms uniforms{{"prefix", glm::uvec2(low(prefix), high(prefix))}};
+            if (what.kind == Quantile) {
+                uniforms.set("phi", glm::uvec2(low(phi), high(phi)));
+            } else {
+                uniforms.set("k", rank_word(what.k));
+            }
+            pass::fill(device_, "rank of the k-th", program, to, {&count}, std::move(uniforms));
+        });
+    };
+    const bool counts = what.kind == CountRows || what.kind == Count;
+    return {.value = counts ? nullptr : &value_of(*column(i)), .count = &count};
 }
 
 }  // namespace quadmill::detail::query

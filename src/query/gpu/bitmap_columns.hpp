@@ -17,6 +17,24 @@
 
 namespace quadmill::detail::query {
 
+// A texel of what is measured, as fold.glsl has it.
+using MeasuredTexel = std::array<std::uint32_t, 4>;
+
+// An aggregate of a column on the GPU, as texels, until the next one is asked for.
+struct GpuMeasure {
+    const gl::Texture* value;  // two keys of extremes, a k-th key, or a sum; of a count there is none
+    const gl::Texture* count;  // of the values that it is of
+};
+
+// What the texel of one stands for.
+[[nodiscard]] Sum sum_of_texel(const MeasuredTexel& texel, ColumnType type, std::uint64_t n);
+[[nodiscard]] inline std::pair<Key, Key> extremes_of_texel(const MeasuredTexel& texel) {
+    return {texel[0] | Key{texel[1]} << 32U, texel[2] | Key{texel[3]} << 32U};
+}
+[[nodiscard]] inline Key key_of_texel(const MeasuredTexel& texel) {
+    return extremes_of_texel(texel).first;
+}
+
 class BitmapColumns final : public Columns {
   public:
     using Pool = GpuTables::Pool;
@@ -35,6 +53,8 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
 
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
+    // An aggregate of that column without waiting; `rows`: of those that have a value. Counts have no column.
+    [[nodiscard]] GpuMeasure measure(const QueryAggregate& what, std::size_t column, const Bits& rows);
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return this; }
 
@@ -50,8 +70,6 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
 
   private:
-    using Texel = std::array<std::uint32_t, 4>;
-
     [[nodiscard]] BitsPtr range(const Range& leaf);
     [[nodiscard]] BitsPtr member(const Member& leaf);
     [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);
@@ -66,8 +84,13 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const pass::FoldRule& rule);
     // Folds what fragments find of so many words each.
     [[nodiscard]] const pass::Fold& partials(int words_a_fragment);
-    [[nodiscard]] Texel aggregate(const char* name, const GpuColumn& of, const Bits& rows, const pass::FoldRule& rule);
-    [[nodiscard]] Texel read(const gl::Texture& texel);
+    [[nodiscard]] const gl::Texture& fold(const char* name, const GpuColumn& of, const Bits& rows,
+                                          const pass::FoldRule& rule);
+    [[nodiscard]] const gl::Texture& fold_sum(const GpuColumn& of, const Bits& rows);
+    // The k-th key, two bits a round; start(prefix, target) writes the texel that choose_digit.frag begins with.
+    template <class Start>
+    [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, const Start& start);
+    [[nodiscard]] MeasuredTexel read(const gl::Texture& texel);
     [[nodiscard]] const gl::Texture& fold_count(const Bits& rows);
 
     GpuTables& tables_;
@@ -76,6 +99,7 @@ class BitmapColumns final : public Columns {
     std::shared_ptr<Pool> held_;
     Pool& pool_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
+    pass::PingPong kth_;  // what is known of a k-th key
 };
 
 }  // namespace quadmill::detail::query

@@ -23,7 +23,7 @@ template <class Take>
 void each_key(const ColumnData& column, std::size_t first, std::size_t rows, const Take& take) {
     std::visit(
         [&]<class V>(const V& values) {
-            if constexpr (!std::is_same_v<V, HostTextures>) {
+            if constexpr (!std::is_same_v<V, HostObjects>) {
                 using T = typename V::value_type;
                 for (std::size_t row = first; row < first + rows; ++row) {
                     if (has_value(column, row) && !take(Key{KeyOf<T>::key(values[row])})) return;
@@ -77,7 +77,7 @@ class Distinct {
 
 // Nothing when there are more than are worth looking for.
 std::optional<std::vector<KeyRun>> runs_of(const ColumnData& column, std::size_t first, std::size_t rows) {
-    if (std::holds_alternative<HostTextures>(column.values)) return {};  // what they hold may change
+    if (std::holds_alternative<HostObjects>(column.values)) return {};  // what they hold may change
     if (key_bits(column.type) == 32) return buckets(column, first, rows);
     Distinct distinct;
     each_key(column, first, rows, [&](Key key) { return distinct.add(key); });

@@ -32,7 +32,7 @@ DepthColumns::DepthColumns(DepthEngine& engine, const std::shared_ptr<GpuTables:
 void DepthColumns::add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns) {
     bitmap_.add(table, part, columns);
     // What the host's texture holds may have changed since its copy to the depth buffer.
-    const auto of_host = [&](std::size_t i) { return std::holds_alternative<HostTextures>(table.columns[i]->values); };
+    const auto of_host = [&](std::size_t i) { return std::holds_alternative<HostObjects>(table.columns[i]->values); };
     if (std::ranges::any_of(columns, of_host)) forget_depth();
 }
 

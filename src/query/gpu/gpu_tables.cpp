@@ -8,12 +8,14 @@
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
+#include "query/gpu/host_column.hpp"
 #include "query/gpu/key_lines.hpp"
 #include "query/gpu/parted_columns.hpp"
 
 namespace quadmill::detail::query {
 
-GpuTables::GpuTables(gl::Device& device, unsigned threads) : device_(device), workers_(threads), programs_(device) {}
+GpuTables::GpuTables(gl::Device& device, unsigned threads)
+    : device_(device), workers_(threads), programs_(device), host_keys_(device) {}
 
 std::size_t GpuTables::most_rows(int texels_a_word) const {
     const auto& info = device_.info;
@@ -105,7 +107,7 @@ void GpuTables::upload(const ColumnData& data, const RowPart& part, const Shape&
                [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
                    std::visit(
                        [&]<class V>(const V& values) {
-                           if constexpr (!std::is_same_v<V, HostTextures>)
+                           if constexpr (!std::is_same_v<V, HostObjects>)
                                write_keys(std::span(values).subspan(part.first, part.rows), shape, line, memory);
                        },
                        data.values);
@@ -120,7 +122,7 @@ std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& colum
                                                          : gl::Format::R32ui;
     std::vector<RowsTexture> all;
     std::size_t first = 0;
-    for (const auto id : std::get<HostTextures>(column.values).ids) {
+    for (const auto id : std::get<std::vector<std::uint32_t>>(std::get<HostObjects>(column.values).of)) {
         if (first % Shape::rows_a_word != 0)
             throw InvalidArgument(std::string(function) + ": " + what +
                                   " before the next one must have a multiple of " + std::to_string(Shape::rows_a_word) +
@@ -135,6 +137,40 @@ std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& colum
 }
 
 void GpuTables::copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to) {
+    const bool whole = std::holds_alternative<std::vector<std::uint32_t>>(std::get<HostObjects>(column.values).of);
+    whole ? copy_textures(column, part, shape, to) : copy_words(column, part, shape, to);
+}
+
+// Some lines at a time.
+void GpuTables::copy_words(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to) {
+    HostColumn source(device_, host_keys_, column, part.first + part.rows);
+    const auto& program =
+        programs_.get("query/to_keys.frag", shaders::query_to_keys_frag,
+                      std::string("#define SAMPLER usampler2D\n#define TEXEL uvec4\n#define LINEAR\n") +
+                          (source.halves() ? "#define HALVES\n" : "") + define("TYPE", number_of(column.type)) +
+                          keys_prelude(column.type, shape.words));
+    const gl::Framebuffer target(device_, to.keys);
+    const auto line = product(shape.words, static_cast<int>(Shape::rows_a_word));
+    const auto lines = static_cast<int>(std::max<std::size_t>(HostColumn::most_rows / line, 1));
+    for (int from = 0; from < shape.height; from += lines) {
+        const int end = std::min(from + lines, shape.height);
+        const auto first = static_cast<std::size_t>(from) * line;
+        const auto rows = std::min(static_cast<std::size_t>(end) * line, part.rows) - std::min(first, part.rows);
+        if (rows == 0) break;
+        const auto& words = source.draw(part.first + first, rows, host_words_);
+        const gl::QuadList quads(device_, {gl::rectangle(0, from, to.keys.width(), end)});
+        draw(device_, {.name = "column from words",
+                       .program = &program,
+                       .inputs = {&words},
+                       .uniforms = {{"offset", -static_cast<int>(first)},
+                                    {"rows", static_cast<int>(part.rows)},
+                                    {"source_rows", static_cast<int>(rows)}},
+                       .target = &target,
+                       .quads = &quads});
+    }
+}
+
+void GpuTables::copy_textures(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to) {
     const char* kind = column.type == ColumnType::F32   ? "#define SAMPLER sampler2D\n#define TEXEL vec4\n"
                        : column.type == ColumnType::I32 ? "#define SAMPLER isampler2D\n#define TEXEL ivec4\n"
                                                         : "#define SAMPLER usampler2D\n#define TEXEL uvec4\n";
@@ -150,7 +186,9 @@ void GpuTables::copy_from_host(const ColumnData& column, const RowPart& part, co
         draw(device_, {.name = "column from texture",
                        .program = &program,
                        .inputs = {&access.texture()},
-                       .uniforms = {{"offset", static_cast<int>(offset)}, {"rows", static_cast<int>(shape.rows)}},
+                       .uniforms = {{"offset", static_cast<int>(offset)},
+                                    {"rows", static_cast<int>(shape.rows)},
+                                    {"source_rows", static_cast<int>(source.texels())}},
                        .target = &target,
                        .quads = &quads,
                        .first = 0,
@@ -160,7 +198,7 @@ void GpuTables::copy_from_host(const ColumnData& column, const RowPart& part, co
 
 std::shared_ptr<GpuColumn> GpuTables::column(Pool& pool, const RowPart& part,
                                              const std::shared_ptr<const ColumnData>& data) {
-    const bool host = std::holds_alternative<HostTextures>(data->values);
+    const bool host = std::holds_alternative<HostObjects>(data->values);
     const std::pair key(data.get(), part.first);
     const auto known = columns_.find(key);
     if (known != columns_.end()) {
@@ -184,7 +222,7 @@ std::shared_ptr<GpuColumn> GpuTables::column(Pool& pool, const RowPart& part,
 
 void GpuTables::send(const Pool& pool, GpuColumn& column) {
     const auto data = column.data.lock();
-    if (std::holds_alternative<HostTextures>(data->values)) {
+    if (std::holds_alternative<HostObjects>(data->values)) {
         copy_from_host(*data, column.part, pool.shape, column);
     } else {
         upload(*data, column.part, pool.shape, column);

@@ -18,6 +18,7 @@
 #include "pass/transfer.hpp"
 #include "query/gpu/depth_codes.hpp"
 #include "query/gpu/key_textures.hpp"
+#include "sort/host_keys.hpp"
 
 namespace quadmill::detail::query {
 
@@ -67,7 +68,7 @@ struct RowPart {
 // The bits of those rows that have a value; empty: all have.
 [[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
 
-// The textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one is no
+// The whole textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one is no
 // such texture, or there are too few texels.
 struct RowsTexture {
     gl::Texture texture;
@@ -149,14 +150,18 @@ class GpuTables {
     void forget_dead_columns();
     void forget_old_pools();
     void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);
-    // What the host's textures hold now.
+    // What the host's object holds now.
     void copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
+    void copy_textures(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
+    void copy_words(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
 
     gl::Device& device_;
     cpu::Workers workers_;
     std::array<pass::Uploader, 2> uploaders_;
     pass::ReadBack readback_;
     pass::Programs programs_;
+    sort::HostKeys host_keys_;
+    pass::Target host_words_;
     std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by rows
     struct Cached {
         std::weak_ptr<const ColumnData> data;

@@ -1,6 +1,7 @@
 // Columns as textures of keys: how rows lie in them, and what shaders are told.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -39,6 +40,11 @@ struct Shape {
 [[nodiscard]] int texels_a_word(ColumnType type);
 [[nodiscard]] std::uint32_t low(Key key);
 [[nodiscard]] std::uint32_t high(Key key);
+
+// The k of a k-th value, as shaders count values; more than there may be are as many as 2^32 - 1.
+[[nodiscard]] inline std::uint32_t rank_word(std::uint64_t k) {
+    return static_cast<std::uint32_t>(std::min(k, std::uint64_t{0xffffffffU}));
+}
 
 // The key of +inf; of integers, the largest one.
 [[nodiscard]] Key most_number(ColumnType type);

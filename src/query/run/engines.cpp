@@ -9,14 +9,15 @@
 #include "quadmill/error.hpp"
 #include "query/cpu/cpu_engine.hpp"
 #include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/host_column.hpp"
 #include "query/table/key.hpp"
 
 namespace quadmill::detail::query {
 
 namespace {
 
-bool is_texture(const TableData& table, std::size_t column) {
-    return std::holds_alternative<HostTextures>(table.columns[column]->values);
+bool is_of_host(const TableData& table, std::size_t column) {
+    return std::holds_alternative<HostObjects>(table.columns[column]->values);
 }
 
 }  // namespace
@@ -82,9 +83,9 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
             "; use Auto or Cpu");
     }
     if (!context_) return QueryEngine::Cpu;
-    const bool textures = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_texture(table, c); });
+    const bool of_host = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_of_host(table, c); });
     const bool large = table.rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows);
-    if (!(textures || large) || work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
+    if (!(of_host || large) || work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
     // The engines have other parts of larger tables, so columns that are there could not be shared.
     const bool by_depth =
@@ -95,9 +96,41 @@ QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t>
 
 namespace {
 
+// As its words lie.
+template <class T>
+std::vector<T> read_words(gl::Device& device, const ColumnData& column, std::size_t rows) {
+    std::vector<T> values(rows);
+    sort::HostKeys keys(device);
+    HostColumn source(device, keys, column, rows);
+    pass::Target words;
+    pass::ReadBack back;
+    for (std::size_t first = 0; first < rows; first += HostColumn::most_rows) {
+        const auto count = std::min(HostColumn::most_rows, rows - first);
+        back.request(device, source.draw(first, count, words));
+        const auto memory = back.wait();
+        if constexpr (std::is_same_v<T, float>) {
+            if (source.halves()) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    std::uint32_t word = 0;
+                    std::memcpy(&word, memory.data() + i * sizeof word, sizeof word);
+                    values[first + i] = Half{static_cast<std::uint16_t>(word)}.value();
+                }
+                continue;
+            }
+        }
+        std::memcpy(values.data() + first, memory.data(), count * sizeof(T));
+    }
+    return values;
+}
+
 std::shared_ptr<const ColumnData> read(gl::Device& device, const ColumnData& column, std::size_t rows) {
     auto copy = std::make_shared<ColumnData>(column);
+    const bool whole = std::holds_alternative<std::vector<std::uint32_t>>(std::get<HostObjects>(column.values).of);
     visit_type(column.type, [&]<class T>(const T* /*type*/) {
+        if (!whole) {
+            copy->values = read_words<T>(device, column, rows);
+            return;
+        }
         std::vector<T> values(rows);
         for (const auto& source : textures_of(device, column, rows)) {
             if (source.first >= rows) break;
@@ -120,10 +153,10 @@ std::shared_ptr<const TableData> in_memory(const std::optional<Context>& context
                                            std::span<const std::size_t> columns) {
     std::shared_ptr<TableData> copy;
     for (const auto column : columns) {
-        if (!is_texture(*table, column)) continue;
+        if (!is_of_host(*table, column)) continue;
         if (!context)
             throw InvalidArgument("QueryProcessor: column '" + table->infos[column].name +
-                                  "' is a texture, which a processor without a context cannot read");
+                                  "' is an object of OpenGL, which a processor without a context cannot read");
         if (!copy) copy = std::make_shared<TableData>(*table);
         copy->columns[column] = read(*detail::Access::of(*context), *table->columns[column], table->rows);
     }

@@ -15,10 +15,6 @@ namespace {
 
 using AggregateKind = QueryAggregate::Kind;
 
-bool is_float(ColumnType type) {
-    return type == ColumnType::F32 || type == ColumnType::F64;
-}
-
 bool fits(const Sum& sum) {
     return sum.high == (static_cast<std::int64_t>(sum.low) < 0 ? -1 : 0);
 }

@@ -99,6 +99,8 @@ class EngineMeasures : public Measures {
     [[nodiscard]] Key kth(const ColumnPlace& place, std::uint64_t k) override;
 
     [[nodiscard]] const Bits& bits();
+    // Those where the column is not NULL.
+    [[nodiscard]] const Bits& bits(const ColumnPlace& place) { return *of(place).rows; }
 
   private:
     struct Column {

@@ -29,6 +29,9 @@ decltype(auto) visit_type(ColumnType type, Work&& work) {
     return work(static_cast<const float*>(nullptr));
 }
 
+[[nodiscard]] inline bool is_float(ColumnType type) {
+    return type == ColumnType::F32 || type == ColumnType::F64;
+}
 [[nodiscard]] inline int key_bits(ColumnType type) {
     return type == ColumnType::F64 || type == ColumnType::I64 ? 64 : 32;
 }

@@ -16,7 +16,7 @@ namespace quadmill {
 namespace {
 
 using detail::query::ColumnData;
-using detail::query::HostTextures;
+using detail::query::HostObjects;
 using detail::query::KeyOf;
 using detail::query::TableData;
 using Dictionary = TableData::Dictionary;
@@ -90,6 +90,45 @@ void append_values(std::shared_ptr<const TableData>& data, std::string name, Col
     require_fits(*data, "Table::add", name, rows);
     auto bits = packed(name, valid, rows);
     append(data, column_of(std::move(name), type, std::move(values), std::move(bits)), rows);
+}
+
+void require_texture(const char* function, const std::string& name, std::span<const std::uint32_t> textures,
+                     ColumnType type) {
+    if (textures.empty() || std::ranges::find(textures, 0U) != textures.end())
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a texture, not " +
+                              (textures.empty() ? "none" : "number 0"));
+    if (type != ColumnType::F32 && type != ColumnType::I32 && type != ColumnType::U32)
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be of type F32, I32 or U32, not " +
+                              (type == ColumnType::F64   ? "F64"
+                               : type == ColumnType::I64 ? "I64"
+                                                         : "Text"));
+}
+
+// What a column of such keys holds.
+std::optional<ColumnType> column_type(KeyType type) {
+    switch (type) {
+        case KeyType::F64:
+            return ColumnType::F64;
+        case KeyType::I32:
+            return ColumnType::I32;
+        case KeyType::U32:
+            return ColumnType::U32;
+        case KeyType::I64:
+            return ColumnType::I64;
+        case KeyType::U64:
+            return {};
+        default:
+            return ColumnType::F32;
+    }
+}
+
+std::shared_ptr<const ColumnData> host_column(std::string name, ColumnType type, HostObjects objects) {
+    auto column = std::make_shared<ColumnData>();
+    column->name = std::move(name);
+    column->type = type;
+    column->values = std::move(objects);
+    if (detail::query::key_bits(type) == 32) column->most = std::numeric_limits<std::uint32_t>::max();
+    return column;
 }
 
 // Places in `from` to places in `to`, which has all that it has.
@@ -219,20 +258,35 @@ Table& Table::add_texture(std::string name, std::uint32_t texture, ColumnType ty
 Table& Table::add_textures(std::string name, std::vector<std::uint32_t> textures, ColumnType type, std::size_t rows) {
     constexpr const char* function = "Table::add_texture";
     require_fits(*data_, function, name, rows);
-    if (textures.empty() || std::find(textures.begin(), textures.end(), 0U) != textures.end())
-        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a texture, not " +
-                              (textures.empty() ? "none" : "number 0"));
-    if (type != ColumnType::F32 && type != ColumnType::I32 && type != ColumnType::U32)
-        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be of type F32, I32 or U32, not " +
-                              (type == ColumnType::F64   ? "F64"
-                               : type == ColumnType::I64 ? "I64"
-                                                         : "Text"));
-    auto column = std::make_shared<ColumnData>();
-    column->name = std::move(name);
-    column->type = type;
-    column->values = HostTextures{std::move(textures)};
-    column->most = std::numeric_limits<std::uint32_t>::max();
-    append(data_, column, rows);
+    require_texture(function, name, textures, type);
+    append(data_, host_column(std::move(name), type, {std::move(textures)}), rows);
+    return *this;
+}
+
+Table& Table::add_texture(std::string name, const TextureRegion& texels, ColumnType type, int channel) {
+    const bool sized = texels.width > 0 && texels.height > 0;
+    if (!texels.count && !sized)
+        throw InvalidArgument("Table::add_texture: column '" + name +
+                              "' must say how many rows it has: set count, or width and height");
+    const auto all = static_cast<std::size_t>(texels.width) * static_cast<std::size_t>(texels.height);
+    const auto rows = texels.count.value_or(all);
+    require_texture("Table::add_texture", name, {&texels.texture, 1}, type);
+    require_fits(*data_, "Table::add_texture", name, rows);
+    append(data_, host_column(std::move(name), type, {detail::query::HostTexels{texels, channel}}), rows);
+    return *this;
+}
+
+Table& Table::add_buffer(std::string name, const BufferKeys& values, std::size_t rows) {
+    constexpr const char* function = "Table::add_buffer";
+    require_fits(*data_, function, name, rows);
+    if (values.buffer == 0)
+        throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a buffer, not number 0");
+    const auto type = column_type(values.type);
+    if (!type) {
+        throw InvalidArgument(std::string(function) + ": column '" + name +
+                              "' cannot be of U64, which no column is; I64 has the same order up to 2^63 - 1");
+    }
+    append(data_, host_column(std::move(name), *type, {values}), rows);
     return *this;
 }
 

@@ -13,14 +13,18 @@
 
 namespace quadmill::detail::query {
 
-// Values of a column: in memory, or textures of the host, one after the other.
-struct HostTextures {
-    bool operator==(const HostTextures&) const = default;
-    std::vector<std::uint32_t> ids;
+// Values of a column that lie in objects of the host: textures, one after the other; one channel of a part of one; a
+// buffer.
+struct HostTexels {
+    TextureRegion region;
+    int channel;
+};
+struct HostObjects {
+    std::variant<std::vector<std::uint32_t>, HostTexels, BufferKeys> of;
 };
 // Text: the place of each in the table's dictionary, as U32.
 using Values = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
-                            std::vector<std::uint32_t>, std::vector<std::int64_t>, HostTextures>;
+                            std::vector<std::uint32_t>, std::vector<std::int64_t>, HostObjects>;
 
 struct ColumnData {
     std::string name;

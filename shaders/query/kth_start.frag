@@ -1,0 +1,30 @@
+// What choose_digit.frag begins with, where the k-th value's place is known to the GPU alone: all keys' prefix, and how
+// many keys come before it. Of values that there are too few of, any.
+//     texture0   the number of values
+uniform highp usampler2D texture0;
+uniform uvec2 prefix;
+#ifdef QUANTILE
+uniform uvec2 phi;  // a double
+#else
+uniform uint k;  // from 1; the k-th smallest with SMALLEST, else the k-th largest
+#endif
+out uvec4 state;
+
+#ifdef QUANTILE
+// As cpu/rank.hpp has it: ceil(phi n), but a product that is whole but for rounding is that number.
+uint before(uint n) {
+    precise double rank = packDouble2x32(phi) * double(n);
+    double whole = roundEven(rank);
+    precise double slack = rank * packDouble2x32(uvec2(0u, 0x3cd00000u));  // 2^-50
+    double up = abs(rank - whole) <= slack ? whole : ceil(rank);
+    return clamp(uint(up), 1u, max(n, 1u)) - 1u;
+}
+#elif defined(SMALLEST)
+uint before(uint n) { return min(k, max(n, 1u)) - 1u; }
+#else
+uint before(uint n) { return n - min(k, n); }
+#endif
+
+void main() {
+    state = uvec4(prefix, before(texelFetch(texture0, ivec2(0), 0).x), 0u);
+}

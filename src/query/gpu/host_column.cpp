@@ -1,0 +1,60 @@
+#include "query/gpu/host_column.hpp"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "quadmill/error.hpp"
+#include "query/table/key.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// The type of columns that such texels are.
+ColumnType column_type_of(gl::Format format) {
+    return format == gl::Format::R32i    ? ColumnType::I32
+           : format == gl::Format::R32ui ? ColumnType::U32
+                                         : ColumnType::F32;
+}
+
+}  // namespace
+
+HostColumn::HostColumn(gl::Device& device, sort::HostKeys& keys, const ColumnData& column, std::size_t rows)
+    : device_(device), keys_(keys), row_words_(key_bits(column.type) == 64 ? 2 : 1) {
+    constexpr const char* function = "QueryProcessor";
+    const auto& of = std::get<HostObjects>(column.values).of;
+    if (const auto* buffer = std::get_if<BufferKeys>(&of)) {
+        buffer_.emplace(device, function, ("the buffer of column '" + column.name + "'").c_str(), *buffer, rows);
+        return;
+    }
+    const auto& [region, channel] = std::get<HostTexels>(of);
+    texels_.emplace(device, function, ("the texture of column '" + column.name + "'").c_str(), region, channel);
+    const auto format = texels_->part.format;
+    if (column_type_of(format) != column.type)
+        throw InvalidArgument(std::string(function) + ": column '" + column.name +
+                              "' is of another type than texels of " + gl::info(format).name +
+                              ": R32I is I32, R32UI is U32, all else is F32");
+    if (texels_->count < rows)
+        throw InvalidArgument(std::string(function) + ": the texture of column '" + column.name + "' has " +
+                              std::to_string(texels_->count) + " texels there, fewer than " + std::to_string(rows) +
+                              " rows");
+    if (rows > 0) keys_.copy(*texels_, texels_->copied_to(true));
+}
+
+const gl::Texture& HostColumn::draw(std::size_t first, std::size_t rows, pass::Target& words) {
+    const auto line = static_cast<std::size_t>(width) * 4 / row_words_, lines = (rows + line - 1) / line;
+    if (!words.texture || static_cast<std::size_t>(words.texture.height()) < lines)
+        words = pass::Target(device_, gl::Format::Rgba32ui, width, static_cast<int>(lines));
+    if (buffer_) {
+        auto some = *buffer_;
+        some.offset += first * some.stride * some.texel_bytes();
+        some.count = rows;
+        keys_.draw(some, 0, words, lines);
+    } else {
+        keys_.draw({rows, texels_->channel, 1, first}, 0, words, lines);
+    }
+    return words.texture;
+}
+
+}  // namespace quadmill::detail::query

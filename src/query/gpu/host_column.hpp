@@ -1,0 +1,37 @@
+// A column whose rows are texels in a rectangle of the host's texture, or lie in its buffer: drawn as words, some rows at
+// a time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "query/table/table.hpp"
+#include "sort/host_keys.hpp"
+
+namespace quadmill::detail::query {
+
+// Pre of every call: a session is open.
+class HostColumn {
+  public:
+    // Rows that are drawn at once, at most, and the width of what they are drawn to.
+    static constexpr std::size_t most_rows = std::size_t{1} << 20U;
+    static constexpr int width = 1024;
+
+    // Pre: the column is no list of whole textures. Throws InvalidArgument where the object does not hold so many rows of
+    // its type. `keys` outlives this, and has no other work meanwhile.
+    HostColumn(gl::Device& device, sort::HostKeys& keys, const ColumnData& column, std::size_t rows);
+
+    // Rows [first, first + rows), a word each, or two of 64 bits, four words a texel. Pre: 1 <= rows <= most_rows.
+    [[nodiscard]] const gl::Texture& draw(std::size_t first, std::size_t rows, pass::Target& words);
+    // The words of rows are floats of 16 bits.
+    [[nodiscard]] bool halves() const { return buffer_ && buffer_->type == KeyType::F16; }
+
+  private:
+    gl::Device& device_;
+    sort::HostKeys& keys_;
+    std::size_t row_words_;
+    std::optional<sort::KeysInBuffer> buffer_;
+    std::optional<sort::KeysInTexture> texels_;
+};
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,84 @@
+#include "query/gpu/host_number.hpp"
+
+#include <bit>
+#include <utility>
+
+#include "gl/pass.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
+#include "query/table/key.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+gl::Format texel_for(ColumnType type) {
+    if (wide(type)) return gl::Format::Rg32ui;
+    return type == ColumnType::F32 ? gl::Format::R32f : type == ColumnType::I32 ? gl::Format::R32i : gl::Format::R32ui;
+}
+
+}  // namespace
+
+CheckedPlace::CheckedPlace(gl::Device& device, const char* function, const NumberPlace& place)
+    : type(place.type), offset(place.offset) {
+    const auto fail = [&](const std::string& why) { return InvalidArgument(std::string(function) + ": " + why); };
+    if (type == ColumnType::Text) throw fail("a number is of another type than Text");
+    if ((place.buffer == 0) == (place.texture == 0))
+        throw fail("the place must be either a buffer or a texture, not numbers " + std::to_string(place.buffer) +
+                   " and " + std::to_string(place.texture));
+    if (place.texture != 0) {
+        texel.emplace(device, gl::Region{.texture = place.texture, .width = 1, .height = 1},
+                      std::initializer_list{texel_for(type)}, function, "the texture of the number");
+        return;
+    }
+    buffer.emplace(device, place.buffer, function, "the buffer of the number");
+    const std::size_t bytes = wide(type) ? 8 : 4;
+    if (offset % 4 != 0 || offset > buffer->bytes() || bytes > buffer->bytes() - offset)
+        throw fail(std::to_string(bytes) + " bytes from byte " + std::to_string(offset) +
+                   " on, a multiple of 4, do not fit into the buffer, which has " + std::to_string(buffer->bytes()) +
+                   " bytes");
+}
+
+void HostNumbers::write(const std::string& kind, std::initializer_list<const gl::Texture*> inputs,
+                        gl::Uniforms uniforms, const CheckedPlace& to) {
+    auto& target = wide(to.type) ? two_words_ : word_;
+    if (!target.texture) target = pass::Target(device_, wide(to.type) ? gl::Format::Rg32ui : gl::Format::R32ui, 1, 1);
+    const auto& program =
+        programs_.get("query/number.frag", shaders::query_number_frag, shaders::query_values_glsl + kind);
+    uniforms.set("to", number_of(to.type));
+    pass::fill(device_, "number", program, target, inputs, std::move(uniforms));
+    if (to.buffer) {
+        copy_to_buffer(device_, target.texture, 1, *to.buffer, to.offset);
+    } else {
+        copy_part(device_, target.texture, 1, *to.texel);
+    }
+}
+
+void HostNumbers::write(const GpuMeasure& measured, const QueryAggregate& what, ColumnType column,
+                        const CheckedPlace& to) {
+    using enum QueryAggregate::Kind;
+    std::string kind;
+    auto least_count = 1U;
+    if (what.kind == CountRows || what.kind == Count) {
+        least_count = 0;
+    } else if (what.kind == Sum || what.kind == Average) {
+        kind += is_float(column) ? "#define DOUBLES\n" : "#define INTEGERS\n";
+        if (what.kind == Average) kind += "#define AVERAGE\n";
+    } else {
+        kind += what.kind == Max ? "#define KEY zw\n" : "#define KEY xy\n";
+        if (what.kind == KthLargest || what.kind == KthSmallest) least_count = rank_word(what.k);
+    }
+    write(kind, {measured.value, measured.count}, {{"type", number_of(column)}, {"least_count", least_count}}, to);
+}
+
+void HostNumbers::write(const Value& value, const CheckedPlace& to) {
+    const auto* const real = std::get_if<double>(&value);
+    const auto* const integer = std::get_if<std::int64_t>(&value);
+    const auto words = real ? std::bit_cast<std::uint64_t>(*real) : integer ? static_cast<std::uint64_t>(*integer) : 0;
+    const auto sign = integer && *integer < 0 ? ~0U : 0U;
+    write(std::string("#define CONSTANT\n") + (real ? "#define DOUBLES\n" : ""), {},
+          {{"constant", glm::uvec4(low(words), high(words), sign, sign)}, {"least_count", real || integer ? 0U : 1U}},
+          to);
+}
+
+}  // namespace quadmill::detail::query

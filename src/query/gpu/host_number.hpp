@@ -1,0 +1,44 @@
+// Aggregates for the host, each a number in its buffer or texture: nothing of them crosses to the CPU.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gl/host_buffer.hpp"
+#include "gl/host_part.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+#include "query/gpu/bitmap_columns.hpp"
+
+namespace quadmill::detail::query {
+
+// A NumberPlace, checked.
+struct CheckedPlace {
+    // Throws InvalidArgument where it is none, or the object has no room for it.
+    CheckedPlace(gl::Device& device, const char* function, const NumberPlace& place);
+    ColumnType type;
+    std::size_t offset;
+    std::optional<gl::HostBuffer> buffer;
+    std::optional<gl::HostPart> texel;
+};
+
+// Pre of every call: a session is open.
+class HostNumbers {
+  public:
+    explicit HostNumbers(gl::Device& device) : device_(device), programs_(device) {}
+
+    // What was measured for the aggregate of a column of that type. Does not wait.
+    void write(const GpuMeasure& measured, const QueryAggregate& what, ColumnType column, const CheckedPlace& to);
+    // What the CPU knows. Pre: no text.
+    void write(const Value& value, const CheckedPlace& to);
+
+  private:
+    void write(const std::string& kind, std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms,
+               const CheckedPlace& to);
+
+    gl::Device& device_;
+    pass::Programs programs_;
+    pass::Target word_, two_words_;
+};
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,24 @@
+// An aggregate that the CPU gets to know when the GPU is done with it.
+#pragma once
+
+#include <memory>
+
+#include "query/gpu/bitmap_columns.hpp"
+#include "query/run/measures.hpp"
+
+namespace quadmill::detail::query {
+
+class ValueLater {
+  public:
+    virtual ~ValueLater() = default;
+    // Whether value() would not wait.
+    [[nodiscard]] virtual bool ready() const = 0;
+    [[nodiscard]] virtual Value value() = 0;
+};
+
+[[nodiscard]] std::unique_ptr<ValueLater> value_now(Value value);
+// Asks for what was measured; returns at once. Pre: a session is open.
+[[nodiscard]] std::unique_ptr<ValueLater> read_later(gl::Device& device, const GpuMeasure& measured,
+                                                     const Wanted& wanted, const Tables& tables);
+
+}  // namespace quadmill::detail::query

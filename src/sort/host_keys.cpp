@@ -1,0 +1,167 @@
+#include "sort/host_keys.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gl/device.hpp"
+#include "gl/pass.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill::detail::sort {
+
+KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys,
+                           std::size_t number)
+    : buffer(device, keys.buffer, function, what),
+      type(keys.type),
+      count(number),
+      offset(keys.offset),
+      stride(keys.stride) {
+    const auto key = KeyForm{type}.key_bytes();
+    format = key == 2 ? gl::Format::R16ui : gl::Format::R32ui;
+    key_words = static_cast<int>(key / texel_bytes());
+    if (stride == 0) stride = key;
+    if (stride < key || stride % texel_bytes() != 0 || offset % texel_bytes() != 0) {
+        throw InvalidArgument(std::string(function) + ": keys of " + std::to_string(key) + " bytes from byte " +
+                              std::to_string(offset) + " on, " + std::to_string(stride) +
+                              " bytes from one to the next: both must be multiples of " +
+                              std::to_string(texel_bytes()) + ", and the second not less than a key");
+    }
+    if (count > 0 && (offset > buffer.bytes() || key > buffer.bytes() - offset ||
+                      (count - 1) > (buffer.bytes() - offset - key) / stride)) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(count) + " keys from byte " +
+                              std::to_string(offset) + " on, " + std::to_string(stride) +
+                              " bytes from one to the next, do not fit into the buffer, which has " +
+                              std::to_string(buffer.bytes()) + " bytes");
+    }
+    stride /= texel_bytes();
+}
+
+bool overlap(const KeysInBuffer& a, const KeysInBuffer& b) {
+    const auto end = [](const KeysInBuffer& keys) {
+        return keys.offset + keys.count * keys.stride * keys.texel_bytes();
+    };
+    return a.offset < end(b) && b.offset < end(a);
+}
+
+// In parts of as many keys as a buffer texture holds.
+void HostKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
+    const auto width = static_cast<std::size_t>(source.texture.width());
+    const auto row_keys = width * 4 / static_cast<std::size_t>(keys.key_words),
+               key_bytes = keys.stride * keys.texel_bytes();
+    const auto most_rows =
+        std::max<std::size_t>(gl::BufferTexels::most(device_, keys.format) / (row_keys * key_bytes), 1);
+    const auto& program = programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
+                                        "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
+    for (std::size_t row = 0; row < rows; row += most_rows) {
+        const auto first = row * row_keys, after = std::min(row + most_rows, rows);
+        if (first >= keys.count && row > 0) break;  // padding alone: drawn with the part before
+        const bool last = after * row_keys >= keys.count;
+        const auto end_row = last ? rows : after, end = std::min(after * row_keys, keys.count);
+        const gl::BufferTexels texels(
+            device_, keys.buffer, keys.format, keys.offset + first * key_bytes,
+            (end - first - 1) * key_bytes + static_cast<std::size_t>(keys.key_words) * keys.texel_bytes());
+        const gl::QuadList quads(
+            device_, {gl::rectangle(0, static_cast<int>(row), source.texture.width(), static_cast<int>(end_row))});
+        gl::draw(device_, {.name = "keys of buffer",
+                           .program = &program,
+                           .texels = &texels,
+                           .uniforms = {{"first_texel", texels.first()},
+                                        {"first_key", static_cast<int>(first)},
+                                        {"stride", static_cast<int>(keys.stride)},
+                                        {"count", static_cast<int>(keys.count)},
+                                        {"target_width", source.texture.width()},
+                                        {"padding", glm::uvec2(static_cast<unsigned>(padding),
+                                                               static_cast<unsigned>(padding >> 32U))}},
+                           .target = &source.framebuffer,
+                           .quads = &quads});
+    }
+}
+
+KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region,
+                             int of_channel)
+    : part(device, {region.texture, region.layer, region.x, region.y, region.width, region.height},
+           {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i, gl::Format::Rgba32f, gl::Format::Rgba16f,
+            gl::Format::R16f, gl::Format::R16, gl::Format::R8, gl::Format::Rgba8, gl::Format::Depth16,
+            gl::Format::Depth24, gl::Format::Depth32f, gl::Format::Depth24Stencil8},
+           function, what),
+      count(region.count.value_or(part.texels())),
+      channel(of_channel) {
+    using enum gl::Format;
+    channels = part.format == Rgba32f || part.format == Rgba16f || part.format == Rgba8 ? 4 : 1;
+    if (channel < 0 || channel >= channels) {
+        throw InvalidArgument(std::string(function) + ": a texture of " + gl::info(part.format).name + " has " +
+                              std::to_string(channels) + " channels, so there is no channel " +
+                              std::to_string(channel));
+    }
+    constexpr std::size_t most = std::size_t{1} << 28U;
+    if (count > std::min(part.texels(), most)) {
+        throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(part.texels()) +
+                              " texels there, fewer than " + std::to_string(count) + ", or these are more than 2^28");
+    }
+}
+
+KeyForm KeysInTexture::form(Order order, bool indexed) const {
+    using enum gl::Format;
+    const auto type = part.format == R32ui                 ? KeyType::U32
+                      : part.format == R32i                ? KeyType::I32
+                      : part.format == Rgba16f && !indexed ? KeyType::F16
+                                                           : KeyType::F32;
+    return {type, order, indexed};
+}
+
+gl::Format KeysInTexture::copied_to(bool indexed) const {
+    using enum gl::Format;
+    if (part.format == R32f || part.format == R32i || part.format == R32ui) return R32ui;
+    if (part.format == Rgba32f) return Rgba32ui;
+    if (part.format == Rgba16f && !indexed) return Rgba16ui;
+    return part.format;
+}
+
+void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to) {
+    using enum gl::Format;
+    for (const auto* one : {&from, &to}) {
+        const auto format = one->part.format;
+        if (format == R32f || format == R32i || format == R32ui || format == Rgba32f || format == Rgba16f) continue;
+        throw InvalidArgument(std::string(function) + ": texels of " + gl::info(format).name +
+                              " are keys of argsort_texture alone; sorted are R32F, R32I, R32UI, RGBA32F and RGBA16F");
+    }
+    const auto size = [](const KeysInTexture& keys) {
+        return std::to_string(keys.part.width) + " x " + std::to_string(keys.part.height) + " of " +
+               gl::info(keys.part.format).name + ", " + std::to_string(keys.count) + " texels";
+    };
+    if (from.part.format == to.part.format && from.part.width == to.part.width && from.count == to.count) return;
+    throw InvalidArgument(std::string(function) +
+                          ": input and output must have one format, width and number of texels, "
+                          "not " +
+                          size(from) + " and " + size(to));
+}
+
+void HostKeys::copy(const KeysInTexture& keys, gl::Format format) {
+    if (raw_.format() != format || raw_.width() != keys.part.width || raw_.height() != keys.part.height) {
+        raw_ = {};
+        raw_ = gl::Texture(device_, format, keys.part.width, keys.part.height);
+    }
+    copy_part(device_, keys.part, raw_);
+}
+
+void HostKeys::draw(const Some& some, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
+    using enum gl::Format;
+    const bool bits = raw_.format() == R32ui || raw_.format() == Rgba32ui || raw_.format() == Rgba16ui;
+    const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
+    gl::draw(device_, {.name = "keys of texture",
+                       .program = &programs_.get(
+                           "sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
+                           "#define CHANNELS " + std::to_string(some.channels) + "\n" + (bits ? "#define BITS\n" : "")),
+                       .inputs = {&raw_},
+                       .uniforms = {{"count", static_cast<int>(some.keys)},
+                                    {"first_key", static_cast<int>(some.first)},
+                                    {"channel", some.channel},
+                                    {"source_width", raw_.width()},
+                                    {"target_width", source.texture.width()},
+                                    {"padding", static_cast<unsigned>(padding)}},
+                       .target = &source.framebuffer,
+                       .quads = &quads});
+}
+
+}  // namespace quadmill::detail::sort

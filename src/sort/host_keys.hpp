@@ -1,0 +1,70 @@
+// Keys that lie in objects of the host, a buffer or a part of a texture: checked, and drawn as words for passes to read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gl/host_buffer.hpp"
+#include "gl/host_part.hpp"
+#include "gl/objects.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+#include "quadmill/sort.hpp"
+#include "sort/key_form.hpp"
+
+namespace quadmill::detail::sort {
+
+// Keys in a buffer, checked: a key begins every `stride` texels of `format`, from byte `offset` on.
+struct KeysInBuffer {
+    // Throws InvalidArgument for keys that the buffer does not hold, or that begin at odd places.
+    KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys, std::size_t count);
+    gl::HostBuffer buffer;
+    KeyType type;
+    std::size_t count, offset, stride;
+    gl::Format format;
+    int key_words = 1;  // texels of a key
+    [[nodiscard]] std::size_t texel_bytes() const { return gl::info(format).bytes; }
+};
+
+// Whether they share bytes of one buffer, what lies between the keys included.
+[[nodiscard]] bool overlap(const KeysInBuffer& a, const KeysInBuffer& b);
+
+// Keys in a texture, checked.
+struct KeysInTexture {
+    KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region, int channel);
+    gl::HostPart part;
+    std::size_t count;  // of texels
+    int channel, channels;
+    [[nodiscard]] KeyForm form(Order order, bool indexed) const;
+    // The format that its bits are copied to: integers, where they are keys as they are; else its own.
+    [[nodiscard]] gl::Format copied_to(bool indexed) const;
+};
+// Throws InvalidArgument where texels of one cannot go to the other.
+void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to);
+
+// Draws keys as words, four a texel, one after the other, row after row: all 32 bits of small ones are theirs, and keys of
+// 64 bits are two words. Pre of every call: a session is open.
+class HostKeys {
+  public:
+    explicit HostKeys(gl::Device& device) : device_(device), programs_(device) {}
+
+    // Keys to the first rows of the target; behind the last one lies the padding. Pre: there is at least one key.
+    void draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& to, std::size_t rows);
+
+    // Copies the part's texels, as they are in that format, for the calls that follow.
+    void copy(const KeysInTexture& keys, gl::Format format);
+    // Of the copy: so many keys from that one on, each texel's `channels` of them, from `channel` on, one after the other.
+    struct Some {
+        std::size_t keys;
+        int channel, channels;
+        std::size_t first = 0;
+    };
+    void draw(const Some& some, std::uint64_t padding, const pass::Target& to, std::size_t rows);
+
+  private:
+    gl::Device& device_;
+    pass::Programs programs_;
+    gl::Texture raw_;  // texels of the host
+};
+
+}  // namespace quadmill::detail::sort

@@ -1,0 +1,376 @@
+// Calls at random, one after the other, in hosts of every kind and whatever state they are in: each result is right, no
+// state changes, and in the end there are as many objects as before, the host's as they were.
+//     QUADMILL_RANDOM_CALLS   how many in each kind of host; 300 by default
+//     QUADMILL_RANDOM_SEED    of the first round
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gl/host.hpp"
+#include "gl/host_calls.hpp"
+#include "gl/host_objects.hpp"
+#include "gl/sample_keys.hpp"
+#include "gl/state_poison.hpp"
+#include "gl/state_snapshot.hpp"
+#include "quadmill/query.hpp"
+#include "quadmill/stream.hpp"
+
+using namespace quadmill;
+using namespace quadmill::test;
+
+namespace {
+
+std::uint64_t number_of(const char* variable, std::uint64_t usual) {
+    const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): no thread sets any
+    return text ? std::strtoull(text, nullptr, 10) : usual;
+}
+
+// How many objects of each kind have a name.
+std::array<int, 11> objects(const Api& gl) {
+    std::array<int, 11> found{};
+    for (GLuint name = 1; name < 20'000; ++name) {
+        const std::array is{gl.IsTexture(name),         gl.IsBuffer(name),
+                            gl.IsFramebuffer(name),     gl.IsProgram(name),
+                            gl.IsShader(name),          gl.IsVertexArray(name),
+                            gl.IsQuery(name),           gl.IsSampler(name),
+                            gl.IsProgramPipeline(name), gl.IsTransformFeedback(name),
+                            gl.IsRenderbuffer(name)};
+        for (std::size_t kind = 0; kind < is.size(); ++kind) found.at(kind) += is.at(kind) ? 1 : 0;
+    }
+    return found;
+}
+
+template <class T>
+std::vector<std::byte> bytes_of(const std::vector<T>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return {bytes.begin(), bytes.end()};
+}
+
+// Calls on the host's own buffers and textures, beside those of Calls.
+class ObjectCalls {
+  public:
+    ObjectCalls(const Host& host, const Context& context)
+        : gl_(host.gl), context_(context), sorter_(context, {.engine = Engine::Merge, .threads = 2}) {
+        for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Auto})
+            processors_.emplace_back(context, QueryOptions{.engine = engine, .threads = 2});
+    }
+
+    std::vector<Calls::Call> of_round(Random& random) {
+        return {{"argsort_buffer", [&] { argsort_buffer(random); }},
+                {"sort_buffer", [&] { sort_buffer(random); }},
+                {"argsort_texture of a channel", [&] { argsort_channel(random); }},
+                {"sort_texture of a rectangle", [&] { sort_rectangle(random); }},
+                {"Quantiles::add_texture", [&] { add_texture(random); }},
+                {"count, aggregates of a buffer", [&] { of_buffer(random); }},
+                {"aggregates for the host", [&] { for_host(random); }},
+                {"selections for the host", [&] { selection_for_host(random); }},
+                {"what is refused", [&] { refused(random); }}};
+    }
+
+  private:
+    static constexpr std::size_t stride = 12;
+
+    struct InBuffer {
+        std::vector<float> keys;
+        std::vector<std::byte> content;
+        BufferKeys where;
+    };
+    static InBuffer keys_in_buffer(Random& random) {
+        const auto n = static_cast<std::size_t>(random.one_of({1, 2, 5, 65, 300, 2000}));
+        InBuffer made{sample_keys<float>(random, n, Specials::Some), {}, {.offset = 8, .stride = stride}};
+        made.content.assign(made.where.offset + n * stride, std::byte{0x5a});
+        for (std::size_t i = 0; i < n; ++i)
+            std::memcpy(&made.content[made.where.offset + i * stride], &made.keys[i], sizeof(float));
+        return made;
+    }
+    static std::vector<float> in_buffer(const std::vector<std::byte>& content, std::size_t n) {
+        std::vector<float> keys(n);
+        for (std::size_t i = 0; i < n; ++i) std::memcpy(&keys[i], &content[8 + i * stride], sizeof(float));
+        return keys;
+    }
+
+    void argsort_buffer(Random& random) {
+        auto made = keys_in_buffer(random);
+        const auto n = made.keys.size();
+        const HostBuffer keys(gl_, made.content), index(gl_, std::vector<std::byte>(4 * n));
+        made.where.buffer = keys.id();
+        sorter_.argsort_buffer(made.where, n, index.id());
+        const auto found = index.read();
+        std::vector<float> gathered;
+        for (std::size_t i = 0; i < n; ++i) {
+            std::uint32_t place = 0;
+            std::memcpy(&place, &found[4 * i], 4);
+            gathered.push_back(made.keys.at(place));
+        }
+        CHECK(bits_differ(sorted(made.keys, Order::Ascending), gathered) == "");
+        CHECK((keys.read() == made.content));
+    }
+
+    void sort_buffer(Random& random) {
+        auto made = keys_in_buffer(random);
+        const HostBuffer keys(gl_, made.content);
+        made.where.buffer = keys.id();
+        sorter_.sort_buffer(made.where, made.keys.size(), Order::Descending);
+        CHECK(bits_differ(sorted(made.keys, Order::Descending), in_buffer(keys.read(), made.keys.size())) == "");
+    }
+
+    // A texture made, used and read where pixel transfers are tight.
+    class Texels {
+      public:
+        Texels(const Context& context, const Api& gl, GLenum internal, int width, int height,
+               const std::vector<float>& texels, GLenum format = GL_RGBA)
+            : context_(context), gl_(gl), format_(format), bytes_(texels.size() * sizeof(float)) {
+            const Session session(context_);
+            gl.CreateTextures(GL_TEXTURE_2D, 1, &id_);
+            gl.TextureStorage2D(id_, 1, internal, width, height);
+            gl.TextureSubImage2D(id_, 0, 0, 0, width, height, format, GL_FLOAT, texels.data());
+        }
+        Texels(const Texels&) = delete;
+        Texels& operator=(const Texels&) = delete;
+        ~Texels() { gl_.DeleteTextures(1, &id_); }
+        [[nodiscard]] GLuint id() const { return id_; }
+        [[nodiscard]] std::vector<float> read() const {
+            const Session session(context_);
+            std::vector<float> texels(bytes_ / sizeof(float));
+            gl_.GetTextureImage(id_, 0, format_, GL_FLOAT, static_cast<GLsizei>(bytes_), texels.data());
+            return texels;
+        }
+
+      private:
+        Context context_;
+        const Api& gl_;
+        GLenum format_;
+        std::size_t bytes_;
+        GLuint id_ = 0;
+    };
+    static std::vector<float> channel_of(const std::vector<float>& texels, std::size_t channel) {
+        std::vector<float> values;
+        for (std::size_t i = channel; i < texels.size(); i += 4) values.push_back(texels[i]);
+        return values;
+    }
+
+    void argsort_channel(Random& random) {
+        const int width = random.number(1, 20), height = random.number(1, 20), channel = random.number(0, 3);
+        const auto n = static_cast<std::size_t>(width * height);
+        const Texels keys(context_, gl_, random.flag() ? GL_RGBA16F : GL_RGBA32F, width, height,
+                          sample_keys<float>(random, 4 * n, Specials::None));
+        const auto values = channel_of(keys.read(), static_cast<std::size_t>(channel));
+        GLuint index = 0;
+        std::vector<std::uint32_t> found(n);
+        {
+            const Session session(context_);
+            gl_.CreateTextures(GL_TEXTURE_2D, 1, &index);
+            gl_.TextureStorage2D(index, 1, GL_R32UI, width, height);
+        }
+        sorter_.argsort_texture({.texture = keys.id()}, index, channel);
+        {
+            const Session session(context_);
+            gl_.GetTextureImage(index, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(4 * n), found.data());
+        }
+        gl_.DeleteTextures(1, &index);
+        std::vector<float> gathered;
+        for (const auto place : found) gathered.push_back(values.at(place));
+        CHECK(bits_differ(sorted(values, Order::Ascending), gathered) == "");
+    }
+
+    void sort_rectangle(Random& random) {
+        const int width = random.number(1, 20), height = random.number(1, 20);
+        const auto n = static_cast<std::size_t>(width * height);
+        const std::size_t count = 1 + random.index(static_cast<GLuint>(n));
+        auto values = sample_keys<float>(random, n, Specials::None);
+        const Texels texels(context_, gl_, GL_R32F, width, height, values, GL_RED);
+        const TextureRegion first{.texture = texels.id(), .count = count};
+        sorter_.sort_texture(first, first);
+        sort_on_cpu(std::span(values).first(count));
+        CHECK(bits_differ(values, texels.read()) == "");
+    }
+
+    void add_texture(Random& random) {
+        const int width = random.number(1, 40), height = random.number(1, 40);
+        const auto n = static_cast<std::size_t>(width * height);
+        std::vector<float> values(n);
+        for (auto& value : values) value = static_cast<float>(random.number(-50, 50));
+        const Texels texels(context_, gl_, GL_R32F, width, height, values, GL_RED);
+        Quantiles<float> summary({.eps = 0.05});
+        summary.add_texture(sorter_, {.texture = texels.id()});
+        std::ranges::sort(values);
+        CHECK(summary.n() == n);
+        CHECK(summary.quantile(0).value == values.front());
+        CHECK(summary.quantile(1).value == values.back());
+        const auto middle = summary.quantile(0.5);
+        const auto above = static_cast<double>(std::ranges::upper_bound(values, middle.value) - values.begin()),
+                   below = static_cast<double>(std::ranges::lower_bound(values, middle.value) - values.begin());
+        const auto rank = static_cast<double>(middle.rank), slack = 0.05 * static_cast<double>(n);
+        CHECK((below + 1 <= rank + slack && above >= rank - slack));
+    }
+
+    struct Asked {
+        Table table, in_memory;
+        QueryAggregate what;
+    };
+    static Asked ask(Random& random, const InBuffer& made) {
+        using Kind = QueryAggregate::Kind;
+        Asked asked;
+        asked.table.add_buffer("x", made.where, made.keys.size());
+        asked.in_memory.add("x", made.keys);
+        asked.what = {.kind = random.one_of({Kind::Count, Kind::Min, Kind::Max, Kind::Quantile, Kind::KthLargest,
+                                             Kind::KthSmallest, Kind::CountRows}),
+                      .phi = random.real(0, 1),
+                      .k = 1 + random.index(400)};
+        if (asked.what.kind != Kind::CountRows) asked.what.column = "x";
+        return asked;
+    }
+    QueryProcessor& processor(Random& random) {
+        return processors_[random.index(static_cast<GLuint>(processors_.size()))];
+    }
+
+    void of_buffer(Random& random) {
+        auto made = keys_in_buffer(random);
+        const HostBuffer keys(gl_, made.content);
+        made.where.buffer = keys.id();
+        const auto asked = ask(random, made);
+        auto& by = processor(random);
+        const auto expected = cpu_.aggregate(asked.in_memory, asked.what);
+        const auto later = by.aggregate_async(asked.table, asked.what);
+        CHECK(by.count(asked.table, column("x") > 0) == cpu_.count(asked.in_memory, column("x") > 0));
+        CHECK(same(by.aggregate(asked.table, asked.what), expected));
+        CHECK(same(later.get(), expected));
+    }
+
+    void for_host(Random& random) {
+        auto made = keys_in_buffer(random);
+        const HostBuffer keys(gl_, made.content), out(gl_, std::vector<std::byte>(24, std::byte{3}));
+        made.where.buffer = keys.id();
+        const auto asked = ask(random, made);
+        processor(random).write_aggregate(asked.table, asked.what,
+                                          {.buffer = out.id(), .offset = 8, .type = ColumnType::F64});
+        const auto expected = cpu_.aggregate(asked.in_memory, asked.what);
+        const auto content = out.read();
+        double found = 0;
+        std::memcpy(&found, &content[8], sizeof found);
+        const auto* const integer = std::get_if<std::int64_t>(&expected);
+        CHECK(same(expected == Value() ? Value(std::nan(""))
+                   : integer           ? Value(static_cast<double>(*integer))
+                                       : expected,
+                   found));
+        CHECK((content[7] == std::byte{3} && content[16] == std::byte{3}));
+    }
+
+    void selection_for_host(Random& random) {
+        auto made = keys_in_buffer(random);
+        const auto n = made.keys.size();
+        const HostBuffer keys(gl_, made.content), rows(gl_, std::vector<std::byte>(4 * n)),
+            count(gl_, std::vector<std::byte>(8));
+        made.where.buffer = keys.id();
+        Table table, in_memory;
+        table.add_buffer("x", made.where, n);
+        in_memory.add("x", made.keys);
+        const auto chosen = processor(random).select(table, column("x") <= 1);
+        const auto expected = cpu_.select(in_memory, column("x") <= 1).rows();
+        chosen.write_rows(rows.id(), 0, count.id(), 4);
+        std::uint32_t number = 0;
+        std::memcpy(&number, &count.read()[4], 4);
+        REQUIRE(number == expected.size());
+        const auto listed = rows.read();
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            std::uint32_t row = 0;
+            std::memcpy(&row, &listed[4 * i], 4);
+            REQUIRE(row == expected[i]);
+        }
+    }
+
+    void refused(Random& random) {
+        const HostBuffer small(gl_, std::vector<std::byte>(16));
+        Table table;
+        table.add_buffer("x", {.buffer = small.id()}, 5);
+        auto& by = processor(random);
+        CHECK_THROWS_AS(static_cast<void>(by.count(table, column("x") > 0)), InvalidArgument);
+        CHECK_THROWS_AS(by.write_aggregate(table, {}, {.buffer = small.id(), .offset = 16}), InvalidArgument);
+        CHECK_THROWS_AS(sorter_.sort_buffer({.buffer = small.id()}, 5), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(sorter_.sample_texture<float>({.texture = 4'000'000U}, 0.1)),
+                        InvalidArgument);
+    }
+
+    const Api& gl_;
+    Context context_;
+    Sorter sorter_;
+    std::vector<QueryProcessor> processors_;
+    QueryProcessor cpu_;
+};
+
+// What no call has any business with.
+struct Bystanders {
+    explicit Bystanders(const Host& host)
+        : buffer(host.gl, bytes_of(std::vector<float>(500, 1.5F))), texture(host.gl) {}
+    struct Texture {
+        explicit Texture(const Api& of) : gl(of) {
+            gl.CreateTextures(GL_TEXTURE_2D, 1, &id);
+            gl.TextureStorage2D(id, 1, GL_RGBA32F, 5, 3);
+            gl.ClearTexImage(id, 0, GL_RGBA, GL_FLOAT, std::array{1.0F, 2.0F, 3.0F, 4.0F}.data());
+        }
+        Texture(const Texture&) = delete;
+        Texture& operator=(const Texture&) = delete;
+        ~Texture() { gl.DeleteTextures(1, &id); }
+        const Api& gl;
+        GLuint id = 0;
+    };
+    void check() const {
+        CHECK((buffer.read() == bytes_of(std::vector<float>(500, 1.5F))));
+        std::array<float, 60> texels{};
+        texture.gl.GetTextureImage(texture.id, 0, GL_RGBA, GL_FLOAT, sizeof texels, texels.data());
+        for (std::size_t i = 0; i < texels.size(); ++i) CHECK(texels.at(i) == static_cast<float>(i % 4 + 1));
+    }
+    HostBuffer buffer;
+    Texture texture;
+};
+
+}  // namespace
+
+TEST_CASE("random calls in random states are right, change no state and leave no object behind") {
+    const auto calls_wanted = number_of("QUADMILL_RANDOM_CALLS", 300);
+    const auto first_seed = number_of("QUADMILL_RANDOM_SEED", 20261205);
+    Host host(each_profile());
+    const Bystanders bystanders(host);
+    const auto before_all = objects(host.gl);
+    std::uint64_t made = 0, rounds = 0;
+    std::optional<Context> adopted(Host::adopt());
+    {
+        Calls calls(*adopted);
+        ObjectCalls object_calls(host, *adopted);
+        for (; made < calls_wanted; ++rounds) {
+            const auto seed = first_seed + rounds;
+            CAPTURE(seed);
+            Random random(seed);
+            TextureJobs jobs(host.gl, random);
+            auto all = calls.of_round(random, jobs);
+            for (auto& call : object_calls.of_round(random)) all.push_back(std::move(call));
+            constexpr std::size_t a_round = 12;
+            Poison poison(host.gl, seed);
+            const auto before = Snapshot::take(host.gl);
+            for (std::size_t i = 0; i < a_round && made < calls_wanted; ++i, ++made) {
+                const auto& call = all[random.index(static_cast<GLuint>(all.size()))];
+                CAPTURE(call.name);
+                call.run();
+                REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
+            }
+            poison.clear();
+            jobs.verify();
+            REQUIRE(error_names(take_errors(host.gl)) == "");
+        }
+        bystanders.check();
+    }
+    adopted.reset();
+    CHECK(objects(host.gl) == before_all);
+    std::printf("random calls: %llu in %llu rounds from seed %llu\n", static_cast<unsigned long long>(made),
+                static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(first_seed));
+}
