@@ -11,29 +11,19 @@
 
 namespace quadmill::detail::cpu {
 
-namespace {
-
-struct Job {
-    const Workers::Work* work;
-    std::size_t count;
-    std::size_t released;  // items that may begin
-    unsigned most_helpers;
-    std::size_t claimed = 0, running = 0;
-    unsigned helpers = 0;  // threads of the pool that are at it
-    std::vector<char> done{};
-    std::exception_ptr error{};
-    std::condition_variable changed{};  // an item is done
-
-    [[nodiscard]] bool has_work() const { return !error && claimed < released; }
-    [[nodiscard]] bool wants_help() const { return has_work() && helpers < most_helpers; }
-};
-
-}  // namespace
-
 // Each thread helps the first job that has work for it. Who calls works for its own job alone and waits only for items
 // of it that others have begun, so that jobs within jobs come to an end.
 class ThreadPool {
   public:
+    struct Job {
+        const Workers::Work* work;
+        std::size_t count;
+        std::size_t released;  // items that may begin
+        unsigned most_helpers;
+        std::size_t claimed = 0, running = 0;
+        unsigned helpers = 0;  // threads of the pool that are at it
+        std::vector<char> done{};
+
     // That of the process; made when there is none.
     static std::shared_ptr<ThreadPool> shared();
     ~ThreadPool();
@@ -165,12 +155,12 @@ void Workers::for_each(std::size_t count, const Work& work) const {
 }
 
 void Workers::then_in_order(std::size_t count, const Work& work, const Work& then) const {
-    Job job{.work = &work, .count = count, .released = count, .most_helpers = threads_ - 1};
+    ThreadPool::Job job{.work = &work, .count = count, .released = count, .most_helpers = threads_ - 1};
     pool_->run(job, {}, then);
 }
 
 void Workers::after_in_order(std::size_t count, const Work& first, const Work& work) const {
-    Job job{.work = &work, .count = count, .released = 0, .most_helpers = threads_ - 1};
+    ThreadPool::Job job{.work = &work, .count = count, .released = 0, .most_helpers = threads_ - 1};
     pool_->run(job, first, {});
 }
 
