@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sets up what is missing, builds, and runs the whole test suite, then the tests of rooms without large textures once
 # more with address and undefined-behaviour sanitizers. `tests/run.sh release` runs the first part; `tests/run.sh asan`
-# everything with sanitizers, which takes twice as long as all of the above.
+# everything with sanitizers, which takes twice as long as all of the above; `tests/run.sh quick`, to begin with or
+# between two edits, the tests of the rooms that all others stand on, of sorts on the CPU and of streams.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests/setup.sh
@@ -13,16 +14,25 @@ build() {
         -DCMAKE_UNITY_BUILD=$unity -DQUADMILL_PYTHON=$python >/dev/null
     cmake --build --preset "$@"
 }
+# rooms PRESET NAME...: the tests of these alone.
+rooms() {
+    local preset=$1
+    shift
+    echo "== $preset: $* =="
+    build "$preset" --target "${@/#/test_}"
+    ctest --preset "$preset" -R "^($(IFS='|'; echo "$*"))\$"
+}
+if [ "$*" = quick ]; then
+    rooms release cpu files pass pass_gl sort stream
+    exit
+fi
 for preset in "${@:-release}"; do
     echo "== $preset =="
     build "$preset"
     ctest --preset "$preset"
 done
 if [ $# -eq 0 ]; then
-    echo "== asan =="
-    rooms=(cpu external files pass pass_gl gl query sketch sort stream)
     # Quicker; of warnings, a file on its own has told above.
     unity=ON QUADMILL_WERROR=OFF
-    build asan --target "${rooms[@]/#/test_}"
-    ctest --preset asan -R "^($(IFS='|'; echo "${rooms[*]}"))\$"
+    rooms asan cpu external files pass pass_gl gl query sketch sort stream
 fi

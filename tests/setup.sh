@@ -12,7 +12,7 @@ packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
     libsdl2-dev qt6-base-dev libqt6opengl6-dev libgtk-4-dev           # hosts as the tests know them
     pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
-    python3-pytest python3-moderngl python3-distributed               # and its tests
+    python3-pytest python3-moderngl python3-pyglet python3-opengl python3-distributed               # and its tests
     libtbb-dev libboost-dev libeigen3-dev libopenblas-dev   # rivals of `quadmill bench`
     libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU
 missing=()

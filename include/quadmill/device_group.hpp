@@ -48,6 +48,7 @@ class QUADMILL_API DeviceGroup {
 
   private:
     friend class GroupSorter;
+    friend struct detail::sort::GroupState;
     friend std::unique_ptr<WindowSorter> window_sorter(const DeviceGroup& group, const SortOptions& options);
     std::shared_ptr<detail::sort::GroupState> state_;
 };

@@ -12,6 +12,7 @@
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/device_group.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 
@@ -129,6 +130,13 @@ QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::st
                                          const ExternalSortOptions& options = {},
                                          const std::optional<Context>& context = {});
 
+/// The same with several devices: each takes the next run as it gets done; what fits into memory at once is sorted by
+/// one of them. A device that fails is left out, its run goes to another, and DeviceGroup::shares() says so (keys:
+/// records).
+/// Throws: as the other one; InvalidArgument while the group has another sorter, GlError once no device is left.
+QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::string& output,
+                                         const ExternalSortOptions& options, const DeviceGroup& group);
+
 /// Sorts records that a program pushes in, and gives them out in order.
 ///
 /// Guarantee, Memory, Throws: as sort_file().
@@ -140,6 +148,8 @@ class QUADMILL_API ExternalSorter {
   public:
     /// Needs no OpenGL without a context. Throws: as sort_file().
     explicit ExternalSorter(const ExternalSortOptions& options = {}, const std::optional<Context>& context = {});
+    /// With several devices, which are this one's while it lives.
+    ExternalSorter(const ExternalSortOptions& options, const DeviceGroup& group);
     ExternalSorter(ExternalSorter&&) noexcept;
     ExternalSorter& operator=(ExternalSorter&&) noexcept;
     ~ExternalSorter();

@@ -2,9 +2,11 @@
 
 #include <pybind11/stl.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "gl/identity.hpp"
@@ -49,6 +51,45 @@ void argsort_texture(Workplace& workplace, std::uint32_t keys, std::uint32_t ind
                      const std::string& order) {
     const SortOptions options{.order = value_for(detail::input::order_words, "order", order)};
     in_turn(workplace.turn, [&] { (void)workplace.sorter(options).argsort_texture(keys, index, count); });
+}
+
+// What happens in a context between __enter__ and __exit__.
+struct Profile {
+    WorkplacePtr workplace;
+    PassProfiler::Rows by;
+    std::unique_ptr<PassProfiler> profiler{};
+    std::vector<PassProfiler::Row> rows{};
+
+    Profile(WorkplacePtr of, PassProfiler::Rows rows_by) : workplace(std::move(of)), by(rows_by) {}
+    Profile(const Profile&) = delete;
+    Profile& operator=(const Profile&) = delete;
+    ~Profile() {
+        if (profiler) in_turn(workplace->turn, [&] { profiler.reset(); });
+    }
+    void enter() {
+        in_turn(workplace->turn, [&] { profiler = std::make_unique<PassProfiler>(workplace->context, by); });
+    }
+    void exit() {
+        in_turn(workplace->turn, [&] {
+            rows = profiler->rows();
+            profiler.reset();
+        });
+    }
+};
+
+py::list rows_of(const Profile& profile) {
+    py::list all;
+    for (const auto& row : profile.rows) {
+        py::dict one;
+        one["name"] = row.name;
+        one["format"] = row.format;
+        one["blended"] = row.write == PassEvent::Write::Blend;
+        one["passes"] = row.passes;
+        one["texels"] = row.texels;
+        one["gpu_ms"] = row.gpu_ms;
+        all.append(one);
+    }
+    return all;
 }
 
 }  // namespace
@@ -121,6 +162,21 @@ be current in each call; its state is as it was after each.
         .def(
             "free", [](Workplace& self) { in_turn(self.turn, [&] { self.free(); }); },
             "Frees what earlier calls have left for the next ones.")
+        .def(
+            "profile",
+            [](const WorkplacePtr& self, bool by_step) {
+                return std::make_unique<Profile>(self,
+                                                 by_step ? PassProfiler::Rows::ByStep : PassProfiler::Rows::ByName);
+            },
+            py::kw_only(), py::arg("by_step") = false, R"(
+Times the passes of what is done in this context within `with`; what `quadmill --profile` prints.
+
+>>> context = quadmill.Context()
+>>> with context.profile() as profile:
+...     quadmill.sort(numpy.arange(1000, dtype=numpy.float32), engine="merge", context=context)
+>>> sum(row["passes"] for row in profile.rows) > 0
+True
+)")
         .def("sort_texture", &sort_texture, py::arg("input"), py::arg("output"), py::kw_only(),
              py::arg("order") = "asc",
              R"(
@@ -136,6 +192,17 @@ row after row; equal keys stay in order. Nothing is read back, and it does not w
             const auto& info = self.context.info();
             return "Context(" + info.renderer + ", " + info.platform + ")";
         });
+    py::class_<Profile>(module, "Profile", "The passes of a context, timed; Context.profile() makes it, for `with`.")
+        .def("__enter__",
+             [](py::object self) {
+                 self.cast<Profile&>().enter();
+                 return self;
+             })
+        .def("__exit__", [](Profile& self, const py::args&) { self.exit(); })
+        .def_property_readonly("rows", &rows_of, R"(
+After `with`: for each name of a pass a dict of name, format, blended, passes, texels and gpu_ms, in order of first
+appearance.
+)");
     module.def("default_context", &default_workplace, R"(
 The context that calls take which need one and are given none; opened at the first of these.
 )");

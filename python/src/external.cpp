@@ -14,6 +14,7 @@
 
 #include "arrays.hpp"
 #include "context.hpp"
+#include "devices.hpp"
 #include "module.hpp"
 #include "quadmill/error.hpp"
 
@@ -87,9 +88,11 @@ class Telling {
 
 py::dict terasort(const std::filesystem::path& input, const std::filesystem::path& output, std::size_t record_bytes,
                   const std::vector<py::tuple>& key, bool lines, std::size_t memory, std::vector<std::string> temp,
-                  const std::string& engine, WorkplacePtr context, unsigned threads, const py::object& progress) {
+                  const std::string& engine, WorkplacePtr context, const DevicesPtr& devices, unsigned threads,
+                  const py::object& progress) {
     if (!progress.is_none() && PyCallable_Check(progress.ptr()) == 0)
         throw py::type_error("terasort: progress must be a function, not " + py::repr(progress).cast<std::string>());
+    if (context && devices) throw InvalidArgument("terasort: give a context or devices, not both");
     RecordFormat format{.kind = lines ? RecordFormat::Kind::Lines : RecordFormat::Kind::Fixed, .bytes = record_bytes};
     if (!key.empty()) format.key.clear();
     for (const auto& field : key) format.key.push_back(field_of(field));
@@ -100,12 +103,17 @@ py::dict terasort(const std::filesystem::path& input, const std::filesystem::pat
                                       .engine = value_for(detail::input::engine_words, "engine", engine),
                                       .threads = threads,
                                       .progress = [&](const ExternalProgress& p) { return telling(p); }};
-    if (options.engine != Engine::Auto && options.engine != Engine::Cpu) context = or_default(context);
+    if (!devices && options.engine != Engine::Auto && options.engine != Engine::Cpu) context = or_default(context);
     const auto sort = [&] {
+        if (devices) {
+            devices->sorter.reset();
+            return sort_file(input.string(), output.string(), options, devices->group);
+        }
         return sort_file(input.string(), output.string(), options,
                          context ? std::optional(context->context) : std::nullopt);
     };
     try {
+        if (devices) return dict_of(in_turn(devices->turn, sort));
         return dict_of(context ? in_turn(context->turn, sort) : released(sort));
     } catch (const SortStopped&) {
         telling.raise_again();
@@ -119,13 +127,13 @@ void bind_external(py::module_& module) {
     module.def("terasort", &terasort, py::arg("input"), py::arg("output"), py::kw_only(), py::arg("record_bytes") = 100,
                py::arg("key") = std::vector<py::tuple>{}, py::arg("lines") = false,
                py::arg("memory") = std::size_t{256} << 20U, py::arg("temp") = std::vector<std::string>{},
-               py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U,
-               py::arg("progress") = py::none(), R"(
+               py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(), py::arg("devices") = DevicesPtr(),
+               py::arg("threads") = 0U, py::arg("progress") = py::none(), R"(
 Sorts a file of records, or of lines, that may be larger than memory, into another, which appears when it is whole.
 
 `key` is a list of fields by which records are ordered, the second where the first is equal: (offset, bytes), or
 (offset, type) with u32, i32, u64, i64, f32 or f64, and "desc" as a third. By default it is the first 10 bytes.
-`memory` is what the sort takes beside the program. `progress` is called some ten times a second with a dict of phase
+With `devices`, a DeviceGroup, runs are shared out to all of them. `memory` is what the sort takes beside the program. `progress` is called some ten times a second with a dict of phase
 ("runs" or "merge"), bytes, total and seconds; when it returns False or raises, or after Ctrl-C, the sort stops and the
 output is as it was before. Returns a dict of what it did.
 

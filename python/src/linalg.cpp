@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -162,9 +163,86 @@ py::array solve(const py::object& a, const py::object& b, const std::string& piv
     });
 }
 
+// Reductions in a context.
+struct Reductions {
+    explicit Reductions(const WorkplacePtr& named)
+        : workplace(or_default(named)),
+          reducer(in_turn(workplace->turn, [&] { return Reducer(workplace->context); })) {}
+
+    WorkplacePtr workplace;  // before the reducer, which ends first
+    Reducer reducer;
+};
+
+Along along_of(const std::string& word) {
+    static const detail::input::Words<Along> words{
+        {"all", Along::All}, {"rows", Along::Rows}, {"columns", Along::Columns}};
+    return value_for(words, "along", word);
+}
+
+py::array sums_of(Reductions& self, const py::object& a, const std::string& along) {
+    const auto by = along_of(along);
+    const auto of_integers = [&]<class T>(T) -> py::array {
+        const auto array = py::array_t<T, py::array::c_style>::ensure(a);
+        if (array.ndim() != 2)
+            throw InvalidArgument("Reducer.sums: a must have two dimensions, not the shape " + shape_of(array));
+        const auto values = values_of<T>(array);
+        const auto columns = length(array, 1);
+        return made_of(in_turn(self.workplace->turn, [&] { return self.reducer.sums(values, columns, by); }));
+    };
+    if (py::isinstance<py::array_t<std::uint32_t>>(a)) return of_integers(std::uint32_t{});
+    if (py::isinstance<py::array_t<std::int32_t>>(a)) return of_integers(std::int32_t{});
+    const auto matrix = matrix_of("Reducer.sums", a);
+    return made_of(in_turn(self.workplace->turn, [&] { return self.reducer.sums(view_of(matrix), by); }));
+}
+
+py::array norms_of(Reductions& self, const py::object& a, const std::string& along) {
+    const auto by = along_of(along);
+    const auto matrix = matrix_of("Reducer.norms", a);
+    return made_of(in_turn(self.workplace->turn, [&] { return self.reducer.norms(view_of(matrix), by); }));
+}
+
+py::array dots_of(Reductions& self, const py::object& a, const py::object& b, const std::string& along) {
+    const auto by = along_of(along);
+    const auto left = matrix_of("Reducer.dots", a), right = matrix_of("Reducer.dots", b);
+    return made_of(in_turn(self.workplace->turn, [&] { return self.reducer.dots(view_of(left), view_of(right), by); }));
+}
+
+template <auto which>
+py::list extremes_of(Reductions& self, const py::object& a, const std::string& along) {
+    const auto by = along_of(along);
+    const auto matrix = matrix_of("Reducer", a);
+    const auto found =
+        in_turn(self.workplace->turn, [&] { return (self.reducer.*which)(MatrixInput(view_of(matrix)), by); });
+    py::list all;
+    for (const auto& one : found)
+        all.append(one ? py::object(py::make_tuple(one->value, one->row, one->column)) : py::none());
+    return all;
+}
+
 }  // namespace
 
 void bind_linalg(py::module_& module) {
+    const auto along = py::arg("along") = "all";
+    py::class_<Reductions>(module, "Reducer", R"(
+Sums, norms and extremes of matrices in a context, by default default_context(): of all elements, or (`along`) one a row,
+"rows", or one a column, "columns". Float sums are pairwise; sums of int32 and uint32 are exact.
+
+>>> reducer = quadmill.Reducer()
+>>> a = numpy.array([[3, 1, 2], [6, 5, 4]], numpy.float32)
+>>> reducer.sums(a, "rows")
+array([ 6., 15.], dtype=float32)
+>>> reducer.least(a)
+[(1.0, 0, 1)]
+>>> reducer.sums(a.astype(numpy.int32))
+array([21])
+)")
+        .def(py::init<const WorkplacePtr&>(), py::arg("context") = WorkplacePtr(), "In that context.")
+        .def("sums", &sums_of, py::arg("a"), along, "Sums of the elements.")
+        .def("norms", &norms_of, py::arg("a"), along, "Euclidean norms, which neither overflow nor vanish on the way.")
+        .def("dots", &dots_of, py::arg("a"), py::arg("b"), along, "Sums of products of elements in the same place.")
+        .def("least", &extremes_of<&Reducer::least>, py::arg("a"), along,
+             "(value, row, column) of the first least element each; None where there are only NaNs.")
+        .def("most", &extremes_of<&Reducer::most>, py::arg("a"), along, "The same of the largest.");
     py::class_<Factorized>(module, "Lu", "An LU factorization, which stays on the GPU; lu() makes it.")
         .def_property_readonly(
             "info", [](const Factorized& self) { return self.stats().info; },

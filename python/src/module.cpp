@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, module) {
     module.attr("__version__") = QUADMILL_VERSION;
     bind_errors(module);
     bind_context(module);
+    bind_devices(module);
     bind_sort(module);
     bind_summaries(module);
     bind_sketches(module);

@@ -5,6 +5,7 @@
 
 namespace quadmill::python {
 
+void bind_devices(pybind11::module_& module);
 void bind_sort(pybind11::module_& module);
 void bind_summaries(pybind11::module_& module);
 void bind_sketches(pybind11::module_& module);

@@ -211,6 +211,58 @@ std::string sketch_text(AnySketch& self) {
     });
 }
 
+using Hitters = std::variant<HeavyHitters<std::uint32_t>, HeavyHitters<std::uint64_t>, HeavyHitters<float>>;
+
+struct AnyHitters {
+    std::mutex turn;
+    Hitters hitters;
+};
+
+std::unique_ptr<AnyHitters> make_hitters(const py::object& dtype, double eps, std::uint64_t width, int depth,
+                                         std::uint64_t seed) {
+    const FrequencyOptions frequencies{.eps = eps};
+    const SketchOptions sketch{.width = width, .depth = depth, .seed = seed};
+    const auto made = [&]<class T>(T) {
+        return std::unique_ptr<AnyHitters>(new AnyHitters{{}, HeavyHitters<T>(frequencies, sketch)});
+    };
+    switch (keys_of(dtype)) {
+        case SketchKeys::U32:
+            return made(std::uint32_t{});
+        case SketchKeys::U64:
+            return made(std::uint64_t{});
+        case SketchKeys::F32:
+            return made(float{});
+        default:
+            throw py::type_error("HeavyHitters: keys are uint32, uint64 or float32, not str");
+    }
+}
+
+void add_to_hitters(AnyHitters& self, const py::object& values) {
+    const auto array = readable("HeavyHitters.add", values);
+    std::visit(
+        [&]<class T>(HeavyHitters<T>& hitters) {
+            const auto span = span_of<T>("HeavyHitters.add", array);
+            in_turn(self.turn, [&] { hitters.add(span); });
+        },
+        self.hitters);
+    check_signals();
+}
+
+py::tuple top_hitters(AnyHitters& self, std::size_t k) {
+    return std::visit(
+        [&]<class T>(HeavyHitters<T>& hitters) {
+            const auto top = in_turn(self.turn, [&] { return hitters.top(k); });
+            using Item = Frequent<T>;
+            const auto number = dtype_of<std::uint64_t>();
+            return py::make_tuple(records(top.items, {{"value", dtype_of<T>(), offsetof(Item, value)},
+                                                      {"lower", number, offsetof(Item, count.lower)},
+                                                      {"estimate", number, offsetof(Item, count.estimate)},
+                                                      {"upper", number, offsetof(Item, count.upper)}}),
+                                  top.others);
+        },
+        self.hitters);
+}
+
 }  // namespace
 
 void bind_sketches(py::module_& module) {
@@ -262,6 +314,33 @@ array([2, 0], dtype=uint64)
             [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.bytes(); }); }); },
             "Bytes of the table, on the CPU and on the GPU.")
         .def("__repr__", &sketch_text);
+    py::class_<AnyHitters>(module, "HeavyHitters", R"(
+The most frequent values of a stream: candidates and counts from a lossy count, which finds every value that occurs more
+than eps n times, and counts from a sketch beside it; both bounds of each are sure.
+
+>>> ports = quadmill.HeavyHitters("uint32", eps=0.01, width=4096)
+>>> ports.add(numpy.array([80, 443, 80, 22, 80, 443], numpy.uint32))
+>>> items, others = ports.top(2)
+>>> items.value, items.estimate, int(others)
+(array([ 80, 443], dtype=uint32), array([3, 2], dtype=uint64), 1)
+)")
+        .def(py::init(&make_hitters), py::arg("dtype") = "uint32", py::kw_only(), py::arg("eps") = 0.001,
+             py::arg("width"), py::arg("depth") = 3, py::arg("seed") = 0)
+        .def("add", &add_to_hitters, py::arg("values"), "Counts values; NaNs are none.")
+        .def("top", &top_hitters, py::arg("k"), R"(
+(items, others): up to k records of value, lower, estimate and upper, the largest estimate first; no value that is not
+among them occurs more often than `others`.
+)")
+        .def_property_readonly(
+            "n",
+            [](AnyHitters& self) {
+                return std::visit([&](auto& h) { return in_turn(self.turn, [&] { return h.n(); }); }, self.hitters);
+            },
+            "Values so far, without NaNs.")
+        .def("__repr__", [](AnyHitters& self) {
+            const auto n = std::visit([&](auto& h) { return in_turn(self.turn, [&] { return h.n(); }); }, self.hitters);
+            return "HeavyHitters(n=" + std::to_string(n) + ")";
+        });
     module.def("suggest_width", &suggest_width, py::arg("eps"),
                "The least width with estimates at most eps N too high.");
     module.def("suggest_depth", &suggest_depth, py::arg("delta"), "The least depth with e^-depth <= delta.");

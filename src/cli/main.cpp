@@ -13,6 +13,7 @@
 
 #include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
+#include "cli/ranks.hpp"
 #include "input/printable.hpp"
 #include "input/standard_files.hpp"
 #include "input/text.hpp"
@@ -96,6 +97,7 @@ int run(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
     add_bench_command(app, command_line);
     add_pages_commands(app);
+    refuse_ranks(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::RuntimeError& stop) {

@@ -1,11 +1,13 @@
 #include "cli/ranks.hpp"
 
+#include <fmt/core.h>
 #include <glob.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -16,8 +18,71 @@
 
 namespace quadmill::detail::cli {
 
+namespace {
+
+struct Launched {
+    int ranks = 1;
+    const char* variable = "";  // that says so
+};
+
+Launched launched() {
+    const auto number = [](const char* name) {
+        const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+        return value ? std::atoi(value) : 0;    // NOLINT(cert-err34-c): what is no number counts as none
+    };
+    // Open MPI's mpirun; MPICH's, and Slurm's srun --mpi=pmi2; srun --mpi=pmix.
+    for (const auto* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+        if (const int ranks = number(name); ranks > 1) return {ranks, name};
+    }
+    const bool by_pmix = std::getenv("PMIX_RANK") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+    const int steps = by_pmix ? number("SLURM_STEP_NUM_TASKS") : 1;
+    return steps > 1 ? Launched{steps, "PMIX_RANK"} : Launched{};
+}
+
+// By what they call themselves; info and the pages say the same wherever they are asked.
 #if defined(QUADMILL_HAS_MPI)
-Ranks::Ranks() : job_(mpi::has_ranks() ? std::make_unique<Job>() : nullptr) {}
+constexpr std::array knows_ranks{"terasort", "quantiles", "frequent", "hhh",       "corrsum",
+                                 "build",    "info",      "man",      "completion"};
+#else
+constexpr std::array knows_ranks{"info", "man", "completion"};
+#endif
+
+}  // namespace
+
+bool has_ranks() {
+    return launched().ranks > 1;
+}
+
+void refuse_ranks(CLI::App& app) {
+    const auto job = launched();
+    if (job.ranks == 1) return;
+    for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+        if (std::ranges::find(knows_ranks, verb->get_name()) != knows_ranks.end()) continue;
+        if (!verb->get_subcommands([](const CLI::App*) { return true; }).empty()) {
+            refuse_ranks(*verb);
+            continue;
+        }
+        verb->parse_complete_callback([job] {
+            throw CLI::ValidationError(
+#if defined(QUADMILL_HAS_MPI)
+                fmt::format(
+                    "this verb knows no ranks, and all {0} would do the same work; terasort, quantiles, frequent, "
+                    "hhh, corrsum and sketch build share theirs. Start it without mpirun, or, where each rank has "
+                    "work of its own, by env -u {1}",
+                    job.ranks, job.variable));
+#else
+                fmt::format(
+                    "this build has no MPI, and all {0} ranks would do the same work; build with "
+                    "-DQUADMILL_MPI=ON, or start it without mpirun, or, where each rank has work of its own, by "
+                    "env -u {1}",
+                    job.ranks, job.variable));
+#endif
+        });
+    }
+}
+
+#if defined(QUADMILL_HAS_MPI)
+Ranks::Ranks() : job_(has_ranks() ? std::make_unique<Job>() : nullptr) {}
 
 std::size_t Ranks::size() const {
     return job_ ? job_->comm.ranks() : 1;

@@ -1,6 +1,7 @@
 // The job that this program is a rank of: by MPI, where mpirun has started several; else alone.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,13 @@
 #endif
 
 namespace quadmill::detail::cli {
+
+// Whether a launcher says that several ranks of this program were started; asks the environment alone.
+[[nodiscard]] bool has_ranks();
+
+// Has the verbs that know no ranks, of a build without MPI all that work, refuse to do the same work several times. Call
+// when all verbs are there.
+void refuse_ranks(CLI::App& app);
 
 class Ranks {
   public:

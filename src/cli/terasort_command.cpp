@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/devices.hpp"
 #include "cli/passes.hpp"
+#include "cli/ranks.hpp"
 #include "cli/stream_run.hpp"
 #include "external/plan.hpp"
 #include "gl/egl.hpp"
@@ -76,7 +78,7 @@ struct TerasortCommand {
     Engine engine = Engine::Auto;
     RunMerge merge = RunMerge::Tree;
     unsigned threads = 0;
-    int device = -1;
+    Devices devices;
     Format format = Format::Table;
 
     void run();
@@ -90,7 +92,7 @@ struct TerasortCommand {
     [[nodiscard]] RecordFormat record_format() const;
     [[nodiscard]] std::optional<Context> open_context() const;
     [[nodiscard]] std::size_t memory_for(const RecordFormat& records) const;
-    void print(const ExternalSortStats& stats) const;
+    void print(const ExternalSortStats& stats, const std::vector<DeviceShare>& shares) const;
     static void print_stages(const ExternalSortStats& stats);
 };
 
@@ -124,7 +126,7 @@ std::optional<Context> TerasortCommand::open_context() const {
         engine == Engine::Cpu || (engine == Engine::Auto && (memory < enough || !gl::has_hardware()));
     if (sorts_on_cpu && merge == RunMerge::Tree) return {};
     try {
-        return Context::headless({.device = device});
+        return Context::headless({.device = devices.one()});
     } catch (const ContextError& error) {
         if (engine != Engine::Auto || merge == RunMerge::Gpu) throw;
         fmt::print(stderr, "quadmill terasort: sorting on the CPU: {}\n", error.what());
@@ -162,34 +164,35 @@ void TerasortCommand::print_stages(const ExternalSortStats& stats) {
         fmt::print(stderr, "{:<12} {:>9.3f} {:>7.0f}%\n", stage.name, stage.seconds, 100 * stage.hidden);
 }
 
-void TerasortCommand::print(const ExternalSortStats& s) const {
+void TerasortCommand::print(const ExternalSortStats& s, const std::vector<DeviceShare>& shares) const {
     Json stages;
     for (const auto& stage : s.stages) stages[stage.name] = {{"seconds", stage.seconds}, {"hidden", stage.hidden}};
-    const Json out{{"bytes", s.bytes},
-                   {"records", s.records},
-                   {"runs", s.runs},
-                   {"run_bytes", s.run_bytes},
-                   {"merge_passes", s.merge_passes},
-                   {"seconds", s.seconds},
-                   {"runs_seconds", s.runs_seconds},
-                   {"merge_seconds", s.merge_seconds},
-                   {"mb_per_s", megabytes_a_second(s.bytes, s.seconds)},
-                   {"runs_mb_per_s", megabytes_a_second(s.bytes, s.runs_seconds)},
-                   {"merge_mb_per_s", megabytes_a_second(s.bytes, s.merge_seconds)},
-                   {"memory", memory},
-                   {"peak_bytes", s.peak_bytes},
-                   {"engine", input::word_for(input::engine_words, s.engine)},
-                   {"merge", input::word_for(merge_words, merge)},
-                   {"io", s.io},
-                   {"tied", s.tied},
-                   {"stages", stages}};
+    Json out{{"bytes", s.bytes},
+             {"records", s.records},
+             {"runs", s.runs},
+             {"run_bytes", s.run_bytes},
+             {"merge_passes", s.merge_passes},
+             {"seconds", s.seconds},
+             {"runs_seconds", s.runs_seconds},
+             {"merge_seconds", s.merge_seconds},
+             {"mb_per_s", megabytes_a_second(s.bytes, s.seconds)},
+             {"runs_mb_per_s", megabytes_a_second(s.bytes, s.runs_seconds)},
+             {"merge_mb_per_s", megabytes_a_second(s.bytes, s.merge_seconds)},
+             {"memory", memory},
+             {"peak_bytes", s.peak_bytes},
+             {"engine", input::word_for(input::engine_words, s.engine)},
+             {"merge", input::word_for(merge_words, merge)},
+             {"io", s.io},
+             {"tied", s.tied},
+             {"stages", stages}};
+    if (!shares.empty()) out["devices"] = shares_json(shares);
     const auto text = out.dump() + "\n";
     files::OutputFile("-").write(std::as_bytes(std::span(text)));
 }
 
 void TerasortCommand::run() {
 #if defined(QUADMILL_HAS_MPI)
-    if (mpi::has_ranks()) return run_on_ranks();
+    if (has_ranks()) return run_on_ranks();
 #endif
     if (parts || resume) {
         throw CLI::ValidationError(parts ? "--parts" : "--resume",
@@ -205,7 +208,12 @@ void TerasortCommand::run_alone() {
     const auto records = record_format();
     input::Interrupt interrupt;     // before there are threads, which inherit what it holds back
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
-    auto context = open_context();
+    if (devices.several() && engine == Engine::Cpu)
+        throw CLI::ValidationError("--device", "several devices sort by an engine of the GPU, not by cpu");
+    if (devices.several() && profile) throw CLI::ValidationError("--profile", "goes with one device");
+    std::optional<DeviceGroup> group;
+    if (devices.several()) group = devices.group();
+    auto context = group ? std::nullopt : open_context();
     std::optional<PassProfiler> profiler;
     if (profile && context) profiler.emplace(*context);
     ExternalSortOptions options{.format = records,
@@ -223,18 +231,20 @@ void TerasortCommand::run_alone() {
     };
     ExternalSortStats stats;
     try {
-        stats = sort_file(input, output, options, context);
+        stats = group ? sort_file(input, output, options, *group) : sort_file(input, output, options, context);
     } catch (const SortStopped&) {
         throw CLI::RuntimeError(interrupt.status());
     }
     progress.hide();
+    const auto shares = group ? group->shares() : std::vector<DeviceShare>();
+    warn_of_failures(shares);
     if (profile) print_stages(stats);
     if (profiler) {
         const auto rows = profiler->rows();
         profiler.reset();  // the limits are measured by passes, too
         print_passes(*context, rows);
     }
-    if (format == cli::Format::JsonLine) print(stats);
+    if (format == cli::Format::JsonLine) print(stats, shares);
 }
 
 #if defined(QUADMILL_HAS_MPI)
@@ -263,6 +273,7 @@ void TerasortCommand::print(const mpi::TerasortStats& s) const {
 void TerasortCommand::run_on_ranks() {
     if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
     if (merge == RunMerge::Gpu) throw CLI::ValidationError("--merge", "gpu does not go with several ranks");
+    if (devices.several()) throw CLI::ValidationError("--device", "each rank takes one; start a rank for each");
     const auto records = record_format();
     input::Interrupt interrupt;
     std::signal(SIGXFSZ, SIG_IGN);
@@ -274,8 +285,8 @@ void TerasortCommand::run_on_ranks() {
         mpi::TerasortOptions options{.parts = parts ? mpi::Parts::Apart : mpi::Parts::Together,
                                      .earlier = resume ? mpi::Earlier::Resume : mpi::Earlier::Remove};
         comm.together([&] {
-            const auto devices = static_cast<int>(gl::has_hardware() ? Context::devices().size() : 0);
-            if (device < 0 && devices > 0) device = local.rank % devices;
+            const auto count = static_cast<int>(gl::has_hardware() ? Context::devices().size() : 0);
+            if (devices.indices.empty() && count > 0) devices.indices.push_back(local.rank % count);
             context = open_context();
             options.sort = {.format = records,
                             .memory = memory_for(records),
@@ -355,18 +366,20 @@ void add_terasort_command(CLI::App& app) {
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);
     verb->add_flag("--parts", command->parts,
                    "Under mpirun: a file a rank, OUT-00000-of-00004 and so on, instead of one that all ranks write");
-    verb->add_flag("--resume", command->resume,
-                   "Under mpirun: take up the sorted runs that an earlier start of the same job has left, and leave one's "
-                   "own where this one fails");
+    verb->add_flag(
+        "--resume", command->resume,
+        "Under mpirun: take up the sorted runs that an earlier start of the same job has left, and leave one's "
+        "own where this one fails");
     add_json_option(*verb, command->format);
     verb->add_flag("--profile", command->profile,
                    "Tables on standard error: seconds of each stage and the share of them that was hidden behind the "
                    "slowest; GPU time by pass");
-    add_device_option(*verb, command->device);
+    add_devices_option(*verb, command->devices);
     verb->footer(
         "Records of equal keys stay in the order of the input. Files that a killed sort has left are removed by the "
         "next.\n"
-        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with --memory and --temp of "
+        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with --memory and "
+        "--temp of "
         "its\nown (by default the folder of OUT) and the device of its number on its machine.\n"
         "Examples:\n"
         "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"

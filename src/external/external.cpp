@@ -1,5 +1,7 @@
 #include "quadmill/external.hpp"
 
+#include <utility>
+
 #include "external/sorting.hpp"
 
 namespace quadmill {
@@ -11,15 +13,26 @@ ExternalSortStats sort_file(const std::string& input, const std::string& output,
     return detail::external::sort_between(input, output, options, context);
 }
 
+ExternalSortStats sort_file(const std::string& input, const std::string& output, const ExternalSortOptions& options,
+                            const DeviceGroup& group) {
+    return detail::external::sort_between(input, output, options, group);
+}
+
 struct ExternalSorter::State {
+    State(const ExternalSortOptions& options, detail::external::Devices devices)
+        : sorting("ExternalSorter", options, std::move(devices), {}) {
+        sorting.begin({.mean_line = 32}, {-1, 0, "what was pushed"});
+    }
+
     detail::external::Sorting sorting;
     bool finished = false;
 };
 
 ExternalSorter::ExternalSorter(const ExternalSortOptions& options, const std::optional<Context>& context)
-    : state_(new State{{"ExternalSorter", options, context, {}}}) {
-    state_->sorting.begin({.mean_line = 32}, {-1, 0, "what was pushed"});
-}
+    : state_(std::make_unique<State>(options, context)) {}
+
+ExternalSorter::ExternalSorter(const ExternalSortOptions& options, const DeviceGroup& group)
+    : state_(std::make_unique<State>(options, group)) {}
 
 ExternalSorter::ExternalSorter(ExternalSorter&&) noexcept = default;
 ExternalSorter& ExternalSorter::operator=(ExternalSorter&&) noexcept = default;
@@ -32,9 +45,9 @@ void ExternalSorter::push(std::span<const std::byte> bytes) {
 }
 
 std::size_t ExternalSorter::pull(std::span<std::byte> bytes) {
-    auto& [sorting, finished] = *state_;
-    if (!finished) {
-        finished = true;
+    auto& sorting = state_->sorting;
+    if (!state_->finished) {
+        state_->finished = true;
         sorting.finish();
     }
     const auto got = sorting.fill(bytes);

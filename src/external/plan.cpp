@@ -33,8 +33,9 @@ SlotSize size_for(const Format& format, std::uint64_t bytes, const RunNeeds& nee
 
 std::size_t memory_for(const Format& format, SlotSize size, std::size_t slots, std::size_t block,
                        const RunNeeds& needs) {
-    return slots * size.memory(format) + WideSorter::memory(size.records, format.index_bytes()) +
-           size.records * needs.engine_bytes + BlockWriter::blocks * block;
+    const auto sorters = std::min(slots, needs.sorters);
+    return slots * size.memory(format) + BlockWriter::blocks * block +
+           sorters * (WideSorter::memory(size.records, format.index_bytes()) + size.records * needs.engine_bytes);
 }
 
 std::size_t least_run_bytes(const Format& format) {
@@ -53,7 +54,7 @@ std::optional<RunPlan> plan_runs(const Format& format, std::size_t memory, const
         plan.size = size_for(format, *needs.input_bytes + 1, needs);  // a last line may get its end
         if (memory_for(format, plan.size, plan.slots, plan.block, needs) <= memory) return plan;
     }
-    plan.slots = pipeline_slots;
+    plan.slots = pipeline_slots - 1 + needs.sorters;
     const auto takes = [&](std::uint64_t bytes) {
         return memory_for(format, size_for(format, bytes, needs), plan.slots, plan.block, needs);
     };

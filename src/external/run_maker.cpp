@@ -47,13 +47,20 @@ T RunMaker::wait_for(Queue<T>& queue) {
     }
 }
 
-RunMaker::RunMaker(const Format& format, const ExternalSortOptions& options, const std::optional<Context>& context,
+RunMaker::RunMaker(const Format& format, const ExternalSortOptions& options, const Devices& devices,
                    TemporarySpace& space, Tick tick)
-    : format_(format), space_(space), tick_(std::move(tick)), threads_(options.threads) {
+    : format_(format),
+      devices_(devices),
+      space_(space),
+      tick_(std::move(tick)),
+      threads_(options.threads),
+      sorters_left_(devices.sorters(options.engine)) {
     if (threads_ == 0) threads_ = std::max(1U, std::thread::hardware_concurrency());
-    sorter_ = thread([this, context, engine = options.engine] { sort_loop(context, engine, threads_); });
+    const std::size_t sorters = sorters_left_;
     try {
-        engine_ = wait_for(ready_);
+        for (std::size_t place = 0; place < sorters; ++place)
+            sorters_.push_back(thread([this, place, engine = options.engine] { sort_loop(place, engine); }));
+        for (std::size_t i = 0; i < sorters; ++i) engine_ = wait_for(ready_).value_or(engine_);
     } catch (...) {
         join();
         throw;
@@ -66,7 +73,8 @@ RunMaker::~RunMaker() {
 
 void RunMaker::join() {
     gate_.fail({});
-    if (sorter_.joinable()) sorter_.join();
+    for (auto& sorter : sorters_) sorter.join();
+    sorters_.clear();
     if (writer_.joinable()) writer_.join();
 }
 
@@ -88,7 +96,7 @@ Slot& RunMaker::slot() {
 void RunMaker::submit(Slot& slot) {
     longest_ = std::max(longest_, slot.longest());
     longest_run_ = std::max<std::uint64_t>(longest_run_, slot.bytes());
-    full_.push({&slot, Work::Then::Write});
+    full_.push({&slot, Work::Then::Write, submitted_++});
 }
 
 void RunMaker::sort(Slot& slot) {
@@ -100,44 +108,68 @@ void RunMaker::sort(Slot& slot) {
 }
 
 void RunMaker::finish() {
+    // A device may fail until the last run is sorted, and another must still be there.
+    for (std::uint64_t i = 0; i < submitted_; ++i) wait_for(done_);
     full_.close();
     wait_for(written_);
-    sorter_.join();
+    for (auto& sorter : sorters_) sorter.join();
+    sorters_.clear();
     writer_.join();
+    std::ranges::sort(runs_, {}, &Run::number);
     if (!runs_.empty()) slots_.clear();
 }
 
-void RunMaker::sort_loop(const std::optional<Context>& context, Engine engine, unsigned threads) {
-    WideSorter sorter(context, engine, threads);
-    warm_up(sorter);
-    ready_.push(sorter.engine());
-    while (const auto work = full_.pop()) {
-        {
-            const AtWork at_work(clocks_.sort);
-            tied_ += sorter.argsort(work->slot->keys(), work->slot->order()).tied;
+void RunMaker::sort_loop(std::size_t place, Engine engine) {
+    std::optional<Work> work;
+    try {
+        const auto& contexts = devices_.contexts();
+        WideSorter sorter(contexts.empty() ? std::nullopt : std::optional(contexts[place]), engine, threads_);
+        warm_up(sorter);
+        ready_.push(sorter.engine());
+        while ((work = full_.pop())) {
+            {
+                const AtWork at_work(sorting_);
+                tied_ += sorter.argsort(work->slot->keys(), work->slot->order()).tied;
+            }
+            devices_.has_sorted(place, work->slot->records());
+            const bool is_kept = work->then == Work::Then::Keep;
+            (is_kept ? kept_ : sorted_).push(*work);
+            if (!is_kept) done_.push(true);
         }
-        (work->then == Work::Then::Keep ? kept_ : sorted_).push(work->slot);
+    } catch (...) {
+        return leave_out(place, work, std::current_exception());
     }
-    sorted_.close();
+    if (--sorters_left_ == 0) sorted_.close();
+}
+
+void RunMaker::leave_out(std::size_t place, const std::optional<Work>& work, const std::exception_ptr& why) {
+    const bool others_may = devices_.has_failed(place, why);
+    if (--sorters_left_ == 0 || !others_may) std::rethrow_exception(why);
+    if (work) {
+        full_.push(*work);
+    } else {
+        ready_.push({});  // it failed as it was made
+    }
 }
 
 void RunMaker::write_loop() {
     std::optional<BlockWriter> writer;
     cpu::Workers workers(std::max(1U, threads_ / 2));
-    while (const auto slot = sorted_.pop()) {
+    while (const auto work = sorted_.pop()) {
         if (!writer) {
             writer.emplace(files::BlockIo::Method::Auto, block_, clocks_.write, [this] {
                 if (gate_.failed()) throw Abandoned{};
             });
         }
-        write_run(**slot, *writer, workers);
-        free_.push(*slot);
+        write_run(*work, *writer, workers);
+        free_.push(work->slot);
     }
     written_.push(true);
 }
 
-void RunMaker::write_run(Slot& slot, BlockWriter& writer, cpu::Workers& workers) {
-    Run run{space_.begin(), slot.records()};
+void RunMaker::write_run(const Work& work, BlockWriter& writer, cpu::Workers& workers) {
+    auto& slot = *work.slot;
+    Run run{space_.begin(), slot.records(), work.number};
     writer.begin(space_.place(run));
     Gather gather(slot, workers);
     run.bytes = writer.write_all(gather, clocks_.reorder);

@@ -1,11 +1,13 @@
-// Phase 1: slots full of records are sorted by one thread and written as runs by another, while the next one is filled.
+// Phase 1: slots full of records are sorted by one thread, or one a device, and written as runs by another, while the next one is filled.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "external/devices.hpp"
 #include "external/gate.hpp"
 #include "external/plan.hpp"
 #include "external/wide_sort.hpp"
@@ -18,12 +20,12 @@ class RunMaker {
         StageClock read, keys, sort, reorder, write;
     };
     struct Run : TemporarySpace::Run {
-        std::uint64_t records = 0;
+        std::uint64_t records = 0, number = 0;  // number: in the order of the input
     };
 
-    // The thread that sorts owns the context until the end. Returns when the engine is ready.
-    RunMaker(const Format& format, const ExternalSortOptions& options, const std::optional<Context>& context,
-             TemporarySpace& space, Tick tick);
+    // The threads that sort own the contexts until the end. Returns when the engines are ready.
+    RunMaker(const Format& format, const ExternalSortOptions& options, const Devices& devices, TemporarySpace& space,
+             Tick tick);
     RunMaker(const RunMaker&) = delete;
     RunMaker& operator=(const RunMaker&) = delete;
     ~RunMaker();
@@ -50,33 +52,42 @@ class RunMaker {
     struct Work {
         Slot* slot;
         enum class Then { Write, Keep } then;
+        std::uint64_t number = 0;
     };
     template <class Loop>
     std::thread thread(Loop loop);
-    void sort_loop(const std::optional<Context>& context, Engine engine, unsigned threads);
+    // The sorter of devices_.contexts()[place], or of the CPU where there are none.
+    void sort_loop(std::size_t place, Engine engine);
+    // Leaves its work to the others, or throws `why` where they cannot do it either.
+    void leave_out(std::size_t place, const std::optional<Work>& work, const std::exception_ptr& why);
     void write_loop();
-    void write_run(Slot& slot, BlockWriter& writer, cpu::Workers& workers);
+    void write_run(const Work& work, BlockWriter& writer, cpu::Workers& workers);
     template <class T>
     T wait_for(Queue<T>& queue);
     void join();
 
     const Format& format_;
+    const Devices& devices_;
     TemporarySpace& space_;
     Tick tick_;
     unsigned threads_;
     std::size_t block_ = 0;
     Gate gate_;
-    Queue<Slot*> free_{gate_}, sorted_{gate_}, kept_{gate_};
-    Queue<Work> full_{gate_};
-    Queue<Engine> ready_{gate_};
-    Queue<bool> written_{gate_};
+    Queue<Slot*> free_{gate_};
+    Queue<Work> full_{gate_}, sorted_{gate_}, kept_{gate_};
+    Queue<std::optional<Engine>> ready_{gate_};  // nothing of a device that has failed
+    Queue<bool> done_{gate_}, written_{gate_};   // a run is sorted; all are on the disk
     std::vector<std::unique_ptr<Slot>> slots_;
     std::vector<Run> runs_;
     std::size_t longest_ = 0;
-    std::uint64_t longest_run_ = 0, tied_ = 0;
+    std::uint64_t longest_run_ = 0, submitted_ = 0;
+    std::atomic<std::uint64_t> tied_ = 0;
     Engine engine_ = Engine::Cpu;
     Clocks clocks_;
-    std::thread sorter_, writer_;
+    SharedClock sorting_{clocks_.sort};
+    std::atomic<std::size_t> sorters_left_;
+    std::vector<std::thread> sorters_;
+    std::thread writer_;
 };
 
 }  // namespace quadmill::detail::external

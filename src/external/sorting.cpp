@@ -55,18 +55,17 @@ std::size_t engine_bytes(const std::optional<Context>& context, Engine engine) {
 
 }  // namespace
 
-Sorting::Sorting(const char* function, const ExternalSortOptions& options, const std::optional<Context>& context,
-                 Plans plans)
+Sorting::Sorting(const char* function, const ExternalSortOptions& options, Devices devices, Plans plans)
     : function_(function),
       options_(options),
-      context_(context),
+      devices_(std::move(devices)),
       plans_(std::move(plans)),
-      format_(function, checked(function, options, context).format),
+      format_(function, checked(function, options, devices_.first()).format),
       resident_(resident_bytes()),
       report_(options.progress),
       space_(folders_of(options)),
-      maker_(format_, options, context, space_, tick()),
-      engine_bytes_(engine_bytes(context, options.merge == RunMerge::Gpu ? Engine::Merge : maker_.engine())) {
+      maker_(format_, options, devices_, space_, tick()),
+      engine_bytes_(engine_bytes(devices_.first(), options.merge == RunMerge::Gpu ? Engine::Merge : maker_.engine())) {
     const auto now = resident_bytes();
     engine_held_ = now > resident_ ? now - resident_ : 0;
 }
@@ -74,13 +73,16 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, const
 // What the engine and its driver hold; that of the CPU holds nothing before it sorts, nor after it.
 std::size_t Sorting::memory_left(std::size_t records) const {
     auto taken = reserve;
-    if (engine_bytes_ > 0) taken = 3 * reserve + engine_held_ + engine_bytes_ * records;  // drivers keep what they had
+    if (engine_bytes_ > 0)
+        taken = 3 * reserve + engine_held_ +
+                engine_bytes_ * records * devices_.sorters(options_.engine);  // drivers keep what they had
     return options_.memory - std::min(options_.memory, taken);
 }
 
 void Sorting::begin(const RunNeeds& needs, FilePlace source) {
     auto all = needs;
     all.engine_bytes = engine_bytes_;
+    all.sorters = devices_.sorters(options_.engine);
     const auto plan = plans_.runs(format_, memory_left(0), all);
     if (!plan) {
         throw InvalidArgument(std::string(function_) + ": of " + std::to_string(options_.memory) +
@@ -126,7 +128,7 @@ std::size_t Sorting::gpu_block(std::size_t runs, const MergePlan& plan) const {
     const auto left = memory_left(run_records_);
     const auto takes = [&](std::size_t block) {
         const auto items = runs * (2 * block / record + 1);
-        const bool software = context_->info().software;
+        const bool software = devices_.first()->info().software;
         return GpuMerger::memory(format_, runs, block) + BlockWriter::blocks * plan.write_block +
                (software ? items * engine_bytes_ : 0);
     };
@@ -143,8 +145,8 @@ std::unique_ptr<Stream> Sorting::merger(std::span<const RunMaker::Run> runs, con
     std::vector<Merger::Input> inputs;
     for (const auto& run : runs) inputs.push_back({space_.place(run), run.bytes});
     if (options_.merge == RunMerge::Gpu)
-        return std::make_unique<GpuMerger>(format_, inputs, gpu_block(runs.size(), plan), *context_, options_.threads,
-                                           merge_read_, tick());
+        return std::make_unique<GpuMerger>(format_, inputs, gpu_block(runs.size(), plan), *devices_.first(),
+                                           options_.threads, merge_read_, tick());
     return std::make_unique<Merger>(format_, inputs, plan, merge_read_, tick());
 }
 
@@ -273,10 +275,10 @@ void read_all(Sorting& sorting, const files::InputFile& in, BlockIo::Method meth
 }  // namespace
 
 ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
-                               const std::optional<Context>& context, const Plans& plans) {
+                               Devices devices, const Plans& plans) {
     const files::InputFile in(input);
     must_differ(in, output);
-    Sorting sorting("sort_file", options, context, plans);
+    Sorting sorting("sort_file", options, std::move(devices), plans);
     files::OutputFile out(output, files::OutputFile::OnSignal::LeaveAlone);
     out.must_be_open();
     const bool has_offsets = in.size() && input != "-";

@@ -8,6 +8,7 @@
 
 #include "cpu/stopwatch.hpp"
 #include "cpu/workers.hpp"
+#include "external/devices.hpp"
 #include "external/filler.hpp"
 #include "external/gpu_merger.hpp"
 #include "external/merger.hpp"
@@ -50,8 +51,7 @@ class Reporter {
 // Both phases, from bytes to bytes. As a stream: the records in order.
 class Sorting final : public Stream {
   public:
-    Sorting(const char* function, const ExternalSortOptions& options, const std::optional<Context>& context,
-            Plans plans);
+    Sorting(const char* function, const ExternalSortOptions& options, Devices devices, Plans plans);
 
     // Before anything comes. `source`: for messages.
     void begin(const RunNeeds& needs, FilePlace source);
@@ -81,7 +81,7 @@ class Sorting final : public Stream {
 
     const char* function_;
     ExternalSortOptions options_;
-    std::optional<Context> context_;
+    Devices devices_;
     Plans plans_;
     Format format_;
     std::size_t resident_;  // bytes of the program, when it began
@@ -103,6 +103,6 @@ class Sorting final : public Stream {
 
 // sort_file(), by other plans.
 ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
-                               const std::optional<Context>& context, const Plans& plans = {});
+                               Devices devices, const Plans& plans = {});
 
 }  // namespace quadmill::detail::external

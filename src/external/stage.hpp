@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -27,16 +29,36 @@ class StageClock {
     double seconds_ = 0;
 };
 
+// One clock for several threads: at work while any of them is.
+class SharedClock {
+  public:
+    explicit SharedClock(StageClock& clock) : clock_(clock) {}
+    void begin() {
+        const std::lock_guard lock(mutex_);
+        if (at_work_++ == 0) clock_.begin();
+    }
+    void end() {
+        const std::lock_guard lock(mutex_);
+        if (--at_work_ == 0) clock_.end();
+    }
+
+  private:
+    StageClock& clock_;
+    std::mutex mutex_;
+    std::size_t at_work_ = 0;
+};
+
 // At work while it lives.
+template <class Clock>
 class AtWork {
   public:
-    explicit AtWork(StageClock& clock) : clock_(clock) { clock_.begin(); }
+    explicit AtWork(Clock& clock) : clock_(clock) { clock_.begin(); }
     AtWork(const AtWork&) = delete;
     AtWork& operator=(const AtWork&) = delete;
     ~AtWork() { clock_.end(); }
 
   private:
-    StageClock& clock_;
+    Clock& clock_;
 };
 
 // Stages that run beside each other, with the share of each that was hidden behind the slowest.

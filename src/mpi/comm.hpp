@@ -16,6 +16,24 @@ namespace quadmill::detail::mpi {
 // Throws Error where an MPI call has failed.
 void check(int status, const char* call);
 
+// Work in several parts: the first one that fails is remembered, and those after it are left out.
+class FirstFailure {
+  public:
+    template <class Work>
+    void attempt(Work&& work) {
+        if (failure_) return;
+        try {
+            std::forward<Work>(work)();
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+    }
+    [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
+
+  private:
+    std::exception_ptr failure_;
+};
+
 // A duplicate of the host's. Made, used and destroyed by all ranks.
 class Comm {
   public:
@@ -45,13 +63,9 @@ class Comm {
     // Work that one rank may fail at.
     template <class Work>
     void together(Work&& work) const {
-        std::exception_ptr failure;
-        try {
-            std::forward<Work>(work)();
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        agree(failure);
+        FirstFailure first;
+        first.attempt(std::forward<Work>(work));
+        agree(first.failure());
     }
 
   private:

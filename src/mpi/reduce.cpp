@@ -48,30 +48,24 @@ Bytes receive(const Comm& comm, int from) {
 void merge_by_tree(MPI_Comm host, const std::function<Bytes()>& save,
                    const std::function<void(std::span<const std::byte>)>& merge) {
     const Comm comm("mpi::reduce", host);
-    std::exception_ptr failure;
-    const auto attempt = [&](const auto& work) {
-        if (failure) return;
-        try {
-            work();
-        } catch (...) {
-            failure = std::current_exception();
-        }
-    };
+    FirstFailure first;
     for (int reach = 1; reach < comm.size(); reach *= 2) {
         if ((comm.rank() & reach) != 0) {
             Bytes bytes;
-            attempt([&] { bytes = save(); });
+            first.attempt([&] { bytes = save(); });
             send(comm, comm.rank() - reach, bytes);
             break;
         }
         if (comm.rank() + reach >= comm.size()) continue;
         Bytes bytes;
-        const auto failed_before = std::exchange(failure, nullptr);
-        attempt([&] { bytes = receive(comm, comm.rank() + reach); });
-        if (failed_before) failure = failed_before;
-        if (!bytes.empty()) attempt([&] { merge(bytes); });
+        FirstFailure here;  // also who has failed receives, for the sender waits
+        here.attempt([&] { bytes = receive(comm, comm.rank() + reach); });
+        first.attempt([&] {
+            if (here.failure()) std::rethrow_exception(here.failure());
+            if (!bytes.empty()) merge(bytes);
+        });
     }
-    comm.agree(failure);
+    comm.agree(first.failure());
 }
 
 bool is_first(MPI_Comm comm) {

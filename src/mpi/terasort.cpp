@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -27,23 +29,23 @@ namespace {
 namespace fs = std::filesystem;
 using external::FilePlace;
 
-// FNV-1a, of what a job is made of.
+// XXH3, of what a job is made of.
 class Fingerprint {
   public:
-    Fingerprint& add(std::string_view bytes) {
-        for (const char c : bytes) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-        value_ = (value_ ^ 0xffU) * 0x100000001b3U;  // a word ends
+    Fingerprint& add(std::string_view word) {
+        words_.append(word).push_back('\0');
         return *this;
     }
     Fingerprint& add(std::integral auto number) { return add(std::to_string(number)); }
     [[nodiscard]] std::string text() const {
         std::array<char, 17> text{};
-        std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value_));
+        const unsigned long long hash = XXH3_64bits(words_.data(), words_.size());
+        std::snprintf(text.data(), text.size(), "%016llx", hash);
         return text.data();
     }
 
   private:
-    std::uint64_t value_ = 0xcbf29ce484222325U;
+    std::string words_;
 };
 
 // One line of a rank, as OUT-00002-of-00004 has it.
@@ -62,7 +64,8 @@ class Output {
                 file_.emplace(parts == Parts::Apart ? path + rank_of_ranks(comm) : path,
                               files::OutputFile::OnSignal::LeaveAlone);
             if (file_ && !file_->is_regular())
-                throw InvalidArgument("terasort: '" + path + "' is no file; ranks write one at their places, or --parts");
+                throw InvalidArgument("terasort: '" + path +
+                                      "' is no file; ranks write one at their places, or --parts");
         });
         if (parts == Parts::Together) open_shared();
     }
@@ -184,15 +187,17 @@ class Terasort {
         std::unique_ptr<files::InputFile> file;
         comm_.together([&] {
             if (path == "-" || output_ == "-")
-                throw InvalidArgument("terasort: ranks read and write files at their places; give names of files, not -");
+                throw InvalidArgument(
+                    "terasort: ranks read and write files at their places; give names of files, not -");
             file = std::make_unique<files::InputFile>(path);
             if (!file->size()) throw InvalidArgument("terasort: " + file->name() + " is no file, which ranks need");
         });
         const auto size = *file->size();
         const auto least = comm_.least(size), most = comm_.most(size);
         if (least == most) return file;
-        throw InvalidArgument("terasort: " + file->name() + " has " + std::to_string(least) + " bytes for one rank and " +
-                              std::to_string(most) + " for another; all must see the same file");
+        throw InvalidArgument("terasort: " + file->name() + " has " + std::to_string(least) +
+                              " bytes for one rank and " + std::to_string(most) +
+                              " for another; all must see the same file");
     }
 
     // Looks at what there is, and at what is asked for.
@@ -313,17 +318,11 @@ class Terasort {
             const auto at = std::min<std::uint64_t>(bytes, i * message);
             return static_cast<std::size_t>(std::min<std::uint64_t>(message, bytes - at));
         };
-        const auto block = [&](std::size_t which, std::size_t i) { return memory.subspan((2 * which + i % 2) * message); };
-        // Who has failed goes on with messages of what is there, so that nobody waits; then all throw.
-        std::exception_ptr failure;
-        const auto attempt = [&](const auto& work) {
-            if (failure) return;
-            try {
-                work();
-            } catch (...) {
-                failure = std::current_exception();
-            }
+        const auto block = [&](std::size_t which, std::size_t i) {
+            return memory.subspan((2 * which + i % 2) * message);
         };
+        // Who has failed goes on with messages of what is there, so that nobody waits; then all throw.
+        FirstFailure first;
         std::array<std::array<MPI_Request, 2>, 2> requests{};
         const auto start = [&](std::size_t i) {
             requests[i % 2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -333,7 +332,7 @@ class Terasort {
                       "MPI_Irecv");
             }
             if (const auto bytes = part(out_bytes, i); bytes > 0) {
-                attempt([&] { run_->read(block(1, i).first(bytes), out_begin + i * message); });
+                first.attempt([&] { run_->read(block(1, i).first(bytes), out_begin + i * message); });
                 check(MPI_Isend(block(1, i).data(), static_cast<int>(bytes), MPI_BYTE, static_cast<int>(to), 0,
                                 comm_.get(), &requests[i % 2][1]),
                       "MPI_Isend");
@@ -341,7 +340,7 @@ class Terasort {
         };
         const auto finish = [&](std::size_t i) {
             check(MPI_Waitall(2, requests[i % 2].data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-            attempt([&] {
+            first.attempt([&] {
                 received_->write(block(0, i).first(part(in_bytes, i)), bases_[from] + i * message);
                 tick();
             });
@@ -352,7 +351,7 @@ class Terasort {
             if (i > 0) finish(i - 1);
         }
         if (messages > 0) finish(messages - 1);
-        comm_.agree(failure);
+        comm_.agree(first.failure());
     }
 
     // The runs in the order of the ranks that they came from: equal keys stay in the order of the input.
@@ -378,13 +377,13 @@ class Terasort {
     }
 
     // The job is done: nobody will resume it.
-    void forget() {
-        unlink(run_->place().path.c_str());
-    }
+    void forget() { unlink(run_->place().path.c_str()); }
 
     [[nodiscard]] TerasortStats stats(double seconds) {
         auto all = stats_;
-        const auto slowest = [&](double mine) { return static_cast<double>(comm_.most(static_cast<std::uint64_t>(mine * 1e6))) / 1e6; };
+        const auto slowest = [&](double mine) {
+            return static_cast<double>(comm_.most(static_cast<std::uint64_t>(mine * 1e6))) / 1e6;
+        };
         const auto part = std::accumulate(come_.begin(), come_.end(), std::uint64_t{0});
         all.bytes = all_ * record_;
         all.records = all_;
@@ -408,20 +407,19 @@ class Terasort {
             if (got < 0 && errno == EINTR) continue;
             if (got < 0) external::fail_io("read", input_place(), offset, errno);
             if (got == 0)
-                throw IoError(input_->name() + " became shorter while it was read: it ends at byte " +
-                                  std::to_string(offset),
-                              input_->path(), offset);
+                throw IoError(
+                    input_->name() + " became shorter while it was read: it ends at byte " + std::to_string(offset),
+                    input_->path(), offset);
             memory = memory.subspan(static_cast<std::size_t>(got));
             offset += static_cast<std::uint64_t>(got);
         }
     }
 
     [[nodiscard]] std::size_t me() const { return static_cast<std::size_t>(comm_.rank()); }
-    [[nodiscard]] FilePlace input_place() const {
-        return {input_->descriptor(), 0, input_->name(), input_->path()};
-    }
+    [[nodiscard]] FilePlace input_place() const { return {input_->descriptor(), 0, input_->name(), input_->path()}; }
     void tick() const {
-        if (options_.sort.progress && options_.sort.progress({.phase = ExternalProgress::Phase::Merge}) == Proceed::Stop)
+        if (options_.sort.progress &&
+            options_.sort.progress({.phase = ExternalProgress::Phase::Merge}) == Proceed::Stop)
             throw SortStopped("the sort was stopped");
     }
 

@@ -1,24 +1,12 @@
 #include "mpi/world.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <thread>
 
 #include "mpi/comm.hpp"
 
 namespace quadmill::detail::mpi {
-
-bool has_ranks() {
-    const auto number = [](const char* name) {
-        const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
-        return value ? std::atoi(value) : 0;    // NOLINT(cert-err34-c): what is no number counts as none
-    };
-    // Open MPI's mpirun; MPICH's, and Slurm's srun --mpi=pmi2; srun --mpi=pmix.
-    const bool by_pmix = std::getenv("PMIX_RANK") != nullptr;  // NOLINT(concurrency-mt-unsafe)
-    return number("OMPI_COMM_WORLD_SIZE") > 1 || number("PMI_SIZE") > 1 ||
-           (by_pmix && number("SLURM_STEP_NUM_TASKS") > 1);
-}
 
 World::World() {
     int has = 0;

@@ -3,9 +3,6 @@
 
 namespace quadmill::detail::mpi {
 
-// Whether a launcher says that several ranks of this program were started; asks the environment alone.
-[[nodiscard]] bool has_ranks();
-
 // When it ends with an exception, which is mostly thrown on all ranks, it waits a moment for them; where they do not
 // come, it leaves MPI as it is, so that the end of this program ends the job.
 class World {

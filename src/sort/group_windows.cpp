@@ -19,7 +19,8 @@ std::string words_of(const std::exception_ptr& error) {
     }
 }
 
-// Whether another device may do what this one could not: the driver failed, not the caller nor the host's memory.
+}  // namespace
+
 bool is_failure_of_device(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
@@ -32,20 +33,37 @@ bool is_failure_of_device(const std::exception_ptr& error) {
     }
 }
 
-}  // namespace
+GroupUse::GroupUse(std::shared_ptr<GroupState> state) : state_(std::move(state)) {
+    const std::lock_guard lock(state_->mutex);
+    for (std::size_t i = 0; i < state_->shares.size(); ++i) {
+        if (state_->shares[i].failure.empty()) devices_.push_back(i);
+    }
+    if (devices_.empty()) throw GlError("each device of the group has failed; DeviceGroup::shares() says why");
+    if (std::exchange(state_->in_use, true))
+        throw InvalidArgument("the group has a sorter already, whose threads own its contexts; destroy it first");
+}
+
+GroupUse::~GroupUse() {
+    const std::lock_guard lock(state_->mutex);
+    state_->in_use = false;
+}
+
+void GroupUse::has_sorted(std::size_t device, std::uint64_t keys) const {
+    const std::lock_guard lock(state_->mutex);
+    auto& share = state_->shares[device];
+    ++share.batches;
+    share.keys += keys;
+}
+
+void GroupUse::has_failed(std::size_t device, const std::exception_ptr& why) const {
+    const std::lock_guard lock(state_->mutex);
+    state_->shares[device].failure = words_of(why);
+}
 
 GroupWindows::GroupWindows(std::shared_ptr<GroupState> state, std::vector<Make> make, unsigned threads)
-    : state_(std::move(state)), workers_(threads), times_(make.size()) {
-    std::vector<std::size_t> devices;
-    {
-        const std::lock_guard lock(state_->mutex);
-        for (std::size_t i = 0; i < make.size(); ++i) {
-            if (state_->shares.at(i).failure.empty()) devices.push_back(i);
-        }
-        if (devices.empty()) throw GlError("each device of the group has failed; DeviceGroup::shares() says why");
-        if (std::exchange(state_->in_use, true))
-            throw InvalidArgument("the group has a sorter already, whose threads own its contexts; destroy it first");
-    }
+    : workers_(threads), times_(make.size()) {
+    use_.emplace(std::move(state));
+    const auto& devices = use_->devices();
     starting_ = alive_ = devices.size();
     try {
         for (const auto i : devices) threads_.emplace_back([this, i, to_make = make[i]] { work(i, to_make); });
@@ -74,8 +92,7 @@ void GroupWindows::stop() noexcept {
     changed_.notify_all();
     for (auto& thread : threads_) thread.join();
     threads_.clear();
-    const std::lock_guard lock(state_->mutex);
-    state_->in_use = false;
+    use_.reset();
 }
 
 void GroupWindows::work(std::size_t device, const Make& make) {
@@ -130,12 +147,7 @@ void GroupWindows::serve(std::size_t device, WindowSorter& sorter, Begun& begun)
         }
         const auto batch = begun.front();
         begun.pop_front();
-        {
-            const std::lock_guard lock(state_->mutex);
-            auto& share = state_->shares[device];
-            ++share.batches;
-            share.keys += batch->keys.size();
-        }
+        use_->has_sorted(device, batch->keys.size());
         {
             const std::lock_guard lock(mutex_);
             times_[device] = sorter.times();
@@ -164,10 +176,7 @@ void GroupWindows::done(const BatchPointer& batch, std::exception_ptr error) {
 }
 
 void GroupWindows::leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why) {
-    if (is_failure_of_device(why)) {
-        const std::lock_guard lock(state_->mutex);
-        state_->shares[device].failure = words_of(why);
-    }
+    if (is_failure_of_device(why)) use_->has_failed(device, why);
     {
         const std::lock_guard lock(mutex_);
         --alive_;

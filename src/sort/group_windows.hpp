@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,10 +20,34 @@ namespace quadmill::detail::sort {
 
 // What the sorters of a group share, beyond their life.
 struct GroupState {
+    static const std::shared_ptr<GroupState>& of(const DeviceGroup& group) { return group.state_; }
+
     std::vector<Context> contexts;
     std::mutex mutex;  // of what follows
     std::vector<DeviceShare> shares;
     bool in_use = false;  // by a sorter
+};
+
+// Whether another device may do what this one could not: the driver failed, not the caller nor the host's memory.
+[[nodiscard]] bool is_failure_of_device(const std::exception_ptr& error);
+
+// The one sorter that a group has at a time.
+class GroupUse {
+  public:
+    // Throws InvalidArgument while there is another, GlError where each device has failed.
+    explicit GroupUse(std::shared_ptr<GroupState> state);
+    GroupUse(const GroupUse&) = delete;
+    GroupUse& operator=(const GroupUse&) = delete;
+    ~GroupUse();
+
+    // Those that had not failed when this began.
+    [[nodiscard]] const std::vector<std::size_t>& devices() const { return devices_; }
+    void has_sorted(std::size_t device, std::uint64_t keys) const;
+    void has_failed(std::size_t device, const std::exception_ptr& why) const;
+
+  private:
+    std::shared_ptr<GroupState> state_;
+    std::vector<std::size_t> devices_;
 };
 
 class GroupWindows final : public WindowSorter {
@@ -71,7 +96,7 @@ class GroupWindows final : public WindowSorter {
     void leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why);
     void stop() noexcept;
 
-    std::shared_ptr<GroupState> state_;
+    std::optional<GroupUse> use_;
     cpu::Workers workers_;
     std::size_t depth_ = 0, batch_bytes_ = 0, batch_windows_ = 1;
     std::string name_;

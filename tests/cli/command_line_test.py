@@ -99,6 +99,16 @@ class Help(Command):
         for more in (["--window", "5"], ["--top", "5"], ["--with-index", "x.u32"], ["--profile"]):
             self.fails(2, "whole files", "sort", "--device", "0,0", *more)
 
+    def test_several_ranks_do_not_do_the_same_work(self):
+        for verb in (["sort"], ["query", "SELECT COUNT(*) FROM -"], ["merge", "none"], ["sketch", "top", "none"],
+                     ["bench", "sort"], ["tune"]):
+            for variable, ranks in (("OMPI_COMM_WORLD_SIZE", "3"), ("PMI_SIZE", "2")):
+                said = self.fails(2, f"env -u {variable}", *verb, env={variable: ranks})
+                self.assertIn(f"all {ranks} ", said)
+        self.assertEqual(run("sort", "--text", stdin=b"2\n1\n", env={"PMI_SIZE": "1"}).stdout, b"1\n2\n")
+        for args in (["sort", "--help"], ["info"], ["--version"]):
+            self.assertEqual(run(*args, env={"PMI_SIZE": "2"}).returncode, 0, args)
+
     def test_limits(self):
         result = run("limits", "--json", "--side", "64", "--repeat", "2")
         limits = json.loads(result.stdout)["limits"]

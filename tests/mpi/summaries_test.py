@@ -115,6 +115,13 @@ class Summaries(Command):
         result = on_ranks(3, "quantiles", self.path("none"))
         self.assertNotEqual(result.returncode, 0)
         self.assertIn(b"cannot open", result.stderr)
+        saved = self.path("saved")
+        self.assertEqual(run("quantiles", source, "--save", saved).returncode, 0)
+        for args in (["sort", source], ["merge", saved]):
+            result = on_ranks(2, *args)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(b"knows no ranks", result.stderr)
+            self.assertEqual(result.stdout, b"")
 
     def test_a_line_that_is_none_is_said_and_the_rest_answered(self):
         source = self.path("in", b"".join(b"%d\n" % i for i in range(1000)) + b"x\n")

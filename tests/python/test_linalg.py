@@ -55,3 +55,31 @@ def test_solutions(matrix, rng):
 def test_wrong_calls_are_refused(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+@pytest.mark.parametrize("along, axis", [("all", None), ("rows", 1), ("columns", 0)])
+def test_reductions_are_those_of_numpy(context, rng, along, axis):
+    reducer = quadmill.Reducer(context)
+    a, b = rng.standard_normal((2, 37, 53)).astype(np.float32)
+    wide = a.astype(float)
+    assert np.allclose(reducer.sums(a, along), np.atleast_1d(wide.sum(axis)), atol=1e-4)
+    assert np.allclose(reducer.norms(a, along), np.atleast_1d(np.sqrt((wide ** 2).sum(axis))), rtol=1e-5)
+    assert np.allclose(reducer.dots(a, b, along), np.atleast_1d((wide * b).sum(axis)), atol=1e-4)
+    for found, best in ((reducer.least(a, along), np.min), (reducer.most(a, along), np.max)):
+        assert [value for value, _, _ in found] == np.atleast_1d(best(a, axis)).tolist()
+        assert all(a[row, column] == np.float32(value) for value, row, column in found)
+    for dtype in (np.int32, np.uint32):
+        whole = rng.integers(0, 1 << 30, (40, 50)).astype(dtype)
+        assert np.array_equal(reducer.sums(whole, along), np.atleast_1d(whole.astype(np.int64).sum(axis)))
+    assert reducer.least(np.full((2, 2), np.nan, np.float32)) == [None]
+
+
+def test_reductions_refuse_what_is_no_matrix(context):
+    reducer = quadmill.Reducer(context)
+    for a in (np.zeros(3, np.float32), np.zeros(3, np.int32)):
+        with pytest.raises(quadmill.InvalidArgument, match="two dimensions"):
+            reducer.sums(a)
+    with pytest.raises(quadmill.InvalidArgument, match="along"):
+        reducer.sums(np.zeros((1, 1), np.float32), "diagonals")
+    with pytest.raises(TypeError):
+        reducer.norms(np.zeros((1, 1)))

@@ -51,3 +51,23 @@ def test_weights_and_texts():
 def test_wrong_calls_are_refused(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "uint64", "float32"])
+def test_heavy_hitters_bound_exact_counts(rng, dtype):
+    values = rng.zipf(1.3, 50_000).clip(0, 10_000).astype(dtype)
+    hitters = quadmill.HeavyHitters(dtype, eps=0.001, width=1 << 12)
+    hitters.add(values[:20_000])
+    hitters.add(values[20_000:])
+    exact = dict(zip(*np.unique(values, return_counts=True)))
+    items, others = hitters.top(10)
+    assert hitters.n == 50_000 and repr(hitters) == "HeavyHitters(n=50000)"
+    assert items.value.dtype == dtype and len(items) == 10
+    for item in items:
+        assert item.lower <= exact[item.value] <= item.upper and item.lower <= item.estimate <= item.upper
+    rest = set(exact) - set(items.value.tolist())
+    assert max(exact[value] for value in rest) <= others
+    with pytest.raises(TypeError):
+        hitters.add(np.zeros(3, np.int64))
+    with pytest.raises(TypeError, match="not str"):
+        quadmill.HeavyHitters(str, width=10)

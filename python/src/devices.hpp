@@ -1,0 +1,22 @@
+// Several devices that Python's calls share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "quadmill/device_group.hpp"
+
+namespace quadmill::python {
+
+struct Devices {
+    explicit Devices(DeviceGroup made) : group(std::move(made)) {}
+
+    DeviceGroup group;
+    std::mutex turn;
+    std::optional<GroupSorter> sorter;  // of the last order asked for; a group has one sorter at a time
+    Order order = Order::Ascending;
+};
+using DevicesPtr = std::shared_ptr<Devices>;  // null where a caller named none
+
+}  // namespace quadmill::python
