@@ -74,7 +74,7 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, Devic
 std::size_t Sorting::memory_left(std::size_t records) const {
     auto taken = reserve;
     if (engine_bytes_ > 0)
-        taken = 3 * reserve + engine_held_ +
+        taken = (1 + 2 * devices_.sorters(options_.engine)) * reserve + engine_held_ +
                 engine_bytes_ * records * devices_.sorters(options_.engine);  // drivers keep what they had
     return options_.memory - std::min(options_.memory, taken);
 }

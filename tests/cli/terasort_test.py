@@ -120,6 +120,19 @@ class Output(Terasort):
             if json.loads(run("info", "--json").stdout)["software"]:
                 self.assertLess(facts["peak_bytes"], 176 << 20)
 
+    def test_several_devices(self):
+        data = lines(600000)
+        source, out = self.path("in", data), self.path("out")
+        for memory, has_runs in (("1G", False), ("208M", True)):
+            facts = json.loads(self.sort(source, out, "--engine", "merge", "--device", "0,0", "--memory", memory,
+                                         "--json").stdout)
+            self.assertEqual(facts["runs"] > 0, has_runs)
+            self.assertEqual(sum(device["keys"] for device in facts["devices"]), 600000)
+            self.assertEqual([device["failure"] for device in facts["devices"]], [None, None])
+            self.assertTrue(self.read(out) == by_key(data))
+        self.fails(2, "not by cpu", "terasort", source, out, "--device", "0,0", "--engine", "cpu")
+        self.fails(2, "one device", "terasort", source, out, "--device", "0,0", "--profile")
+
     def test_output_on_another_file_system(self):
         shared = "/dev/shm/quadmill-terasort-test"
         os.makedirs(shared, exist_ok=True)
