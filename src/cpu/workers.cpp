@@ -23,6 +23,12 @@ class ThreadPool {
         std::size_t claimed = 0, running = 0;
         unsigned helpers = 0;  // threads of the pool that are at it
         std::vector<char> done{};
+        std::exception_ptr error{};
+        std::condition_variable changed{};  // an item is done
+
+        [[nodiscard]] bool has_work() const { return !error && claimed < released; }
+        [[nodiscard]] bool wants_help() const { return has_work() && helpers < most_helpers; }
+    };
 
     // That of the process; made when there is none.
     static std::shared_ptr<ThreadPool> shared();

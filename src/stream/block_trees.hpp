@@ -45,7 +45,6 @@ class BlockTrees {
     [[nodiscard]] std::size_t bytes() const { return (values_.capacity() + merged_.capacity()) * sizeof(T); }
 
   private:
-    using Less = cpu::KeyLess<T>;
     [[nodiscard]] std::size_t block() const { return static_cast<std::size_t>(plan_.block); }
     [[nodiscard]] std::size_t leaves() const { return std::size_t{1} << plan_.tree_height(); }
     [[nodiscard]] std::size_t tree_values() const { return block() << plan_.tree_height(); }
@@ -57,50 +56,79 @@ class BlockTrees {
         window.add(std::move(summary));
     }
 
-    // The tree of all values that wait, so many base blocks having come before. Threads share each level: its samples,
-    // and merging it into the next.
-    BlockTree<Summary> grow(std::uint64_t before, const SlidingWindow<Summary>& window, const Share& share) {
-        constexpr std::size_t piece = std::size_t{1} << 14U;  // of the values
-        const auto after = before + leaves();
-        const int height = plan_.tree_height();
-        merged_.resize(values_.size());
-        BlockTree<Summary> tree;
-        for (int level = 0;; ++level) {
-            const auto length = block() << level;
-            const auto begin = before >> level, end = after >> level,
-                       needed = std::clamp(plan_.first_needed(level, after), begin, end);
-            const double error = window.new_block_error(level, after);
-            auto& blocks = tree.levels.emplace_back(static_cast<std::size_t>(end - needed));
-            share((values_.size() + piece - 1) / piece, [&](std::size_t i) {
-                const auto first = i * piece, last = std::min(first + piece, values_.size());
-                for (auto b = (first + length - 1) / length; b * length < last; ++b) {
-                    if (begin + b < needed) continue;
-                    auto& made = blocks[static_cast<std::size_t>(begin + b - needed)];
-                    made = Summary::of(Window<T>(&values_[b * length], length), error);
-                    if constexpr (requires { made.pack(); }) made.pack();
-                }
-                if (level < height) merge_pairs(first, last, length);
-            });
-            if (level == height) break;
-            std::swap(values_, merged_);
+    // The blocks of a level, and where they lie in the stream.
+    struct Level {
+        std::size_t length;            // values of a block
+        std::uint64_t begin, needed;   // its first block among the values that wait, and the first that a window needs
+        double error;                  // of a block, in values
+        std::vector<Summary>& blocks;  // from the first needed
+    };
+    // Of the sorted blocks that begin at these places.
+    static void sample(const Level& level, const T* values, std::size_t first, std::size_t last) {
+        for (auto b = (first + level.length - 1) / level.length; b * level.length < last; ++b) {
+            if (level.begin + b < level.needed) continue;
+            auto& block = level.blocks[static_cast<std::size_t>(level.begin + b - level.needed)];
+            block = Summary::of(Window<T>(values + b * level.length, level.length), level.error);
+            if constexpr (requires { block.pack(); }) block.pack();
         }
-        const double error = window.chain().max_error(static_cast<std::size_t>(height) + 1, values_.size());
-        tree.root = Summary::of(Window<T>(values_.data(), values_.size()), error, share);
-        return tree;
     }
-    // From that place to that of what merging all pairs of sorted runs of that length makes.
-    void merge_pairs(std::size_t first, std::size_t last, std::size_t length) {
-        const Less less{cpu::TotalOrder<T>(Order::Ascending)};
+    // What merging all pairs of sorted runs of that length makes, from that place to that.
+    static void merge_pairs(const T* from, T* to, std::size_t length, std::size_t first, std::size_t last) {
+        const cpu::KeyLess<T> less{cpu::TotalOrder<T>(Order::Ascending)};
         while (first < last) {
             const auto pair = first / (2 * length) * (2 * length), until = std::min(last, pair + 2 * length);
-            const cpu::Run<T> a{&values_[pair], length}, b{&values_[pair + length], length};
+            const cpu::Run<T> a{from + pair, length}, b{from + pair + length, length};
             const auto a_first = cpu::merge_path(a, b, first - pair, less),
                        a_last = cpu::merge_path(a, b, until - pair, less);
             const auto b_first = first - pair - a_first, b_last = until - pair - a_last;
             cpu::merge_two(cpu::Run<T>{a.data + a_first, a_last - a_first},
-                           cpu::Run<T>{b.data + b_first, b_last - b_first}, &merged_[first], less);
+                           cpu::Run<T>{b.data + b_first, b_last - b_first}, to + first, less);
             first = until;
         }
+    }
+
+    // The tree of all values that wait, so many base blocks having come before. Each thread takes subtrees as far as they
+    // fit into its cache; then threads share each level.
+    BlockTree<Summary> grow(std::uint64_t before, const SlidingWindow<Summary>& window, const Share& share) {
+        constexpr std::size_t piece = std::size_t{1} << 14U;  // values
+        const auto after = before + leaves();
+        const int height = plan_.tree_height();
+        BlockTree<Summary> tree;
+        tree.levels.resize(static_cast<std::size_t>(height) + 1);
+        std::vector<Level> levels;
+        for (int l = 0; l <= height; ++l) {
+            const auto begin = before >> l, end = after >> l,
+                       needed = std::clamp(plan_.first_needed(l, after), begin, end);
+            auto& blocks = tree.levels[static_cast<std::size_t>(l)];
+            blocks.resize(static_cast<std::size_t>(end - needed));
+            levels.push_back({block() << l, begin, needed, window.new_block_error(l, after), blocks});
+        }
+        merged_.resize(values_.size());
+        std::size_t by_one = 0;
+        while (by_one + 1 < levels.size() && levels[by_one + 1].length <= piece) ++by_one;
+        const auto subtree = levels[by_one].length;
+        share(values_.size() / subtree, [&](std::size_t i) {
+            const auto first = i * subtree, last = first + subtree;
+            T *from = values_.data(), *to = merged_.data();
+            for (std::size_t l = 0;; ++l, std::swap(from, to)) {
+                sample(levels[l], from, first, last);
+                if (l == by_one) break;
+                merge_pairs(from, to, levels[l].length, first, last);
+            }
+        });
+        if (by_one % 2 != 0) std::swap(values_, merged_);
+        for (auto l = by_one; l + 1 < levels.size(); ++l) {
+            share((values_.size() + piece - 1) / piece, [&](std::size_t i) {
+                const auto first = i * piece, last = std::min(first + piece, values_.size());
+                if (l > by_one) sample(levels[l], values_.data(), first, last);
+                merge_pairs(values_.data(), merged_.data(), levels[l].length, first, last);
+            });
+            std::swap(values_, merged_);
+        }
+        if (levels.size() > by_one + 1) sample(levels.back(), values_.data(), 0, values_.size());
+        const double error = window.chain().max_error(levels.size(), values_.size());
+        tree.root = Summary::of(Window<T>(values_.data(), values_.size()), error, share);
+        return tree;
     }
 
     SlidingPlan plan_;

@@ -61,7 +61,7 @@ TEST_CASE("what one sorter or processor has compiled, the next one finds") {
     CHECK(compiled(context) == with_query);
 }
 
-TEST_CASE("the first argsort of a second sorter takes at most twice as long as a warm one") {
+TEST_CASE("the first argsort of a second sorter takes at most twice as long as a warm one, and its textures") {
     const auto context = Context::headless();
     Random random(9);
     auto keys = sample_keys<float>(random, std::size_t{1} << 16U, Specials::None);
@@ -77,7 +77,8 @@ TEST_CASE("the first argsort of a second sorter takes at most twice as long as a
     std::printf(
         "argsort of 2^16 keys on %s: %.1f ms of a context's first sorter, %.1f ms warm, %.1f ms of a second sorter\n",
         context.info().renderer.c_str(), cold, again, first);
-    CHECK(first <= 2 * again);
+    constexpr double textures_ms = 1;  // to make them, on a GPU as long as a warm call takes or longer
+    CHECK(first <= 2 * again + textures_ms);
 }
 
 TEST_CASE("one sorter serves both orders") {
