@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # clang-tidy (its rules are in .clang-tidy) over the rooms that all others stand on, and the headers that they include.
-# After tests/run.sh, whose release build tells how each file is compiled. `tests/tidy.sh FOLDER...` takes others.
+# After `cmake --preset release -DCMAKE_UNITY_BUILD=OFF` and a build, which tells how each file is compiled.
+# `tests/tidy.sh FOLDER...` takes others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v clang-tidy >/dev/null || { echo "tidy: apt-get install clang-tidy" >&2; exit 1; }

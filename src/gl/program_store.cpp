@@ -65,9 +65,9 @@ Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, con
 }
 
 bool has_binaries(const Api& gl) {
-    GLint formats = 0;
-    gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
-    return formats > 0;
+    GLint count = 0;
+    gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &count);
+    return count > 0;
 }
 
 void link(Device& device, GLuint program, const char* name, const ProgramStore::Sources& sources) {
