@@ -18,6 +18,7 @@ namespace quadmill::detail::external {
 class Devices {
   public:
     Devices() = default;  // CPU threads
+    // NOLINTBEGIN(google-explicit-constructor): a context, or none, or a group, whichever a caller has
     Devices(const Context& context) : contexts_{context} {}
     Devices(const std::optional<Context>& context) {
         if (context) contexts_.push_back(*context);
@@ -26,6 +27,7 @@ class Devices {
     Devices(const DeviceGroup& group) : use_(std::make_unique<sort::GroupUse>(sort::GroupState::of(group))) {
         for (const auto device : use_->devices()) contexts_.push_back(group.contexts()[device]);
     }
+    // NOLINTEND(google-explicit-constructor)
 
     [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }
     [[nodiscard]] std::optional<Context> first() const {

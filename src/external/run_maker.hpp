@@ -50,8 +50,8 @@ class RunMaker {
 
   private:
     struct Work {
-        Slot* slot;
-        enum class Then { Write, Keep } then;
+        Slot* slot = nullptr;
+        enum class Then { Write, Keep } then = Then::Write;
         std::uint64_t number = 0;
     };
     template <class Loop>

@@ -55,8 +55,8 @@ class HostKeys {
     void copy(const KeysInTexture& keys, gl::Format format);
     // Of the copy: so many keys from that one on, each texel's `channels` of them, from `channel` on, one after the other.
     struct Some {
-        std::size_t keys;
-        int channel, channels;
+        std::size_t keys = 0;
+        int channel = 0, channels = 1;
         std::size_t first = 0;
     };
     void draw(const Some& some, std::uint64_t padding, const pass::Target& to, std::size_t rows);

@@ -22,7 +22,13 @@ class BenchSketch(Command):
         report = json.loads(result.stdout)
         for key in "quadmill command date renderer cpu threads repeat cases limits accuracy".split():
             self.assertIn(key, report)
-        self.assertEqual([limit["unit"] for limit in report["limits"]], ["Gpoint/s", "Gpoint/s", "Gfetch/s"])
+        units = [limit["unit"] for limit in report["limits"]]
+        self.assertEqual(units[:2], ["Gpoint/s", "Gpoint/s"])
+        self.assertEqual(set(units[2:]), {"Gkey/s"})
+        for case in report["cases"]:
+            for one in case["contenders"]:
+                if case["kind"] != "sf" and one["kind"] == "engine" and one["name"] != "cpu":
+                    self.assertGreater(one["query_percent_of_limit"], 0, (case["kind"], one["name"]))
         self.assertEqual(len(report["cases"]), 2 * 2 * 4)
         thread = {}
         for case in report["cases"]:
