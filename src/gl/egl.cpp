@@ -296,11 +296,12 @@ EglContext::Binding EglContext::make_current() {
 }
 
 void EglContext::restore(const Binding& previous) noexcept {
-    if (previous.context && previous.context != context_) {
-        egl_->make_current(previous.display, previous.draw, previous.read, previous.context);
-    } else if (!previous.context) {
-        egl_->make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    }
+    // A context that was destroyed while it was current is gone once ours is: then none is current, and ours can go to
+    // another thread.
+    const bool is_back =
+        previous.context == context_ ||
+        (previous.context && egl_->make_current(previous.display, previous.draw, previous.read, previous.context));
+    if (!is_back) egl_->make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     egl_->bind_api(previous.api);
 }
 
