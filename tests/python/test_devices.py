@@ -20,8 +20,7 @@ def test_a_group_sorts_as_numpy_does(group, rng, dtype):
     shares = group.shares()
     assert len(group) == len(shares) == 2 and repr(group) == "DeviceGroup(2 contexts)"
     assert sum(share["keys"] for share in shares) == 1_200_000
-    assert sum(share["batches"] for share in shares) > 1  # whichever asked for them
-    assert all(share["failure"] is None for share in shares)
+    assert all(share["batches"] > 0 and share["failure"] is None for share in shares)
 
 
 def test_a_group_sorts_files_and_then_arrays_again(group, rng, tmp_path):
