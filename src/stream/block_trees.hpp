@@ -31,9 +31,14 @@ class BlockTrees {
         values_.insert(values_.end(), sorted.values().begin(), sorted.values().end());
         if (values_.size() < tree_values()) return;
         const cpu::Stopwatch time;
-        auto tree = grow(blocks, window, share);
-        times.merge += time.ms();
-        window.add(std::move(tree));
+        try {
+            auto tree = grow(blocks, window, share);
+            times.merge += time.ms();
+            window.add(std::move(tree));
+        } catch (...) {
+            values_.clear();  // as a single block is lost where memory is: what is half merged is no block
+            throw;
+        }
         values_.clear();
     }
     // Nothing waits then.

@@ -12,6 +12,7 @@
 #include "gl/device.hpp"
 #include "gl/host.hpp"
 #include "gl/sample_keys.hpp"
+#include "gl/state_snapshot.hpp"
 #include "gl/texels.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
@@ -472,5 +473,12 @@ class Calls {
     std::vector<Sorter> sorters_;
     std::vector<Stream> streams_;
 };
+
+// Makes a call, which changes no state of the host's.
+inline void make(const Calls::Call& call, const Host& host, const Snapshot& before) {
+    CAPTURE(call.name);
+    call.run();
+    REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
+}
 
 }  // namespace quadmill::test

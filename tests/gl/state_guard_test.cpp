@@ -47,11 +47,7 @@ TEST_CASE("no call changes the host's state, and none of that state changes a re
         auto calls = (round % 2 == 0 ? as_adopted : as_headless).of_round(random, jobs);
         Poison poison(host.gl, seed);
         const auto before = Snapshot::take(host.gl);
-        for (const auto& call : calls) {
-            CAPTURE(call.name);
-            call.run();
-            REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
-        }
+        for (const auto& call : calls) make(call, host, before);
         poison.clear();
         jobs.verify();
         REQUIRE(error_names(take_errors(host.gl)) == "");
