@@ -12,7 +12,7 @@ namespace {
 
 using enum Claim::About;
 
-constexpr const char* times = "ms";
+constexpr const char* join_ms = "ms";
 
 std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
     return [figure](FigureSetting& setting, FigureData& data) {
@@ -27,7 +27,7 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
             const double x =
                 figure == JoinFigure::Graph ? static_cast<double>(which.rows) : static_cast<double>(which.x);
             for (const auto& result : bench.run(which).results) {
-                data.add_time(times, x, result);
+                data.add_time(join_ms, x, result);
                 if (!result.verified) data.note_wrong(result.contender->name, "wrong rows or pairs");
             }
         }
@@ -38,9 +38,9 @@ Claim advantage_diminishes() {
     return {"the CPU has a small advantage, which diminishes with the amount of data",
             "ms: ours over cpu is more than 1 at 15,000 values, and less at 165,000 than at 15,000",
             [](const FigureData& data) -> Verdict {
-                const auto xs = data.xs(times, "ours", "cpu");
+                const auto xs = data.xs(join_ms, "ours", "cpu");
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours or cpu"};
-                const auto ratio = [&](double x) { return *data.y(times, "ours", x) / *data.y(times, "cpu", x); };
+                const auto ratio = [&](double x) { return *data.y(join_ms, "ours", x) / *data.y(join_ms, "cpu", x); };
                 const double first = ratio(xs.front()), last = ratio(xs.back());
                 return {first > 1 && last < first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
                         fmt::format("{:.3g} times, then {:.3g}", first, last)};
@@ -54,7 +54,7 @@ Figure figure(const std::string& id, const std::string& title, const std::string
             "MDS'09",
             title,
             how + "; from columns in memory to the result in memory",
-            {{times, axis, "ms"}},
+            {{join_ms, axis, "ms"}},
             measure(which),
             std::move(claims)};
 }
@@ -67,17 +67,17 @@ std::vector<Figure> join_figures() {
                "values", JoinFigure::Greater, {advantage_diminishes()}),
         figure("mds09-fig6", "Fig. 6: nested-loop join, 0 to 100 % of elements match", "9,000 floats, as in the paper",
                "% that match", JoinFigure::Matching,
-               {times_as_fast("the GPU wins where selectivity is low", Gpu, times, "ours", "cpu", At::Smallest, 1),
-                times_as_fast("today: nested loops beat a join by sorting on the CPU", Anything, times, "ours",
+               {times_as_fast("the GPU wins where selectivity is low", Gpu, join_ms, "ours", "cpu", At::Smallest, 1),
+                times_as_fast("today: nested loops beat a join by sorting on the CPU", Anything, join_ms, "ours",
                               "cpu merge", At::Every, 1)}),
         figure("mds09-fig7", "Fig. 7: nested-loop join, 1 to 20 pairs an element", "9,000 floats, as in the paper",
                "pairs an element", JoinFigure::Multiple,
                {{"the output's transfer makes the GPU slower the more pairs there are",
                  "ms: ours at the largest x is more than ours at the smallest",
                  [](const FigureData& data) -> Verdict {
-                     const auto xs = data.xs(times, "ours");
+                     const auto xs = data.xs(join_ms, "ours");
                      if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours"};
-                     const double least = *data.y(times, "ours", xs.front()), most = *data.y(times, "ours", xs.back());
+                     const double least = *data.y(join_ms, "ours", xs.front()), most = *data.y(join_ms, "ours", xs.back());
                      return {most > least ? Verdict::Kind::Holds : Verdict::Kind::Fails,
                              fmt::format("{:.3g} ms, then {:.3g}", least, most)};
                  },
@@ -85,7 +85,7 @@ std::vector<Figure> join_figures() {
         figure("mds09-fig8-9", "Fig. 8 and 9: the graph (C > D0 or E > D1) joined on B",
                "15,000 floats, 7,679 masked out by the first predicate, 13,068 after OR, 6,790 pairs, as in the paper",
                "values", JoinFigure::Graph,
-               {in_order("the framework is faster than one operation at a time, and that than the CPU", Gpu, times,
+               {in_order("the framework is faster than one operation at a time, and that than the CPU", Gpu, join_ms,
                          {"ours", "one-op", "cpu"})})};
 }
 

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 constexpr const char *pairs_ms = "ms to sort pairs", *limit_share = "passes, % of the write limit",
                      *written = "written, GB/s", *compared = "comparisons, GOP/s",
-                     *transfer_share = "transfers, % of all";
+                     *transfers_of_pairs = "transfers, % of all";
 constexpr const char* gputerasort = "GPUTeraSort's own form";
 
 std::vector<unsigned> powers(const FigureSetting& setting) {
@@ -82,7 +82,7 @@ void measure_pairs(FigureSetting& setting, FigureData& data) {
             data.add_time(pairs_ms, x, result);
             if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
             if (!result.ran() || result.contender->name != gputerasort) continue;
-            data.add(transfer_share, Whose::Ours, gputerasort, x, result.transfer_percent());
+            data.add(transfers_of_pairs, Whose::Ours, gputerasort, x, result.transfer_percent());
             data.add(compared, Whose::Ours, gputerasort, x,
                      x / 2 * power * (power + 1) / 2 / result.parts.sort_ms * 1e-6);
         }
@@ -274,12 +274,12 @@ std::vector<Figure> terasort_figures() {
          "float keys and pointers, memory to memory, up to 2^18 with --quick, else to 2^23; cpu is the library's own "
          "stable sort of pairs on all threads, where the paper had Intel's quicksort; one device, where Fig. 10 has "
          "three generations",
-         {{pairs_ms, "pairs", "ms"}, {transfer_share, "pairs", "%"}, {compared, "pairs", "GOP/s"}},
+         {{pairs_ms, "pairs", "ms"}, {transfers_of_pairs, "pairs", "%"}, {compared, "pairs", "GOP/s"}},
          measure_pairs,
          {times_as_fast("2 to 2.5 times as fast as a high-end CPU", Gpu, pairs_ms, gputerasort, "cpu", At::Largest, 2),
           times_as_fast("today: the merge engine is faster than the CPU", Gpu, pairs_ms, "merge", "cpu", At::Largest,
                         1),
-          lies_within("transfers take less than 10 % of the time", Gpu, transfer_share, gputerasort, At::Largest, 0,
+          lies_within("transfers take less than 10 % of the time", Gpu, transfers_of_pairs, gputerasort, At::Largest, 0,
                       10),
           lies_within("14 GOP/s on a 7900 GTX", Gpu, compared, gputerasort, At::Largest, 14, no_limit),
           not_here("GPUs sort nearly twice as fast each year", "one device; the figure compares three generations")}},
