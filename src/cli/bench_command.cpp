@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "cli/bench_report.hpp"
-#include "input/checks.hpp"
 #include "cli/commands.hpp"
+#include "input/checks.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/version.hpp"
@@ -81,7 +81,7 @@ void BenchRun::note_missing(const std::string& verb, const std::vector<MissingRi
 
 BenchRun::Opened BenchRun::open_context() const {
     try {
-        return {Context::headless({.device = device}), {}};
+        return {Context::headless({.device = device, .transfers = transfers}), {}};
     } catch (const ContextError& error) {
         return {{}, error.what()};
     }

@@ -14,8 +14,8 @@
 
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
-#include "files/files.hpp"
 #include "cpu/sample_keys.hpp"
+#include "files/files.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/sort.hpp"
 
@@ -33,6 +33,7 @@ struct MissingRival {
 struct BenchRun {
     bool with_rivals = false, json = false;
     int repeat = 5, device = -1;
+    HeadlessOptions::Transfers transfers = HeadlessOptions::Transfers::Auto;  // for streams
     std::string command_line;
 
     void add_to(CLI::App& verb, const std::string& rivals);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "input/enum_words.hpp"
 #include "input/text.hpp"
 #include "quadmill/error.hpp"
 
@@ -55,11 +56,20 @@ void add_devices_option(CLI::App& command, Devices& devices) {
             throw CLI::ValidationError("--device", "'all' is all of them; name no others");
     };
     command
-        .add_option_function<std::string>(
-            "--device", take,
-            "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works); several "
-            "with commas, or all, share the work")
+        .add_option_function<std::string>("--device", take,
+                                          "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else "
+                                          "the first that works); several "
+                                          "with commas, or all, share the work")
         ->type_name("N,...|all");
+}
+
+void add_transfers_option(CLI::App& command, HeadlessOptions::Transfers& transfers) {
+    command
+        .add_option("--transfers", transfers,
+                    "How keys get to the GPU and back: inline: in the order of the drawing; beside: while it draws, "
+                    "through two contexts more; auto: inline, until beside is known to win")
+        ->transform(input::one_of(input::transfers_words))
+        ->default_str("auto");
 }
 
 nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "quadmill/context.hpp"
 #include "quadmill/device_group.hpp"
 
 namespace quadmill::detail::cli {
@@ -22,6 +23,9 @@ struct Devices {
 
 // --device N, N,N,... or all.
 void add_devices_option(CLI::App& command, Devices& devices);
+
+// --transfers WAY, for what sorts windows.
+void add_transfers_option(CLI::App& command, HeadlessOptions::Transfers& transfers);
 
 // What each did; for --stats.
 [[nodiscard]] nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares);

@@ -40,6 +40,7 @@ struct StreamOptions {
     PbsnOptions pbsn{};
     unsigned threads = 0;
     Devices device{};
+    HeadlessOptions::Transfers transfers = HeadlessOptions::Transfers::Auto;
     std::size_t window = 0;
     std::uint64_t every = 0;
     bool profile = false;
@@ -151,7 +152,9 @@ class StreamRun {
     template <class Raw, class Text, class Summary>
     void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
              const auto& ask, const auto& load) {
-        constexpr bool can_merge = requires(Summary & other) { other.merge(summary); };
+        constexpr bool can_merge = requires(Summary & other) {
+            other.merge(summary);
+        };
         if (!can_merge && ranks_.are_several())
             throw CLI::ValidationError("--sliding", "is about the last values of one stream, not of several ranks'");
         const auto print = [&] { static_cast<void>(answer(summary, ask, load, Mine::GoesOn)); };
@@ -178,7 +181,8 @@ class StreamRun {
     template <class Raw, class Text, class Summary>
     void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
              const auto& ask) {
-        run<Raw, Text>(summary, raw, parse, add, ask, [](std::span<const std::byte> bytes) { return Summary::load(bytes); });
+        run<Raw, Text>(summary, raw, parse, add, ask,
+                       [](std::span<const std::byte> bytes) { return Summary::load(bytes); });
     }
     // The same for a stream of single values.
     template <class T>
@@ -277,7 +281,7 @@ class StreamRun {
     std::optional<PassProfiler> profiler_;
     cpu::Stopwatch time_;
     Progress progress_;
-    std::uint64_t count_ = 0;                         // values
+    std::uint64_t count_ = 0;                        // values
     std::uint64_t all_count_ = 0, all_skipped_ = 0;  // of all ranks, at the last answer
     std::optional<Progressed> answered_at_;
     input::Skipped skipped_;

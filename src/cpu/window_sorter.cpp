@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "cpu/sort.hpp"
@@ -39,7 +40,7 @@ std::size_t window_of(double eps, double factor, double enough) {
     return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
 }
 
-CpuWindowSorter::CpuWindowSorter(unsigned threads) : workers_(threads) {
+CpuWindowSorter::CpuWindowSorter(unsigned threads, std::size_t depth) : depth_(depth), workers_(threads) {
     if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
     if (threads == 1) return;
     try {
@@ -87,7 +88,8 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
     if (window < 1) throw InvalidArgument("WindowSorter::begin: a window must hold at least 1 key, not 0");
     window = std::min(window, std::max<std::size_t>(keys.size(), 1));
     if (const std::lock_guard lock(mutex_); batches_.size() == depth())
-        throw InvalidArgument("WindowSorter::begin: 2 batches are under way, which is the most; finish() one first");
+        throw InvalidArgument("WindowSorter::begin: " + std::to_string(depth()) +
+                              " batches are under way, which is the most; finish() one first");
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {
         const Stopwatch time;

@@ -21,14 +21,15 @@ namespace quadmill::detail::cpu {
 
 class CpuWindowSorter : public WindowSorter {
   public:
-    explicit CpuWindowSorter(unsigned threads);
+    // At most `depth` batches at once.
+    explicit CpuWindowSorter(unsigned threads, std::size_t depth = 2);
     CpuWindowSorter(const CpuWindowSorter&) = delete;
     CpuWindowSorter& operator=(const CpuWindowSorter&) = delete;
     ~CpuWindowSorter() override;
 
     void begin(Keys keys, std::size_t window) override;
     void finish() override;
-    [[nodiscard]] std::size_t depth() const override { return 2; }
+    [[nodiscard]] std::size_t depth() const override { return depth_; }
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
     // Threads share windows, so these are shorter.
@@ -54,6 +55,7 @@ class CpuWindowSorter : public WindowSorter {
     mutable std::mutex mutex_;
     std::condition_variable work_, done_;
     std::deque<Batch> batches_;
+    std::size_t depth_;
     std::vector<std::thread> threads_;
     Workers workers_;
     double sort_ms_ = 0;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "quadmill/error.hpp"
 
@@ -234,38 +235,57 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
     if (!egl.choose_config(display, config_wish.data(), &config, 1, &configs) || configs < 1)
         return fail(pbuffer ? "no config with pbuffers" : "no config");
 
-    const auto create = [&](bool robust) {
-        std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION,       4,
-                                 EGL_CONTEXT_MINOR_VERSION,       5,
-                                 EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
-        if (options.on_debug_message) wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
-        if (robust) {
-            wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE,
-                                     EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
-        }
-        wish.push_back(EGL_NONE);
-        return egl.create_context(display, config, EGL_NO_CONTEXT, wish.data());
-    };
-    EGLContext context = create(true);
-    robust_ = context != nullptr;
-    if (!context) context = create(false);
-    if (!context) return fail("no OpenGL 4.5 core context");
-
-    EGLSurface surface = nullptr;
-    if (pbuffer) {
-        const std::array size{EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
-        surface = egl.create_pbuffer(display, config, size.data());
-        if (!surface) {
-            egl.destroy_context(display, context);
-            return fail("no pbuffer");
-        }
-    }
+    const bool debug = static_cast<bool>(options.on_debug_message);
+    robust_ = true;
     display_ = display;
-    context_ = context;
-    surface_ = surface;
+    config_ = config;
+    context_ = create(EGL_NO_CONTEXT, debug);
+    if (!context_) {
+        robust_ = false;
+        context_ = create(EGL_NO_CONTEXT, debug);
+    }
+    if (!context_) return fail("no OpenGL 4.5 core context");
+    if (pbuffer && !make_pbuffer()) {
+        egl.destroy_context(display, std::exchange(context_, nullptr));
+        return fail("no pbuffer");
+    }
     platform_ = std::move(platform);
     surface_name_ = pbuffer ? "pbuffer" : "none";
     return true;
+}
+
+void* EglContext::create(void* shared, bool debug) const {
+    std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION,       4,
+                             EGL_CONTEXT_MINOR_VERSION,       5,
+                             EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
+    if (debug) wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
+    if (robust_) {
+        wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE,
+                                 EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
+    }
+    wish.push_back(EGL_NONE);
+    return egl_->create_context(display_, config_, shared, wish.data());
+}
+
+bool EglContext::make_pbuffer() {
+    const std::array size{EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+    surface_ = egl_->create_pbuffer(display_, config_, size.data());
+    return surface_ != nullptr;
+}
+
+EglContext::EglContext(const EglContext* shared)
+    : egl_(shared->egl_),
+      display_(shared->display_),
+      config_(shared->config_),
+      platform_(shared->platform_),
+      surface_name_(shared->surface_name_),
+      robust_(shared->robust_) {
+    const ApiGuard guard(*egl_);
+    egl_->bind_api(EGL_OPENGL_API);
+    context_ = create(shared->context_, false);
+    if (context_ && (!shared->surface_ || make_pbuffer())) return;
+    if (context_) egl_->destroy_context(display_, context_);
+    throw ContextError("no second context that shares the first one's objects: use HeadlessOptions::Transfers::InLine");
 }
 
 EglContext::~EglContext() {

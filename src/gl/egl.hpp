@@ -15,6 +15,8 @@ struct EglApi;
 class EglContext {
   public:
     explicit EglContext(const HeadlessOptions& options);
+    // One more that shares its objects. Throws ContextError.
+    explicit EglContext(const EglContext* shared);
     EglContext(const EglContext&) = delete;
     EglContext& operator=(const EglContext&) = delete;
     ~EglContext();
@@ -33,10 +35,12 @@ class EglContext {
     [[nodiscard]] bool robust() const noexcept { return robust_; }
 
   private:
+    [[nodiscard]] void* create(void* shared, bool debug) const;
+    [[nodiscard]] bool make_pbuffer();
     bool open(void* display, std::string platform, const HeadlessOptions& options, std::string& tried);
 
     std::shared_ptr<const EglApi> egl_;
-    void *display_ = nullptr, *context_ = nullptr, *surface_ = nullptr;
+    void *display_ = nullptr, *config_ = nullptr, *context_ = nullptr, *surface_ = nullptr;
     std::string platform_, surface_name_;
     bool robust_ = false;
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -280,11 +281,13 @@ class CountList {
 // Between two times that the GPU wrote; waits for it.
 [[nodiscard]] double ms_between(const Query& from, const Query& to);
 
-// Marks a place in the command stream.
+// Marks a place in the command stream, or in that of a sibling.
 class Fence {
   public:
     Fence() = default;
     explicit Fence(Device& device);
+    // The place that a sibling marks; whoever waits for it waits for that first.
+    Fence(Device& device, std::shared_future<void*> sync);
     Fence(Fence&& other) noexcept;
     Fence& operator=(Fence&& other) noexcept;
     Fence(const Fence&) = delete;
@@ -292,10 +295,17 @@ class Fence {
     ~Fence();
     // Returns when the GPU has passed the place; at once when there is none. Throws GlError when the context is lost.
     void wait();
+    // The GPU goes on with what is issued from now on when it has passed the place.
+    void hold();
+    // Gives the place away, as GL's own object, or nothing where there is none.
+    [[nodiscard]] void* release() noexcept { return std::exchange(sync_, nullptr); }
 
   private:
+    void resolve();
+
     std::shared_ptr<Device> device_;
     void* sync_ = nullptr;
+    std::shared_future<void*> coming_;
 };
 
 }  // namespace quadmill::detail::gl

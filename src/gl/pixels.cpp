@@ -20,24 +20,38 @@ std::vector<std::byte> read_all(Device& device, GLuint texture, const FormatInfo
 
 }  // namespace
 
-void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows) {
-    const auto& gl = device.gl;
-    const auto& format = info(to.format());
-    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id());
-    gl.TextureSubImage2D(to.id(), 0, 0, first, to.width(), rows, format.format, format.type, offset_pointer(offset));
+RowsOf::RowsOf(const Texture& of, int first_row, int number)
+    : texture(of.id()),
+      format(of.format()),
+      width(of.width()),
+      first(first_row),
+      rows(number),
+      layers(std::max(of.layers(), 1)) {}
+
+void upload_rows(const Api& gl, std::uint32_t from, std::size_t offset, const RowsOf& to) {
+    const auto& format = info(to.format);
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from);
+    gl.TextureSubImage2D(to.texture, 0, 0, to.first, to.width, to.rows, format.format, format.type,
+                         offset_pointer(offset));
     gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }
 
-void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset) {
-    const auto& gl = device.gl;
-    const auto& format = info(from.format());
-    const int layers = std::max(from.layers(), 1);
-    const auto bytes = static_cast<std::size_t>(from.width()) * static_cast<std::size_t>(rows) *
-                       static_cast<std::size_t>(layers) * format.bytes;
-    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, to.id());
-    gl.GetTextureSubImage(from.id(), 0, 0, first, 0, from.width(), rows, layers, format.format, format.type,
-                          static_cast<GLsizei>(bytes), offset_pointer(offset));
+void read_rows(const Api& gl, const RowsOf& from, std::uint32_t to, std::size_t offset) {
+    const auto& format = info(from.format);
+    const auto bytes = static_cast<std::size_t>(from.width) * static_cast<std::size_t>(from.rows) *
+                       static_cast<std::size_t>(from.layers) * format.bytes;
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, to);
+    gl.GetTextureSubImage(from.texture, 0, 0, from.first, 0, from.width, from.rows, from.layers, format.format,
+                          format.type, static_cast<GLsizei>(bytes), offset_pointer(offset));
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}
+
+void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows) {
+    upload_rows(device.gl, from.id(), offset, RowsOf(to, first, rows));
+}
+
+void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset) {
+    read_rows(device.gl, RowsOf(from, first, rows), to.id(), offset);
 }
 
 std::vector<std::byte> read_target(Device& device, const PassEvent& pass) {

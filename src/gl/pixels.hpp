@@ -18,6 +18,17 @@ namespace quadmill::detail::gl {
     return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr)
 }
 
+// Rows [first, first + rows) of a texture, of all its layers.
+struct RowsOf {
+    RowsOf(const Texture& texture, int first, int rows);
+    std::uint32_t texture;
+    Format format;
+    int width, first, rows, layers;
+};
+// What the two below do, in the context that is current.
+void upload_rows(const Api& gl, std::uint32_t from, std::size_t offset, const RowsOf& to);
+void read_rows(const Api& gl, const RowsOf& from, std::uint32_t to, std::size_t offset);
+
 // Sends rows [first, first + rows) from the buffer, tightly packed at `offset` bytes; returns at once.
 // Pre: a session is open.
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows);

@@ -288,6 +288,13 @@ void HostState::restore_stencil(const Api& gl) const noexcept {
     }
 }
 
+void store_tightly(const Api& gl) {
+    for (std::size_t i = 0; i < tight_store.size(); ++i) {
+        gl.PixelStorei(pack_names[i], tight_store[i]);
+        gl.PixelStorei(unpack_names[i], tight_store[i]);
+    }
+}
+
 void set_baseline(const Api& gl, const Features& features) {
     for (const auto capability : capabilities) {
         const bool lines = capability == GL_POLYGON_OFFSET_LINE || capability == GL_POLYGON_OFFSET_POINT;
@@ -308,10 +315,7 @@ void set_baseline(const Api& gl, const Features& features) {
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     gl.BindBuffer(GL_QUERY_BUFFER, 0);
-    for (std::size_t i = 0; i < tight_store.size(); ++i) {
-        gl.PixelStorei(pack_names[i], tight_store[i]);
-        gl.PixelStorei(unpack_names[i], tight_store[i]);
-    }
+    store_tightly(gl);
     if (features.old_state) CompatibilityState::set_baseline(gl);
 }
 

@@ -67,6 +67,8 @@ class HostState {
     bool probe_works_ = false;
 };
 
+// Rows of pixels without gaps, in both directions.
+void store_tightly(const Api& gl);
 // The state that every pass starts from: all tests off, one sample a pixel, lower-left origin, tight pixel rows.
 void set_baseline(const Api& gl, const Features& features);
 

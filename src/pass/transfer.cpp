@@ -49,16 +49,19 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
         fill(first + slices.first_row(i), slices.end_row(i) - slices.first_row(i),
              buffer_.write(slices.offset(i), slices.bytes(i)));
     };
+    gl::Carrier carrier(device, beside_);
     std::size_t sent_rows = 0;
     const auto send_filled = [&](std::size_t i) {
         const auto filled = slices.end_row(i) - sent_rows;
         if (i + 1 < slices.count() && filled * slices.row_bytes < command_bytes) return;
-        gl::upload_rows(device, buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
-                        static_cast<int>(filled));
+        carrier.send(buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
+                     static_cast<int>(filled));
         sent_rows += filled;
     };
     workers.then_in_order(slices.count(), fill_slice, send_filled);
-    sent_ = gl::Fence(device);
+    sent_ = carrier.fence();
+    ms_ = carrier.ms();
+    carrier.before_drawing(sent_);
 }
 
 void ReadBack::request(gl::Device& device, const gl::Texture& texture) {

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <span>
 #include <vector>
 
 #include "cpu/workers.hpp"
+#include "gl/carrier.hpp"
 #include "gl/objects.hpp"
 
 namespace quadmill::detail::pass {
@@ -22,6 +24,11 @@ void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Directio
 // Staging memory for uploads; grows to the largest texture sent. Keep two to fill one while the other is on its way.
 class Uploader {
   public:
+    Uploader() = default;
+    // Beside the drawing: what is drawn after send() waits for it, but nothing waits for what was drawn before. So the
+    // texture must be free.
+    explicit Uploader(gl::Sibling* beside) : beside_(beside) {}
+
     // Fills the memory of rows [first_row, first_row + rows) of the texture, tightly packed; called by several threads.
     using Fill = std::function<void(std::size_t first_row, std::size_t rows, std::span<std::byte> memory)>;
 
@@ -34,9 +41,14 @@ class Uploader {
     void send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
               cpu::Workers& workers, const Fill& fill);
 
+    // How long the last one took, beside the drawing alone: else invalid.
+    [[nodiscard]] const std::shared_future<double>& ms() const { return ms_; }
+
   private:
+    gl::Sibling* beside_ = nullptr;
     gl::PixelBuffer buffer_;
     gl::Fence sent_;
+    std::shared_future<double> ms_;
 };
 
 // Memory that textures are read back into; grows to the largest texture.

@@ -14,10 +14,11 @@ namespace quadmill::detail::sort {
 struct MergeSpace {
     const char* function = "";
     KeyForm form;
-    std::size_t pairs = 0;      // of blocks
+    std::size_t pairs = 0;  // of blocks
     std::size_t tiles = 0;  // that subgroups take for them; 0 where they cannot
     bool parts = false;     // windows or segments
     std::size_t lanes = 1;  // tasks under way at once, each with memory for transfers
+    bool apart = false;     // each with textures of its own, too
     std::size_t copy = 0;   // bytes of a copy of the caller's texture
 };
 
@@ -30,6 +31,7 @@ struct MergeSpace {
 [[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
                                                   const MergeSort* merge, const MergeSpace& asked);
 [[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
-                                                  const MergeSort* merge, const Task& task, std::size_t lanes = 1);
+                                                  const MergeSort* merge, const Task& task, std::size_t lanes = 1,
+                                                  bool apart = false);
 
 }  // namespace quadmill::detail::sort

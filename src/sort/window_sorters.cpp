@@ -30,27 +30,28 @@ Task task_of(Keys keys, std::size_t window) {
 
 }  // namespace
 
-LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options)
+LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes)
     : context_(std::move(context)),
       options_(checked_options("window_sorter", context_.info(), options)),
-      workers_(options.threads) {}
+      workers_(options.threads),
+      lanes_(lanes) {}
 
 void LaneWindowSorter::begin(Keys keys, std::size_t window) {
     window = checked(keys, window);
-    if (under_way() == lanes) {
-        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(lanes) +
+    if (under_way() == lanes_) {
+        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(lanes_) +
                               " batches are under way, which is the most; finish() one first");
     }
     check(keys, window);
     auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, begin_name);
-    begin_in(begun_ % lanes, device, keys, window);
+    begin_in(next_lane(), device, keys, window);
     scope.check();
     ++begun_;
 }
 
 void LaneWindowSorter::finish() {
-    const auto lane = finished_++ % lanes;  // free, also when this throws
+    const auto lane = finished_++ % lanes_;  // free, also when this throws
     const gl::Scope scope(*detail::Access::of(context_), "WindowSorter::finish");
     const auto times = finish_in(lane);
     times_.upload += times.upload;
@@ -59,9 +60,13 @@ void LaneWindowSorter::finish() {
     scope.check();
 }
 
+MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& options)
+    : LaneWindowSorter(context, options, detail::Access::of(context)->transfers_beside() ? two + 1 : two),
+      beside_(lanes_ > two) {}
+
 std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
-    return sort::no_space(context_, options_, gpu_ ? &gpu_->merge : nullptr, task_of(keys, checked(keys, window)),
-                          lanes);
+    const auto* const merge = gpu_.empty() ? nullptr : &gpu_[beside_ ? next_lane() : 0]->merge;
+    return sort::no_space(context_, options_, merge, task_of(keys, checked(keys, window)), lanes_, beside_);
 }
 
 void MergeWindowSorter::check(Keys keys, std::size_t window) const {
@@ -79,15 +84,21 @@ const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, st
     return segments_;
 }
 
+MergeSort& MergeWindowSorter::merge_of(std::size_t lane) {
+    return gpu_.at(beside_ ? lane : 0)->merge;
+}
+
 void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
-    if (!gpu_) gpu_.emplace(device, workers_).merge.plan().kernel = options_.merge.kernel;
-    gpu_->merge.begin(gpu_->lane.at(lane), keys, {keys}, options_.order, segments(keys, window));
+    while (gpu_.size() < lanes_)
+        gpu_.push_back(
+            std::make_unique<OnGpu>(device, workers_, beside_ ? device.siblings() : gl::Device::Siblings{}, options_));
+    merge_of(lane).begin(gpu_.at(lane)->lane, keys, {keys}, options_.order, segments(keys, window));
 }
 
 WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {
-    auto& of_batch = gpu_->lane.at(lane);
-    gpu_->merge.wait(of_batch);
-    const auto stats = gpu_->merge.finish(of_batch);
+    auto& of_batch = gpu_.at(lane)->lane;
+    merge_of(lane).wait(of_batch);
+    const auto stats = merge_of(lane).finish(of_batch);
     if (stats.n == 0) return {};
     return {.upload = of_batch.gpu_upload_ms(), .sort = stats.sort_ms, .readback = stats.readback_ms};
 }
@@ -102,7 +113,7 @@ std::size_t PbsnWindowSorter::batch_bytes() const {
 
 std::size_t PbsnWindowSorter::bytes() const {
     std::size_t words = 0;
-    for (std::size_t i = 0; gpu_ && i < lanes; ++i) words += gpu_->batches.at(i).words.capacity();
+    for (std::size_t i = 0; gpu_ && i < two; ++i) words += gpu_->batches.at(i).words.capacity();
     return words * sizeof(std::uint32_t);
 }
 
@@ -228,7 +239,7 @@ HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions
     : SharedWindowSorter(context, options) {
     const auto threads = cpu_threads(gpu_.workers());
     if (threads < 2) return;
-    cpu_.emplace(threads);
+    cpu_.emplace(threads, depth());
     cpu_share_ = threads / (threads + 100.0);  // a GPU as good as 100 threads, to begin with
 }
 
@@ -283,7 +294,7 @@ bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
 void AutoWindowSorter::begin(Keys keys, std::size_t window) {
     window = checked(keys, window);
     const bool to_gpu = goes_to_gpu(keys, window);
-    if (!to_gpu && !cpu_) cpu_.emplace(threads_);
+    if (!to_gpu && !cpu_) cpu_.emplace(threads_, depth());
     under_way_.push_back(to_gpu ? static_cast<WindowSorter*>(&gpu_) : &*cpu_);
     try {
         under_way_.back()->begin(keys, window);

@@ -21,12 +21,13 @@
 
 namespace quadmill::detail::sort {
 
-// Batches in two lanes: while the GPU sorts one, the CPU empties the one before and fills the next.
+// Batches in lanes: while the GPU sorts one, the CPU empties the one before and fills the next. So they are two; where
+// transfers run beside the passes three, one on its way to the GPU, one there and one on its way back.
 class LaneWindowSorter : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) final;
     void finish() final;
-    [[nodiscard]] std::size_t depth() const override { return lanes; }
+    [[nodiscard]] std::size_t depth() const override { return lanes_; }
     [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{16} << 20U; }
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
         workers_.for_each(count, work);
@@ -34,11 +35,12 @@ class LaneWindowSorter : public WindowSorter {
     [[nodiscard]] Times times() const override { return times_; }
 
     [[nodiscard]] std::size_t under_way() const { return begun_ - finished_; }
+    [[nodiscard]] std::size_t next_lane() const { return begun_ % lanes_; }
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
 
   protected:
-    static constexpr std::size_t lanes = 2;
-    LaneWindowSorter(Context context, const SortOptions& options);
+    static constexpr std::size_t two = 2;
+    LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes = two);
     // Throws InvalidArgument for what there is no room for, or the engine cannot sort.
     virtual void check(Keys keys, std::size_t window) const = 0;
     // In a session; the window is no longer than the keys, or 1.
@@ -49,6 +51,8 @@ class LaneWindowSorter : public WindowSorter {
     SortOptions options_;
     cpu::Workers workers_;
 
+    std::size_t lanes_;
+
   private:
     std::size_t begun_ = 0, finished_ = 0;
     Times times_;
@@ -56,26 +60,31 @@ class LaneWindowSorter : public WindowSorter {
 
 class MergeWindowSorter : public LaneWindowSorter {
   public:
-    MergeWindowSorter(Context context, const SortOptions& options) : LaneWindowSorter(std::move(context), options) {}
+    MergeWindowSorter(const Context& context, const SortOptions& options);
     [[nodiscard]] std::string name() const override { return "merge"; }
     // Why there is no room for the batch, if so.
     [[nodiscard]] std::optional<std::string> no_space(Keys keys, std::size_t window) const;
 
   private:
-    // Made on first use, within a session.
+    // A lane, made on first use, within a session. All lanes share the first one's textures, unless transfers run beside
+    // the passes, so that the GPU's order does not keep the batches apart.
     struct OnGpu {
-        OnGpu(gl::Device& device, cpu::Workers& workers)
-            : merge(device, workers), lane{MergeLane(device), MergeLane(device)} {}
+        OnGpu(gl::Device& device, cpu::Workers& workers, gl::Device::Siblings siblings, const SortOptions& options)
+            : merge(device, workers), lane(device, siblings) {
+            merge.plan().kernel = options.merge.kernel;
+        }
         MergeSort merge;
-        std::array<MergeLane, lanes> lane;
+        MergeLane lane;
     };
+    [[nodiscard]] MergeSort& merge_of(std::size_t lane);
     void check(Keys keys, std::size_t window) const override;
     void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
     Times finish_in(std::size_t lane) override;
     // The same object for the same shape as the last time, so that it needs no new table.
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
 
-    std::optional<OnGpu> gpu_;
+    bool beside_;
+    std::vector<std::unique_ptr<OnGpu>> gpu_;
     std::array<std::size_t, 3> shape_{};  // of segments_: keys, window, keys of a pair of blocks
     std::shared_ptr<const Segments> segments_;
 };
@@ -109,7 +118,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     struct OnGpu {
         explicit OnGpu(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
         Pbsn pbsn;
-        std::array<Batch, lanes> batches;
+        std::array<Batch, two> batches;
     };
     void check(Keys keys, std::size_t window) const override;
     void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
@@ -132,7 +141,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
         OnGpu(gl::Device& device, cpu::Workers& workers)
             : bitonic(device, workers), lane{BitonicLane(device), BitonicLane(device)} {}
         BitonicSort bitonic;
-        std::array<BitonicLane, lanes> lane;
+        std::array<BitonicLane, two> lane;
     };
     [[nodiscard]] BitonicJob job(Keys keys, std::size_t window) const;
     void check(Keys keys, std::size_t window) const override;
@@ -140,7 +149,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
     Times finish_in(std::size_t lane) override;
 
     std::optional<OnGpu> gpu_;
-    std::array<bool, lanes> empty_{};
+    std::array<bool, two> empty_{};
 };
 
 // The merge engine with CPU threads beside it.

@@ -75,11 +75,19 @@ void put(const KeyForm& form, const MergeTarget& to, const std::byte* from, std:
 
 }  // namespace
 
-MergeLane::MergeLane(gl::Device& device)
-    : begun_(device, gl::Query::Kind::Timestamp),
+MergeLane::MergeLane(gl::Device& device, gl::Device::Siblings beside)
+    : uploader_(beside.sends),
+      readback_(beside.fetches),
+      tile_readback_(beside.fetches),
+      begun_(device, gl::Query::Kind::Timestamp),
       uploaded_(device, gl::Query::Kind::Timestamp),
       sorted_(device, gl::Query::Kind::Timestamp),
       read_(device, gl::Query::Kind::Timestamp) {}
+
+double MergeLane::readback_ms(bool in_tiles) const {
+    const auto& beside = in_tiles ? tile_readback_.ms() : readback_.ms();
+    return beside.valid() ? beside.get() : gl::ms_between(sorted_, read_);
+}
 
 MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
     : device_(device),
@@ -202,6 +210,8 @@ TileSurface& MergeSort::tiles(const KeyForm& form, std::size_t tiles) {
 void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
                       std::shared_ptr<const Segments> segments, std::size_t sorted_pairs) {
     lane.job_.reset();
+    lane.readback_.drop();
+    lane.tile_readback_.drop();
     if (segments->pairs() == 0) return;
     const KeyForm form{keys.type(), order, !to.index.empty()};
     const bool together = by_subgroups(form, *segments, sorted_pairs);
@@ -280,7 +290,7 @@ SortStats MergeSort::finish(MergeLane& lane) {
     }
     auto stats = job->stats;
     stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
-    stats.readback_ms = gl::ms_between(lane.sorted_, lane.read_);
+    stats.readback_ms = lane.readback_ms(job->in_tiles.has_value());
     stats.total_ms = job->total.ms();
     return stats;
 }

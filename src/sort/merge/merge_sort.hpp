@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cpu/stopwatch.hpp"
+#include "gl/device.hpp"
 #include "pass/banked.hpp"
 #include "pass/programs.hpp"
 #include "pass/transfer.hpp"
@@ -30,14 +31,18 @@ struct MergeTarget {
 // What a sort under way has to itself; the textures are shared, since the GPU executes in order.
 class MergeLane {
   public:
-    // Pre: a session is open, as in every call of MergeSort.
-    explicit MergeLane(gl::Device& device);
+    // Pre: a session is open, as in every call of MergeSort. With siblings, the textures are not to be shared: the lane
+    // needs a MergeSort of its own.
+    explicit MergeLane(gl::Device& device, gl::Device::Siblings beside = {});
 
     // The last sort's upload; waits for the GPU. Where the GPU waited for staging memory to be filled, that counts.
-    [[nodiscard]] double gpu_upload_ms() const { return gl::ms_between(begun_, uploaded_); }
+    [[nodiscard]] double gpu_upload_ms() const {
+        return uploader_.ms().valid() ? uploader_.ms().get() : gl::ms_between(begun_, uploaded_);
+    }
 
   private:
     friend class MergeSort;
+    [[nodiscard]] double readback_ms(bool in_tiles) const;
     struct Job {
         KeyForm form;
         MergeTarget to;
