@@ -302,6 +302,8 @@ struct SketchQuery {
   private:
     template <class T>
     void run_as(const files::Bytes& content, SketchKeys type);
+    template <class T>
+    [[nodiscard]] Sketch<T> load(const files::Bytes& content, const std::optional<Context>& context) const;
 };
 
 template <class T>
@@ -336,11 +338,21 @@ std::string table_row(const T& key, const Count& count) {
     return fmt::format("{:>12} {:>12} {:>12}  {}\n", count.estimate, count.lower, count.upper, word);
 }
 
+// What the library refuses here is the sketch, or an engine for it; what keys are refused says so itself.
+template <class T>
+Sketch<T> SketchQuery::load(const files::Bytes& content, const std::optional<Context>& context) const {
+    try {
+        return context ? Sketch<T>::load(*context, content.span(), machine.engine, machine.threads)
+                       : Sketch<T>::load(content.span(), machine.threads);
+    } catch (const InvalidArgument& error) {
+        refuse_file(sketch, error);
+    }
+}
+
 template <class T>
 void SketchQuery::run_as(const files::Bytes& content, SketchKeys type) {
     auto context = machine.context(keys);
-    const auto counts = context ? Sketch<T>::load(*context, content.span(), machine.engine, machine.threads)
-                                : Sketch<T>::load(content.span(), machine.threads);
+    const auto counts = load<T>(content, context);
     Profile profile(machine, context);
     files::OutputFile out("-");
     const auto write = [&](const std::string& text) { out.write(std::as_bytes(std::span(text))); };
@@ -366,11 +378,7 @@ void SketchQuery::run() {
     const auto content = files::read_file(sketch);
     const auto head = saved(sketch, content);
     if (head.keys == SketchKeys::Text) reading.form = input::Form::Text;
-    try {
-        visit_keys(head.keys, [&]<class T>() { run_as<T>(content, head.keys); });
-    } catch (const InvalidArgument& error) {
-        refuse_file(sketch, error);
-    }
+    visit_keys(head.keys, [&]<class T>() { run_as<T>(content, head.keys); });
 }
 
 void add_query(CLI::App& sketch) {
