@@ -242,13 +242,8 @@ void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optio
     }
     if (count == 0) return;
     const gl::PlainAccess write(device, to);
-    if (write.hides_level_zero() && !write.is_view()) {
-        refuse(function,
-               "BASE_LEVEL of the texture of estimates leaves level 0 out, and drivers may lose what is written there; "
-               "set it to 0, or make the texture by glTexStorage2D");
-    }
-    sort::IndexTarget target(device, write.texture(),
-                             write.hides_level_zero() ? sort::IndexWrite::Copied : sort::IndexWrite::Drawn);
+    const auto how = sort::index_write(write, function, "the texture of estimates");
+    sort::IndexTarget target(device, write.texture(), how);
     ask_device(function, [&](DeviceTable& table) {
         table.query(copied, count, target.framebuffer());
         target.finish();
