@@ -76,10 +76,7 @@ template <class Result, class Run>
 void note_times(Result& result, const std::vector<Run>& runs, double Run::*ms) {
     std::vector<double> times;
     for (const auto& run : runs) times.push_back(run.*ms);
-    const Spread spread(std::move(times));
-    result.ms = spread.median;
-    result.low_ms = spread.low;
-    result.high_ms = spread.high;
+    Spread(std::move(times)).note_in(result);
 }
 
 }  // namespace

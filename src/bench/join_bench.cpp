@@ -188,11 +188,7 @@ JoinCaseResult JoinBench::run(const JoinCase& which) {
     }
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
         if (times[i].empty()) continue;
-        const Spread spread(std::move(times[i]));
-        auto& result = found.results[i];
-        result.ms = spread.median;
-        result.low_ms = spread.low;
-        result.high_ms = spread.high;
+        Spread(std::move(times[i])).note_in(found.results[i]);
     }
     return found;
 }

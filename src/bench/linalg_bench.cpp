@@ -104,10 +104,7 @@ std::optional<LuBound> LinalgBench::bound(const LuContender& contender, const st
 }
 
 void LinalgBench::take(LuTimes& times, std::vector<double> ms, const std::function<void()>& once_more) {
-    const Spread spread(std::move(ms));
-    times.ms = spread.median;
-    times.low_ms = spread.low;
-    times.high_ms = spread.high;
+    Spread(std::move(ms)).note_in(times);
     if (!once_more) return;
     PassProfiler profiler(*context_);
     once_more();

@@ -314,10 +314,7 @@ QueryCaseResult QueryBench::measure(const QueryCase& which, const TableData& tab
     for (std::size_t i = 0; i < count; ++i) {
         auto& result = found.results[i];
         if (!result.ran()) continue;
-        const Spread spread(std::move(runs[i]));
-        result.ms = spread.median;
-        result.low_ms = spread.low;
-        result.high_ms = spread.high;
+        Spread(std::move(runs[i])).note_in(result);
         if (result.pixels) result.passes_time = result.ms * depth_limit_->value * 1e6 / static_cast<double>(table.rows);
     }
     return found;

@@ -186,9 +186,7 @@ CaseResult SortBench::run(const SortCase& which) {
         if (!result.ran()) continue;
         result.parts = medians(runs[i]);
         const auto total = spread(runs[i], [](const SortStats& run) { return run.total_ms; });
-        result.ms = total.median;
-        result.low_ms = total.low;
-        result.high_ms = total.high;
+        total.note_in(result);
     }
     return found;
 }

@@ -14,6 +14,14 @@ struct Spread {
         low = values.front();
         high = values.back();
     }
+    // As the milliseconds of what was timed.
+    template <class Times>
+    void note_in(Times& times) const {
+        times.ms = median;
+        times.low_ms = low;
+        times.high_ms = high;
+    }
+
     double median, low, high;
 };
 

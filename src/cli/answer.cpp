@@ -97,6 +97,10 @@ std::string prefix_text(std::uint64_t value, int length, int value_bits, Notatio
     return fmt::format("{}.{}.{}.{}/{}", part(24), part(16), part(8), part(0), length);
 }
 
+std::string dumped(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json json_of(const Count& count) {
     return {{"lower", count.lower}, {"estimate", count.estimate}, {"upper", count.upper}};
 }

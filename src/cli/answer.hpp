@@ -44,6 +44,9 @@ template <class T>
 }
 [[nodiscard]] Json json_of(const Count& count);
 
+// On one line. Bytes that are no UTF-8 become U+FFFD, as JSON has no others.
+[[nodiscard]] std::string dumped(const Json& json);
+
 // How prefixes are written: 10.1.0.0/16 or 0x0a010000/16.
 enum class Notation { Ipv4, Hexadecimal };
 

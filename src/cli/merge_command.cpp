@@ -73,7 +73,7 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
     const auto found = saved(which);
     if (found.kind == first_.kind && found.type == first_.type) return;
     const auto holds = [&](std::size_t i, const SavedSummary& summary) {
-        return fmt::format("{} holds {} of {} values", name_of(files[i]), words_of(summary.kind).name,
+        return fmt::format("{} holds {} of {} values", files::input_name(files[i]), words_of(summary.kind).name,
                            input::word_for(input::type_words, summary.type));
     };
     throw CLI::ValidationError(
@@ -149,7 +149,7 @@ void MergeCommand::run_as(Kind kind) {
         const auto all = merged([](View b) { return HeavyPrefixes<T>::load(b); });
         return print(all, question(all.options().support, all.options().support));
     }
-    throw InvalidArgument(name_of(files.front()) + " holds prefixes of values that have none; it is damaged");
+    throw InvalidArgument(files::input_name(files.front()) + " holds prefixes of values that have none; it is damaged");
 }
 
 void MergeCommand::run(const std::vector<std::string>& given) {
@@ -160,7 +160,7 @@ void MergeCommand::run(const std::vector<std::string>& given) {
     for (const auto& option : given) {
         if (std::ranges::find(words.options, option) == words.options.end())
             throw CLI::ValidationError(
-                option, fmt::format("does not go with {}, which {} holds", words.name, name_of(files[0])));
+                option, fmt::format("does not go with {}, which {} holds", words.name, files::input_name(files[0])));
     }
     if (kind == Kind::CorrelatedSums && threshold.aggregate.empty())
         throw CLI::ValidationError("--agg", "is required for correlated sums");

@@ -38,11 +38,6 @@ Json json_of(const Value& value) {
     return nullptr;
 }
 
-// Bytes that are no UTF-8 become U+FFFD, as JSON has no others.
-std::string dumped(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 AnswerWriter::AnswerWriter(files::OutputFile& out) : out_(out) {}

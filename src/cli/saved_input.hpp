@@ -4,13 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "files/files.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
-
-inline std::string name_of(const std::string& file) {
-    return file == "-" ? "standard input" : "'" + file + "'";
-}
 
 // The library's messages begin with its function, of which who calls the command knows nothing.
 inline std::string without_function(const InvalidArgument& error) {
@@ -20,7 +17,7 @@ inline std::string without_function(const InvalidArgument& error) {
 }
 
 [[noreturn]] inline void refuse_file(const std::string& file, const InvalidArgument& error) {
-    throw InvalidArgument(name_of(file) + ": " + without_function(error));
+    throw InvalidArgument(files::input_name(file) + ": " + without_function(error));
 }
 
 }  // namespace quadmill::detail::cli

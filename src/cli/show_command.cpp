@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
 #include "files/files.hpp"
+#include "input/checks.hpp"
 #include "input/csv.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
@@ -15,6 +16,7 @@
 #include "show/query_page.hpp"
 #include "show/watch_words.hpp"
 #include "sql/sql.hpp"
+#include "stream/key.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -52,15 +54,6 @@ struct ShowQuantiles {
     void run_as() const;
 };
 
-template <class T>
-double number(T value) {
-    if constexpr (std::is_same_v<T, Half>) {
-        return static_cast<double>(value.value());
-    } else {
-        return static_cast<double>(value);
-    }
-}
-
 // Infinite values have no place on paper; the curve ends where they begin.
 template <class T>
 show::QuantileCurve curve_of(const Quantiles<T>& summary) {
@@ -69,7 +62,9 @@ show::QuantileCurve curve_of(const Quantiles<T>& summary) {
     if (curve.n == 0) throw InvalidArgument("show quantiles: there are no values");
     for (int i = 0; i <= parts; ++i) {
         const double phi = static_cast<double>(i) / parts;
-        const auto value = [&](double at) { return number(summary.quantile(std::fmin(std::fmax(at, 0), 1)).value); };
+        const auto value = [&](double at) {
+            return stream::number(summary.quantile(std::fmin(std::fmax(at, 0), 1)).value);
+        };
         const show::QuantileCurve::Point point{phi, value(phi - curve.eps), value(phi), value(phi + curve.eps)};
         if (std::isfinite(point.lower) && std::isfinite(point.upper)) curve.points.push_back(point);
     }
@@ -147,7 +142,7 @@ void ShowQuery::run() const {
 void add_output_option(CLI::App& verb, std::string& output) {
     verb.add_option("-o,--output", output, "The picture, a PNG file; - is standard output")
         ->required()
-        ->check([](const std::string& name) { return name.empty() ? "the name of the file is empty" : std::string(); })
+        ->check(input::file_name())
         ->type_name("FILE");
 }
 

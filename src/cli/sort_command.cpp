@@ -15,6 +15,7 @@
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "files/files.hpp"
+#include "input/checks.hpp"
 #include "input/reading.hpp"
 #include "input/stream_input.hpp"
 #include "input/text.hpp"
@@ -86,7 +87,7 @@ template <class Key>
 files::Bytes SortCommand::read() const {
     auto bytes = files::read_file(input);
     const std::string_view content(bytes.as<const char>().data(), bytes.size());
-    const auto name = input == "-" ? "standard input" : "'" + input + "'";
+    const auto name = files::input_name(input);
     const auto what = input::word_for(input::type_words, reading.type()) + " value";
     constexpr std::size_t head = 4096;
     if (reading.form != input::Form::Raw)
@@ -241,25 +242,25 @@ void SortCommand::run() {
 void SortCommand::print_stats(const SortStats& s) const {
     const bool cpu = s.engine == Engine::Cpu;
     nlohmann::ordered_json out{{"n", s.n},
-                                     {"engine", input::word_for(input::engine_words, s.engine)},
-                                     {"renderer", cpu ? "none" : context_->info().renderer},
-                                     {"textures", s.textures},
-                                     {"steps", s.steps},
-                                     {"stages_run", s.stages_run},
-                                     {"stages_max", s.stages_max},
-                                     {"passes", s.passes},
-                                     {"cpu_keys", s.cpu_keys},
-                                     {"merge_moves", s.merge_moves},
-                                     {"set_aside", s.set_aside},
-                                     {"upload_ms", s.upload_ms},
-                                     {"sort_ms", s.sort_ms},
-                                     {"readback_ms", s.readback_ms},
-                                     {"merge_ms", s.merge_ms},
-                                     {"total_ms", s.total_ms},
-                                     {"keys_per_s", s.total_ms > 0 ? static_cast<double>(s.n) / s.total_ms * 1e3 : 0},
-                                     {"context_ms", context_ms_},
-                                     {"read_ms", read_ms_},
-                                     {"write_ms", write_ms_}};
+                               {"engine", input::word_for(input::engine_words, s.engine)},
+                               {"renderer", cpu ? "none" : context_->info().renderer},
+                               {"textures", s.textures},
+                               {"steps", s.steps},
+                               {"stages_run", s.stages_run},
+                               {"stages_max", s.stages_max},
+                               {"passes", s.passes},
+                               {"cpu_keys", s.cpu_keys},
+                               {"merge_moves", s.merge_moves},
+                               {"set_aside", s.set_aside},
+                               {"upload_ms", s.upload_ms},
+                               {"sort_ms", s.sort_ms},
+                               {"readback_ms", s.readback_ms},
+                               {"merge_ms", s.merge_ms},
+                               {"total_ms", s.total_ms},
+                               {"keys_per_s", s.total_ms > 0 ? static_cast<double>(s.n) / s.total_ms * 1e3 : 0},
+                               {"context_ms", context_ms_},
+                               {"read_ms", read_ms_},
+                               {"write_ms", write_ms_}};
     if (device.several()) out["devices"] = shares_json(shares_);
     fmt::print(stderr, "{}\n", out.dump());
 }
@@ -307,7 +308,7 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("--with-index", command->index_output,
                      "Also write where each value was in the input, from 0, as 32-bit unsigned integers; equal values "
                      "stay in the order of the input")
-        ->check([](const std::string& name) { return name.empty() ? "the name of the file is empty" : std::string(); })
+        ->check(input::file_name())
         ->type_name("FILE");
     verb->add_option("--top", command->top,
                      "Only the first K values in order: the smallest, or with --order desc the largest")

@@ -34,7 +34,7 @@ CLI::Option* add_save_option(CLI::App& verb, std::string& save) {
         .add_option("--save", save,
                     "Write the summary there in the end, for `quadmill merge`; - is standard output, which then has no "
                     "answer")
-        ->check([](const std::string& name) { return name.empty() ? "the name of the file is empty" : std::string(); })
+        ->check(input::file_name())
         ->type_name("FILE");
 }
 

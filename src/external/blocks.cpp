@@ -10,12 +10,6 @@
 
 namespace quadmill::detail::external {
 
-namespace {
-
-constexpr std::chrono::milliseconds tick_time(50);
-
-}  // namespace
-
 void fail_io(const std::string& what, const FilePlace& place, std::uint64_t at, int error) {
     throw IoError("cannot " + what + " " + place.name + " at byte " + std::to_string(at) + ": " + std::strerror(error),
                   place.path, at);

@@ -1,6 +1,7 @@
 // Sorted bytes as they come, and their way to a file.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@ namespace quadmill::detail::external {
 
 // Called while waiting, at least ten times a second; throws to end the wait.
 using Tick = std::function<void()>;
+inline constexpr std::chrono::milliseconds tick_time(50);
 
 // The bytes of records in order.
 class Stream {

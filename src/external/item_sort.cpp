@@ -64,7 +64,7 @@ class GpuItems final : public ItemSorter {
     void sort(const ItemRuns& runs) override {
         if (runs.ends.size() == 1) {
             sorter_.sort(runs.items);
-        } else if (engine_ != Engine::Bitonic && slots(runs.ends) <= 4 * runs.items.size()) {
+        } else if (engine_ != Engine::Bitonic && filled(runs.ends) <= 4 * runs.items.size()) {
             sorter_.sort_segments(runs.items, runs.ends);
         } else {
             sort_with_run_numbers(runs);
@@ -72,11 +72,11 @@ class GpuItems final : public ItemSorter {
     }
 
   private:
-    // What the merge engine's segments fill: it pads each one.
-    static std::size_t slots(std::span<const std::size_t> ends) {
-        constexpr std::size_t slot = 32;
+    // Keys of the pairs of blocks that segments fill in the merge engine.
+    static std::size_t filled(std::span<const std::size_t> ends) {
+        constexpr std::size_t pair = 32;
         std::size_t sum = 0, begin = 0;
-        for (const auto end : ends) sum += (end - std::exchange(begin, end) + slot - 1) / slot * slot;
+        for (const auto end : ends) sum += (end - std::exchange(begin, end) + pair - 1) / pair * pair;
         return sum;
     }
     // All runs as one sort: by (number of the run, word), and the place moves with them.

@@ -35,7 +35,7 @@ std::size_t memory_for(const Format& format, SlotSize size, std::size_t slots, s
                        const RunNeeds& needs) {
     const auto sorters = std::min(slots, needs.sorters);
     return slots * size.memory(format) + BlockWriter::blocks * block +
-           sorters * (WideSorter::memory(size.records, format.index_bytes()) + size.records * needs.engine_bytes);
+           sorters * (WideSorter::memory(size.records) + size.records * needs.engine_bytes);
 }
 
 std::size_t least_run_bytes(const Format& format) {

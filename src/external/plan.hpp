@@ -9,8 +9,9 @@
 
 namespace quadmill::detail::external {
 
-// Phase 1. The paper's R = M / 3 to M / 5: three slots of R bytes (one is read, one is sorted, one is written; more where several are sorted at once), beside
-// which keys, order and blocks on their way to the disk are small for long records. One slot where all fits.
+// Phase 1. The paper's R = M / 3 to M / 5: three slots of R bytes (one is read, one is sorted, one is written; more where
+// several are sorted at once), beside which keys, order and blocks on their way to the disk are small for long records.
+// One slot where all fits.
 struct RunPlan {
     std::size_t slots = 0;
     SlotSize size;

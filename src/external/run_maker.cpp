@@ -8,8 +8,6 @@ namespace quadmill::detail::external {
 
 namespace {
 
-constexpr std::chrono::milliseconds tick_time(50);
-
 // Programs are compiled and loaded by the first sort, which takes memory that the plan must know of.
 void warm_up(WideSorter& sorter) {
     if (sorter.engine() == Engine::Cpu) return;

@@ -1,4 +1,5 @@
-// Phase 1: slots full of records are sorted by one thread, or one a device, and written as runs by another, while the next one is filled.
+// Phase 1: slots full of records are sorted by one thread, or one a device, and written as runs by another, while the
+// next one is filled.
 #pragma once
 
 #include <atomic>

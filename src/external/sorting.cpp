@@ -241,7 +241,7 @@ FilePlace place_of(const files::InputFile& file) {
 }
 
 FilePlace place_of(const files::OutputFile& file) {
-    return {file.descriptor(), 0, file.path() == "-" ? "standard output" : "'" + file.path() + "'", file.path()};
+    return {file.descriptor(), 0, file.name(), file.path()};
 }
 
 void must_differ(const files::InputFile& input, const std::string& output) {

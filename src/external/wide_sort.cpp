@@ -279,7 +279,7 @@ Engine WideSorter::engine() const noexcept {
     return state_->engine->engine();
 }
 
-std::size_t WideSorter::memory(std::size_t n, std::size_t /*key_bytes*/) {
+std::size_t WideSorter::memory(std::size_t n) {
     const auto runs = std::min(n / 2 + 1, most_runs);
     return n * (2 * sizeof(std::uint64_t) + 1) + 2 * runs * (sizeof(Run) + sizeof(std::size_t)) +
            n / share * 2 * sizeof(std::size_t);

@@ -51,7 +51,7 @@ class WideSorter {
 
     // Bytes that an argsort takes besides its arguments, by Cpu; engines on a GPU need as much, and staging memory for
     // 16 bytes a key. (A software renderer's textures are main memory too: 24 bytes a key more.)
-    static std::size_t memory(std::size_t n, std::size_t key_bytes);
+    static std::size_t memory(std::size_t n);
 
   private:
     struct State;

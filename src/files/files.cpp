@@ -74,6 +74,14 @@ void Bytes::resize(std::size_t size) {
     size_ = size;
 }
 
+std::string input_name(const std::string& path) {
+    return path == "-" ? "standard input" : "'" + path + "'";
+}
+
+std::uint64_t machine_memory() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 InputFile::InputFile(std::string path)
     : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file_ < 0) fail("open");
@@ -88,10 +96,6 @@ InputFile::InputFile(std::string path)
 
 InputFile::~InputFile() {
     if (file_ > STDERR_FILENO) close(file_);
-}
-
-std::string InputFile::name() const {
-    return path_ == "-" ? "standard input" : "'" + path_ + "'";
 }
 
 void InputFile::fail(const std::string& what) const {
@@ -116,8 +120,7 @@ bool is_regular(const std::string& path) {
 
 Bytes read_file(const std::string& path) {
     InputFile file(path);
-    const auto memory =
-        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const auto memory = machine_memory();
     if (file.size().value_or(0) > memory) {
         throw IoError(file.name() + " has " + std::to_string(*file.size()) +
                           " bytes and must fit into memory, of which this machine has " + std::to_string(memory) +
@@ -210,11 +213,14 @@ bool OutputFile::is_terminal() const {
     return isatty(file_) == 1;
 }
 
+std::string OutputFile::name() const {
+    return path_ == "-" ? "standard output" : "'" + path_ + "'";
+}
+
 void OutputFile::fail(const std::string& what) const {
     const int error = errno;
-    const auto name = path_ == "-" ? std::string("standard output") : "'" + path_ + "'";
-    throw IoError("cannot " + what + " " + name + (written_ > 0 ? " at byte " + std::to_string(written_) : "") + ": " +
-                      reason(error),
+    throw IoError("cannot " + what + " " + name() + (written_ > 0 ? " at byte " + std::to_string(written_) : "") +
+                      ": " + reason(error),
                   path_, written_);
 }
 

@@ -27,6 +27,12 @@ class Bytes {
     std::size_t size_ = 0, capacity_ = 0;
 };
 
+// What messages call an input, which is standard input for "-".
+[[nodiscard]] std::string input_name(const std::string& path);
+
+// Bytes of memory that this machine has.
+[[nodiscard]] std::uint64_t machine_memory();
+
 // A file that is open for reading, or standard input for "-". Everything throws IoError.
 class InputFile {
   public:
@@ -37,8 +43,7 @@ class InputFile {
 
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
-    // For messages.
-    [[nodiscard]] std::string name() const;
+    [[nodiscard]] std::string name() const { return input_name(path_); }
     // Bytes of a regular file; others do not say.
     [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
     // Waits until there is something, and reads what there is; 0 bytes at the end.
@@ -84,6 +89,8 @@ class OutputFile {
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] bool is_regular() const { return !temporary_.empty(); }
     [[nodiscard]] const std::string& path() const { return path_; }
+    // For messages.
+    [[nodiscard]] std::string name() const;
     // The name that it has until then, where it is regular; for other processes that write it, too.
     [[nodiscard]] const std::string& temporary() const { return temporary_; }
     // Waits until what was written is on the disk.

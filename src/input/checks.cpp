@@ -42,6 +42,13 @@ CLI::Validator number_from(double least, double most) {
     return {check, ""};
 }
 
+CLI::Validator file_name() {
+    const auto check = [](const std::string& name) -> std::string {
+        return name.empty() ? "the name of the file is empty" : "";
+    };
+    return {check, ""};
+}
+
 std::vector<std::string> comma_separated(const std::string& text) {
     std::vector<std::string> parts;
     std::size_t begin = 0;

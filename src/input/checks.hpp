@@ -15,6 +15,9 @@ namespace quadmill::detail::input {
 
 // The parts of "0.5,0.99"; empty ones, too, which CLI11's own delimiter drops.
 [[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);
+// A name of a file, which is not empty.
+[[nodiscard]] CLI::Validator file_name();
+
 // A list of these.
 [[nodiscard]] CLI::Validator each_of(const CLI::Validator& part);
 

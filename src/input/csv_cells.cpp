@@ -15,11 +15,6 @@ namespace quadmill::detail::input {
 
 namespace {
 
-std::string_view without_blanks(std::string_view text) {
-    const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
-    return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
-
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -79,6 +74,11 @@ void append(std::vector<T>& all, std::vector<T>& part) {
 }
 
 }  // namespace
+
+std::string_view without_blanks(std::string_view text) {
+    const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
+    return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
 
 void Cells::count(bool valid) {
     if (!valid && valid_.empty()) valid_.assign(rows_, true);

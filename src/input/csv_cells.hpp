@@ -11,6 +11,9 @@
 
 namespace quadmill::detail::input {
 
+// Without the blanks and tabs around it.
+[[nodiscard]] std::string_view without_blanks(std::string_view text);
+
 // Numbers take the narrowest type that has them all, or one of 64 bits, for a stream, of which nobody knows what comes.
 enum class Widths { Narrow, Wide };
 

@@ -19,10 +19,8 @@ const char* words_of(Cells::Kind kind) {
 }  // namespace
 
 void CsvHeader::field(std::optional<std::string_view> field) {
-    auto name = field.value_or("");
-    lines_.pass(name);
-    const auto begin = std::min(name.find_first_not_of(" \t"), name.size());
-    name = name.substr(begin, name.find_last_not_of(" \t") + 1 - begin);
+    lines_.pass(field.value_or(""));
+    const auto name = without_blanks(field.value_or(""));
     names_.push_back(name.empty() ? fmt::format("column{}", names_.size() + 1) : std::string(name));
 }
 

@@ -197,7 +197,7 @@ template <class Value>
 MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns) {
     const auto bytes = files::read_file(path);
     const std::string_view text(bytes.as<const char>().data(), bytes.size());
-    const auto name = path == "-" ? "standard input" : "'" + path + "'";
+    const auto name = files::input_name(path);
     if (text.starts_with(banner)) return MatrixMarket<Value>(path, text).read();
     if (is_matrix_market(path)) throw InvalidArgument(fmt::format("{} does not begin with {}", name, banner));
     return raw_matrix<Value>(name, raw_values<Value>(path, name, bytes), columns);

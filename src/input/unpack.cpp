@@ -24,10 +24,6 @@ std::string_view text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string name_of(const std::string& path) {
-    return path == "-" ? "standard input" : "'" + path + "'";
-}
-
 }  // namespace
 
 // Calls of either library: what was read of the packed bytes, and written.
@@ -69,7 +65,7 @@ class Unpacker {
 
   private:
     [[noreturn]] void fail(const std::string& what) const {
-        throw IoError(name_of(path_) + " " + what + ", at byte " + std::to_string(packed_), path_, packed_);
+        throw IoError(files::input_name(path_) + " " + what + ", at byte " + std::to_string(packed_), path_, packed_);
     }
 
     std::string path_, fault_;
@@ -150,17 +146,13 @@ std::unique_ptr<Unpacker> unpacker_of(const std::string& path, std::string_view 
     return {};
 }
 
-std::size_t machine_memory() {
-    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 void require_text(const std::string& path, std::string_view begin) {
     constexpr std::size_t enough = 4096;
     const auto look = look_for_no_text(begin.substr(0, enough));
     if (!look) return;
-    throw InvalidArgument(name_of(path) + " is no text; it looks like " + std::string(look->name) +
+    throw InvalidArgument(files::input_name(path) + " is no text; it looks like " + std::string(look->name) +
                           (look->to_text.empty() ? "" : "; " + std::string(look->to_text)));
 }
 
@@ -173,10 +165,10 @@ files::Bytes read_unpacked(const std::string& path) {
     std::size_t used = 0, size = 0;
     for (;;) {
         if (size == bytes.size()) {
-            if (size > machine_memory())
-                throw IoError(
-                    name_of(path) + " unpacks to more than the memory of this machine; --batch reads it in parts", path,
-                    used);
+            if (size > files::machine_memory())
+                throw IoError(files::input_name(path) +
+                                  " unpacks to more than the memory of this machine; --batch reads it in parts",
+                              path, used);
             bytes.resize(2 * size);
         }
         const auto progress = unpacker->unpack(packed.span().subspan(used), bytes.span().subspan(size));

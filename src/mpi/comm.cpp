@@ -10,12 +10,15 @@
 
 namespace quadmill::detail::mpi {
 
-void check(int status, const char* call) {
-    if (status == MPI_SUCCESS) return;
+std::string words_of(int status) {
     std::array<char, MPI_MAX_ERROR_STRING> words{};
     int length = 0;
     MPI_Error_string(status, words.data(), &length);
-    throw Error(std::string(call) + ": " + words.data());
+    return words.data();
+}
+
+void check(int status, const char* call) {
+    if (status != MPI_SUCCESS) throw Error(std::string(call) + ": " + words_of(status));
 }
 
 namespace {
@@ -62,12 +65,14 @@ Failure failure_of(const std::exception_ptr& failure) {
 Comm::Comm(const char* function, MPI_Comm of) {
     int initialized = 0;
     MPI_Initialized(&initialized);
-    if (initialized == 0) throw InvalidArgument(std::string(function) + ": MPI is not initialized; call MPI_Init first");
+    if (initialized == 0)
+        throw InvalidArgument(std::string(function) + ": MPI is not initialized; call MPI_Init first");
     if (of == MPI_COMM_NULL) throw InvalidArgument(std::string(function) + ": the communicator is MPI_COMM_NULL");
     int is_between_groups = 0;
     check(MPI_Comm_test_inter(of, &is_between_groups), "MPI_Comm_test_inter");
     if (is_between_groups != 0)
-        throw InvalidArgument(std::string(function) + ": the communicator is between two groups; give one of one group");
+        throw InvalidArgument(std::string(function) +
+                              ": the communicator is between two groups; give one of one group");
     check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");

@@ -13,6 +13,8 @@
 
 namespace quadmill::detail::mpi {
 
+// What MPI says of a failed call.
+[[nodiscard]] std::string words_of(int status);
 // Throws Error where an MPI call has failed.
 void check(int status, const char* call);
 

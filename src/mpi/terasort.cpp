@@ -48,7 +48,7 @@ class Fingerprint {
     std::string words_;
 };
 
-// One line of a rank, as OUT-00002-of-00004 has it.
+// A rank among all, as OUT-00002-of-00004 has it.
 std::string rank_of_ranks(const Comm& comm) {
     std::array<char, 40> text{};
     std::snprintf(text.data(), text.size(), "-%05d-of-%05d", comm.rank(), comm.size());
@@ -137,13 +137,6 @@ class Output {
         throw IoError("cannot write '" + name_ + "' at byte " + std::to_string(offset) + ": " +
                           (wrote == MPI_SUCCESS ? "there is no room" : words_of(wrote)),
                       name_, offset);
-    }
-
-    static std::string words_of(int status) {
-        std::array<char, MPI_MAX_ERROR_STRING> words{};
-        int length = 0;
-        MPI_Error_string(status, words.data(), &length);
-        return words.data();
     }
 
     const Comm& comm_;

@@ -79,13 +79,9 @@ void Core::require_intact() const {
 
 HostTable& Core::on_host() {
     require_intact();
-    if (!host_) host_.emplace(shape_);
-    if (side_ != Side::Device) return *host_;
-    auto& device = *detail::Access::of(*context_);
-    const gl::Scope scope(device, "Sketch");
+    if (side_ != Side::Device) return host_ ? *host_ : host_.emplace(shape_);
     HostTable fresh(shape_);
-    device_->add_to(fresh);
-    scope.check();
+    ask_device("Sketch", [&](DeviceTable& table) { table.add_to(fresh); });
     host_ = std::move(fresh);
     side_ = Side::Both;
     return *host_;
@@ -114,6 +110,23 @@ void Core::change_device(const char* function, const Work& work) {
     }
     side_ = Side::Device;
     host_.reset();
+}
+
+// On its way an answer carries over what is blended, and half a carry would count twice with the next one.
+template <class Work>
+void Core::ask_device(const char* function, const Work& work) {
+    const gl::Scope scope(*detail::Access::of(*context_), function);
+    try {
+        work(on_device());
+        scope.check();
+    } catch (...) {
+        if (side_ == Side::Device) {
+            lost_ = true;
+        } else {
+            side_ = Side::Host;  // the copy is made anew
+        }
+        throw;
+    }
 }
 
 void Core::add(const char* function, const Batch& batch, Sign sign) {
@@ -147,9 +160,7 @@ std::vector<SketchCount> Core::query(const Batch& batch) {
                            (shape_.options().engine != SketchEngine::Auto || side_ == Side::Device ||
                             (!context_->info().software && batch.size >= (moves ? 4 * gpu_keys : gpu_keys)));
     if (by_device) {
-        const gl::Scope scope(*detail::Access::of(*context_), "Sketch::query");
-        on_device().query(batch, estimates);
-        scope.check();
+        ask_device("Sketch::query", [&](DeviceTable& table) { table.query(batch, estimates); });
     } else {
         on_host().query(batch, estimates, workers_);
     }
@@ -231,15 +242,12 @@ void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optio
     }
     if (count == 0) return;
     const gl::PlainAccess write(device, to);
-    if (write.hides_level_zero() && !write.is_view()) {
-        refuse(function,
-               "BASE_LEVEL of the texture of estimates leaves level 0 out, and drivers may lose what is written there; "
-               "set it to 0, or make the texture by glTexStorage2D");
-    }
-    sort::IndexTarget target(device, write.texture(),
-                             write.hides_level_zero() ? sort::IndexWrite::Copied : sort::IndexWrite::Drawn);
-    on_device().query(copied, count, target.framebuffer());
-    target.finish();
+    const auto how = sort::index_write(write, function, "the texture of estimates");
+    sort::IndexTarget target(device, write.texture(), how);
+    ask_device(function, [&](DeviceTable& table) {
+        table.query(copied, count, target.framebuffer());
+        target.finish();
+    });
     scope.check();
     ran_on_ = device_engine();
 }
@@ -256,6 +264,7 @@ void Core::merge(Core& other) {
                                detail::Access::of(*context_) == detail::Access::of(*other.context_);
     if (on_one_device) {
         other.require_intact();
+        other.ask_device("Sketch::merge", [](DeviceTable& table) { table.carry(); });
         change_device("Sketch::merge", [&](DeviceTable& table) { table.add(*other.device_); });
     } else {
         const auto& from = other.on_host();

@@ -44,6 +44,9 @@ class Core {
     // Runs what changes the device's table within a session; the counters are lost when it throws.
     template <class Work>
     void change_device(const char* function, const Work& work);
+    // Runs what asks the device's table; where it throws, counters that are nowhere else are lost.
+    template <class Work>
+    void ask_device(const char* function, const Work& work);
     [[nodiscard]] KeyTexels key_texels() const;
     const gl::Texture& keys_of(const char* function, std::uint32_t keys, std::size_t& count,
                                std::optional<std::size_t> asked);

@@ -27,7 +27,6 @@ class DeviceLevels {
 
     // Two texels a bucket: counters of 8 bits, and the index of the high ones.
     [[nodiscard]] const gl::Texture& low() const { return low_.now.texture; }
-    [[nodiscard]] const Grid& low_grid() const { return low_grid_; }
     // Seven texels a bucket, in rows of 2^high_log2.
     [[nodiscard]] const gl::Texture& high() const { return high_.texture; }
     static constexpr int high_log2 = 13;

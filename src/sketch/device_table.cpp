@@ -9,6 +9,7 @@
 #include "gl/pixels.hpp"
 #include "quadmill_shaders.hpp"
 #include "sketch/choose.hpp"
+#include "sketch/hash_prelude.hpp"
 #include "sketch/reciprocal.hpp"
 
 namespace quadmill::detail::sketch {
@@ -19,42 +20,6 @@ constexpr int key_width = 2048;
 constexpr std::size_t most_keys = std::size_t{1} << 22;     // of a slice of a batch, in which it is uploaded
 constexpr std::size_t most_places = std::size_t{1} << 27U;  // that are sorted at once
 constexpr int packed_pause = 15;                            // batches that are not tried packed after one ran over
-
-std::string number(std::uint64_t value) {
-    return std::to_string(static_cast<std::uint32_t>(value)) + "u";
-}
-
-std::string words(std::uint64_t value) {
-    return number(value) + ", " + number(value >> 32U);
-}
-
-// COLUMNS of shaders/sketch/hash.glsl: a constant, so that no key costs a division.
-std::string constants_of_columns(std::uint32_t columns) {
-    const auto by = Reciprocal::of(columns);
-    auto text = "#define COLUMNS " + number(columns) + "\n";
-    if (std::has_single_bit(columns)) return text + "#define COLUMNS_ARE_POWER\n";
-    return text + "#define COLUMNS_RECIPROCAL " + number(by.factor) + "\n#define COLUMNS_SHIFT " +
-           std::to_string(by.then) + "\n";
-}
-
-// The constants of shaders/sketch/hash.glsl.
-std::string constants(const Shape& shape) {
-    std::string factors, offsets;
-    for (const auto& function : shape.functions()) {
-        if (!factors.empty()) {
-            factors += ", ";
-            offsets += ", ";
-        }
-        factors.append("uvec4(").append(words(function.factors[0])).append(", ");
-        factors.append(words(function.factors[1])).append(")");
-        offsets.append("uvec2(").append(words(function.offset)).append(")");
-    }
-    const auto functions = std::to_string(shape.functions().size());
-    return constants_of_columns(shape.columns()) + "#define WORDS " + std::to_string(shape.key_words()) +
-           "\n#define DEPTH " + std::to_string(shape.depth()) + "\n#define BUCKET " + std::to_string(shape.bucket()) +
-           "\nconst uvec4 FACTORS[" + functions + "] = uvec4[" + functions + "](" + factors +
-           ");\nconst uvec2 OFFSETS[" + functions + "] = uvec2[" + functions + "](" + offsets + ");\n";
-}
 
 // Counters in a texel of one render target, where a point is a bucket.
 int texel_counters(SketchEngine form) {
@@ -116,7 +81,7 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
       workers_(workers),
       shape_(shape),
       texels_(texels),
-      hash_prelude_(constants(shape) + shaders::sketch_hash_glsl),
+      hash_prelude_(hash_prelude(shape)),
       programs_(device),
       points_(device),
       positions_(device, gl::Format::Rgba32ui, static_cast<int>(Shape::masks), 1),

@@ -18,7 +18,7 @@ namespace quadmill::detail::sketch {
 // Pre of every call: a session is open.
 class RunCounter {
   public:
-    // `hash_prelude` is shaders/sketch/hash.glsl with its constants; `masks` has the bits of each mask.
+    // `masks` has the bits of each mask.
     RunCounter(gl::Device& device, cpu::Workers& workers, const Shape& shape, std::string hash_prelude,
                const gl::Texture& masks);
 

@@ -1,8 +1,18 @@
 #include "sort/host_argsort.hpp"
 
-#include "gl/pixels.hpp"
+#include <string>
+
+#include "quadmill/error.hpp"
 
 namespace quadmill::detail::sort {
+
+IndexWrite index_write(const gl::PlainAccess& index, const char* function, const char* what) {
+    if (!index.hides_level_zero()) return IndexWrite::Drawn;
+    if (index.is_view()) return IndexWrite::Copied;
+    throw InvalidArgument(std::string(function) + ": BASE_LEVEL of " + what +
+                          " leaves level 0 out, and drivers may lose what is written there; set it to 0, or make the "
+                          "texture by glTexStorage2D");
+}
 
 void copy_bits(gl::Device& device, const gl::Texture& keys, gl::Texture& raw) {
     if (raw.width() != keys.width() || raw.height() != keys.height()) {

@@ -4,12 +4,15 @@
 #include <optional>
 
 #include "gl/objects.hpp"
+#include "gl/pixels.hpp"
 #include "pass/target.hpp"
 
 namespace quadmill::detail::sort {
 
 // How places get into a texture of the host: drawn, or where that is not seen, drawn beside it and copied.
 enum class IndexWrite { Drawn, Copied };
+// The one that is seen. `what`: the texture, for messages. Throws InvalidArgument where it may be neither.
+[[nodiscard]] IndexWrite index_write(const gl::PlainAccess& index, const char* function, const char* what);
 
 // Copies the bits of the host's keys, whatever swizzle or filter their texture has, to `raw`, which is made anew where
 // its size is another. Pre: keys are R32F, R32UI or R32I; a session is open.

@@ -1,9 +1,5 @@
+// Sorts of keys in memory: which engine does it, and how.
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <initializer_list>
-#include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,16 +7,9 @@
 #include "cpu/sort.hpp"
 #include "gl/rehearsal.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/sort.hpp"
-#include "sort/bitonic/bitonic_sort.hpp"
 #include "sort/choose.hpp"
-#include "sort/gpu_memory.hpp"
-#include "sort/host_sort.hpp"
 #include "sort/hybrid_sort.hpp"
-#include "sort/merge/merge_sort.hpp"
-#include "sort/pbsn/chunk_sort.hpp"
-#include "sort/pbsn/texture_sort.hpp"
-#include "sort/task.hpp"
+#include "sort/sorter_state.hpp"
 
 namespace quadmill {
 
@@ -43,94 +32,6 @@ To convert(From value) {
     } else {
         return as_float(value);
     }
-}
-
-}  // namespace
-
-struct Sorter::State {
-    State(Context with, const SortOptions& wanted);
-
-    // Made on first use, within a session.
-    struct OnGpu {
-        explicit OnGpu(gl::Device& device) : pbsn(device), lanes{Lane(device), Lane(device)} {}
-        Pbsn pbsn;
-        std::array<Lane, 2> lanes;
-        Scratch scratch;
-        std::optional<TextureSort> texture_sort;
-    };
-    OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
-
-    SortStats sort(const Task& task);
-    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
-    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count);
-    SortStats by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                         std::optional<BufferKeys> index);
-    SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel);
-    SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels);
-    [[nodiscard]] bool has_space_for_texels(std::uint32_t input, std::uint32_t output);
-    template <class T>
-    RankSample<T> sample_region(const TextureRegion& keys, double eps, int channel);
-    [[nodiscard]] std::optional<std::string> no_space(const char* function, const KeyForm& form, std::size_t count,
-                                                      std::size_t copy) const;
-    void check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const;
-    void rehearse(SortCall call, KeyType type, std::size_t count);
-    [[nodiscard]] KeyForm form(const Task& task) const {
-        return {task.keys.type(), options.order, !task.index.empty()};
-    }
-    [[nodiscard]] std::optional<std::string> no_space(const Task& task) const {
-        return sort::no_space(context, options, merge ? &*merge : nullptr, task);
-    }
-    [[nodiscard]] Engine engine_for(const Task& task);
-    void check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const;
-    template <class Float>
-    SortStats by_pbsn(const Task& task, std::span<Float> keys);
-    SortStats by_pbsn(const Task& task);
-    SortStats by_bitonic(const Task& task);
-    SortStats by_merge(const Task& task);
-    SortStats by_hybrid(const Task& task);
-    SortStats on_cpu(const Task& task) const;
-    SortStats argsort_on_cpu(const Task& task) const;
-    [[nodiscard]] SortStats with_memory(SortStats stats) const;
-    SortStats by_engine(Engine engine, const Task& task);
-    MergeSort& on_merge() {
-        if (!merge) merge.emplace(*detail::Access::of(context), workers).plan().kernel = options.merge.kernel;
-        return *merge;
-    }
-    HostSort& on_host() { return host ? *host : host.emplace(*detail::Access::of(context), on_merge()); }
-    BitonicSort& on_bitonic() { return bitonic ? *bitonic : bitonic.emplace(*detail::Access::of(context), workers); }
-    template <class Other, class Float>
-    SortStats converted(Task task, std::span<Float> keys);
-
-    Context context;
-    SortOptions options;
-    cpu::Workers workers;
-    SortCrossings crossings;
-    std::optional<OnGpu> gpu;
-    std::optional<MergeSort> merge;
-    std::optional<BitonicSort> bitonic;
-    std::optional<HostSort> host;
-};
-
-namespace {
-
-// The order of one call, where it has its own.
-class OrderOfCall {
-  public:
-    OrderOfCall(Order& order, std::optional<Order> wanted) : order_(order), usual_(order) {
-        order = wanted.value_or(order);
-    }
-    OrderOfCall(const OrderOfCall&) = delete;
-    OrderOfCall& operator=(const OrderOfCall&) = delete;
-    ~OrderOfCall() { order_ = usual_; }
-
-  private:
-    Order& order_;
-    Order usual_;
-};
-
-// Of what a sort of those texels copies.
-std::size_t texels_bytes(const KeysInTexture& keys) {
-    return 4 * keys.part.texels() * gl::info(keys.part.format).bytes;
 }
 
 }  // namespace
@@ -261,169 +162,6 @@ SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> inde
     if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order, options.threads);
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = on_merge().top(keys, best, index, options.order);
-    scope.check();
-    return with_memory(stats);
-}
-
-SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
-    constexpr const char* function = "Sorter::argsort_texture";
-    check_engine(function, {Engine::Merge, Engine::Bitonic}, "Engine::Merge or Engine::Bitonic");
-    const bool by_bitonic = options.engine == Engine::Bitonic;
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const auto from = gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function,
-                                       "the texture of keys");
-    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "the texture of the index");
-    const auto texels = [](const gl::Texture& texture) {
-        return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
-    };
-    const auto n = count.value_or(texels(from));
-    constexpr std::size_t most = std::size_t{1} << 28U;
-    if (n > std::min({texels(from), texels(to), most})) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(n) +
-                              " keys do not fit: the texture of keys has " + std::to_string(texels(from)) +
-                              " texels, that of the index " + std::to_string(texels(to)) + ", and 2^28 is the most");
-    }
-    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
-    if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
-    const auto form = MergeSort::argsort_form(from.format(), options.order);
-    if (!by_bitonic) check_space(function, form, n, texels(from) * sizeof(std::uint32_t));
-    const gl::PlainAccess read(device, from), write(device, to);
-    if (write.hides_level_zero() && !write.is_view()) {
-        throw InvalidArgument(std::string(function) +
-                              ": BASE_LEVEL of the index texture leaves level 0 out, and drivers may lose what is "
-                              "written there; set it to 0, or make the texture by glTexStorage2D");
-    }
-    const auto how = write.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn;
-    SortStats stats;
-    if (by_bitonic) {
-        auto job = BitonicSort::job(context.info(), form, n, 0, options, function);
-        job.kind = BitonicJob::Kind::ArgsortTexture;
-        stats = on_bitonic().argsort(read.texture(), write.texture(), job, how);
-    } else {
-        stats = on_merge().argsort(read.texture(), write.texture(), n, options.order, how);
-    }
-    scope.check();
-    return with_memory(stats);
-}
-
-// Why Merge has no space for that many keys, and `copy` bytes of copies, if it has none.
-std::optional<std::string> Sorter::State::no_space(const char* function, const KeyForm& form, std::size_t count,
-                                                   std::size_t copy) const {
-    const auto each = form.pair_keys();
-    const MergeSpace space{.function = function,
-                           .form = form,
-                           .pairs = (count + each - 1) / each,
-                           .tiles = tiles_for(context, options, form, {{1, count, count}}),
-                           .lanes = 0,
-                           .copy = copy};
-    return sort::no_space(context, options, merge ? &*merge : nullptr, space);
-}
-
-// Throws InvalidArgument where it has none.
-void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const {
-    if (const auto why = no_space(function, form, count, copy))
-        throw InvalidArgument(std::string(function) + ": " + *why);
-}
-
-SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t index, int channel) {
-    constexpr const char* function = "Sorter::argsort_texture";
-    check_engine(function, {Engine::Merge}, "Engine::Merge");
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
-    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "the texture of the index");
-    const auto most = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
-    if (keys.texture == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
-    if (from.count > most) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
-                              " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
-    }
-    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
-    const auto form = from.form(options.order, true);
-    check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
-    const gl::PlainAccess write(device, to);
-    if (write.hides_level_zero() && !write.is_view())
-        throw InvalidArgument(std::string(function) +
-                              ": BASE_LEVEL of the index texture leaves level 0 out; set it to 0");
-    const auto stats = on_host().argsort(
-        from, write.texture(), write.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn, options.order);
-    scope.check();
-    return with_memory(stats);
-}
-
-SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels) {
-    constexpr const char* function = "Sorter::sort_texture";
-    check_engine(function, {Engine::Merge}, "Engine::Merge");
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const KeysInTexture from(device, function, "the input texture", input, 0),
-        to(device, function, "the output texture", output, 0);
-    check_pair(function, from, to);
-    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
-    const auto keys =
-        channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
-    check_space(function, from.form(options.order, false), keys, texels_bytes(from));
-    const auto stats = on_host().sort(from, to, channels, options.order);
-    scope.check();
-    return with_memory(stats);
-}
-
-// Whether sort_region() would sort the whole texture, as far as memory goes.
-bool Sorter::State::has_space_for_texels(std::uint32_t input, std::uint32_t output) {
-    constexpr const char* function = "Sorter::sort_texture";
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const KeysInTexture from(device, function, "the input texture", {.texture = input}, 0),
-        to(device, function, "the output texture", {.texture = output}, 0);
-    check_pair(function, from, to);
-    const bool space = !no_space(function, from.form(options.order, false), from.count, texels_bytes(from));
-    scope.check();
-    return space;
-}
-
-template <class T>
-RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps, int channel) {
-    constexpr const char* function = "Sorter::sample_texture";
-    if (!(eps >= 0 && eps <= 1))
-        throw InvalidArgument(std::string(function) + ": eps must be from 0 to 1, not " + std::to_string(eps));
-    check_engine(function, {Engine::Merge}, "Engine::Merge");
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
-    if (from.form(Order::Ascending, true).type != Keys(std::span<T>()).type())
-        throw InvalidArgument(
-            std::string(function) + ": texels of " + gl::info(from.part.format).name +
-            " are keys of another type: R32UI of std::uint32_t, R32I of std::int32_t, all else of float");
-    if (from.count == 0) return {};
-    check_space(function, from.form(Order::Ascending, true), from.count,
-                from.part.texels() * gl::info(from.part.format).bytes);
-    const auto words = on_host().sample(from, eps);
-    scope.check();
-    RankSample<T> sample{.n = words.n, .nans = words.nans, .step = words.step};
-    for (const auto word : words.values) sample.values.push_back(std::bit_cast<T>(word));
-    return sample;
-}
-
-// With an index, that of the keys in order; else the keys themselves.
-SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                                    std::optional<BufferKeys> index) {
-    check_engine(function, {Engine::Merge}, "Engine::Merge");
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const KeysInBuffer from(device, function, "the buffer of keys", keys, count);
-    const auto to =
-        index ? std::optional<KeysInBuffer>(std::in_place, device, function, "the buffer of the index", *index, count)
-              : std::nullopt;
-    if (to && index->buffer == keys.buffer && overlap(from, *to)) {
-        throw InvalidArgument(std::string(function) + ": keys and index share bytes of the buffer " +
-                              std::to_string(keys.buffer) + "; give them parts, or buffers, of their own");
-    }
-    if (count == 0) return {.n = 0, .engine = Engine::Merge};
-    check_space(function, HostSort::form(from, options.order, to.has_value()), count,
-                to ? count * sizeof(std::uint32_t) : 0);
-    const auto stats =
-        to ? on_host().argsort(from, to->buffer, to->offset, options.order) : on_host().sort(from, options.order);
     scope.check();
     return with_memory(stats);
 }
@@ -561,75 +299,6 @@ SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends, st
 SortStats Sorter::top(Keys keys, Keys best, std::span<std::uint32_t> index, std::optional<Order> order) {
     const OrderOfCall in(state_->options.order, order);
     return state_->top(keys, best, index);
-}
-
-SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
-                                  std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->argsort_texture(keys, index, count);
-}
-
-SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    const cpu::Stopwatch total;
-    state_->check_engine("Sorter::sort_texture", {Engine::Pbsn, Engine::Merge}, "Engine::Pbsn or Engine::Merge");
-    const auto engine = state_->options.engine;
-    if (engine == Engine::Merge || (engine == Engine::Auto && state_->has_space_for_texels(input, output)))
-        return state_->sort_region({.texture = input}, {.texture = output}, TexelChannels::EachByItself);
-    auto& device = *detail::Access::of(state_->context);
-    const gl::Scope scope(device, "Sorter::sort_texture");
-    const auto from =
-        gl::host_texture(device, input, {gl::Format::Rgba32f}, "Sorter::sort_texture", "the input texture");
-    const auto to =
-        gl::host_texture(device, output, {gl::Format::Rgba32f}, "Sorter::sort_texture", "the output texture");
-    if (from.width() != to.width() || from.height() != to.height()) {
-        const auto size = [](const gl::Texture& t) {
-            return std::to_string(t.width()) + " x " + std::to_string(t.height());
-        };
-        throw InvalidArgument("Sorter::sort_texture: both textures must have one size, not " + size(from) + " and " +
-                              size(to));
-    }
-    const gl::PlainAccess read(device, from), write(device, to);
-    auto& gpu = state_->on_gpu();
-    if (!gpu.texture_sort) gpu.texture_sort.emplace(device, gpu.pbsn);
-    const auto passes_before = device.passes;
-    auto stats = gpu.texture_sort->run(read.texture(), write.texture(), state_->options);
-    stats.passes = device.passes - passes_before;
-    stats.sort_ms = stats.total_ms = total.ms();
-    scope.check();
-    return state_->with_memory(stats);
-}
-
-SortStats Sorter::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel,
-                                  std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->argsort_region(keys, index, channel);
-}
-
-SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,
-                               std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->sort_region(input, output, channels);
-}
-
-template <class T>
-RankSample<T> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel) {
-    return state_->sample_region<T>(keys, eps, channel);
-}
-template RankSample<float> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
-template RankSample<std::int32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
-template RankSample<std::uint32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
-
-SortStats Sorter::argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
-                                 std::size_t index_offset, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->by_buffers("Sorter::argsort_buffer", keys, count,
-                              BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset});
-}
-
-SortStats Sorter::sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->by_buffers("Sorter::sort_buffer", keys, count, {});
 }
 
 bool Sorter::prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs) {

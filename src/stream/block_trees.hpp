@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -41,11 +42,18 @@ class BlockTrees {
         }
         values_.clear();
     }
-    // Nothing waits then.
+    // Nothing waits then: a block that there is no memory for is lost, as where it comes by itself, and no other.
     void flush(SlidingWindow<Summary>& window, StreamTimes& times) {
-        for (std::size_t at = 0; at < values_.size(); at += block())
-            add_single(Window<T>(values_.data() + at, block()), window, times);
+        std::exception_ptr failure;
+        for (std::size_t at = 0; at < values_.size(); at += block()) {
+            try {
+                add_single(Window<T>(values_.data() + at, block()), window, times);
+            } catch (...) {
+                failure = std::current_exception();
+            }
+        }
         values_.clear();
+        if (failure) std::rethrow_exception(failure);
     }
     [[nodiscard]] std::size_t bytes() const { return (values_.capacity() + merged_.capacity()) * sizeof(T); }
 

@@ -1,16 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <limits>
 #include <mutex>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
 #include "quadmill/stream.hpp"
 #include "stream/correlated_summary.hpp"
-#include "stream/exact_sum.hpp"
 #include "stream/exponential_histogram.hpp"
+#include "stream/limit.hpp"
+#include "stream/pair_intake.hpp"
 #include "stream/parts.hpp"
 
 namespace quadmill {
@@ -18,228 +16,6 @@ namespace quadmill {
 using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
 
 namespace {
-
-// sum += x * factor, for a finite x.
-template <class T>
-void add_to(ExactSum& sum, T x, double factor) {
-    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {  // in two parts, each of which a double holds
-        constexpr auto low = T{0xffffffff};
-        sum.add(static_cast<double>(x & ~low), factor);
-        sum.add(static_cast<double>(x & low), factor);
-    } else {
-        sum.add(number(x), factor);
-    }
-}
-
-// A number without rounding, sum / divisor; or an infinite one.
-struct Limit {
-    ExactSum sum{};
-    std::uint64_t divisor = 1;
-    double infinite = 0;
-
-    [[nodiscard]] double nearest() const { return infinite != 0 ? infinite : sum.nearest(divisor); }
-};
-
-Limit limit_of(double v) {
-    return std::isfinite(v) ? Limit{ExactSum(v)} : Limit{.infinite = v};
-}
-
-template <class T>
-Limit limit_at(Key key) {
-    const auto x = KeyOf<T>::value(key);
-    Limit limit;
-    if constexpr (detail::cpu::is_float<T>) {
-        if (!std::isfinite(number(x))) return {.infinite = number(x)};
-    }
-    add_to(limit.sum, x, 1);
-    return limit;
-}
-
-template <class T>
-bool is_at_most(Key key, const Limit& limit) {
-    const auto x = KeyOf<T>::value(key);
-    if constexpr (detail::cpu::is_float<T>) {
-        if (!std::isfinite(number(x))) return number(x) < 0 || number(x) <= limit.infinite;
-    }
-    if (limit.infinite != 0) return limit.infinite > 0;
-    auto difference = limit.sum;
-    add_to(difference, x, -static_cast<double>(limit.divisor));
-    return difference.sign() >= 0;
-}
-
-// The greatest key of a value that is at most that; nothing when all are greater.
-template <class T>
-std::optional<Key> key_at_most(const Limit& limit) {
-    Key low = 0, high = KeyOf<T>::greatest();  // numbers ascend with keys
-    if (!is_at_most<T>(low, limit)) return {};
-    while (low < high) {
-        const auto middle = low + (high - low) / 2 + 1;
-        if (is_at_most<T>(middle, limit)) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
-// Windows of pairs in order of x. The sorter sorts words of 64 bits: keys of 32 bits above their place; of longer ones
-// the lower half above the place, and then the upper half above the place that this led to.
-template <class T>
-class PairIntake {
-  public:
-    using Pair = CorrelatedSummary::Pair;
-    using Take = std::function<void(std::vector<Pair>)>;
-    static constexpr bool packed = sizeof(T) <= 4;
-
-    PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window)
-        : keys_(std::move(sorter), window), window_(window) {
-        constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(Pair);
-        const auto& by = keys_.sorter();
-        batch_ = std::max({by.batch_bytes() / sizeof(std::uint64_t) / window_,
-                           std::min(by.batch_windows(), most / window_), std::size_t{1}}) *
-                 window_;
-    }
-
-    void add(T x, double weight, const Take& take) {
-        const auto key = KeyOf<T>::key(x);
-        if constexpr (packed) {
-            const std::uint64_t word = key << 32U | place_;
-            whether_or_not(
-                [&] {
-                    keys_.add(std::span(&word, 1),
-                              [&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
-                },
-                [&] {
-                    if (keys_.n() == n_) return;  // the sorter failed before it was taken
-                    n_ = keys_.n();
-                    weights_.push_back(weight);
-                    place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
-                });
-        } else {
-            rest_.push_back({key, weight});
-            ++n_;
-            if (rest_.size() >= batch_) take_whole(take);
-        }
-    }
-    void settle(const Take& take) {
-        if constexpr (packed) {
-            keys_.settle([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
-        } else {
-            take_whole(take);
-        }
-    }
-    // Pairs that fill no window yet, as they came. Pre: settle() was called last.
-    [[nodiscard]] std::vector<Pair> rest() const {
-        if constexpr (!packed) return rest_;
-        std::vector<Pair> pairs;
-        for (const auto word : keys_.rest()) pairs.push_back({word >> 32U, weights_[pairs.size()]});
-        return pairs;
-    }
-    static void sort(std::vector<Pair>& pairs) {
-        std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.key < b.key; });
-    }
-    [[nodiscard]] std::size_t bytes() const {
-        return keys_.bytes() + weights_.size() * sizeof(double) + rest_.capacity() * sizeof(Pair);
-    }
-    [[nodiscard]] const WindowSorter& sorter() const { return keys_.sorter(); }
-    [[nodiscard]] std::uint64_t n() const { return n_; }
-
-  private:
-    void take_window(const Window<std::uint64_t>& sorted, const Take& take) {
-        std::vector<Pair> pairs(sorted.size());
-        for (std::size_t i = 0; i < pairs.size(); ++i)
-            pairs[i] = {sorted[i] >> 32U, weights_[static_cast<std::uint32_t>(sorted[i])]};
-        weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
-        take(std::move(pairs));
-    }
-
-    // Where the sorter fails, the pairs stay.
-    void take_whole(const Take& take) {
-        const auto whole = rest_.size() / window_ * window_;
-        if (whole == 0) return;
-        const auto sorted = order_of(std::span(rest_).first(whole));
-        const auto pairs = std::exchange(rest_, {});
-        rest_.assign(pairs.begin() + static_cast<std::ptrdiff_t>(whole), pairs.end());
-        for (std::size_t first = 0; first < whole; first += window_) {
-            std::vector<Pair> window(window_);
-            for (std::size_t i = 0; i < window_; ++i) window[i] = pairs[first + sorted[first + i]];
-            take(std::move(window));
-        }
-    }
-    // Where in its window each pair of the sorted window was.
-    std::vector<std::uint32_t> order_of(std::span<const Pair> pairs) {
-        std::vector<std::uint32_t> order(pairs.size());
-        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i % window_);
-        std::vector<std::uint64_t> words(pairs.size());
-        std::vector<std::uint32_t> next(pairs.size());
-        for (const unsigned shift : {0U, 32U}) {
-            const auto half = [&](std::size_t i) { return pairs[i].key >> shift << 32U; };
-            std::uint64_t differs = 0;
-            for (std::size_t i = 0; i < words.size(); ++i) {
-                const auto place = i % window_;
-                words[i] = half(i - place + order[i]);
-                differs |= words[i] ^ words[0];
-                words[i] |= place;
-            }
-            if (differs == 0) continue;  // all are in order by this half
-            keys_.sorter().begin(std::span(words), window_);
-            keys_.sorter().finish();
-            for (std::size_t i = 0; i < words.size(); ++i)
-                next[i] = order[i - i % window_ + static_cast<std::uint32_t>(words[i])];
-            order.swap(next);
-        }
-        return order;
-    }
-
-    Intake<std::uint64_t> keys_;
-    std::size_t window_, batch_ = 0;
-    std::uint64_t n_ = 0;
-    std::uint32_t place_ = 0;
-    std::deque<double> weights_;  // of all windows that have not been taken
-    std::vector<Pair> rest_;      // of keys of 64 bits: those of windows that have not been taken
-};
-
-// The sum of x, without rounding. Infinite ones are apart.
-template <class T>
-struct Total {
-    ExactSum finite;
-    bool rises = false, falls = false;  // an infinite x came
-
-    void add(T x) {
-        if constexpr (detail::cpu::is_float<T>) {
-            if (!std::isfinite(number(x))) {
-                (number(x) > 0 ? rises : falls) = true;
-                return;
-            }
-        }
-        add_to(finite, x, 1);
-    }
-    void merge(const Total& other) {
-        finite.add(other.finite);
-        rises = rises || other.rises;
-        falls = falls || other.falls;
-    }
-    // The sum over n.
-    [[nodiscard]] Limit mean(std::uint64_t n) const {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        if (rises && falls) return {.infinite = std::numeric_limits<double>::quiet_NaN()};
-        if (rises || falls) return {.infinite = rises ? infinity : -infinity};
-        return {finite, n, 0};
-    }
-    void write(Writer& to) const {
-        finite.write(to);
-        to.u64((rises ? 1 : 0) | (falls ? 2 : 0));
-    }
-    static Total read(Reader& from) {
-        Total total{ExactSum::read(from)};
-        const auto infinite = from.u64();
-        from.require(infinite <= (detail::cpu::is_float<T> ? 3 : 0), "the sum of x");
-        total.rises = (infinite & 1U) != 0;
-        total.falls = (infinite & 2U) != 0;
-        return total;
-    }
-};
 
 constexpr std::uint64_t most_pairs = std::uint64_t{1} << 52U;  // which doubles count exactly
 
@@ -413,21 +189,6 @@ Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggrega
     }
     const auto at = summary.at_rank(rank_of(aggregate.phi, summary.n()));
     return {limit_at<T>(at.lower), limit_at<T>(at.nearest), limit_at<T>(at.upper)};
-}
-
-// Whether a value of x's type is just that: the one of the greatest key that is at most it.
-template <class T>
-std::optional<T> exact_at(const std::optional<Key>& key, const Limit& limit) {
-    if (!key) return {};
-    const auto x = KeyOf<T>::value(*key);
-    if constexpr (detail::cpu::is_float<T>) {
-        if (!std::isfinite(number(x)) || limit.infinite != 0)
-            return number(x) == limit.infinite ? std::optional(x) : std::nullopt;
-    }
-    if (limit.infinite != 0) return {};
-    auto difference = limit.sum;
-    add_to(difference, x, -static_cast<double>(limit.divisor));
-    return difference.sign() == 0 ? std::optional(x) : std::nullopt;
 }
 
 // Bounds of a quantile are bounds of the threshold only where f rises all the way, or falls.

@@ -146,6 +146,12 @@ class Sketch(Command):
             for verb in (["info"], ["query"], ["merge", *out]):
                 text = self.fails(1, "no sketch that can be read", "sketch", *verb, self.path("bad", damaged))
                 self.assertIn("bad", text)
+        # What is wrong with the keys is said of them, not of the sketch.
+        keys = self.path("keys", b"no keys but\nlines of text\n" * 10)
+        result = run("sketch", "query", self.path("fine", good), keys)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"looks like text", result.stderr)
+        self.assertNotIn(b"fine", result.stderr)
         self.fails(1, "version 9", "sketch", "info", self.path("bad", good[:4] + b"\x09" + good[5:]))
 
 

@@ -342,7 +342,7 @@ TEST_CASE("a merge of many runs of long records, planned by memory") {
 TEST_CASE("the plan of runs keeps to the memory and takes most of it") {
     const Format format("test", plain(100, 0, 10));
     const auto memory_of = [&](const RunPlan& plan) {
-        return plan.slots * plan.size.memory(format) + WideSorter::memory(plan.size.records, 10) +
+        return plan.slots * plan.size.memory(format) + WideSorter::memory(plan.size.records) +
                BlockWriter::blocks * plan.block;
     };
     for (const auto megabytes : std::vector<std::size_t>{1, 8, 64, 250, 4000}) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "gl/device.hpp"
+#include "gl/halting.hpp"
 #include "gl/host.hpp"
 #include "gl/sample_keys.hpp"
 #include "gl/state_snapshot.hpp"
@@ -22,24 +23,6 @@
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::test {
-
-struct Halt {};
-
-// Throws at the k-th pass, counted from 1, before or after it is drawn.
-class HaltingObserver final : public PassObserver {
-  public:
-    HaltingObserver(int pass, bool before) : left_(pass), before_(before) {}
-    void before(const PassEvent&) override {
-        if (before_ && --left_ == 0) throw Halt();
-    }
-    void after(const PassEvent&) override {
-        if (!before_ && --left_ == 0) throw Halt();
-    }
-
-  private:
-    int left_;
-    bool before_;
-};
 
 class TextureJobs {
   public:

@@ -6,6 +6,7 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/halting.hpp"
 #include "gl/own_texture.hpp"
 #include "gl/texels.hpp"
 #include "quadmill/error.hpp"
@@ -359,4 +360,41 @@ TEST_CASE("What is packed is asked beside a table that is empty or not, after ev
             CHECK(found == wanted);
         }
     }
+}
+
+TEST_CASE("Where a query ends in the middle, later answers are right, or refused as lost") {
+    auto with = context();
+    const auto keys = sketch_stream<std::uint32_t>("zipf", 20'000, 1);
+    std::size_t lost = 0, right = 0;
+    for_all([&](SketchKind kind, SketchEngine engine) {
+        const SketchOptions options{.kind = kind, .width = 500, .engine = engine};
+        Sketch<std::uint32_t> expected({.kind = kind, .width = 500});
+        expected.insert(keys);
+        const auto wanted = expected.counters();
+        bool halted = true;
+        for (int pass = 1; halted; ++pass) {
+            CAPTURE(pass);
+            Sketch<std::uint32_t> sketch(with, options);
+            sketch.insert(keys);
+            HaltingObserver halting((pass + 1) / 2, pass % 2 == 1);
+            with.observe(&halting);
+            try {
+                static_cast<void>(sketch.query(keys));
+            } catch (const Halt&) {  // NOLINT(bugprone-empty-catch)
+                // Looked at below.
+            }
+            with.observe(nullptr);
+            halted = halting.halted();
+            try {
+                static_cast<void>(sketch.query(keys));
+                CHECK(sketch.counters() == wanted);
+                ++right;
+            } catch (const GlError&) {
+                CHECK(halted);
+                ++lost;
+            }
+        }
+    });
+    CHECK(lost > 0);
+    CHECK(right > 0);
 }

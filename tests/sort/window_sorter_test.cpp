@@ -11,6 +11,7 @@
 #include "cpu/keys.hpp"
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/halting.hpp"
 #include "quadmill/device_group.hpp"
 #include "quadmill/error.hpp"
 #include "sort/window_batches.hpp"
@@ -65,12 +66,6 @@ std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
                                     {.engine = Engine::Merge, .threads = 2}));
     return sorters;
 }
-
-// Ends at the first pass.
-struct Halt {};
-class Halting final : public PassObserver {
-    void before(const PassEvent&) override { throw Halt(); }
-};
 
 class SmallBatches : public WindowSorter {
   public:
@@ -283,7 +278,7 @@ TEST_CASE("A batch that cannot begin or finish is left as it was, and the others
         Batch first(KeyType::F32, "any bits", 5000, 100, 1), failed(KeyType::F64, "any bits", 5000, 64, 2),
             second(KeyType::F64, "any bits", 5000, 64, 3);
         sorter->begin(view(first.keys), first.window);
-        Halting halting;
+        HaltingObserver halting(1, true);
         context.observe(&halting);
         CHECK_THROWS_AS(sorter->begin(view(failed.keys), failed.window), Halt);
         context.observe(nullptr);

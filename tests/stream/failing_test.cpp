@@ -1,11 +1,15 @@
-// A sorter that fails now and then: an error, and nothing is lost.
+// A sorter that fails now and then: an error, and nothing is lost. Memory that fails, and nothing comes twice.
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <new>
+#include <numeric>
 #include <random>
 
 #include "quadmill/stream.hpp"
+#include "stream/block_trees.hpp"
 #include "stream/orders.hpp"
+#include "stream/quantile_summary.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
@@ -64,7 +68,44 @@ std::vector<std::byte> saved(const Summary& summary) {
     return bytes;
 }
 
+// There is no memory for the summary of the window of this number, counted from 1.
+struct Unlucky : detail::stream::QuantileSummary {
+    using Share = detail::stream::Share;
+    static inline int windows_left = 0;
+
+    Unlucky() = default;
+    explicit Unlucky(QuantileSummary of) : QuantileSummary(std::move(of)) {}
+    template <class T>
+    static Unlucky of(const detail::stream::Window<T>& sorted, double max_error,
+                      const Share& share = detail::stream::alone) {
+        if (--windows_left == 0) throw std::bad_alloc();
+        return Unlucky(QuantileSummary::of(sorted, max_error, share));
+    }
+    static Unlucky merged(const Unlucky& a, const Unlucky& b, Unlucky&& memory, const Share& share) {
+        return Unlucky(QuantileSummary::merged(a, b, std::move(memory), share));
+    }
+};
+
 }  // namespace
+
+TEST_CASE("Blocks that wait for a tree come once, also where there is no memory for one of them") {
+    const detail::stream::SlidingPlan plan({.eps = 0.01, .window = 10'000'000});
+    REQUIRE(plan.tree_height() > 1);
+    const auto block = static_cast<std::size_t>(plan.block);
+    std::vector<float> values(block);
+    std::iota(values.begin(), values.end(), 0.0F);
+    detail::stream::SlidingWindow<Unlucky> window(plan);
+    detail::stream::BlockTrees<float, Unlucky> trees(plan);
+    StreamTimes times;
+    for (int i = 0; i < 3; ++i)
+        trees.add(detail::stream::Window<float>(values.data(), block), window, detail::stream::alone, times);
+    CHECK(window.n() == 0);
+    Unlucky::windows_left = 2;
+    CHECK_THROWS_AS(trees.flush(window, times), std::bad_alloc);
+    CHECK(window.n() == 2 * block);
+    trees.flush(window, times);
+    CHECK(window.n() == 2 * block);
+}
 
 TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") {
     auto values = stream("random", 20'000, 3);

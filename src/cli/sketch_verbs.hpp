@@ -1,0 +1,145 @@
+// What the verbs on sketches share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cli/answer.hpp"
+#include "cli/passes.hpp"
+#include "files/files.hpp"
+#include "input/stream_input.hpp"
+#include "input/words.hpp"
+#include "quadmill/sketch.hpp"
+
+namespace quadmill::detail::cli {
+
+void add_sketch_build(CLI::App& sketch);
+void add_sketch_query(CLI::App& sketch);
+void add_sketch_top(CLI::App& sketch);
+
+// Where and how the work is done.
+struct Machine {
+    SketchEngine engine = SketchEngine::Auto;
+    unsigned threads = 0;
+    int device = -1;
+    bool profile = false;
+
+    // None where the CPU alone is meant; Auto opens one for a file that is large.
+    [[nodiscard]] std::optional<Context> context(const std::string& file) const;
+};
+void add_machine_options(CLI::App& verb, Machine& machine);
+
+// How keys are read.
+void add_key_options(CLI::App& verb, input::Reading& reading);
+// Those of a table that `build` and `top` fill alike.
+void add_sketch_options(CLI::App& verb, SketchOptions& options);
+
+// The passes of a verb, where --profile asks for them.
+class Profile {
+  public:
+    Profile(const Machine& machine, std::optional<Context>& context) : context_(context) {
+        if (machine.profile && context_) profiler_.emplace(*context_);
+    }
+    void print() {
+        if (!profiler_) return;
+        const auto rows = profiler_->rows();
+        profiler_.reset();
+        print_passes(*context_, rows);
+    }
+
+  private:
+    std::optional<Context>& context_;
+    std::optional<PassProfiler> profiler_;
+};
+
+// Keys of a file that are added or asked at once; of texts, a piece of the file's.
+inline constexpr std::size_t batch_keys = std::size_t{1} << 21;
+
+// A key that is a line.
+inline input::Fault whole_line(std::string_view word, std::string_view& key) {
+    key = word;
+    return nullptr;
+}
+
+// Hands all keys of a file, or a share of one, to `take` in spans, of up to batch_keys but for texts.
+template <class T, class Take>
+void read_keys(const auto& file, input::Reading reading, SketchKeys type, const Take& take) {
+    input::StreamInput input(file);
+    input::Skipped skipped;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        input::read_text<T>(input, whole_line, reading.lines, skipped, take);
+    } else {
+        std::vector<T> keys;
+        const auto gather = [&](std::span<const T> some) {
+            keys.insert(keys.end(), some.begin(), some.end());
+            if (keys.size() < batch_keys) return;
+            take(std::span<const T>(keys));
+            keys.clear();
+        };
+        reading.given_type = KeyType::U32;  // text is of the type that was said, and rounded to it
+        input::read_stream<T, T>(input, reading,
+                                 input::RawRecords<T>{input::word_for(input::sketch_keys_words, type) + " key"},
+                                 input::parse_number<T>, skipped, gather);
+        if (!input.interrupted()) take(std::span<const T>(keys));
+    }
+    if (input.interrupted()) throw CLI::RuntimeError(input.interrupt().status());
+    input::note_skipped("quadmill sketch", skipped);
+}
+
+// Calls work.template operator()<T>() for the type of the keys.
+template <class Work>
+void visit_keys(SketchKeys keys, const Work& work) {
+    switch (keys) {
+        case SketchKeys::U32:
+            return work.template operator()<std::uint32_t>();
+        case SketchKeys::U64:
+            return work.template operator()<std::uint64_t>();
+        case SketchKeys::F32:
+            return work.template operator()<float>();
+        case SketchKeys::Text:
+            return work.template operator()<std::string_view>();
+    }
+}
+
+void write_sketch(files::OutputFile& file, std::span<const std::byte> bytes);
+// What a saved sketch is. Throws InvalidArgument that begins with the name of the file.
+[[nodiscard]] SavedSketch saved(const std::string& file, const files::Bytes& content);
+// What is known of it without asking for a key.
+[[nodiscard]] Json facts(const SavedSketch& saved);
+void print_facts(const Json& facts, Format format);
+
+template <class T>
+Json json_of_key(const T& key) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        return std::string(key);
+    } else {
+        return cli::json_of(key);  // not that of another file, where files are compiled together
+    }
+}
+
+template <class T, class Count>
+Json json_row(const T& key, const Count& count) {
+    return {{"key", json_of_key(key)}, {"estimate", count.estimate}, {"upper", count.upper}, {"lower", count.lower}};
+}
+
+inline const std::string row_head = fmt::format("{:>12} {:>12} {:>12}  {}\n", "estimate", "lower", "upper", "key");
+
+template <class T, class Count>
+std::string table_row(const T& key, const Count& count) {
+    std::string word;
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        word = key;
+    } else {
+        word = input::format_number(key);
+    }
+    return fmt::format("{:>12} {:>12} {:>12}  {}\n", count.estimate, count.lower, count.upper, word);
+}
+
+}  // namespace quadmill::detail::cli

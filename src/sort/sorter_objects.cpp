@@ -1,0 +1,252 @@
+// Sorts of keys that lie in textures and buffers of the host.
+#include <algorithm>
+#include <bit>
+
+#include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
+#include "sort/sorter_state.hpp"
+
+namespace quadmill {
+
+using namespace detail;        // NOLINT(google-build-using-namespace): this file is a front door of the room
+using namespace detail::sort;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr const char* index_name = "the texture of the index";
+
+// Of what a sort of those texels copies.
+std::size_t texels_bytes(const KeysInTexture& keys) {
+    return 4 * keys.part.texels() * gl::info(keys.part.format).bytes;
+}
+
+}  // namespace
+
+SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
+    constexpr const char* function = "Sorter::argsort_texture";
+    check_engine(function, {Engine::Merge, Engine::Bitonic}, "Engine::Merge or Engine::Bitonic");
+    const bool by_bitonic = options.engine == Engine::Bitonic;
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const auto from = gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function,
+                                       "the texture of keys");
+    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, index_name);
+    const auto texels = [](const gl::Texture& texture) {
+        return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
+    };
+    const auto n = count.value_or(texels(from));
+    constexpr std::size_t most = std::size_t{1} << 28U;
+    if (n > std::min({texels(from), texels(to), most})) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(n) +
+                              " keys do not fit: the texture of keys has " + std::to_string(texels(from)) +
+                              " texels, that of the index " + std::to_string(texels(to)) + ", and 2^28 is the most");
+    }
+    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
+    const auto form = MergeSort::argsort_form(from.format(), options.order);
+    if (!by_bitonic) check_space(function, form, n, texels(from) * sizeof(std::uint32_t));
+    const gl::PlainAccess read(device, from), write(device, to);
+    const auto how = index_write(write, function, index_name);
+    SortStats stats;
+    if (by_bitonic) {
+        auto job = BitonicSort::job(context.info(), form, n, 0, options, function);
+        job.kind = BitonicJob::Kind::ArgsortTexture;
+        stats = on_bitonic().argsort(read.texture(), write.texture(), job, how);
+    } else {
+        stats = on_merge().argsort(read.texture(), write.texture(), n, options.order, how);
+    }
+    scope.check();
+    return with_memory(stats);
+}
+
+// Why Merge has no space for that many keys, and `copy` bytes of copies, if it has none.
+std::optional<std::string> Sorter::State::no_space(const char* function, const KeyForm& form, std::size_t count,
+                                                   std::size_t copy) const {
+    const auto each = form.pair_keys();
+    const MergeSpace space{.function = function,
+                           .form = form,
+                           .pairs = (count + each - 1) / each,
+                           .tiles = tiles_for(context, options, form, {{1, count, count}}),
+                           .lanes = 0,
+                           .copy = copy};
+    return sort::no_space(context, options, merge ? &*merge : nullptr, space);
+}
+
+// Throws InvalidArgument where it has none.
+void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const {
+    if (const auto why = no_space(function, form, count, copy))
+        throw InvalidArgument(std::string(function) + ": " + *why);
+}
+
+SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t index, int channel) {
+    constexpr const char* function = "Sorter::argsort_texture";
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
+    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, index_name);
+    const auto most = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
+    if (keys.texture == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (from.count > most) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
+                              " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
+    }
+    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
+    const auto form = from.form(options.order, true);
+    check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
+    const gl::PlainAccess write(device, to);
+    const auto how = index_write(write, function, index_name);
+    const auto stats = on_host().argsort(from, write.texture(), how, options.order);
+    scope.check();
+    return with_memory(stats);
+}
+
+SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels) {
+    constexpr const char* function = "Sorter::sort_texture";
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the input texture", input, 0),
+        to(device, function, "the output texture", output, 0);
+    check_pair(function, from, to);
+    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
+    const auto keys =
+        channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
+    check_space(function, from.form(options.order, false), keys, texels_bytes(from));
+    const auto stats = on_host().sort(from, to, channels, options.order);
+    scope.check();
+    return with_memory(stats);
+}
+
+// Whether sort_region() would sort the whole texture, as far as memory goes.
+bool Sorter::State::has_space_for_texels(std::uint32_t input, std::uint32_t output) {
+    constexpr const char* function = "Sorter::sort_texture";
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the input texture", {.texture = input}, 0),
+        to(device, function, "the output texture", {.texture = output}, 0);
+    check_pair(function, from, to);
+    const bool space = !no_space(function, from.form(options.order, false), from.count, texels_bytes(from));
+    scope.check();
+    return space;
+}
+
+template <class T>
+RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps, int channel) {
+    constexpr const char* function = "Sorter::sample_texture";
+    if (!(eps >= 0 && eps <= 1))
+        throw InvalidArgument(std::string(function) + ": eps must be from 0 to 1, not " + std::to_string(eps));
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
+    if (from.form(Order::Ascending, true).type != Keys(std::span<T>()).type())
+        throw InvalidArgument(
+            std::string(function) + ": texels of " + gl::info(from.part.format).name +
+            " are keys of another type: R32UI of std::uint32_t, R32I of std::int32_t, all else of float");
+    if (from.count == 0) return {};
+    check_space(function, from.form(Order::Ascending, true), from.count,
+                from.part.texels() * gl::info(from.part.format).bytes);
+    const auto words = on_host().sample(from, eps);
+    scope.check();
+    RankSample<T> sample{.n = words.n, .nans = words.nans, .step = words.step};
+    for (const auto word : words.values) sample.values.push_back(std::bit_cast<T>(word));
+    return sample;
+}
+
+// With an index, that of the keys in order; else the keys themselves.
+SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
+                                    std::optional<BufferKeys> index) {
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInBuffer from(device, function, "the buffer of keys", keys, count);
+    const auto to =
+        index ? std::optional<KeysInBuffer>(std::in_place, device, function, "the buffer of the index", *index, count)
+              : std::nullopt;
+    if (to && index->buffer == keys.buffer && overlap(from, *to)) {
+        throw InvalidArgument(std::string(function) + ": keys and index share bytes of the buffer " +
+                              std::to_string(keys.buffer) + "; give them parts, or buffers, of their own");
+    }
+    if (count == 0) return {.n = 0, .engine = Engine::Merge};
+    check_space(function, HostSort::form(from, options.order, to.has_value()), count,
+                to ? count * sizeof(std::uint32_t) : 0);
+    const auto stats =
+        to ? on_host().argsort(from, to->buffer, to->offset, options.order) : on_host().sort(from, options.order);
+    scope.check();
+    return with_memory(stats);
+}
+
+SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t output) {
+    constexpr const char* function = "Sorter::sort_texture";
+    const cpu::Stopwatch total;
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const auto from = gl::host_texture(device, input, {gl::Format::Rgba32f}, function, "the input texture");
+    const auto to = gl::host_texture(device, output, {gl::Format::Rgba32f}, function, "the output texture");
+    if (from.width() != to.width() || from.height() != to.height()) {
+        const auto size = [](const gl::Texture& t) {
+            return std::to_string(t.width()) + " x " + std::to_string(t.height());
+        };
+        throw InvalidArgument(std::string(function) + ": both textures must have one size, not " + size(from) +
+                              " and " + size(to));
+    }
+    const gl::PlainAccess read(device, from), write(device, to);
+    auto& by = on_gpu();
+    if (!by.texture_sort) by.texture_sort.emplace(device, by.pbsn);
+    const auto passes_before = device.passes;
+    auto stats = by.texture_sort->run(read.texture(), write.texture(), options);
+    stats.passes = device.passes - passes_before;
+    stats.sort_ms = stats.total_ms = total.ms();
+    scope.check();
+    return with_memory(stats);
+}
+
+SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
+                                  std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->argsort_texture(keys, index, count);
+}
+
+SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    state_->check_engine("Sorter::sort_texture", {Engine::Pbsn, Engine::Merge}, "Engine::Pbsn or Engine::Merge");
+    const auto engine = state_->options.engine;
+    if (engine == Engine::Merge || (engine == Engine::Auto && state_->has_space_for_texels(input, output)))
+        return state_->sort_region({.texture = input}, {.texture = output}, TexelChannels::EachByItself);
+    return state_->sort_by_blending(input, output);
+}
+
+SortStats Sorter::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel,
+                                  std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->argsort_region(keys, index, channel);
+}
+
+SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,
+                               std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->sort_region(input, output, channels);
+}
+
+template <class T>
+RankSample<T> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel) {
+    return state_->sample_region<T>(keys, eps, channel);
+}
+template RankSample<float> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
+template RankSample<std::int32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
+template RankSample<std::uint32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
+
+SortStats Sorter::argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
+                                 std::size_t index_offset, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->by_buffers("Sorter::argsort_buffer", keys, count,
+                              BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset});
+}
+
+SortStats Sorter::sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order) {
+    const OrderOfCall in(state_->options.order, order);
+    return state_->by_buffers("Sorter::sort_buffer", keys, count, {});
+}
+
+}  // namespace quadmill

@@ -1,0 +1,117 @@
+// What a Sorter is made of.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cpu/workers.hpp"
+#include "quadmill/sort.hpp"
+#include "sort/bitonic/bitonic_sort.hpp"
+#include "sort/gpu_memory.hpp"
+#include "sort/host_sort.hpp"
+#include "sort/merge/merge_sort.hpp"
+#include "sort/pbsn/chunk_sort.hpp"
+#include "sort/pbsn/texture_sort.hpp"
+#include "sort/task.hpp"
+
+namespace quadmill {
+
+struct Sorter::State {
+    using Device = detail::gl::Device;
+    using Task = detail::sort::Task;
+    using KeyForm = detail::sort::KeyForm;
+    using MergeSort = detail::sort::MergeSort;
+    using HostSort = detail::sort::HostSort;
+    using BitonicSort = detail::sort::BitonicSort;
+
+    State(Context with, const SortOptions& wanted);
+
+    // Made on first use, within a session.
+    struct OnGpu {
+        explicit OnGpu(Device& device) : pbsn(device), lanes{detail::sort::Lane(device), detail::sort::Lane(device)} {}
+        detail::sort::Pbsn pbsn;
+        std::array<detail::sort::Lane, 2> lanes;
+        detail::sort::Scratch scratch;
+        std::optional<detail::sort::TextureSort> texture_sort;
+    };
+    OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
+
+    // Of keys in memory: sorter.cpp.
+    SortStats sort(const Task& task);
+    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
+    // Of textures and buffers of the host: sorter_objects.cpp.
+    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count);
+    SortStats by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
+                         std::optional<BufferKeys> index);
+    SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel);
+    SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels);
+    SortStats sort_by_blending(std::uint32_t input, std::uint32_t output);
+    [[nodiscard]] bool has_space_for_texels(std::uint32_t input, std::uint32_t output);
+    template <class T>
+    RankSample<T> sample_region(const TextureRegion& keys, double eps, int channel);
+    [[nodiscard]] std::optional<std::string> no_space(const char* function, const KeyForm& form, std::size_t count,
+                                                      std::size_t copy) const;
+    void check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const;
+    void rehearse(SortCall call, KeyType type, std::size_t count);
+    [[nodiscard]] KeyForm form(const Task& task) const {
+        return {task.keys.type(), options.order, !task.index.empty()};
+    }
+    [[nodiscard]] std::optional<std::string> no_space(const Task& task) const {
+        return detail::sort::no_space(context, options, merge ? &*merge : nullptr, task);
+    }
+    [[nodiscard]] Engine engine_for(const Task& task);
+    void check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const;
+    template <class Float>
+    SortStats by_pbsn(const Task& task, std::span<Float> keys);
+    SortStats by_pbsn(const Task& task);
+    SortStats by_bitonic(const Task& task);
+    SortStats by_merge(const Task& task);
+    SortStats by_hybrid(const Task& task);
+    SortStats on_cpu(const Task& task) const;
+    SortStats argsort_on_cpu(const Task& task) const;
+    [[nodiscard]] SortStats with_memory(SortStats stats) const;
+    SortStats by_engine(Engine engine, const Task& task);
+    MergeSort& on_merge() {
+        if (!merge) merge.emplace(*detail::Access::of(context), workers).plan().kernel = options.merge.kernel;
+        return *merge;
+    }
+    HostSort& on_host() { return host ? *host : host.emplace(*detail::Access::of(context), on_merge()); }
+    BitonicSort& on_bitonic() { return bitonic ? *bitonic : bitonic.emplace(*detail::Access::of(context), workers); }
+    template <class Other, class Float>
+    SortStats converted(Task task, std::span<Float> keys);
+
+    Context context;
+    SortOptions options;
+    detail::cpu::Workers workers;
+    SortCrossings crossings;
+    std::optional<OnGpu> gpu;
+    std::optional<MergeSort> merge;
+    std::optional<BitonicSort> bitonic;
+    std::optional<HostSort> host;
+};
+
+namespace detail::sort {
+
+// The order of one call, where it has its own.
+class OrderOfCall {
+  public:
+    OrderOfCall(Order& order, std::optional<Order> wanted) : order_(order), usual_(order) {
+        order = wanted.value_or(order);
+    }
+    OrderOfCall(const OrderOfCall&) = delete;
+    OrderOfCall& operator=(const OrderOfCall&) = delete;
+    ~OrderOfCall() { order_ = usual_; }
+
+  private:
+    Order& order_;
+    Order usual_;
+};
+
+}  // namespace detail::sort
+
+}  // namespace quadmill

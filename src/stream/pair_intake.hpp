@@ -1,0 +1,136 @@
+// The way of pairs from the caller through a sorter of plain keys.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stream/correlated_summary.hpp"
+#include "stream/intake.hpp"
+
+namespace quadmill::detail::stream {
+
+// Windows of pairs in order of x. The sorter sorts words of 64 bits: keys of 32 bits above their place; of longer ones
+// the lower half above the place, and then the upper half above the place that this led to.
+template <class T>
+class PairIntake {
+  public:
+    using Pair = CorrelatedSummary::Pair;
+    using Take = std::function<void(std::vector<Pair>)>;
+    static constexpr bool packed = sizeof(T) <= 4;
+
+    PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window)
+        : keys_(std::move(sorter), window), window_(window) {
+        constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(Pair);
+        const auto& by = keys_.sorter();
+        batch_ = std::max({by.batch_bytes() / sizeof(std::uint64_t) / window_,
+                           std::min(by.batch_windows(), most / window_), std::size_t{1}}) *
+                 window_;
+    }
+
+    void add(T x, double weight, const Take& take) {
+        const auto key = KeyOf<T>::key(x);
+        if constexpr (packed) {
+            const std::uint64_t word = key << 32U | place_;
+            whether_or_not(
+                [&] {
+                    keys_.add(std::span(&word, 1),
+                              [&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+                },
+                [&] {
+                    if (keys_.n() == n_) return;  // the sorter failed before it was taken
+                    n_ = keys_.n();
+                    weights_.push_back(weight);
+                    place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
+                });
+        } else {
+            rest_.push_back({key, weight});
+            ++n_;
+            if (rest_.size() >= batch_) take_whole(take);
+        }
+    }
+    void settle(const Take& take) {
+        if constexpr (packed) {
+            keys_.settle([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+        } else {
+            take_whole(take);
+        }
+    }
+    // Pairs that fill no window yet, as they came. Pre: settle() was called last.
+    [[nodiscard]] std::vector<Pair> rest() const {
+        if constexpr (!packed) return rest_;
+        std::vector<Pair> pairs;
+        for (const auto word : keys_.rest()) pairs.push_back({word >> 32U, weights_[pairs.size()]});
+        return pairs;
+    }
+    static void sort(std::vector<Pair>& pairs) {
+        std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.key < b.key; });
+    }
+    [[nodiscard]] std::size_t bytes() const {
+        return keys_.bytes() + weights_.size() * sizeof(double) + rest_.capacity() * sizeof(Pair);
+    }
+    [[nodiscard]] const WindowSorter& sorter() const { return keys_.sorter(); }
+    [[nodiscard]] std::uint64_t n() const { return n_; }
+
+  private:
+    void take_window(const Window<std::uint64_t>& sorted, const Take& take) {
+        std::vector<Pair> pairs(sorted.size());
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            pairs[i] = {sorted[i] >> 32U, weights_[static_cast<std::uint32_t>(sorted[i])]};
+        weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
+        take(std::move(pairs));
+    }
+
+    // Where the sorter fails, the pairs stay.
+    void take_whole(const Take& take) {
+        const auto whole = rest_.size() / window_ * window_;
+        if (whole == 0) return;
+        const auto sorted = order_of(std::span(rest_).first(whole));
+        const auto pairs = std::exchange(rest_, {});
+        rest_.assign(pairs.begin() + static_cast<std::ptrdiff_t>(whole), pairs.end());
+        for (std::size_t first = 0; first < whole; first += window_) {
+            std::vector<Pair> window(window_);
+            for (std::size_t i = 0; i < window_; ++i) window[i] = pairs[first + sorted[first + i]];
+            take(std::move(window));
+        }
+    }
+    // Where in its window each pair of the sorted window was.
+    std::vector<std::uint32_t> order_of(std::span<const Pair> pairs) {
+        std::vector<std::uint32_t> order(pairs.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i % window_);
+        std::vector<std::uint64_t> words(pairs.size());
+        std::vector<std::uint32_t> next(pairs.size());
+        for (const unsigned shift : {0U, 32U}) {
+            const auto half = [&](std::size_t i) { return pairs[i].key >> shift << 32U; };
+            std::uint64_t differs = 0;
+            for (std::size_t i = 0; i < words.size(); ++i) {
+                const auto place = i % window_;
+                words[i] = half(i - place + order[i]);
+                differs |= words[i] ^ words[0];
+                words[i] |= place;
+            }
+            if (differs == 0) continue;  // all are in order by this half
+            keys_.sorter().begin(std::span(words), window_);
+            keys_.sorter().finish();
+            for (std::size_t i = 0; i < words.size(); ++i)
+                next[i] = order[i - i % window_ + static_cast<std::uint32_t>(words[i])];
+            order.swap(next);
+        }
+        return order;
+    }
+
+    Intake<std::uint64_t> keys_;
+    std::size_t window_, batch_ = 0;
+    std::uint64_t n_ = 0;
+    std::uint32_t place_ = 0;
+    std::deque<double> weights_;  // of all windows that have not been taken
+    std::vector<Pair> rest_;      // of keys of 64 bits: those of windows that have not been taken
+};
+
+}  // namespace quadmill::detail::stream
