@@ -364,6 +364,61 @@ TEST_CASE("the CPU does not wait for a count under way") {
     CHECK_THROWS_AS(static_cast<void>(QueryProcessor(context).count_async(table, column("none") < 2)), InvalidArgument);
 }
 
+TEST_CASE("a condition is one pass of the bitmap engine, or as few as the textures of a pass allow") {
+    constexpr std::size_t n = 1000, columns = 12;
+    std::vector<std::vector<std::int32_t>> values(columns);
+    Table table;
+    for (std::size_t c = 0; c < columns; ++c) {
+        for (std::size_t i = 0; i < n; ++i)
+            values[c].push_back(static_cast<std::int32_t>((i + 7) * (2 * c + 3) * 2654435761U >> 16U) % 100);
+        table.add("c" + std::to_string(c), values[c]);
+    }
+    const auto name = [](std::size_t c) { return column("c" + std::to_string(c)); };
+    auto context = Context::headless();
+    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap});
+    using Passed = std::map<std::string, std::size_t>;
+    const auto count = [&](const Predicate& where, const auto& holds) {
+        static_cast<void>(processor.count(table, where));  // what is loaded
+        const Passes passes(context);
+        const auto found = processor.count(table, where);
+        std::uint64_t expected = 0;
+        for (std::size_t i = 0; i < n; ++i) expected += holds(i) ? 1U : 0U;
+        CHECK(found == expected);
+        CHECK(expected > 0);
+        CHECK(expected < n);
+        auto made = passes.count;
+        for (const auto* folds : {"count", "fold"}) made.erase(folds);
+        return made;
+    };
+
+    CHECK(count((name(0) < 50 || name(1) > 20) && (name(0) > 10 || name(1) < 90 || name(2) == name(3)),
+                [&](std::size_t i) {
+                    return (values[0][i] < 50 || values[1][i] > 20) &&
+                           (values[0][i] > 10 || values[1][i] < 90 || values[2][i] == values[3][i]);
+                }) == Passed{{"condition", 1}});
+
+    std::vector<Value> many;
+    for (std::int64_t i = 0; i < 100; i += 3) many.emplace_back(i);
+    CHECK(count(name(0).in(many) && name(1).in({1, 5, 7, 60}), [&](std::size_t i) {
+              const auto b = values[1][i];
+              return values[0][i] % 3 == 0 && (b == 1 || b == 5 || b == 7 || b == 60);
+          }) == Passed{{"condition", 1}, {"member of table", 1}});
+
+    // Eight textures a pass, of which the second one needs one for what the first has found.
+    auto all = name(0) > 5;
+    for (std::size_t c = 1; c < columns; ++c) all = all && name(c) > 5;
+    CHECK(count(all, [&](std::size_t i) {
+              return std::ranges::all_of(values, [i](const auto& column) { return column[i] > 5; });
+          }) == Passed{{"condition", 2}});
+
+    // One clause that is too much.
+    auto any = name(0) < 5;
+    for (std::size_t c = 1; c < columns; ++c) any = any || name(c) < 5;
+    CHECK(count(any && name(0) > 1, [&](std::size_t i) {
+              return values[0][i] > 1 && std::ranges::any_of(values, [i](const auto& column) { return column[i] < 5; });
+          }) == Passed{{"condition", 1}, {"range", columns}, {"combine", columns - 1}});
+}
+
 TEST_CASE("Auto takes the engine that costs less, and says so") {
     auto context = Context::headless();
     const gl::Scope scope(*detail::Access::of(context), "test");

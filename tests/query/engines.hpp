@@ -45,8 +45,8 @@ class InContext {
 template <class Engine>
 inline constexpr bool has_conjunction = false;
 #ifdef QUADMILL_TEST_GL
-template <std::size_t most_rows>
-inline constexpr bool has_conjunction<InContext<detail::query::DepthEngine, most_rows>> = true;
+template <class Engine, std::size_t most_rows>
+inline constexpr bool has_conjunction<InContext<Engine, most_rows>> = true;
 #endif
 
 }  // namespace quadmill::test

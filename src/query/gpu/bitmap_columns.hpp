@@ -35,6 +35,8 @@ struct GpuMeasure {
     return extremes_of_texel(texel).first;
 }
 
+class ConditionProgram;
+
 class BitmapColumns final : public Columns {
   public:
     using Pool = GpuTables::Pool;
@@ -52,7 +54,11 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override;
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
 
+    [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
+    [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
+
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
+    [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
     // An aggregate of that column without waiting; `rows`: of those that have a value. Counts have no column.
     [[nodiscard]] GpuMeasure measure(const QueryAggregate& what, std::size_t column, const Bits& rows);
     void send_again(std::span<const std::size_t> columns) override;
@@ -70,6 +76,7 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
 
   private:
+    [[nodiscard]] BitsPtr selected(const ConditionProgram& by);
     [[nodiscard]] BitsPtr range(const Range& leaf);
     [[nodiscard]] BitsPtr member(const Member& leaf);
     [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);

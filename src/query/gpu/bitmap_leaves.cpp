@@ -9,14 +9,14 @@
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/condition_program.hpp"
 #include "query/gpu/notes.hpp"
 
 namespace quadmill::detail::query {
 
 namespace {
 
-// Lists to be member of: so few are compared one by one; others are a table of bits, if they lie within so many.
-constexpr std::size_t few_keys = 16;
+// Lists to be member of, if not few: those that lie within so many keys are a table of bits.
 constexpr Key most_table_bits = Key{1} << 25U;
 
 constexpr QueryNote compares{.act = QueryNote::Act::Compare}, selects{.act = QueryNote::Act::Select};
@@ -25,8 +25,7 @@ constexpr QueryNote compares{.act = QueryNote::Act::Compare}, selects{.act = Que
 
 BitsPtr BitmapColumns::member(const Member& leaf) {
     const auto& of = *column(leaf.column);
-    const auto end = std::ranges::upper_bound(leaf.keys, wide(of.type) ? ~Key{0} : Key{0xffffffffU});
-    const std::span keys(leaf.keys.begin(), end);
+    const auto keys = keys_within(leaf, of.type);
     if (keys.empty()) return leaf.negate ? of.valid : combine(BoolOp::AndNot, *of.valid, *of.valid);
     if (keys.size() <= few_keys) return member_of_few(of, keys, leaf.negate);
     if (keys.back() - keys.front() < most_table_bits) return member_of_table(of, keys, leaf.negate);
@@ -141,6 +140,54 @@ BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
             }
         },
         leaf);
+}
+
+// One program where it has room for all clauses; else several, each with what the one before has selected.
+BitsPtr BitmapColumns::conjunction(const Clauses& clauses) {
+    if (clauses.size() == 1 && clauses.front().size() == 1) return leaf(clauses.front().front());
+    std::vector<std::pair<Leaf, BitsPtr>> known;
+    const auto bits_of = [&](const Leaf& wanted) {
+        const auto found = std::ranges::find(known, wanted, &std::pair<Leaf, BitsPtr>::first);
+        return found != known.end() ? found->second : known.emplace_back(wanted, leaf(wanted)).second;
+    };
+    const ConditionProgram none([this](std::size_t i) -> const GpuColumn& { return *column(i); }, pool_.all, bits_of);
+    auto program = none;
+    const auto add = [&](const auto& more) {
+        if (program.add(more)) return true;
+        if (program.empty()) return false;
+        const auto before = selected(program);
+        program = none;
+        return program.add(before) && program.add(more);
+    };
+    for (const auto& clause : clauses) {
+        if (add(clause)) continue;
+        BitsPtr any;  // of a clause that is too much for a program
+        for (const auto& leaf : clause) any = any ? combine(BoolOp::Or, *any, *bits_of(leaf)) : bits_of(leaf);
+        static_cast<void>(add(any));
+    }
+    return selected(program);
+}
+
+BitsPtr BitmapColumns::selected(const ConditionProgram& by) {
+    const auto& program = programs_.get("query/condition.frag", shaders::query_condition_frag, by.prelude(pool_.shape));
+    auto bits = make_bits();
+    gl::Pass pass{.name = "condition",
+                  .note = &selects,
+                  .program = &program,
+                  .uniforms = by.uniforms(pool_.shape),
+                  .target = &bits->target().framebuffer,
+                  .quads = &bits->target().whole};
+    std::ranges::copy(by.textures(), pass.inputs.begin());
+    draw(device_, pass);
+    return bits;
+}
+
+std::optional<std::uint64_t> BitmapColumns::count_conjunction(const Clauses& clauses) {
+    return count(*conjunction(clauses));
+}
+
+std::unique_ptr<Counting> BitmapColumns::count_conjunction_later(const Clauses& clauses) {
+    return count_later(*conjunction(clauses));
 }
 
 }  // namespace quadmill::detail::query

@@ -29,12 +29,14 @@ struct Range {
     std::size_t column;
     Key low, high;
     bool negate = false;
+    bool operator==(const Range&) const = default;
 };
 // The key is one of those, which ascend; at least one.
 struct Member {
     std::size_t column;
     std::vector<Key> keys;
     bool negate = false;
+    bool operator==(const Member&) const = default;
 };
 // a op b. By keys, for columns of one type; else both as 64-bit integers, or both as doubles, which is exact for what
 // the columns hold (bind() has seen to it). Floats compare as IEEE 754 says, by keys too: with a NaN on either side,
@@ -45,6 +47,7 @@ struct Pair {
     Comparison op;
     As as = As::Keys;
     bool negate = false;
+    bool operator==(const Pair&) const = default;
 };
 // The sum of factors[i] * column i, in order, in doubles, each step rounded, from 0. Integers of 64 bits are rounded to
 // the nearest double first. A sum that is NaN satisfies NotEqual only.
@@ -54,6 +57,7 @@ struct Linear {
     Comparison op;
     double constant;
     bool negate = false;
+    bool operator==(const Linear&) const = default;
 };
 // left op right, by steps: in doubles, each step rounded, or in integers of 128 bits, which hold all that comes up
 // (bind() has seen to it). A side that is NaN satisfies NotEqual only.
@@ -63,13 +67,16 @@ struct Formula {
     Comparison op;
     As as = As::Doubles;
     bool negate = false;
+    bool operator==(const Formula&) const = default;
 };
 struct IsNull {
     std::size_t column;
     bool negate = false;
+    bool operator==(const IsNull&) const = default;
 };
 struct Always {
     bool value;
+    bool operator==(const Always&) const = default;
 };
 using Leaf = std::variant<Range, Member, Pair, Linear, Formula, IsNull, Always>;
 

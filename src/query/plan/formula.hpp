@@ -31,6 +31,7 @@ struct FormulaStep {
     Arithmetic kind = Arithmetic::Constant;
     Column column{};
     Numeral constant{};
+    bool operator==(const FormulaStep&) const = default;
 };
 
 // The result, of integers an integer, else a double, rounded as IEEE 754 has it. Nothing where 128 bits do not hold it,
