@@ -8,10 +8,11 @@ namespace {
 
 // Counts the window; what may be missed is a part of all values so far and those of the window.
 template <class T>
-void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps, StreamTimes& times) {
+void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps, StreamTimes& times,
+                  const Share& share) {
     const auto n = summary.n() + sorted.size();
     summary.add(
-        sorted, eps * static_cast<double>(n), [](Key key) { return key; }, times);
+        sorted, eps * static_cast<double>(n), [](Key key) { return key; }, times, share);
 }
 
 }  // namespace
@@ -24,7 +25,7 @@ Frequencies<T>::State::State(const FrequencyOptions& wanted, std::unique_ptr<Win
 
 template <class T>
 void Frequencies<T>::State::take(const Window<T>& sorted) {
-    count_window(summary, sorted, eps, times);
+    count_window(summary, sorted, eps, times, intake.share());
     with_rest.reset();
 }
 
@@ -44,7 +45,7 @@ const FrequencySummary& Frequencies<T>::State::settled() {
     if (rest.size() == 0) return summary;
     if (!with_rest || with_rest->n() != summary.n() + rest.size()) {
         with_rest = summary;
-        count_window(*with_rest, rest, eps, times);
+        count_window(*with_rest, rest, eps, times, intake.share());
     }
     return *with_rest;
 }

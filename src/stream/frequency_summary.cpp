@@ -34,20 +34,24 @@ FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const Frequ
     return out;
 }
 
-void FrequencySummary::insert(std::span<const Counted> histogram, std::uint64_t n) {
-    std::vector<Entry, Uncleared<Entry>> out(entries_.size() + histogram.size());
+void FrequencySummary::insert(std::span<const Histogram> parts, std::uint64_t n) {
+    std::size_t counted = 0;
+    for (const auto& part : parts) counted += part.size();
+    std::vector<Entry, Uncleared<Entry>> out(entries_.size() + counted);
     auto* to = out.data();
     const auto *x = entries_.data(), *const x_end = x + entries_.size();
-    const auto *y = histogram.data(), *const y_end = y + histogram.size();
-    while (x != x_end && y != y_end) {
-        const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on them
-        *to++ = {take_x ? x->key : y->key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
-                 take_x ? x->missed : absent_};
-        x += take_x;
-        y += take_y;
+    for (const auto& part : parts) {
+        const auto *y = part.data(), *const y_end = y + part.size();
+        while (x != x_end && y != y_end) {
+            const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on them
+            *to++ = {take_x ? x->key : y->key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
+                     take_x ? x->missed : absent_};
+            x += take_x;
+            y += take_y;
+        }
+        for (; y != y_end; ++y) *to++ = {y->key, y->count, absent_};
     }
     to = std::copy(x, x_end, to);
-    for (; y != y_end; ++y) *to++ = {y->key, y->count, absent_};
     out.resize(static_cast<std::size_t>(to - out.data()));
     entries_ = std::move(out);
     n_ += n;

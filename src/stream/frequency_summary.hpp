@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,11 +32,11 @@ class FrequencySummary {
     FrequencySummary() = default;
     // Takes from a sorted window the keys that occur more often than that.
     template <class T>
-    static FrequencySummary of(const Window<T>& sorted, double max_error, const Share& /*share*/ = alone) {
+    static FrequencySummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
         FrequencySummary summary;
         StreamTimes none;
         summary.add(
-            sorted, max_error, [](Key key) { return key; }, none);
+            sorted, max_error, [](Key key) { return key; }, none, share);
         return summary;
     }
 
@@ -45,16 +46,17 @@ class FrequencySummary {
     // histogram is the paper's, of all keys.)
     // Units: reads some 2 log(m) keys for each entry and for each m keys of the window, m the growth of max_error().
     template <class T, class Prefix>
-    void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times) {
+    void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
         const auto limit = std::max(absent_, less_than(max_error));
         const auto timed = [](double& ms, const auto& work) {
             const cpu::Stopwatch time;
             work();
             ms += time.ms();
         };
-        std::vector<Counted, Uncleared<Counted>> histogram;
+        std::vector<Histogram> histogram;
         timed(times.sample, [&] {
-            histogram = histogram_of(sorted.size(), limit, [&](std::size_t i) { return prefix(sorted[i]); });
+            const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
+            histogram = histogram_of(sorted.size(), limit, at, share);
         });
         timed(times.merge, [&] { insert(histogram, sorted.size()); });
         timed(times.compress, [&] { drop_up_to(limit); });
@@ -84,29 +86,60 @@ class FrequencySummary {
         Key key;
         std::uint64_t count;
     };
+    using Histogram = std::vector<Counted, Uncleared<Counted>>;
     // Counts, in n keys in order, at(i): how often those occur that have an entry, and those that may come to
-    // occur more often than `limit`.
+    // occur more often than `limit`. In parts, of which each begins with a key of its own.
     template <class At>
-    [[nodiscard]] std::vector<Counted, Uncleared<Counted>> histogram_of(std::size_t n, std::uint64_t limit,
-                                                                        const At& at) const {
+    [[nodiscard]] std::vector<Histogram> histogram_of(std::size_t n, std::uint64_t limit, const At& at,
+                                                      const Share& share) const {
         // A key that occurs `step` times is at one of the places step - 1, 2 step - 1, ...
         const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, n)) + 1;
-        std::vector<Counted, Uncleared<Counted>> out;
-        out.reserve(entries_.size());
-        auto known = entries_.begin();
-        std::size_t sample = step - 1, from = 0;  // all keys before `from` are counted
-        while (known != entries_.end() || sample < n) {
-            const bool is_known = known != entries_.end() && (sample >= n || known->key <= at(sample));
+        constexpr std::size_t least_keys = 4 * shared_piece, most_parts = 64;
+        std::vector<Histogram> parts(std::clamp<std::size_t>(n / least_keys, 1, most_parts));
+        const auto cut_before = [&](std::size_t part) -> Cut {
+            if (part == 0) return {0, entries_.data()};
+            if (part == parts.size()) return {n, entries_.data() + entries_.size()};
+            const auto place = n / parts.size() * part;
+            const auto key = at(place);
+            const auto first = std::ranges::partition_point(std::views::iota(std::size_t{0}, place),
+                                                            [&](std::size_t i) { return at(i) < key; });
+            const auto known = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
+            return {*first, entries_.data() + (known - entries_.begin())};
+        };
+        const auto count = [&](std::size_t part) {
+            parts[part] = histogram_between(cut_before(part), cut_before(part + 1), step, at);
+        };
+        if (parts.size() > 1) {
+            share(parts.size(), count);
+        } else {
+            count(0);
+        }
+        return parts;
+    }
+    // Before a key: the first of its places in the window, and of the entries that are not before it.
+    struct Cut {
+        std::size_t place;
+        const Entry* known;
+    };
+    template <class At>
+    [[nodiscard]] static Histogram histogram_between(const Cut& begin, const Cut& end, std::size_t step, const At& at) {
+        Histogram out;
+        const auto* known = begin.known;
+        out.reserve(static_cast<std::size_t>(end.known - known));
+        auto from = begin.place;                      // all keys before it are counted
+        auto sample = from / step * step + step - 1;  // the first such place from there on
+        while (known != end.known || sample < end.place) {
+            const bool is_known = known != end.known && (sample >= end.place || known->key <= at(sample));
             const auto key = is_known ? (known++)->key : at(sample);
-            const auto first = gallop(from, n, [&](std::size_t i) { return at(i) < key; });
-            from = gallop(first, n, [&](std::size_t i) { return at(i) <= key; });
+            const auto first = gallop(from, end.place, [&](std::size_t i) { return at(i) < key; });
+            from = gallop(first, end.place, [&](std::size_t i) { return at(i) <= key; });
             if (from > first) out.push_back({key, from - first});
             if (sample < from) sample += (from - sample + step - 1) / step * step;
         }
         return out;
     }
     // Adds the counts of n more values; what had no entry may have been missed before.
-    void insert(std::span<const Counted> histogram, std::uint64_t n);
+    void insert(std::span<const Histogram> parts, std::uint64_t n);
     void drop_up_to(std::uint64_t limit);
     // The greatest number below it: a value that occurs max_error times must have an entry. (A whole number but for
     // rounding is one.)

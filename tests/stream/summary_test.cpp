@@ -206,6 +206,44 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("A long window is counted in parts by all threads, and as by one") {
+    const Share backwards = [](std::size_t count, const Work& work) {
+        for (auto i = count; i-- > 0;) work(i);
+    };
+    quadmill::StreamTimes times;
+    for (const std::uint32_t distinct : {1U, 3U, 1000U, 4'000'000'000U}) {
+        for (const double eps : {1e-6, 1e-5, 0.01}) {
+            CAPTURE(distinct);
+            CAPTURE(eps);
+            FrequencySummary whole, parted;
+            std::vector<std::uint32_t> all;
+            for (std::uint64_t seed = 0; seed < 3; ++seed) {
+                const auto values = sorted_values(600'000 + seed, distinct, seed);
+                all.insert(all.end(), values.begin(), values.end());
+                const double error = eps * static_cast<double>(all.size());
+                const auto own = [](Key key) { return key; };
+                parted.add(window(values), error, own, times, backwards);
+                whole.add(window(values), error, own, times);
+                Writer a({Kind::Frequencies, quadmill::KeyType::U32}), b({Kind::Frequencies, quadmill::KeyType::U32});
+                parted.write(a);
+                whole.write(b);
+                REQUIRE(a.take() == b.take());
+                REQUIRE(static_cast<double>(parted.max_error()) <= error);
+            }
+            std::sort(all.begin(), all.end());
+            for (auto run = all.begin(); run != all.end();) {
+                const auto end = std::upper_bound(run, all.end(), *run);
+                const auto bounds = parted.count(*run);
+                const auto exact = static_cast<std::uint64_t>(end - run);
+                REQUIRE(bounds.lower <= exact);
+                REQUIRE(bounds.upper >= exact);
+                REQUIRE(bounds.upper - bounds.lower <= parted.max_error());
+                run = end;
+            }
+        }
+    }
+}
+
 TEST_CASE("The plan of errors never uses up all of eps, known n is Greenwald and Khanna's") {
     const ErrorPlan unknown{.eps = 0.1};
     double before = -1;
