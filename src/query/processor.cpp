@@ -558,7 +558,8 @@ static gl::HostBuffer buffer_for(gl::Device& device, const char* function, const
 void Selection::write_bits(std::uint32_t texture) const {
     constexpr const char* function = "Selection::write_bits";
     write_for_host(function, *state_, [&](gl::Device& device, HostRows& rows, const SelectedWords& words) {
-        const auto to = gl::host_texture(device, texture, {gl::Format::R32ui}, function, "the texture of bits");
+        constexpr const char* what = "the texture of bits";
+        const auto to = gl::host_texture(device, texture, {gl::Format::R32ui}, function, what);
         const auto texels = product(to.width(), to.height());
         if (texels < words.shape.words_in_use()) {
             throw InvalidArgument(std::string(function) + ": " + std::to_string(words.shape.rows) + " rows take " +
@@ -566,8 +567,7 @@ void Selection::write_bits(std::uint32_t texture) const {
                                   std::to_string(texels));
         }
         const gl::PlainAccess plain(device, to);
-        using detail::sort::IndexWrite;
-        rows.write_bits(words, plain.texture(), plain.hides_level_zero() ? IndexWrite::Copied : IndexWrite::Drawn);
+        rows.write_bits(words, plain.texture(), detail::sort::index_write(plain, function, what));
     });
 }
 

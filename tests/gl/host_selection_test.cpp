@@ -104,6 +104,37 @@ TEST_CASE("where a selection cannot go is refused, and says why") {
     has("do not fit", [&] { chosen.write_rows(buffer, 8, buffer, 0); });
     has("over their count", [&] { chosen.write_rows(buffer, 0, buffer, 396); });
     CHECK_NOTHROW(chosen.write_rows(buffer, 4, buffer, 0));
+    // Where level 0 is hidden, bits get there if its storage cannot change; else drivers may lose them.
+    const std::vector<std::uint32_t> before(4 * 2, 77);
+    std::vector<std::uint32_t> after(before.size());
+    for (const bool is_mutable : {false, true}) {
+        CAPTURE(is_mutable);
+        GLuint hidden = 0;
+        host.gl.GenTextures(1, &hidden);
+        host.gl.BindTexture(GL_TEXTURE_2D, hidden);
+        if (is_mutable) {
+            host.gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32UI, 4, 2, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, nullptr);
+            host.gl.TexImage2D(GL_TEXTURE_2D, 1, GL_R32UI, 2, 1, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, nullptr);
+        } else {
+            host.gl.TexStorage2D(GL_TEXTURE_2D, 2, GL_R32UI, 4, 2);
+        }
+        host.gl.BindTexture(GL_TEXTURE_2D, 0);
+        host.gl.TextureSubImage2D(hidden, 0, 0, 0, 4, 2, GL_RED_INTEGER, GL_UNSIGNED_INT, before.data());
+        host.gl.TextureParameteri(hidden, GL_TEXTURE_BASE_LEVEL, 1);
+        auto expected = before;
+        if (is_mutable) {
+            has("leaves level 0 out", [&] { chosen.write_bits(hidden); });
+        } else {
+            chosen.write_bits(hidden);
+            std::fill_n(expected.begin(), 3, ~0U);
+            expected[3] = 0xfU;  // 100 rows
+        }
+        host.gl.TextureParameteri(hidden, GL_TEXTURE_BASE_LEVEL, 0);
+        host.gl.GetTextureImage(hidden, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(after.size() * 4),
+                                after.data());
+        CHECK(after == expected);
+        host.gl.DeleteTextures(1, &hidden);
+    }
     host.gl.DeleteTextures(1, &texture);
     host.gl.DeleteBuffers(1, &buffer);
     CHECK(error_names(take_errors(host.gl)) == "");
