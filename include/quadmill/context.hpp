@@ -37,7 +37,7 @@ struct HeadlessOptions {
         InLine,  ///< in the order of the drawing, in its context
         Beside   ///< by window sorters, so by streams: in two more contexts, with a thread each, while others are drawn
     };
-    Transfers transfers = Transfers::Auto;
+    Transfers transfers = Transfers::Auto;  ///< of window sorters, so of streams
 };
 
 /// A second context of the host, which shares the objects of the first one, for Context::transfer_beside.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -101,10 +100,9 @@ class FrequencySummary {
             if (part == parts.size()) return {n, entries_.data() + entries_.size()};
             const auto place = n / parts.size() * part;
             const auto key = at(place);
-            const auto first = std::ranges::partition_point(std::views::iota(std::size_t{0}, place),
-                                                            [&](std::size_t i) { return at(i) < key; });
+            const auto first = gallop(0, place, [&](std::size_t i) { return at(i) < key; });
             const auto known = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
-            return {*first, entries_.data() + (known - entries_.begin())};
+            return {first, entries_.data() + (known - entries_.begin())};
         };
         const auto count = [&](std::size_t part) {
             parts[part] = histogram_between(cut_before(part), cut_before(part + 1), step, at);

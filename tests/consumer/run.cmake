@@ -1,7 +1,7 @@
 # Installs quadmill as its users do and builds and runs the projects of this folder with it, static or shared.
 #   cmake -DSHARED=ON|OFF -DWORK_DIR=... -DGENERATOR=... -DC=... -DCXX=... -DNM=... -P run.cmake
 # The library is built here afresh and plainly, whatever the flags of the build that calls this, because outside
-# projects know nothing of those; quickly compiled, for it is found and linked alike. Both kinds share one build folder and with it the object files: run them in turn.
+# projects know nothing of those. Both kinds share one build folder and with it the object files: run them in turn.
 cmake_minimum_required(VERSION 3.25)
 set(CMAKE_EXECUTE_PROCESS_COMMAND_ECHO STDOUT)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
@@ -22,7 +22,7 @@ function(run)
 endfunction()
 function(build from to)
     run("${CMAKE_COMMAND}" -S "${from}" -B "${to}" -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${C}"
-        "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -DBUILD_SHARED_LIBS=${SHARED} --no-warn-unused-cli ${ARGN})
+        "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DBUILD_SHARED_LIBS=${SHARED} --no-warn-unused-cli ${ARGN})
     run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs})
 endfunction()
 
@@ -89,8 +89,9 @@ foreach(project find_package own_glad)
     run("${folder}/consumer")
 endforeach()
 
-# Once more the whole library.
-build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" -DCMAKE_UNITY_BUILD=ON)
+# Once more the whole library: quickly compiled, for it is found and linked alike.
+build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" -DCMAKE_UNITY_BUILD=ON
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG")
 run("${WORK_DIR}/subdirectory/consumer")
 
 file(GLOB_RECURSE pc_file "${prefix}/quadmill.pc")
