@@ -125,12 +125,16 @@ int main(int argc, char** argv) {
     try {
         quadmill::detail::input::open_standard_files();
         const int status = quadmill::detail::cli::run(argc, argv);
-        if (quadmill::detail::input::standard_output_is_written()) return status;
+        if (quadmill::detail::input::standard_output_is_written()) {
+            if (status != 0) quadmill::detail::cli::leave_last_words();
+            return status;
+        }
         say("cannot write standard output to its end");
     } catch (const std::bad_alloc&) {
         say("out of memory: the input does not fit");
     } catch (const std::exception& error) {
         say(quadmill::detail::input::printable(error.what()).c_str());
     }
+    quadmill::detail::cli::leave_last_words();
     return quadmill::detail::cli::failed;
 }

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 #include "files/files.hpp"
 #include "gl/egl.hpp"
@@ -79,6 +81,11 @@ void refuse_ranks(CLI::App& app) {
 #endif
         });
     }
+}
+
+void leave_last_words() {
+    constexpr std::chrono::milliseconds enough{200};
+    if (launched().ranks > 1) std::this_thread::sleep_for(enough);
 }
 
 #if defined(QUADMILL_HAS_MPI)

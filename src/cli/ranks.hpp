@@ -25,6 +25,9 @@ namespace quadmill::detail::cli {
 // Has the verbs that know no ranks, of a build without MPI all that work, refuse to do the same work several times. Call
 // when all verbs are there.
 void refuse_ranks(CLI::App& app);
+// Where ranks were started, gives mpirun the time to read what this one wrote: of one that ends with an error, Open MPI's
+// was seen to drop the last words.
+void leave_last_words();
 
 class Ranks {
   public:
