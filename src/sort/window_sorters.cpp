@@ -61,8 +61,9 @@ void LaneWindowSorter::finish() {
 }
 
 MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& options)
-    : LaneWindowSorter(context, options, detail::Access::of(context)->transfers_beside() ? two + 1 : two),
-      beside_(lanes_ > two) {}
+    : LaneWindowSorter(context, options,
+                       detail::Access::of(context)->transfers_beside() ? lanes_beside : lanes_in_line),
+      beside_(lanes_ == lanes_beside) {}
 
 std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
     const auto* const merge = gpu_.empty() ? nullptr : &gpu_[beside_ ? next_lane() : 0]->merge;
@@ -113,7 +114,7 @@ std::size_t PbsnWindowSorter::batch_bytes() const {
 
 std::size_t PbsnWindowSorter::bytes() const {
     std::size_t words = 0;
-    for (std::size_t i = 0; gpu_ && i < two; ++i) words += gpu_->batches.at(i).words.capacity();
+    for (std::size_t i = 0; gpu_ && i < lanes_in_line; ++i) words += gpu_->batches.at(i).words.capacity();
     return words * sizeof(std::uint32_t);
 }
 

@@ -39,8 +39,8 @@ class LaneWindowSorter : public WindowSorter {
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
 
   protected:
-    static constexpr std::size_t two = 2;
-    LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes = two);
+    static constexpr std::size_t lanes_in_line = 2, lanes_beside = 3;
+    LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes = lanes_in_line);
     // Throws InvalidArgument for what there is no room for, or the engine cannot sort.
     virtual void check(Keys keys, std::size_t window) const = 0;
     // In a session; the window is no longer than the keys, or 1.
@@ -118,7 +118,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     struct OnGpu {
         explicit OnGpu(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
         Pbsn pbsn;
-        std::array<Batch, two> batches;
+        std::array<Batch, lanes_in_line> batches;
     };
     void check(Keys keys, std::size_t window) const override;
     void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
@@ -141,7 +141,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
         OnGpu(gl::Device& device, cpu::Workers& workers)
             : bitonic(device, workers), lane{BitonicLane(device), BitonicLane(device)} {}
         BitonicSort bitonic;
-        std::array<BitonicLane, two> lane;
+        std::array<BitonicLane, lanes_in_line> lane;
     };
     [[nodiscard]] BitonicJob job(Keys keys, std::size_t window) const;
     void check(Keys keys, std::size_t window) const override;
@@ -149,7 +149,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
     Times finish_in(std::size_t lane) override;
 
     std::optional<OnGpu> gpu_;
-    std::array<bool, two> empty_{};
+    std::array<bool, lanes_in_line> empty_{};
 };
 
 // The merge engine with CPU threads beside it.
