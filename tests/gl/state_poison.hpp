@@ -18,7 +18,8 @@ class Random {
     std::uint64_t bits() { return engine_(); }
     // One of from .. to, both included.
     int number(int from, int to) {
-        return from + static_cast<int>(engine_() % static_cast<std::uint64_t>(to - from + 1));
+        const auto count = static_cast<std::uint64_t>(std::int64_t{to} - from + 1); // more than an int holds, perhaps
+        return static_cast<int>(from + static_cast<std::int64_t>(engine_() % count));
     }
     GLuint index(GLuint count) { return static_cast<GLuint>(engine_() % count); }
     bool flag() { return (engine_() >> 20U & 1U) != 0; }
