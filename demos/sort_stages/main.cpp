@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "show/watch_words.hpp"
 #include "scene.hpp"
 #include "show/film.hpp"
+#include "show/watch_words.hpp"
 #include "window/program.hpp"
 
 namespace {

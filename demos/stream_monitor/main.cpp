@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "feed.hpp"
 #include "input/checks.hpp"
 #include "input/words.hpp"
-#include "feed.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 #include "scene.hpp"

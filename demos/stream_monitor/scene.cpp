@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "input/words.hpp"
 #include "cpu/stopwatch.hpp"
+#include "input/words.hpp"
 
 namespace demo {
 

@@ -30,7 +30,8 @@ void BenchDevices::run() const {
     facts.command_line = command_line;
     facts.repeat = repeat;
     auto report = facts.facts(group.contexts()[0], {});
-    if (!json) facts.print_facts(group.contexts()[0], fmt::format("{} devices beside the first", group.contexts().size()));
+    if (!json)
+        facts.print_facts(group.contexts()[0], fmt::format("{} devices beside the first", group.contexts().size()));
     report["cases"] = Json::array();
     bool right = true;
     for (const auto& found : bench::bench_devices(group, n, repeat)) {
@@ -50,11 +51,12 @@ void BenchDevices::run() const {
                                    {"all", of(found.all)},
                                    {"times_as_fast", found.times_as_fast()}});
         if (!json)
-            fmt::print("{:<22} n {:>10}: one {:>9.2f} ms, {:>6.1f} M/s; all {:>9.2f} ms ({:.2f} .. {:.2f}), {:>6.1f} M/s, "
-                       "{:.2f} ms of it merging; {:.2f} times as fast{}\n",
-                       found.what, found.n, found.one.ms, keys_per_s(found.one.ms) / 1e6, found.all.ms,
-                       found.all.low_ms, found.all.high_ms, keys_per_s(found.all.ms) / 1e6, found.all.merge_ms,
-                       found.times_as_fast(), found.verified ? "" : "  WRONG RESULT");
+            fmt::print(
+                "{:<22} n {:>10}: one {:>9.2f} ms, {:>6.1f} M/s; all {:>9.2f} ms ({:.2f} .. {:.2f}), {:>6.1f} M/s, "
+                "{:.2f} ms of it merging; {:.2f} times as fast{}\n",
+                found.what, found.n, found.one.ms, keys_per_s(found.one.ms) / 1e6, found.all.ms, found.all.low_ms,
+                found.all.high_ms, keys_per_s(found.all.ms) / 1e6, found.all.merge_ms, found.times_as_fast(),
+                found.verified ? "" : "  WRONG RESULT");
     }
     report["devices"] = shares_json(group.shares());
     warn_of_failures(group.shares());

@@ -259,7 +259,9 @@ void BenchSketch::run() {
             fmt::print("{:<10} {:>6} {:>10.2f} {:>10}\n", one.name, one.load, one.percent,
                        one.paper_percent ? fmt::format("{:.2f}", *one.paper_percent) : "");
         }
-        fmt::print("\n% of limit: of points into one render target, or of keys that gather as many texels, at the rates below\n");
+        fmt::print(
+            "\n% of limit: of points into one render target, or of keys that gather as many texels, at the rates "
+            "below\n");
         for (const auto& limit : bench.limits())
             fmt::print("{:<34} {:>8.3f} {}\n", limit.name, limit.value, limit.unit);
     }

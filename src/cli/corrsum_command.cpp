@@ -64,8 +64,7 @@ template <class T>
 void CorrsumCommand::run_as() const {
     StreamRun run(stream, 2 * sizeof(T));
     const auto summed = g.empty() ? std::function<double(double)>() : input::parse_expression(g, "y");
-    CorrelatedSums<T> summary(
-        {.eps = eps, .n = n, .window = stream.window, .g = summed}, run.sorter());
+    CorrelatedSums<T> summary({.eps = eps, .n = n, .window = stream.window, .g = summed}, run.sorter());
     Columns<T> columns;
     const auto add = [&](auto records) {
         columns.take(records);
@@ -73,11 +72,9 @@ void CorrsumCommand::run_as() const {
     };
     const input::RawRecords<std::array<T, 2>> raw{
         "pair of " + input::word_for(input::type_words, stream.type()) + " values", check_pair<T>};
-    run.run<std::array<T, 2>, input::Pair<T>>(summary, raw, parse_of<T>(stream), add,
-                                              [&](const auto& some) { return answer_of(some, threshold.question()); },
-                                              [&](std::span<const std::byte> bytes) {
-                                                  return CorrelatedSums<T>::load(bytes, summed);
-                                              });
+    run.run<std::array<T, 2>, input::Pair<T>>(
+        summary, raw, parse_of<T>(stream), add, [&](const auto& some) { return answer_of(some, threshold.question()); },
+        [&](std::span<const std::byte> bytes) { return CorrelatedSums<T>::load(bytes, summed); });
 }
 
 void CorrsumCommand::run() const {

@@ -182,8 +182,7 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
             std::copy_n(&runs[r], std::min(runs.size() - r, static_cast<std::size_t>(ways)), from.begin());
             std::size_t size = 0;
             for (const auto& run : from) size += run.size;
-            for (std::size_t begin = 0; begin < size; begin += piece)
-                pieces.push_back({merges.size(), begin, {}});
+            for (std::size_t begin = 0; begin < size; begin += piece) pieces.push_back({merges.size(), begin, {}});
             merges.push_back({from, to});
             merged.push_back({to, size, 1});
             to += size;

@@ -30,7 +30,9 @@ class RunFile {
     ~RunFile();
 
     [[nodiscard]] int descriptor() const { return file_; }
-    [[nodiscard]] external::FilePlace place(std::uint64_t offset = 0) const { return {file_, offset, "'" + path_ + "'", path_}; }
+    [[nodiscard]] external::FilePlace place(std::uint64_t offset = 0) const {
+        return {file_, offset, "'" + path_ + "'", path_};
+    }
     // All is written, `bytes` in all: from here on find() finds it.
     void is_whole(std::uint64_t bytes);
     void keep() { is_kept_ = true; }

@@ -64,8 +64,9 @@ void Grid::paint(Canvas& canvas, ColorOf&& color_of) const {
         for (int x = 0; x < area.width; ++x) {
             const auto column = static_cast<int>((static_cast<float>(x) + 0.5F) / scale);
             const auto row = static_cast<int>((static_cast<float>(y) + 0.5F) / scale);
-            canvas.set(area.x + x, area.bottom() - 1 - y, color_of(static_cast<std::size_t>(row) * static_cast<std::size_t>(width) +
-                              static_cast<std::size_t>(column)));
+            canvas.set(area.x + x, area.bottom() - 1 - y,
+                       color_of(static_cast<std::size_t>(row) * static_cast<std::size_t>(width) +
+                                static_cast<std::size_t>(column)));
         }
     }
 }

@@ -26,7 +26,8 @@ std::vector<Context> contexts_of_all(HeadlessOptions options) {
     for (const auto& device : Context::devices()) {
         options.device = device.index;
         try {
-            if (auto context = Context::headless(options); !context.info().software) found.push_back(std::move(context));
+            if (auto context = Context::headless(options); !context.info().software)
+                found.push_back(std::move(context));
         } catch (const ContextError&) {  // NOLINT(bugprone-empty-catch)
             // Not one that offers OpenGL 4.5.
         }

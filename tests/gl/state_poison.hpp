@@ -18,7 +18,7 @@ class Random {
     std::uint64_t bits() { return engine_(); }
     // One of from .. to, both included.
     int number(int from, int to) {
-        const auto count = static_cast<std::uint64_t>(std::int64_t{to} - from + 1); // more than an int holds, perhaps
+        const auto count = static_cast<std::uint64_t>(std::int64_t{to} - from + 1);  // more than an int holds, perhaps
         return static_cast<int>(from + static_cast<std::int64_t>(engine_() % count));
     }
     GLuint index(GLuint count) { return static_cast<GLuint>(engine_() % count); }

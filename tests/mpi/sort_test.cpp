@@ -38,7 +38,9 @@ void check_sort(const std::vector<T>& mine, Order order = Order::Ascending) {
     auto all = all_of(mine);
     sort_on_cpu(all, order);
     const auto part = mpi::sort<T>(MPI_COMM_WORLD, mine, {.order = order});
-    const auto begin = [&](int r) { return all.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks()); };
+    const auto begin = [&](int r) {
+        return all.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks());
+    };
     REQUIRE(part.size() == begin(rank() + 1) - begin(rank()));
     // By bits: NaNs and both zeros are where the total order has them.
     CHECK((part.empty() || std::memcmp(part.data(), all.data() + begin(rank()), part.size() * sizeof(T)) == 0));
@@ -115,11 +117,10 @@ TEST_CASE("what one rank throws, all do, with its number") {
     const auto fail = [&] {
         if (rank() == bad) throw InvalidArgument("no such thing");
     };
-    CHECK_THROWS_WITH_AS(comm.together(fail),
-                         (rank() == bad ? std::string("no such thing")
-                                        : "rank " + std::to_string(bad) + ": no such thing")
-                             .c_str(),
-                         InvalidArgument);
+    CHECK_THROWS_WITH_AS(
+        comm.together(fail),
+        (rank() == bad ? std::string("no such thing") : "rank " + std::to_string(bad) + ": no such thing").c_str(),
+        InvalidArgument);
     comm.together([] {});
     CHECK_THROWS_AS(static_cast<void>(mpi::sort<float>(MPI_COMM_NULL, std::vector<float>{})), InvalidArgument);
 }

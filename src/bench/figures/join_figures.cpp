@@ -77,7 +77,8 @@ std::vector<Figure> join_figures() {
                  [](const FigureData& data) -> Verdict {
                      const auto xs = data.xs(join_ms, "ours");
                      if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours"};
-                     const double least = *data.y(join_ms, "ours", xs.front()), most = *data.y(join_ms, "ours", xs.back());
+                     const double least = *data.y(join_ms, "ours", xs.front()),
+                                  most = *data.y(join_ms, "ours", xs.back());
                      return {most > least ? Verdict::Kind::Holds : Verdict::Kind::Fails,
                              fmt::format("{:.3g} ms, then {:.3g}", least, most)};
                  },

@@ -64,11 +64,11 @@ struct MergeSurface {
 
 // What is to be sorted.
 struct Extent {
-    std::size_t pairs = 0;         // of blocks
+    std::size_t pairs = 0;          // of blocks
     std::size_t longest_pairs = 0;  // of any segment
-    std::size_t wanted_keys = 0;   // only the first so many, when not 0; then there is one segment
-    std::size_t sorted_pairs = 1;  // runs of so many pairs are in order already, a power of two; more than 1 of one
-                                   // segment only
+    std::size_t wanted_keys = 0;    // only the first so many, when not 0; then there is one segment
+    std::size_t sorted_pairs = 1;   // runs of so many pairs are in order already, a power of two; more than 1 of one
+                                    // segment only
 };
 
 class MergePasses {
