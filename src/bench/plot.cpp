@@ -37,14 +37,17 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-// From values to places on the page, by logarithms.
+// From values to places on the page.
 class Axis {
   public:
-    Axis(double low, double high, double from, double to)
-        : low_(std::log(low)), span_(std::max(std::log(high) - std::log(low), 1e-9)), from_(from), to_(to) {}
-    [[nodiscard]] double at(double value) const { return from_ + (to_ - from_) * (std::log(value) - low_) / span_; }
+    Axis(Scale scale, double low, double high, double from, double to)
+        : scale_(scale), low_(scaled(low)), span_(std::max(scaled(high) - low_, 1e-9)), from_(from), to_(to) {}
+    [[nodiscard]] double at(double value) const { return from_ + (to_ - from_) * (scaled(value) - low_) / span_; }
 
   private:
+    [[nodiscard]] double scaled(double value) const { return scale_ == Scale::Linear ? value : std::log(value); }
+
+    Scale scale_;
     double low_, span_, from_, to_;
 };
 
@@ -70,6 +73,18 @@ std::vector<double> decimal_ticks(const Range& range) {
     return ticks;
 }
 
+// From 0 to the first one at or above `high`: ten or fewer steps of 1, 2 or 5 times a power of ten.
+std::vector<double> linear_ticks(double high) {
+    if (high <= 0) return {0, 1};
+    double step = std::pow(10, std::floor(std::log10(high)) - 1);
+    for (const double times : {2.0, 2.5, 2.0, 2.0}) {
+        if (step * 10 < high * (1 - 1e-9)) step *= times;
+    }
+    std::vector<double> ticks{0};
+    while (ticks.back() < high * (1 - 1e-9)) ticks.push_back(step * static_cast<double>(ticks.size()));
+    return ticks;
+}
+
 std::string decimal(double value) {
     for (const auto& [unit, letter] : {std::pair{1e9, "G"}, std::pair{1e6, "M"}, std::pair{1e3, "k"}}) {
         if (value >= unit * (1 - 1e-9)) return fmt::format("{:g}{}", value / unit, letter);
@@ -89,7 +104,7 @@ class Drawing {
         svg_ = fmt::format("<g class=\"panel\" transform=\"translate(0 {})\">\n", offset);
         svg_ += fmt::format("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", left,
                             escaped(panel.title));
-        if (x_.high > 0) {
+        if (x_.low <= x_.high) {
             frame();
             lines();
             legend();
@@ -102,30 +117,11 @@ class Drawing {
 
   private:
     void frame() {
-        const auto ticks = decimal_ticks(y_);
-        y_axis_ = Axis(ticks.front(), ticks.back(), height - bottom, top);
-        const double first = std::floor(std::log2(x_.low)), last = std::max(std::ceil(std::log2(x_.high)), first + 1);
-        x_axis_ = Axis(std::exp2(first), std::exp2(last), left, width - right);
-        const bool crowded = ticks.size() > 16;
-        for (const double tick : ticks) {
-            const double y = y_axis_.at(tick);
-            const bool power = std::abs(std::log10(tick) - std::round(std::log10(tick))) < 1e-9;
-            if (crowded && !power) continue;
-            svg_ += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left,
-                                width - right, y, y, power ? "#bbbbbb" : "#e4e4e4");
-            svg_ += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 8, y + 4,
-                                decimal(tick));
-        }
-        const double step = std::ceil((last - first) / 14);
-        for (double power = first; power <= last; power += step) {
-            const double x = x_axis_.at(std::exp2(power));
-            svg_ += fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{}\" y2=\"{}\" stroke=\"#e4e4e4\"/>\n", x, x,
-                                top, height - bottom);
-            svg_ += fmt::format(
-                "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">2<tspan dy=\"-6\" font-size=\"10\">{:g}</tspan>"
-                "</text>\n",
-                x, height - bottom + 20, power);
-        }
+        horizontals();
+        if (panel_.x_scale == Scale::Linear)
+            verticals();
+        else
+            verticals_at_powers();
         svg_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"14\">{}</text>\n",
                             (left + width - right) / 2, height - 14, escaped(panel_.x_label));
         svg_ += fmt::format(
@@ -133,6 +129,44 @@ class Drawing {
             (top + height - bottom) / 2, escaped(panel_.y_label));
         svg_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#555555\"/>\n",
                             left, top, width - right - left, height - top - bottom);
+    }
+
+    void horizontals() {
+        const bool linear = panel_.y_scale == Scale::Linear;
+        const auto ticks = linear ? linear_ticks(y_.high) : decimal_ticks(y_);
+        y_axis_ = Axis(panel_.y_scale, ticks.front(), ticks.back(), height - bottom, top);
+        const bool crowded = ticks.size() > 16;
+        for (const double tick : ticks) {
+            const double y = y_axis_.at(tick);
+            const bool power = !linear && std::abs(std::log10(tick) - std::round(std::log10(tick))) < 1e-9;
+            if (crowded && !power) continue;
+            svg_ += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", left,
+                                width - right, y, y, power ? "#bbbbbb" : "#e4e4e4");
+            svg_ += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 8, y + 4,
+                                decimal(tick));
+        }
+    }
+
+    void vertical(double x, const std::string& label) {
+        svg_ += fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{}\" y2=\"{}\" stroke=\"#e4e4e4\"/>\n", x, x, top,
+                            height - bottom);
+        svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x, height - bottom + 20,
+                            label);
+    }
+
+    void verticals() {
+        const auto ticks = linear_ticks(x_.high);
+        x_axis_ = Axis(Scale::Linear, 0, ticks.back(), left, width - right);
+        for (const double tick : ticks) vertical(x_axis_.at(tick), decimal(tick));
+    }
+
+    void verticals_at_powers() {
+        const double first = std::floor(std::log2(x_.low)), last = std::max(std::ceil(std::log2(x_.high)), first + 1);
+        x_axis_ = Axis(Scale::Logarithmic, std::exp2(first), std::exp2(last), left, width - right);
+        const double step = std::ceil((last - first) / 14);
+        for (double power = first; power <= last; power += step)
+            vertical(x_axis_.at(std::exp2(power)),
+                     fmt::format("2<tspan dy=\"-6\" font-size=\"10\">{:g}</tspan>", power));
     }
 
     [[nodiscard]] static std::string stroke(const Series& series, std::size_t index) {
@@ -185,7 +219,7 @@ class Drawing {
 
     const Panel& panel_;
     Range x_, y_;
-    Axis x_axis_{1, 2, 0, 1}, y_axis_{1, 2, 0, 1};
+    Axis x_axis_{Scale::Linear, 0, 1, 0, 1}, y_axis_ = x_axis_;
     std::string svg_;
 };
 

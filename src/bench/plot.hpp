@@ -1,4 +1,4 @@
-// Lines on log-log axes as an SVG.
+// Lines as an SVG, on logarithmic or linear axes.
 #pragma once
 
 #include <string>
@@ -8,16 +8,19 @@
 namespace quadmill::detail::bench {
 
 enum class Line { Solid, Dashed };
+enum class Scale { Logarithmic, Linear };  // a linear one begins at 0
 
 struct Series {
     std::string name;
     Line line;
-    std::vector<std::pair<double, double>> points;  // x ascending; all positive
+    std::vector<std::pair<double, double>>
+        points;  // x ascending; all positive, or not negative where the scale is linear
 };
 
 struct Panel {
     std::string title, x_label, y_label;
     std::vector<Series> series;  // at the same index, the same colour in every panel
+    Scale x_scale = Scale::Logarithmic, y_scale = Scale::Logarithmic;
 };
 
 // All panels one below the other, each 840 x 500.

@@ -46,19 +46,20 @@ void SketchQuery::run_as(const files::Bytes& content, SketchKeys type) {
     Profile profile(machine, context);
     files::OutputFile out("-");
     const auto write = [&](const std::string& text) { out.write(std::as_bytes(std::span(text))); };
-    write(format == Format::JsonLine ? "[" : row_head);
+    std::string text = format == Format::JsonLine ? "[" : row_head;  // with the first answers: refused keys have none
     bool is_first = true;
     read_keys<T>(keys, reading, type, [&](std::span<const T> some) {
         const auto found = counts.query(some);
-        std::string text;
         for (std::size_t i = 0; i < some.size(); ++i) {
             text += format == Format::JsonLine ? (is_first ? "" : ",") + dumped(json_row(some[i], found[i]))
                                                : table_row(some[i], found[i]);
             is_first = false;
         }
         write(text);
+        text.clear();
     });
-    if (format == Format::JsonLine) write("]\n");
+    if (format == Format::JsonLine) text += "]\n";
+    write(text);
     profile.print();
 }
 

@@ -148,6 +148,17 @@ TEST_CASE("a plot escapes its words and keeps all points on the page") {
     CHECK(svg.find("height=\"1000\"") != std::string::npos);
 }
 
+TEST_CASE("a linear axis of a plot begins at 0 and has even steps") {
+    const auto svg = plot(
+        {{"shares", "%", "%", {{"a", Line::Solid, {{0, 0}, {37.5, 0.3}, {75, 0.6}}}}, Scale::Linear, Scale::Linear}});
+    // From 84 to 636 for 0 to 80, from 440 up to 44 for 0 to 0.6.
+    CHECK(svg.find("points=\"84.0,440.0 342.8,242.0 601.5,44.0 \"") != std::string::npos);
+    for (const auto* tick : {">0<", ">10<", ">80<", ">0.1<", ">0.6<"}) CHECK(svg.find(tick) != std::string::npos);
+    CHECK(svg.find(">90<") == std::string::npos);
+    const auto nothing = plot({{"none", "%", "%", {{"a", Line::Solid, {{0, 0}}}}, Scale::Linear, Scale::Linear}});
+    CHECK(nothing.find("points=\"84.0,440.0 \"") != std::string::npos);
+}
+
 TEST_CASE("The cache model: misses of a step, and the sum over all steps of a sort") {
     CHECK(cache_misses(64, 32, 1, 8) == 2 * 64 * 32 / 8);
     CHECK(cache_misses(64, 32, 4, 8) == 2 * 64 * 32 / (4 * 8));

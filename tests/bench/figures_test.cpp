@@ -176,4 +176,9 @@ TEST_CASE("a CSV is read as it was written") {
         CHECK_THROWS_AS(static_cast<void>(FigureData::from_csv(bad)), Error);
     CHECK(svg_of(figure("mds09-fig5"), times()).find("theirs") != std::string::npos);
     CHECK(svg_of(figure("mds09-fig5"), {}).empty());
+    FigureData none_match;  // a linear axis has a place for 0, a logarithm has not
+    none_match.add("ms", Whose::Ours, "ours", 0, 1.5);
+    CHECK(svg_of(figure("mds09-fig6"), none_match).find("circle") != std::string::npos);
+    none_match.points.front().panel = figure("slides-lu").panels.front().name;
+    CHECK(svg_of(figure("slides-lu"), none_match).empty());
 }

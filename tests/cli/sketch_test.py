@@ -152,6 +152,7 @@ class Sketch(Command):
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"looks like text", result.stderr)
         self.assertNotIn(b"fine", result.stderr)
+        self.assertEqual(result.stdout, b"")
         self.fails(1, "version 9", "sketch", "info", self.path("bad", good[:4] + b"\x09" + good[5:]))
 
 

@@ -253,10 +253,11 @@ const std::vector<Figure>& figures() {
 
 std::string svg_of(const Figure& figure, const FigureData& data) {
     std::vector<Panel> panels;
-    for (const auto& [name, x_label, y_label] : figure.panels) {
-        Panel panel{name, x_label, y_label, {}};
+    const auto has_place = [](double value, Scale scale) { return scale == Scale::Linear ? value >= 0 : value > 0; };
+    for (const auto& [name, x_label, y_label, x_scale] : figure.panels) {
+        Panel panel{name, x_label, y_label, {}, x_scale, y_label == "%" ? Scale::Linear : Scale::Logarithmic};
         for (const auto& p : data.points) {
-            if (p.panel != name || p.x <= 0 || p.y <= 0) continue;  // the axes are logarithms
+            if (p.panel != name || !has_place(p.x, panel.x_scale) || !has_place(p.y, panel.y_scale)) continue;
             auto series = std::ranges::find(panel.series, p.series, &Series::name);
             if (series == panel.series.end()) {
                 const auto line = p.whose == Whose::Ours ? Line::Solid : Line::Dashed;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/plot.hpp"
 #include "quadmill/context.hpp"
 
 namespace quadmill::detail::bench {
@@ -107,8 +108,10 @@ struct FigureSetting {
     }
 };
 
+// Shares, in %, are drawn on a linear axis.
 struct FigurePanel {
     std::string name, x_label, y_label;
+    Scale x_scale = Scale::Logarithmic;
 };
 
 struct Figure {

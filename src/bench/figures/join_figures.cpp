@@ -54,7 +54,7 @@ Figure figure(const std::string& id, const std::string& title, const std::string
             "MDS'09",
             title,
             how + "; from columns in memory to the result in memory",
-            {{join_ms, axis, "ms"}},
+            {{join_ms, axis, "ms", Scale::Linear}},
             measure(which),
             std::move(claims)};
 }

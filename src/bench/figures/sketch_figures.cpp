@@ -139,7 +139,7 @@ std::vector<Figure> sketch_figures() {
          "uniform keys, depth 3, equal memory; width 2^17 (--quick) or 2^18; on the CPU, where the tables are the "
          "same; "
          "the load is keys over the width of a row: by the paper's own definition it would be a third of that",
-         {{errors, "load", "%"}},
+         {{errors, "load", "%", Scale::Linear}},
          measure_accuracy,
          std::move(ours)}};
 }
