@@ -10,7 +10,7 @@ build() {
     local python=ON
     [ "$1" != asan ] || python=OFF # an interpreter without sanitizers cannot load a module that has them
     cmake --preset "$1" -DQUADMILL_BUILD_TESTS=ON -DQUADMILL_WERROR="${QUADMILL_WERROR:-OFF}" \
-        -DCMAKE_UNITY_BUILD=ON -DQUADMILL_PYTHON=$python >/dev/null # several files at once: half the time
+        -DQUADMILL_PYTHON=$python >/dev/null
     cmake --build --preset "$@"
 }
 # rooms PRESET NAME...: the tests of these alone.
