@@ -79,11 +79,17 @@ void set(const Api& gl, GLenum capability, bool on) {
     (on ? gl.Enable : gl.Disable)(capability);
 }
 
+// NVIDIA's driver (580.159.04) multiplies every pixel of floats that comes or goes by a matrix that was loaded, be it the
+// identity, and makes NaN of infinity that way; not so one from glLoadIdentity.
 void set_color_matrix(const Api& gl, const std::array<float, 16>& matrix) {
     GLint mode = 0;
     gl.GetIntegerv(GL_MATRIX_MODE, &mode);
     gl.MatrixMode(GL_COLOR);
-    gl.LoadMatrixf(matrix.data());
+    if (matrix == identity) {
+        gl.LoadIdentity();
+    } else {
+        gl.LoadMatrixf(matrix.data());
+    }
     gl.MatrixMode(static_cast<GLenum>(mode));
 }
 

@@ -246,7 +246,7 @@ void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optio
     sort::IndexTarget target(device, write.texture(), how);
     ask_device(function, [&](DeviceTable& table) {
         table.query(copied, count, target.framebuffer());
-        target.finish();
+        target.finish(count);
     });
     scope.check();
     ran_on_ = device_engine();

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "gl/api.hpp"
+#include "gl/pass.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::sort {
@@ -24,15 +26,20 @@ void copy_bits(gl::Device& device, const gl::Texture& keys, gl::Texture& raw) {
 
 IndexTarget::IndexTarget(gl::Device& device, const gl::Texture& index, IndexWrite write)
     : device_(device), index_(index) {
-    if (write == IndexWrite::Copied) {
-        beside_.emplace(device, gl::Format::R32ui, index.width(), index.height());
-        copy(device, "copy from caller", index, *beside_);  // some of it stays
-    }
+    if (write == IndexWrite::Copied) beside_.emplace(device, gl::Format::R32ui, index.width(), index.height());
     framebuffer_ = gl::Framebuffer(device, beside_ ? *beside_ : index);
 }
 
-void IndexTarget::finish() {
-    if (beside_) copy(device_, "copy to caller", *beside_, index_);
+void IndexTarget::finish(std::size_t texels) {
+    if (!beside_) return;
+    observe_copy(device_, "copy to caller", index_, texels, [&](const gl::Api& gl) {
+        for (const auto& quad : pass::first_texels(index_.width(), texels)) {
+            const auto [x0, y0, x1, y1] = quad.target;
+            const auto x = static_cast<GLint>(x0), y = static_cast<GLint>(y0);
+            gl.CopyImageSubData(beside_->id(), GL_TEXTURE_2D, 0, x, y, 0, index_.id(), GL_TEXTURE_2D, 0, x, y, 0,
+                                static_cast<GLsizei>(x1) - x, static_cast<GLsizei>(y1) - y, 1);
+        }
+    });
 }
 
 }  // namespace quadmill::detail::sort

@@ -24,8 +24,8 @@ class IndexTarget {
     IndexTarget(gl::Device& device, const gl::Texture& index, IndexWrite write);
     // Made each time: the texture of that name may be another by now.
     [[nodiscard]] const gl::Framebuffer& framebuffer() const { return framebuffer_; }
-    // All is drawn.
-    void finish();
+    // So many texels are drawn, from the first on; the others stay as they are.
+    void finish(std::size_t texels);
 
   private:
     gl::Device& device_;

@@ -37,7 +37,7 @@ SortStats HostSort::argsort(const KeysInTexture& keys, const gl::Texture& index,
         });
         const gl::QuadList quads(device_, pass::first_texels(index.width(), keys.count));
         merge_.store_index(sorted, target.framebuffer(), {quads, 0});
-        target.finish();
+        target.finish(keys.count);
     });
 }
 

@@ -132,7 +132,10 @@ TEST_CASE("where a selection cannot go is refused, and says why") {
         host.gl.TextureParameteri(hidden, GL_TEXTURE_BASE_LEVEL, 0);
         host.gl.GetTextureImage(hidden, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(after.size() * 4),
                                 after.data());
-        CHECK(after == expected);
+        for (std::size_t i = 0; i < after.size(); ++i) {
+            CAPTURE(i);
+            CHECK(after[i] == expected[i]);
+        }
         host.gl.DeleteTextures(1, &hidden);
     }
     host.gl.DeleteTextures(1, &texture);

@@ -208,6 +208,12 @@ TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textu
         } else {
             sorter.argsort_texture(from.id(), to.id());
             CHECK(to.template read<std::uint32_t>() == order);
+            std::vector<std::uint32_t> first(texels, 77);  // of fewer keys, and in a line that does not end with them
+            const PoisonedTexture few(host.gl, kind_of<std::uint32_t>, storage, poison, first);
+            constexpr std::size_t count = texels / 2 + 1;
+            std::ranges::copy_if(order, first.begin(), [](auto i) { return i < count; });
+            sorter.argsort_texture(from.id(), few.id(), count);
+            CHECK(few.template read<std::uint32_t>() == first);
         }
         CHECK(from.template read<T>() == keys);
         CHECK((from.is_as_it_was() && to.is_as_it_was()));

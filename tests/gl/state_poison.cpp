@@ -497,7 +497,9 @@ void Poison::old_state() {
     gl_.FogCoordf(real());
     gl_.EdgeFlag(random_.boolean());
     gl_.ClearAccum(random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1));
-    gl_.RasterPos2f(random_.real(0, 1), random_.real(0, 1));
+    // NVIDIA's driver wants something to draw into for it.
+    if (gl_.CheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE)
+        gl_.RasterPos2f(random_.real(0, 1), random_.real(0, 1));
     gl_.ListBase(random_.index(99));
     for (const GLenum hint :
          Enums{GL_FOG_HINT, GL_PERSPECTIVE_CORRECTION_HINT, GL_POINT_SMOOTH_HINT, GL_GENERATE_MIPMAP_HINT})

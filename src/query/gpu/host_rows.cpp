@@ -29,7 +29,7 @@ void HostRows::write_bits(const SelectedWords& rows, const gl::Texture& to, sort
                    .uniforms = {{"width", rows.shape.words}, {"target_width", to.width()}},
                    .target = &target.framebuffer(),
                    .quads = &quads});
-    target.finish();
+    target.finish(rows.shape.words_in_use());
 }
 
 void HostRows::write_count(const SelectedWords& rows, const gl::HostBuffer& to, std::size_t offset) {

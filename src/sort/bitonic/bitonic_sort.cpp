@@ -113,7 +113,7 @@ SortStats BitonicSort::argsort(const gl::Texture& keys, const gl::Texture& index
     IndexTarget target(device_, index, write);
     copy_bits(device_, keys, raw_);
     passes_.argsort(surface(job), job, raw_, target.framebuffer());
-    target.finish();
+    target.finish(job.count);
     return {.n = job.count,
             .engine = Engine::Bitonic,
             .textures = 1,

@@ -407,7 +407,7 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
                        .count = 1});
     });
     store_index(sorted, target.framebuffer(), {*quads, 1});
-    target.finish();
+    target.finish(count);
     return {.n = count,
             .engine = Engine::Merge,
             .textures = 1,
