@@ -29,6 +29,24 @@ struct Unfinished {
     volatile std::sig_atomic_t is_there;
 };
 std::array<Unfinished, 2> unfinished{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ};
+
+// Signals of this thread wait, so that none comes between a file and the handler that would remove it.
+class SignalsHeld {
+  public:
+    SignalsHeld() {
+        sigset_t held;
+        sigemptyset(&held);
+        for (const int signal : signals) sigaddset(&held, signal);
+        pthread_sigmask(SIG_BLOCK, &held, &before_);
+    }
+    SignalsHeld(const SignalsHeld&) = delete;
+    SignalsHeld& operator=(const SignalsHeld&) = delete;
+    ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  private:
+    sigset_t before_{};
+};
 
 extern "C" {  // static, or its plain name would be seen by every program that links the library
 static void remove_unfinished(int signal) {
@@ -47,7 +65,7 @@ void remove_on_signal(const std::string& path) {
         file.is_there = 1;
         break;
     }
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ}) {
+    for (const int signal : signals) {
         if (std::signal(signal, remove_unfinished) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup asks
     }
 }
@@ -174,6 +192,7 @@ OutputFile::OutputFile(std::string path, OnSignal on_signal) : path_(std::move(p
 
 void OutputFile::create_temporary(OnSignal on_signal) {
     detail::files::remove_leftovers(target_);
+    const SignalsHeld held;
     auto [file, path] = detail::files::create_locked(target_);
     if (file < 0) fail("create");
     file_ = file;
