@@ -134,8 +134,8 @@ class QUADMILL_API Context {
     /// refused with InvalidArgument, conditional rendering once the library has met the context outside of it, since
     /// OpenGL does not tell it otherwise. In the compatibility profile, also a display list that is being made, and
     /// selection and feedback mode.
-    /// Throws: ContextError when no context is current that EGL or GLX knows, or it is older than 4.5, OpenGL ES, or of a
-    /// compatibility profile with GL_ARB_imaging, as NVIDIA's: with what to ask GLFW, SDL, Qt or GTK for.
+    /// Throws: ContextError when no context is current that EGL or GLX knows, or it is older than 4.5 or OpenGL ES: with
+    /// what to ask GLFW, SDL, Qt or GTK for.
     ///
     ///     auto context = Context::adopt();  // the one that is current on this thread
     static Context adopt();

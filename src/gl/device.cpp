@@ -54,20 +54,6 @@ void require_version(const Api& gl, const std::string& version) {
             "rcore_desktop_glfw.c"));
 }
 
-// In the compatibility profile of NVIDIA's driver (580.159.04), which has the imaging subset, sorts by blending came out
-// wrong, for a reason that was not found. Mesa has a compatibility profile without that subset.
-void require_right_blending(const Api& gl) {
-    GLint profile = 0;
-    gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
-    if ((static_cast<GLuint>(profile) & GLuint{GL_CONTEXT_COMPATIBILITY_PROFILE_BIT}) == 0 || !gl.ARB_imaging) return;
-    throw ContextError(
-        "this context is of the compatibility profile, with GL_ARB_imaging, where sorts by blending came out "
-        "wrong. Ask for the core profile before the context is made: with GLFW, glfwWindowHint(GLFW_OPENGL_PROFILE, "
-        "GLFW_OPENGL_CORE_PROFILE); with SDL, SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, "
-        "SDL_GL_CONTEXT_PROFILE_CORE); with Qt, QSurfaceFormat::setProfile(QSurfaceFormat::CoreProfile) on the default "
-        "format, before the QApplication; GTK's contexts are of it already");
-}
-
 void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei length, const GLchar* text,
                                         const void* user) {
     const auto& device = *static_cast<const Device*>(user);
@@ -180,7 +166,6 @@ void Device::load(const Loader& loader) {
     };
     info.version = text(GL_VERSION);
     require_version(gl, info.version);
-    require_right_blending(gl);
     info.renderer = text(GL_RENDERER);
     info.vendor = text(GL_VENDOR);
     info.shading_language = text(GL_SHADING_LANGUAGE_VERSION);

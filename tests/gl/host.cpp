@@ -110,24 +110,11 @@ Host::Host(Profile profile)
     REQUIRE(quadmill_gladLoadGLContext(&gl, proc_address) != 0);
 }
 
-bool compatibility_is_refused() {
-    static const bool refused = [] {
-        try {
-            const Host host(Profile::Compatibility);
-            return false;
-        } catch (const ContextError&) {
-            return true;
-        }
-    }();
-    return refused;
-}
-
 Profile each_profile() {
     auto profile = Profile::Core;
     SUBCASE("core profile") {
         profile = Profile::Core;
     }
-    if (compatibility_is_refused()) return profile;
     SUBCASE("compatibility profile") {
         profile = Profile::Compatibility;
     }

@@ -38,9 +38,7 @@ void (*proc_address(const char* name))();
 void release_current();
 
 enum class Profile { Core, Compatibility };
-// Whether this driver's compatibility profile is one that is refused.
-bool compatibility_is_refused();
-// For a test that runs once in each profile that is adopted: "Host host(each_profile());".
+// For a test that runs once in each profile: "Host host(each_profile());".
 Profile each_profile();
 
 // A context that is current on this thread as long as the Host lives.

@@ -534,6 +534,7 @@ void Poison::old_matrices() {
         gl_.MultiTexCoord4f(GL_TEXTURE0 + unit, random_.real(-3, 3), random_.real(-3, 3), 0, 1);
     }
     gl_.ActiveTexture(active);
+    if (gl_.ARB_imaging) matrix(GL_COLOR);
     gl_.MatrixMode(random_.one_of<GLenum>({GL_MODELVIEW, GL_PROJECTION}));
 }
 

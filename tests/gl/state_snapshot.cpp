@@ -440,6 +440,9 @@ void old_state(Recorder& to) {
     gl.ActiveTexture(static_cast<GLenum>(active));
     if (!gl.ARB_imaging) return;
     to.flags({NAMED(COLOR_TABLE), NAMED(HISTOGRAM), NAMED(MINMAX)});
+    std::array<GLfloat, 16> matrix{};
+    gl.GetFloatv(GL_COLOR_MATRIX, matrix.data());
+    to.add<GLfloat>("COLOR_MATRIX", matrix);
     to.floats({NAMED(POST_COLOR_MATRIX_RED_SCALE), NAMED(POST_COLOR_MATRIX_GREEN_BIAS),
                NAMED(POST_CONVOLUTION_RED_SCALE), NAMED(POST_CONVOLUTION_ALPHA_BIAS)});
 }
