@@ -88,6 +88,9 @@ class DepthColumns final : public Columns {
     // By the occlusion queries themselves.
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
     [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
+    [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows) override {
+        return bitmap_.group(wanted, rows);
+    }
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return &bitmap_; }
 

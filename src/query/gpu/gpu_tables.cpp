@@ -11,6 +11,7 @@
 #include "query/gpu/host_column.hpp"
 #include "query/gpu/key_lines.hpp"
 #include "query/gpu/parted_columns.hpp"
+#include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::query {
 
@@ -239,6 +240,11 @@ std::shared_ptr<Columns> GpuTables::open(const TableData& table, std::size_t mos
         parts.push_back({part.rows, open_part(part, pool(part.rows))});
     }
     return std::make_shared<PartedColumns>(std::move(parts));
+}
+
+sort::MergeSort& GpuTables::sorter() {
+    if (!sorter_) sorter_ = std::make_shared<sort::MergeSort>(device_, workers_);
+    return *sorter_;
 }
 
 std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part) {

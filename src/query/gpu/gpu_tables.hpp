@@ -20,6 +20,10 @@
 #include "query/gpu/key_textures.hpp"
 #include "sort/host_keys.hpp"
 
+namespace quadmill::detail::sort {
+class MergeSort;
+}
+
 namespace quadmill::detail::query {
 
 // What was used and can be again; of more than `most`, the rest goes.
@@ -141,6 +145,7 @@ class GpuTables {
     [[nodiscard]] pass::Uploader& uploader() { return uploaders_[0]; }
     [[nodiscard]] pass::ReadBack& readback() { return readback_; }
     [[nodiscard]] cpu::Workers& workers() { return workers_; }
+    [[nodiscard]] sort::MergeSort& sorter();
 
   private:
     [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
@@ -160,6 +165,7 @@ class GpuTables {
     std::array<pass::Uploader, 2> uploaders_;
     pass::ReadBack readback_;
     pass::Programs programs_;
+    std::shared_ptr<sort::MergeSort> sorter_;  // once it was asked for
     sort::HostKeys host_keys_;
     pass::Target host_words_;
     std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by rows

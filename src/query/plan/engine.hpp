@@ -115,6 +115,36 @@ class Counted final : public Counting {
     std::uint64_t rows_;
 };
 
+// Groups of rows that have the same values in some columns (NaNs are one value, and NULL is one), and what is wanted of each.
+struct GroupsWanted {
+    struct Measure {
+        std::size_t column;
+        bool sum = false, extremes = false;
+    };
+    std::vector<std::size_t> by{};
+    std::vector<Measure> measures{};
+};
+class FoundGroups {
+  public:
+    virtual ~FoundGroups() = default;
+    struct Group {
+        std::vector<std::optional<Key>> by{};  // nothing: NULL
+        std::uint64_t rows = 0;
+        struct Measured {
+            std::uint64_t count = 0;  // of values, of which are
+            Sum sum{};
+            std::pair<Key, Key> extremes{};
+        };
+        std::vector<Measured> measures{};
+    };
+    // In the order of their values, NULLs first.
+    std::vector<Group> groups{};
+    // Of that measure's column the k-th smallest key of each group, k from 0, where one is asked for. Pre: each is below
+    // the number of the group's values.
+    [[nodiscard]] virtual std::vector<Key> kth(std::size_t measure,
+                                               std::span<const std::optional<std::uint64_t>> k) = 0;
+};
+
 class BitmapColumns;
 
 // A table that an engine has at hand.
@@ -150,6 +180,12 @@ class Columns {
         return std::make_unique<Counted>(count(rows));
     }
     [[nodiscard]] virtual std::unique_ptr<Counting> count_conjunction_later(const Clauses& /*clauses*/) {
+        return nullptr;
+    }
+
+    // Those of the rows selected, for an engine that has no need to know how many there will be: nullptr when this one does
+    // not, or has no room. The columns and the selection outlive what it returns.
+    [[nodiscard]] virtual std::unique_ptr<FoundGroups> group(const GroupsWanted& /*wanted*/, const Bits& /*rows*/) {
         return nullptr;
     }
 

@@ -8,6 +8,7 @@
 
 #include "cpu/workers.hpp"
 #include "quadmill/error.hpp"
+#include "query/run/found_measures.hpp"
 #include "query/run/pair_filter.hpp"
 #include "query/run/rows_run.hpp"
 
@@ -220,11 +221,11 @@ class Run {
     std::uint64_t limit_ = 0, rows_out_ = 0;
     std::size_t source_ = 0;  // of the first output
     std::optional<std::size_t> group_;
-    double dealing_ms_ = 0;       // of rows to groups
-    std::vector<ColumnPlace> by_;  // what it groups by
-    bool plain_ = false;          // a row out for each row or pair
+    double dealing_ms_ = 0;             // of rows to groups
+    std::vector<ColumnPlace> by_;       // what it groups by
+    bool plain_ = false;                // a row out for each row or pair
     std::vector<ColumnPlace> columns_;  // of the outputs that are columns, in order
-    std::vector<Wanted> wanted_;  // of those that are aggregates
+    std::vector<Wanted> wanted_;        // of those that are aggregates
 };
 
 // ---- One table
@@ -270,13 +271,25 @@ void Run::groups(RowsRun& run) {
     const cpu::Stopwatch time;
     const auto bits = run.bits(source_);
     const auto most = tools_.join.tuning.engine_groups;
-    if (auto found = most > 0 ? engine_groups(run.columns(), run.table(), by_, bits, most) : std::nullopt) {
-        log_.add(*group_, found->size(), time.ms());
-        for (const auto& group : *found) {
-            EngineMeasures measures(run.table(), run.columns(), group.rows);
-            group_out(group.by, measures);
+    if (most_groups(run.table(), by_) <= most) {
+        if (auto found = engine_groups(run.columns(), run.table(), by_, bits, most)) {
+            log_.add(*group_, found->size(), time.ms());
+            for (const auto& group : *found) {
+                EngineMeasures measures(run.table(), run.columns(), group.rows);
+                group_out(group.by, measures);
+            }
+            return;
         }
-        return;
+    } else if (most > 0) {
+        if (const auto found = run.columns().group(groups_wanted(by_, wanted_), *bits)) {
+            log_.add(*group_, found->groups.size(), time.ms());
+            FoundMeasures measures(*found, wanted_);
+            for (std::size_t i = 0; i < found->groups.size() && wants_more(); ++i) {
+                measures.go_to(i);
+                group_out(values_of(run.table(), by_, found->groups[i].by), measures);
+            }
+            return;
+        }
     }
     in_memory(0, read_places());
     Groups dealt(tables_, by_, wanted_);

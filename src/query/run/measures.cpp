@@ -59,12 +59,24 @@ Value answer(const Wanted& wanted, const Tables& tables, Measures& measures) {
             return value(measures.extremes(place).first);
         case AggregateKind::Max:
             return value(measures.extremes(place).second);
+        default: {
+            const auto k = rank_in(what, n);
+            return k ? value(measures.kth(place, *k)) : Value();
+        }
+    }
+}
+
+std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n) {
+    if (n == 0) return {};
+    switch (what.kind) {
         case AggregateKind::Quantile:
-            return value(measures.kth(place, cpu::rank_of(what.phi, n) - 1));
+            return cpu::rank_of(what.phi, n) - 1;
         case AggregateKind::KthSmallest:
-            return what.k > n ? Value() : value(measures.kth(place, what.k - 1));
+            return what.k > n ? std::nullopt : std::optional(what.k - 1);
+        case AggregateKind::KthLargest:
+            return what.k > n ? std::nullopt : std::optional(n - what.k);
         default:
-            return what.k > n ? Value() : value(measures.kth(place, n - what.k));
+            return {};
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -45,6 +46,9 @@ class Measures {
 
 // Throws InvalidArgument for a sum of integers beyond 64 bits.
 [[nodiscard]] Value answer(const Wanted& wanted, const Tables& tables, Measures& measures);
+
+// The rank, from 0, of the value that such an aggregate of n values is; nothing where it is none of them.
+[[nodiscard]] std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n);
 
 // Deals rows or pairs out to groups by their values, and measures what is wanted of each; all are one group where there
 // is nothing to group by. Groups are numbered as they are found.

@@ -274,6 +274,17 @@ class GroupFinder {
 
 }  // namespace
 
+std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>& by) {
+    constexpr std::uint64_t many = std::uint64_t{1} << 31U;
+    std::uint64_t groups = 1;
+    for (const auto& place : by) {
+        const auto& of = *table.columns[place.column];
+        if (of.most >= of.least) groups *= std::min(of.most - of.least, many) + 1 + (of.valid.empty() ? 0 : 1);
+        if (groups > many) return groups;
+    }
+    return groups;
+}
+
 std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
                                                       const std::vector<ColumnPlace>& by, const BitsPtr& rows,
                                                       std::size_t most) {

@@ -125,6 +125,8 @@ struct EngineGroup {
     std::vector<Value> by;
     BitsPtr rows;
 };
+// How many groups there may be at most, by the columns' least and largest keys.
+[[nodiscard]] std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>& by);
 [[nodiscard]] std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
                                                                     const std::vector<ColumnPlace>& by,
                                                                     const BitsPtr& rows, std::size_t most);

@@ -1,0 +1,11 @@
+// A level of a tree of partial results over sorted rows: each of two of the level below. After the rule.
+uniform highp usampler2D texture0;  // 1024 a line
+uniform int count;                  // of the level below
+out uvec4 value;
+
+uvec4 node(int i) { return i < count ? texelFetch(texture0, ivec2(i & 1023, i >> 10), 0) : nothing; }
+
+void main() {
+    int i = 2 * (int(gl_FragCoord.y) * 1024 + int(gl_FragCoord.x));
+    value = both(node(i), node(i + 1));
+}

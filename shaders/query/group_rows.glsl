@@ -1,0 +1,20 @@
+// Rows in a list, and what a column has for one. Lists are 1024 entries a line. WIDE: keys of 64 bits. After keys.glsl.
+uniform highp usampler2D texture0;  // a list of rows
+uniform highp usampler2D texture1;  // keys
+uniform highp usampler2D texture2;  // a word: the rows that have a value
+uniform uvec2 nan;                  // all keys from here on are one value
+
+uint entry(highp usampler2D list, int i) { return texelFetch(list, ivec2(i & 1023, i >> 10), 0).x; }
+int place() { return int(gl_FragCoord.y) * 1024 + int(gl_FragCoord.x); }
+
+// The key of a row, 0 without a value.
+uvec2 key_of(uint row, out bool valid) {
+    ivec2 pixel = ivec2(int(row) % (32 * WORDS), int(row) / (32 * WORDS));
+    valid = (texelFetch(texture2, ivec2(pixel.x >> 5, pixel.y), 0).x >> (pixel.x & 31) & 1u) != 0u;
+#ifdef WIDE
+    uvec2 key = key_of_row(texture1, 1, pixel);
+#else
+    uvec2 key = key_of_row(texture1, 0, pixel);
+#endif
+    return valid ? (less(nan, key) ? nan : key) : uvec2(0u);
+}

@@ -1,0 +1,275 @@
+#include "query/gpu/sorted_groups.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "pass/fold.hpp"
+#include "quadmill_shaders.hpp"
+#include "query/table/cells.hpp"
+#include "query/table/key.hpp"
+#include "sort/merge/merge_sort.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+constexpr int word_bits = 32;
+
+std::size_t up(std::size_t a, std::size_t b) {
+    return (a + b - 1) / b;
+}
+
+glm::uvec2 words_of(Key key) {
+    return {low(key), high(key)};
+}
+
+Key last_value(const GpuColumn& of) {
+    return is_float(of.type) ? first_nan(of.type) : ~Key{0};
+}
+
+}  // namespace
+
+std::unique_ptr<FoundGroups> BitmapColumns::group(const GroupsWanted& wanted, const Bits& rows) {
+    auto found = std::make_unique<SortedGroups>(*this, tables_, wanted, rows);
+    if (!found->fits()) return nullptr;
+    return found;
+}
+
+SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const GroupsWanted& wanted, const Bits& rows)
+    : columns_(columns),
+      tables_(tables),
+      device_(tables.device()),
+      programs_(tables.programs()),
+      bits_(device_, programs_),
+      wanted_(wanted) {
+    const auto& shape = columns_.shape();
+    const BitWords words{.glsl = shaders::query_selected_words_glsl,
+                         .texture = &BitmapColumns::texture(rows),
+                         .uniforms = {{"width", shape.words}},
+                         .words = shape.words_in_use()};
+    rows_ = static_cast<std::size_t>(bits_.count(words));
+    fits_ = has_room(rows_);
+    if (rows_ == 0 || !fits_) return;
+    auto list = std::make_shared<pass::Target>(make_list(gl::Format::R32ui, rows_));
+    bits_.draw(words, 0, rows_, *list);
+    list_ = std::move(list);
+    grouped_ = sorted(wanted_.by);
+    find_starts();
+    if (!fits_) return;
+    read_labels();
+    for (const auto& one : wanted_.measures) measure(one);
+}
+
+bool SortedGroups::has_room(std::size_t entries) const {
+    return entries <= product(list_width, device_.info.max_texture_size);
+}
+
+pass::Target SortedGroups::make_list(gl::Format format, std::size_t entries) const {
+    return {device_, format, list_width, static_cast<int>(up(std::max<std::size_t>(entries, 1), list_width))};
+}
+
+const gl::Program& SortedGroups::program(const char* name, const char* fragment, const GpuColumn& of,
+                                         const std::string& before, const std::string& defines) {
+    return programs_.get(
+        name, fragment,
+        defines + keys_prelude(of.type, columns_.shape().words) + before + shaders::query_group_rows_glsl);
+}
+
+void SortedGroups::draw(const char* name, const gl::Program& program, const pass::Target& to, std::size_t entries,
+                        std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms) {
+    const gl::QuadList quads(device_, {gl::rectangle(0, 0, list_width, static_cast<int>(up(entries, list_width)))});
+    gl::Pass pass{
+        .name = name, .program = &program, .uniforms = std::move(uniforms), .target = &to.framebuffer, .quads = &quads};
+    std::ranges::copy(inputs, pass.inputs.begin());
+    gl::draw(device_, pass);
+}
+
+template <class Texel>
+std::vector<Texel> SortedGroups::read(const gl::Texture& list, std::size_t entries) {
+    std::vector<Texel> texels(entries);
+    tables_.readback().request(device_, list);
+    tables_.readback().copy_to(std::as_writable_bytes(std::span(texels)), tables_.workers());
+    return texels;
+}
+
+// A column's bits are those of key - least, and above them whether there is a value, so that NULLs come first.
+std::vector<SortedGroups::Digit> SortedGroups::digits_of(std::span<const std::size_t> columns) const {
+    std::vector<Digit> digits;
+    std::size_t word = 0;
+    int used = 0;
+    const auto add = [&](std::size_t column, Key least, int bits, bool valid) {
+        for (int from = 0; from < bits;) {
+            if (used == word_bits) {
+                ++word;
+                used = 0;
+            }
+            const auto some = std::min(bits - from, word_bits - used);
+            digits.push_back({column, least, from, some, valid, word, used});
+            from += some;
+            used += some;
+        }
+    };
+    for (auto i = columns.size(); i-- > 0;) {
+        const auto& of = *columns_.column(columns[i]);
+        const auto least = std::min<Key>(of.least, last_value(of)), most = std::min<Key>(of.most, last_value(of));
+        add(columns[i], least, most > least ? static_cast<int>(std::bit_width(most - least)) : 0, false);
+        if (of.valid != columns_.all()) add(columns[i], 0, 1, true);
+    }
+    return digits;
+}
+
+SortedGroups::TargetPtr SortedGroups::sorted(std::span<const std::size_t> columns) {
+    const auto digits = digits_of(columns);
+    auto rows = list_;
+    const auto index = make_list(gl::Format::R32ui, rows_);
+    pass::PingPong words;
+    words.now = make_list(gl::Format::R32ui, rows_);
+    words.next = make_list(gl::Format::R32ui, rows_);
+    for (auto digit = digits.begin(); digit != digits.end();) {
+        const auto word = digit->word;
+        for (; digit != digits.end() && digit->word == word; ++digit) {
+            const auto& of = *columns_.column(digit->column);
+            const auto& code = program("query/group_code.frag", shaders::query_group_code_frag, of,
+                                       shaders::query_shifted_glsl, digit->valid ? "#define VALID\n" : "");
+            const auto mask = digit->bits == word_bits ? ~0U : (1U << static_cast<unsigned>(digit->bits)) - 1;
+            draw("sort word", code, words.next, rows_,
+                 {&rows->texture, &of.keys, &BitmapColumns::texture(*of.valid), &words.now.texture},
+                 {{"nan", words_of(last_value(of))},
+                  {"least", words_of(digit->least)},
+                  {"from", digit->from},
+                  {"to", digit->to},
+                  {"mask", mask}});
+            words.swap();
+        }
+        tables_.sorter().argsort(words.now.texture, index.texture, rows_, Order::Ascending);
+        auto ordered = std::make_shared<pass::Target>(make_list(gl::Format::R32ui, rows_));
+        const auto& order = programs_.get("query/group_order.frag", shaders::query_group_order_frag);
+        draw("order rows", order, *ordered, rows_, {&rows->texture, &index.texture},
+             {{"count", static_cast<int>(rows_)}});
+        rows = std::move(ordered);
+    }
+    return rows;
+}
+
+void SortedGroups::find_starts() {
+    const auto words = up(rows_, Shape::rows_a_word);
+    pass::PingPong heads;
+    heads.now = make_list(gl::Format::R32ui, words);
+    heads.next = make_list(gl::Format::R32ui, words);
+    for (std::size_t i = 0; i < wanted_.by.size(); ++i) {
+        const auto& of = *columns_.column(wanted_.by[i]);
+        const bool first = i == 0;
+        const auto& head =
+            program("query/group_heads.frag", shaders::query_group_heads_frag, of, {}, first ? "#define FIRST\n" : "");
+        draw("begin groups", head, heads.next, words,
+             {&grouped_->texture, &of.keys, &BitmapColumns::texture(*of.valid), first ? nullptr : &heads.now.texture},
+             {{"nan", words_of(last_value(of))}, {"count", static_cast<int>(rows_)}});
+        heads.swap();
+    }
+    const BitWords begin{.glsl = shaders::query_selected_words_glsl,
+                         .texture = &heads.now.texture,
+                         .uniforms = {{"width", list_width}},
+                         .words = words};
+    const auto found = static_cast<std::size_t>(bits_.count(begin));
+    fits_ = has_room(2 * found);
+    if (!fits_) return;
+    groups.resize(found);
+    starts_ = make_list(gl::Format::R32ui, found);
+    bits_.draw(begin, 0, found, starts_);
+}
+
+std::vector<SortedGroups::KeyTexel> SortedGroups::keys_at(const TargetPtr& list, std::size_t column,
+                                                          const gl::Texture& places, std::size_t count) {
+    const auto& of = *columns_.column(column);
+    const auto found = make_list(gl::Format::Rgba32ui, count);
+    draw("keys of groups", program("query/group_keys.frag", shaders::query_group_keys_frag, of), found, count,
+         {&list->texture, &of.keys, &BitmapColumns::texture(*of.valid), &places},
+         {{"nan", words_of(last_value(of))}, {"count", static_cast<int>(count)}});
+    return read<KeyTexel>(found.texture, count);
+}
+
+void SortedGroups::read_labels() {
+    std::vector<KeyTexel> labels;
+    for (const auto column : wanted_.by) {
+        labels = keys_at(grouped_, column, starts_.texture, groups.size());
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            groups[g].by.push_back(labels[g].valid != 0 ? std::optional(labels[g].key()) : std::nullopt);
+    }
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto end = g + 1 < groups.size() ? labels[g + 1].place : rows_;
+        groups[g].rows = end - labels[g].place;
+        largest_ = std::max(largest_, groups[g].rows);
+    }
+}
+
+void SortedGroups::measure(const GroupsWanted::Measure& wanted) {
+    const auto& of = *columns_.column(wanted.column);
+    const auto each = [this](const std::vector<MeasuredTexel>& texels, const auto& take) {
+        for (std::size_t g = 0; g < groups.size(); ++g) take(groups[g].measures.back(), texels[g]);
+    };
+    for (auto& group : groups) group.measures.push_back({.count = group.rows});
+    if (of.valid != columns_.all())
+        each(folded(of, pass::FoldRule(pass::FoldBy::Counts)),
+             [](auto& measured, const auto& texel) { measured.count = texel[0]; });
+    if (wanted.sum)
+        each(folded(of, {is_float(of.type) ? "DOUBLES" : "INTEGERS", shaders::query_fold_glsl}),
+             [&](auto& measured, const auto& texel) { measured.sum = sum_of_texel(texel, of.type, measured.count); });
+    if (wanted.extremes)
+        each(folded(of, {"EXTREMES", shaders::query_fold_glsl}),
+             [](auto& measured, const auto& texel) { measured.extremes = extremes_of_texel(texel); });
+}
+
+std::vector<MeasuredTexel> SortedGroups::folded(const GpuColumn& of, const pass::FoldRule& rule) {
+    const auto n = groups.size();
+    const auto& values = program("query/group_values.frag", shaders::query_group_values_frag, of,
+                                 shaders::query_values_glsl + rule.glsl, define("TYPE", number_of(of.type)));
+    const auto& pairs = programs_.get("query/group_pairs.frag", shaders::query_group_pairs_frag, rule.glsl);
+    const auto& climb = programs_.get("query/group_climb.frag", shaders::query_group_climb_frag, rule.glsl);
+    const auto& last =
+        programs_.get("query/group_climb.frag", shaders::query_group_climb_frag, "#define LAST\n" + rule.glsl);
+    pass::PingPong level, ends;
+    level.now = make_list(gl::Format::Rgba32ui, rows_);
+    level.next = make_list(gl::Format::Rgba32ui, up(rows_, 2));
+    ends.now = make_list(gl::Format::Rgba32ui, 2 * n);
+    ends.next = make_list(gl::Format::Rgba32ui, 2 * n);
+    draw("values of groups", values, level.now, rows_,
+         {&grouped_->texture, &of.keys, &BitmapColumns::texture(*of.valid)},
+         {{"nan", words_of(~Key{0})}, {"count", static_cast<int>(rows_)}});
+    auto nodes = rows_;
+    for (int height = 0; largest_ >> static_cast<unsigned>(height) > 0; ++height) {
+        if (height > 0) {
+            draw("pairs of values", pairs, level.next, up(nodes, 2), {&level.now.texture},
+                 {{"count", static_cast<int>(nodes)}});
+            level.swap();
+            nodes = up(nodes, 2);
+        }
+        draw("climb", climb, ends.next, 2 * n, {&ends.now.texture, &level.now.texture, &starts_.texture},
+             {{"groups", static_cast<int>(n)}, {"rows", static_cast<int>(rows_)}, {"level", height}});
+        ends.swap();
+    }
+    const auto result = make_list(gl::Format::Rgba32ui, n);
+    draw("ends of groups", last, result, n, {&ends.now.texture}, {{"groups", static_cast<int>(n)}});
+    return read<MeasuredTexel>(result.texture, n);
+}
+
+std::vector<Key> SortedGroups::kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) {
+    const auto column = wanted_.measures[measure].column;
+    auto by = wanted_.by;
+    by.push_back(column);
+    const auto by_value = sorted(by);
+    std::vector<std::uint32_t> places(groups.size());
+    std::uint64_t start = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto nulls = groups[g].rows - groups[g].measures[measure].count;  // which come first
+        places[g] = static_cast<std::uint32_t>(k[g] ? start + nulls + *k[g] : start);
+        start += groups[g].rows;
+    }
+    const auto list = columns_.send_list(gl::Format::R32ui, std::as_bytes(std::span(places)));
+    std::vector<Key> keys;
+    for (const auto& texel : keys_at(by_value, column, list, groups.size())) keys.push_back(texel.key());
+    return keys;
+}
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,79 @@
+// GROUP BY on the GPU, of any number of groups: the rows selected, as a list, are sorted by the columns to group by, packed
+// into words of 32 bits, the least significant word first; where a value differs from the one before, a group begins. A
+// group's sums and extremes are those of the few whole nodes that it is of a tree of partial results over all of the
+// list, so that long and short groups take the same passes. k-th values are at known places once the
+// rows of each group are sorted by value, too.
+// Source: grouping by sorting, Graefe, Query Evaluation Techniques for Large Databases, 1993, section 4.2.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "query/gpu/bit_list.hpp"
+#include "query/gpu/bitmap_columns.hpp"
+
+namespace quadmill::detail::query {
+
+class SortedGroups final : public FoundGroups {
+  public:
+    // Nothing is found where lists of so many rows or groups have no room in a texture: see fits().
+    SortedGroups(BitmapColumns& columns, GpuTables& tables, const GroupsWanted& wanted, const Bits& rows);
+    [[nodiscard]] bool fits() const { return fits_; }
+    [[nodiscard]] std::vector<Key> kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) override;
+
+  private:
+    using TargetPtr = std::shared_ptr<const pass::Target>;
+    // What a group has of a column.
+    struct KeyTexel {
+        std::uint32_t low, high, valid, place;
+        [[nodiscard]] Key key() const { return low | Key{high} << 32U; }
+    };
+    // Bits of a column in the words that are sorted; with `valid`, the one that says whether there is a value.
+    struct Digit {
+        std::size_t column;
+        Key least;
+        int from, bits;
+        bool valid;
+        std::size_t word;
+        int to;
+    };
+
+    [[nodiscard]] std::vector<Digit> digits_of(std::span<const std::size_t> columns) const;
+    // The list by those columns, the first one before the others.
+    [[nodiscard]] TargetPtr sorted(std::span<const std::size_t> columns);
+    void find_starts();
+    void read_labels();
+    void measure(const GroupsWanted::Measure& wanted);
+    // A texel a group.
+    [[nodiscard]] std::vector<MeasuredTexel> folded(const GpuColumn& of, const pass::FoldRule& rule);
+    // The keys in rows at those places of a list.
+    [[nodiscard]] std::vector<KeyTexel> keys_at(const TargetPtr& list, std::size_t column, const gl::Texture& places,
+                                                std::size_t count);
+
+    [[nodiscard]] bool has_room(std::size_t entries) const;
+    [[nodiscard]] pass::Target make_list(gl::Format format, std::size_t entries) const;
+    [[nodiscard]] const gl::Program& program(const char* name, const char* fragment, const GpuColumn& of,
+                                             const std::string& before = {}, const std::string& defines = {});
+    // Draws the first entries of a list.
+    void draw(const char* name, const gl::Program& program, const pass::Target& to, std::size_t entries,
+              std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms);
+    template <class Texel>
+    [[nodiscard]] std::vector<Texel> read(const gl::Texture& list, std::size_t entries);
+
+    BitmapColumns& columns_;
+    GpuTables& tables_;
+    gl::Device& device_;
+    pass::Programs& programs_;
+    BitList bits_;
+    GroupsWanted wanted_;
+    bool fits_ = true;
+    std::size_t rows_ = 0;
+    TargetPtr list_, grouped_;   // the rows as they come, and by group
+    pass::Target starts_;        // of groups in the latter
+    std::uint64_t largest_ = 0;  // rows of a group
+};
+
+}  // namespace quadmill::detail::query
