@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gl/device.hpp"
 #include "pass/fold.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/table/cells.hpp"
