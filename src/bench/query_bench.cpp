@@ -16,6 +16,7 @@
 #include "query/cpu/cpu_engine.hpp"
 #include "query/gpu/bitmap_engine.hpp"
 #include "query/gpu/depth_engine.hpp"
+#include "query/run/executor.hpp"
 
 namespace quadmill::detail::bench {
 
@@ -71,16 +72,25 @@ namespace {
 
 using Runner = QueryBench::Runner;
 
+// Which engine, and for what.
+struct Asked {
+    query::Engine& engine;
+    std::shared_ptr<const TableData> table;
+    bool on_gpu;
+    unsigned threads;
+};
+
 // As the library's executor asks.
 class ByEngine : public Runner {
   public:
-    explicit ByEngine(std::shared_ptr<query::Columns> columns)
-        : columns_(std::move(columns)), all_(columns_->leaf(query::Always{true})) {}
+    ByEngine(Asked asked, std::shared_ptr<query::Columns> columns)
+        : asked_(std::move(asked)), columns_(std::move(columns)), all_(columns_->leaf(query::Always{true})) {}
 
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override {
         if (which.ask == Ask::Kth) return columns_->kth(which.column, which.k, *all_);
         if (which.ask == Ask::Least) return columns_->extremes(which.column, *all_).first;
         if (which.ask == Ask::Sum) return columns_->sum(which.column, *all_).low;
+        if (which.ask == Ask::Groups) return groups(which);
         if (const auto rows = columns_->count_conjunction(which.where)) return *rows;
         query::BitsPtr all;
         for (const auto& clause : which.where) {
@@ -92,17 +102,36 @@ class ByEngine : public Runner {
     }
 
   private:
+    // All rows out, as from QueryProcessor::run().
+    [[nodiscard]] std::uint64_t groups(const QueryCase& which) {
+        const Query query{
+            .outputs = {{QueryAggregate{}, ""}, {QueryAggregate{.kind = QueryAggregate::Kind::Max, .column = "a"}, ""}},
+            .group_by = {asked_.table->columns[which.column]->name}};
+        const QueryPlan plan(query, asked_.table->infos);
+        query::Tuning tuning;
+        tuning.engine_groups = asked_.on_gpu ? query::gpu_engine_groups : 0;
+        const query::RunTools tools{.engine = asked_.engine,
+                                    .cpu = asked_.engine,  // for joins
+                                    .join = {.function = "bench query", .sort_with_index = {}, .tuning = tuning},
+                                    .threads = asked_.threads,
+                                    .in_memory = [](const auto& table, auto /*columns*/) { return table; }};
+        std::uint64_t sum = 0;
+        for (const auto& row : execute(detail::Access::of(plan), {asked_.table, nullptr}, tools).rows)
+            sum += static_cast<std::uint64_t>(std::get<std::int64_t>(row[0]) * std::get<std::int64_t>(row[1]));
+        return sum;
+    }
     [[nodiscard]] query::BitsPtr joined(query::BoolOp op, const query::BitsPtr& some, const query::BitsPtr& more) {
         return some ? columns_->combine(op, *some, *more) : more;
     }
+    Asked asked_;
     std::shared_ptr<query::Columns> columns_;
     query::BitsPtr all_;
 };
 
 class ByDepth final : public ByEngine {
   public:
-    ByDepth(gl::Device& device, std::shared_ptr<query::DepthColumns> columns)
-        : ByEngine(columns), device_(device), columns_(std::move(columns)) {}
+    ByDepth(gl::Device& device, Asked asked, std::shared_ptr<query::DepthColumns> columns)
+        : ByEngine(std::move(asked), columns), device_(device), columns_(std::move(columns)) {}
     [[nodiscard]] std::string unfit(const QueryCase& /*which*/) const override { return {}; }
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override {
         if (which.ask == Ask::Copy) {
@@ -245,10 +274,11 @@ std::unique_ptr<Runner> QueryBench::open(std::size_t i, const std::shared_ptr<co
     }
     auto opened = engine(i).open(table, all_columns);
     if (contenders_[i].on_gpu()) std::ranges::copy(upload_times(i, *table), std::back_inserter(loads));
+    Asked asked{engine(i), table, contenders_[i].on_gpu(), options_.threads};
     if (by == QueryBy::Depth)
-        return std::make_unique<ByDepth>(*detail::Access::of(*context_),
+        return std::make_unique<ByDepth>(*detail::Access::of(*context_), std::move(asked),
                                          std::dynamic_pointer_cast<query::DepthColumns>(std::move(opened)));
-    return std::make_unique<ByEngine>(std::move(opened));
+    return std::make_unique<ByEngine>(std::move(asked), std::move(opened));
 }
 
 void QueryBench::open(const std::shared_ptr<const TableData>& table, std::vector<LoadTime>& loads) {

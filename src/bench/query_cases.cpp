@@ -91,6 +91,7 @@ class CaseList {
         conjunctions();
         others();
         ranks();
+        groups();
     }
     [[nodiscard]] std::vector<QueryCase> take() { return std::move(cases_); }
 
@@ -162,6 +163,15 @@ class CaseList {
         };
         kth(QueryKind::Median, "median", (rows_ - 1) / 2);
         kth(QueryKind::Kth, "k-th largest", rows_ - std::min(top, rows_));
+    }
+
+    // 4,096 groups, and about as many as rows.
+    void groups() {
+        for (const auto column : {column_e, column_c})
+            add({.kind = QueryKind::Groups,
+                 .name = std::string("MAX of a by ") + names.at(column),
+                 .ask = Ask::Groups,
+                 .column = column});
     }
 
     const std::vector<QueryKind>& kinds_;

@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::bench {
 
-enum class QueryKind { Copy, Predicate, Range, Pair, Cnf, Linear, In, Nulls, Sum, Extreme, Median, Kth };
+enum class QueryKind { Copy, Predicate, Range, Pair, Cnf, Linear, In, Nulls, Sum, Extreme, Median, Kth, Groups };
 
 // Columns of every bench's table, by their places:
 //   a: I32 of 24 random bits;  b: F32, uniform in (0, 1): the keys of both fit into one plane of depths
@@ -27,11 +27,12 @@ struct QueryCase {
     QueryKind kind = QueryKind::Predicate;
     std::string name{};
     enum class Ask {
-        Count,  // the rows that satisfy `where`
-        Kth,    // the key of rank k, from 0, of all of `column`
-        Least,  // that of rank 0, as MIN
-        Sum,    // of all of `column`, which holds integers; the low 64 bits
-        Copy    // nothing: `column` to the depth buffer
+        Count,   // the rows that satisfy `where`
+        Kth,     // the key of rank k, from 0, of all of `column`
+        Least,   // that of rank 0, as MIN
+        Sum,     // of all of `column`, which holds integers; the low 64 bits
+        Groups,  // of each value of `column`: its rows times the largest of a; the sum of these
+        Copy     // nothing: `column` to the depth buffer
     } ask = Ask::Count;
     query::Columns::Clauses where{};
     std::size_t column = column_a;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <span>
+#include <unordered_map>
 
 #include "query/table/key.hpp"
 
@@ -298,6 +301,31 @@ std::uint64_t kth(cpu::Workers& workers, const ColumnData& column, std::span<con
     return column.least + known;
 }
 
+// Each thread has the groups of some keys, in a hash table.
+std::uint64_t groups(cpu::Workers& workers, const TableData& table, const ColumnData& by) {
+    struct Group {
+        std::uint64_t rows = 0;
+        std::int32_t most = std::numeric_limits<std::int32_t>::min();
+    };
+    const auto& values = std::get<std::vector<std::int32_t>>(table.columns[column_a]->values);
+    const std::size_t parts = workers.threads();
+    std::vector<std::uint64_t> sums(parts);
+    query::visit_type(by.type, [&]<class T>(const T* /*type*/) {
+        const auto& keys = std::get<std::vector<T>>(by.values);
+        workers.for_each(parts, [&](std::size_t part) {
+            std::unordered_map<T, Group> found;
+            for (std::size_t row = 0; row < keys.size(); ++row) {
+                if (parts > 1 && std::hash<T>()(keys[row]) % parts != part) continue;
+                auto& group = found[keys[row]];
+                ++group.rows;
+                group.most = std::max(group.most, values[row]);
+            }
+            for (const auto& [key, group] : found) sums[part] += group.rows * static_cast<std::uint64_t>(group.most);
+        });
+    });
+    return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
 }  // namespace
 
 std::uint64_t Scan::answer(const query::TableData& table, const QueryCase& which) {
@@ -308,6 +336,8 @@ std::uint64_t Scan::answer(const query::TableData& table, const QueryCase& which
             return query::visit_type(column.type, [&]<class T>(const T* /*type*/) {
                 return kth(workers_, column, std::span(std::get<std::vector<T>>(column.values)), which.k);
             });
+        case QueryCase::Ask::Groups:
+            return groups(workers_, table, column);
         case QueryCase::Ask::Sum: {
             const auto* values = std::get<std::vector<std::int32_t>>(column.values).data();
             return add_up(workers_, table.rows, [&](std::size_t first, std::size_t n) {

@@ -14,7 +14,8 @@ class Scan {
     // 0: as many as the machine has.
     explicit Scan(unsigned threads) : workers_(threads) {}
 
-    // Ranks are found by counting digits of keys from the top, a pass a digit.
+    // Ranks are found by counting digits of keys from the top, a pass a digit; groups in hash tables, a thread those of
+    // its part of the keys.
     [[nodiscard]] std::uint64_t answer(const query::TableData& table, const QueryCase& which);
 
   private:

@@ -85,6 +85,10 @@ Statement ranked(const TableData& table, const QueryCase& which) {
 Statement statement(const TableData& table, const QueryCase& which) {
     if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Least) return ranked(table, which);
     if (which.ask == QueryCase::Ask::Sum) return {"SELECT sum(" + table.columns[which.column]->name + ") FROM t", {}};
+    if (which.ask == QueryCase::Ask::Groups)
+        return {"SELECT sum(n * most) FROM (SELECT count(*) AS n, max(a) AS most FROM t GROUP BY " +
+                    table.columns[which.column]->name + ")",
+                {}};
     Statement out{"SELECT count(*) FROM t WHERE ", {}};
     for (std::size_t i = 0; i < which.where.size(); ++i) {
         out.sql += i > 0 ? " AND (" : "(";

@@ -33,7 +33,8 @@ const input::Words<QueryKind> kind_words{{"copy", QueryKind::Copy},       {"pred
                                          {"extreme", QueryKind::Extreme}, {"cnf", QueryKind::Cnf},
                                          {"linear", QueryKind::Linear},   {"in", QueryKind::In},
                                          {"nulls", QueryKind::Nulls},     {"sum", QueryKind::Sum},
-                                         {"median", QueryKind::Median},   {"kth", QueryKind::Kth}};
+                                         {"median", QueryKind::Median},   {"kth", QueryKind::Kth},
+                                         {"groups", QueryKind::Groups}};
 
 struct BenchQuery : BenchRun {
     std::vector<std::size_t> n{std::size_t{1} << 20U, std::size_t{1} << 22U};
@@ -238,6 +239,7 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
     verb->footer(
         "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, as a\n"
         "with NULLs; e, floats in [0, 1), 0 among them. pair: b <= e. extreme: MIN. kth: the 1000th largest.\n"
+        "groups: COUNT and MAX by e, which has 4,096 values, and by c, of which few are alike.\n"
         "Examples:\n"
         "  quadmill bench query --rivals --n 2^20,2^22 --plot queries.svg\n"
         "  quadmill bench query --queries predicate,cnf --engines depth,cpu --json");

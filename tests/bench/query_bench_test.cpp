@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ namespace {
 
 const std::vector all_kinds{QueryKind::Copy,   QueryKind::Predicate, QueryKind::Range, QueryKind::Cnf,
                             QueryKind::Linear, QueryKind::In,        QueryKind::Nulls, QueryKind::Sum,
-                            QueryKind::Median, QueryKind::Kth,       QueryKind::Pair,  QueryKind::Extreme};
+                            QueryKind::Median, QueryKind::Kth,       QueryKind::Pair,  QueryKind::Extreme,
+                            QueryKind::Groups};
 
 query::Key key_at(const query::ColumnData& column, std::size_t row) {
     return query::visit_type(column.type, [&]<class T>(const T* /*type*/) -> query::Key {
@@ -68,6 +70,16 @@ std::uint64_t by_definition(const query::TableData& table, const QueryCase& whic
         count += std::ranges::all_of(which.where, [&](const auto& clause) {
             return std::ranges::any_of(clause, [&](const auto& leaf) { return holds(table, leaf, row); });
         });
+    }
+    if (which.ask == QueryCase::Ask::Groups) {
+        std::map<query::Key, std::pair<std::uint64_t, double>> groups;
+        for (std::size_t row = 0; row < table.rows; ++row) {
+            auto& [rows, most] = groups[keys[row]];
+            ++rows;
+            most = std::max(most, number_at(*table.columns[column_a], row));
+        }
+        for (const auto& [key, group] : groups) sum += group.first * static_cast<std::uint64_t>(group.second);
+        return sum;
     }
     std::ranges::sort(keys);
     if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Least) return keys[which.k];

@@ -38,7 +38,7 @@ class BenchQuery(Command):
         self.assertEqual((limit["name"], limit["unit"]), ("depth test and occlusion count", "Gpixel/s"))
         self.assertEqual({case["query"] for case in report["cases"]},
                          {"copy", "predicate", "range", "cnf", "linear", "in", "nulls", "sum", "median", "kth", "pair",
-                          "extreme"})
+                          "extreme", "groups"})
         self.assertEqual([case["n"] for case in report["cases"]], sorted(case["n"] for case in report["cases"]))
         for case in report["cases"]:
             by_name = {one["name"]: one for one in case["contenders"]}

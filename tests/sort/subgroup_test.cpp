@@ -61,15 +61,16 @@ TEST_CASE("Spans of keys that are merged as floats, or not, by every kernel") {
     }
 }
 
-// As many rounds as QUADMILL_FUZZ_ROUNDS says; by default few.
+// As many rounds as QUADMILL_FUZZ_ROUNDS says, by default few; others with another QUADMILL_FUZZ_SEED.
 TEST_CASE("Random sorts of random types, sizes, windows, segments and spans by every kernel") {
     const auto context = Context::headless();
     const char* const wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
+    const char* const seed = std::getenv("QUADMILL_FUZZ_SEED");  // NOLINT(concurrency-mt-unsafe): one thread
     const long rounds = wanted ? std::strtol(wanted, nullptr, 10) : 60;
     for (const auto kernel : kernels_of(context)) {
         if (wanted && kernel == MergeKernel::Fragment && kernels_of(context).size() > 1) continue;
         Sorter sorter(context, {.engine = Engine::Merge, .merge = {kernel}});
-        std::mt19937_64 random(20261122);
+        std::mt19937_64 random(seed ? std::strtoull(seed, nullptr, 10) : 20261122);
         const auto check = [&]<class Key>(Key /*of that type*/) {
             const auto n = 1 + random() % (std::size_t{1} << (4 + random() % 13));
             const auto& kind = kinds[random() % kinds.size()];

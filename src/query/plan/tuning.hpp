@@ -51,9 +51,11 @@ struct Tuning {
     std::uint64_t gpu_comparisons_a_row = 0;
     std::size_t gpu_join_rows = std::size_t{1} << 13U;  // of both sides, at least
     std::size_t gpu_join_keys = std::size_t{1} << 24U;  // of the right side, at most: they take GPU memory
-    // Groups that an engine finds and selects one by one, some passes each. With more, the rows selected are read back
-    // and dealt out to groups on the CPU; on the CPU that is always quicker.
+    // Groups that an engine finds and selects one by one, some passes each; on the CPU that is never quicker.
     std::size_t engine_groups = 0;
+    // Of more groups, whether the engine sorts the rows selected, where it can (Columns::group); else they are read back
+    // and dealt out to groups on the CPU.
+    bool sorted_groups = true;
     // Rows that one thread deals out to groups before they are put together.
     std::size_t rows_a_deal = std::size_t{1} << 18U;
     // Pairs of a join that are dealt with at once.

@@ -280,16 +280,16 @@ void Run::groups(RowsRun& run) {
             }
             return;
         }
-    } else if (most > 0) {
-        if (const auto found = run.columns().group(groups_wanted(by_, wanted_), *bits)) {
-            log_.add(*group_, found->groups.size(), time.ms());
-            FoundMeasures measures(*found, wanted_);
-            for (std::size_t i = 0; i < found->groups.size() && wants_more(); ++i) {
-                measures.go_to(i);
-                group_out(values_of(run.table(), by_, found->groups[i].by), measures);
-            }
-            return;
+    }
+    const bool sorts = tools_.join.tuning.sorted_groups;
+    if (const auto found = sorts ? run.columns().group(groups_wanted(by_, wanted_), *bits) : nullptr) {
+        log_.add(*group_, found->groups.size(), time.ms());
+        FoundMeasures measures(*found, wanted_);
+        for (std::size_t i = 0; i < found->groups.size() && wants_more(); ++i) {
+            measures.go_to(i);
+            group_out(values_of(run.table(), by_, found->groups[i].by), measures);
         }
+        return;
     }
     in_memory(0, read_places());
     Groups dealt(tables_, by_, wanted_);
