@@ -36,7 +36,7 @@ const Glyph& glyph(int face, int code) {
     return found == begin + letters ? begin['?' - ' '] : *found;
 }
 
-std::uint8_t mix(std::uint8_t from, std::uint8_t to, float part) {
+std::uint8_t mix_channel(std::uint8_t from, std::uint8_t to, float part) {
     return static_cast<std::uint8_t>(
         std::lround(static_cast<float>(from) + (static_cast<float>(to) - static_cast<float>(from)) * part));
 }
@@ -44,7 +44,7 @@ std::uint8_t mix(std::uint8_t from, std::uint8_t to, float part) {
 }  // namespace
 
 Color mix(Color from, Color to, float part) {
-    return {mix(from[0], to[0], part), mix(from[1], to[1], part), mix(from[2], to[2], part)};
+    return {mix_channel(from[0], to[0], part), mix_channel(from[1], to[1], part), mix_channel(from[2], to[2], part)};
 }
 
 Color heat(float t) {

@@ -11,13 +11,13 @@ namespace quadmill::detail::show {
 
 namespace {
 
-constexpr int page_width = 1240, margin = 28, gap = 18, columns = 5, strip = 44;
-constexpr int tile_width = (page_width - 2 * margin - (columns - 1) * gap) / columns;
+constexpr Sheet stage_tiles{5};
+constexpr int strip = 44;
 
 // The height of the heat maps: as much as the texture needs in this width.
 int maps_height(const Stages& stages) {
     const bool wide = stages.width > 2 * stages.height;
-    const int each = wide ? tile_width : (tile_width - 6) / 2;
+    const int each = wide ? stage_tiles.tile_width() : (stage_tiles.tile_width() - 6) / 2;
     const int scale = std::max(each / stages.width, 1);
     const int high = std::min(scale * stages.height, 2 * each);
     return wide ? 4 * (high + 6) : 2 * (high + 6);
@@ -67,19 +67,17 @@ std::vector<std::size_t> highlights(const Stages& stages) {
 Canvas contact_sheet(const Stages& stages) {
     const auto chosen = highlights(stages);
     const Font title(24, Weight::Bold), body(13), small(12);
-    const int tile_height = 34 + maps_height(stages) + strip + gap;
-    const int rows = (static_cast<int>(chosen.size()) + columns - 1) / columns;
-    const int head = margin + title.line() + 2 * body.line() + gap;
-    Canvas canvas(page_width, head + rows * tile_height + small.line() + margin);
-    Box page{margin, margin, page_width - 2 * margin, canvas.height() - 2 * margin};
+    const int tile_height = 34 + maps_height(stages) + strip + Sheet::gap;
+    const int rows = stage_tiles.rows(chosen.size());
+    const int head = Sheet::margin + title.line() + 2 * body.line() + Sheet::gap;
+    Canvas canvas(Sheet::page_width, head + rows * tile_height + small.line() + Sheet::margin);
+    Box page{Sheet::margin, Sheet::margin, Sheet::page_width - 2 * Sheet::margin, canvas.height() - 2 * Sheet::margin};
     canvas.label(page.take_top(title.line()), fmt::format("A sort, stage by stage: {}", name_of(stages.request.engine)),
                  title);
     canvas.paragraph(page.take_top(2 * body.line()), summary(stages), body, faint);
-    page.take_top(gap);
+    page.take_top(Sheet::gap);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-        const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
-        draw_tile(canvas, {page.x + column * (tile_width + gap), page.y + row * tile_height, tile_width, tile_height},
-                  stages, chosen[i]);
+        draw_tile(canvas, stage_tiles.tile(page, i, tile_height), stages, chosen[i]);
     }
     page.take_top(rows * tile_height);
     draw_scale(canvas, page.take_top(small.line()), small);

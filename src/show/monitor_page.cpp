@@ -22,13 +22,13 @@ constexpr auto curves = MonitorModel::phis.size();
 constexpr std::array<Color, curves> colors{sky, leaf, ink, max_color, alarm};
 constexpr Color window_color{232, 238, 244};
 
-struct Layout : PageStyle {
-    explicit Layout(Size size);
+struct MonitorLayout : PageStyle {
+    explicit MonitorLayout(Size size);
     Box header, words, plot, histogram, table, frequent, legend;
 };
 
 // The histogram shares the plot's axis of values.
-Layout::Layout(Size size) : PageStyle(size, 12, 16) {
+MonitorLayout::MonitorLayout(Size size) : PageStyle(size, 12, 16) {
     Box page = Box{0, 0, size.width, size.height}.inset(gap);
     header = page.take_top(title.line());
     words = page.take_top((large ? 2 : 3) * body.line() + 2);
@@ -336,7 +336,7 @@ class Page {
     }
 
     const MonitorModel& model_;
-    Layout at_;
+    MonitorLayout at_;
     Scale scale_;
     Canvas canvas_;
 };

@@ -40,6 +40,21 @@ struct PageStyle {
     int gap;
 };
 
+// A picture to print: tiles of one size in rows, `columns` side by side.
+struct Sheet {
+    static constexpr int page_width = 1240, margin = 28, gap = 18;
+    int columns;
+    [[nodiscard]] constexpr int tile_width() const {
+        return (page_width - 2 * margin - (columns - 1) * gap) / columns;
+    }
+    [[nodiscard]] int rows(std::size_t tiles) const { return (static_cast<int>(tiles) + columns - 1) / columns; }
+    // Room for that tile in rows of that height, where the first one's upper left corner is that of `page`.
+    [[nodiscard]] Box tile(const Box& page, std::size_t index, int height) const {
+        const int column = static_cast<int>(index) % columns, row = static_cast<int>(index) / columns;
+        return {page.x + column * (tile_width() + gap), page.y + row * height, tile_width(), tile_width()};
+    }
+};
+
 // Texels in a box, each some whole pixels, or some whole texels a pixel. The first row is the lowest, as OpenGL shows
 // it.
 struct Grid {

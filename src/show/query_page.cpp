@@ -15,12 +15,12 @@ namespace {
 
 constexpr Color lost{214, 214, 214};
 
-struct Layout : PageStyle {
-    explicit Layout(Size size);
+struct QueryLayout : PageStyle {
+    explicit QueryLayout(Size size);
     Box header, condition, explanation, scatter, depth, stencil, facts, strip, legend;
 };
 
-Layout::Layout(Size size) : PageStyle(size, 11, 14) {
+QueryLayout::QueryLayout(Size size) : PageStyle(size, 11, 14) {
     Box page = Box{0, 0, size.width, size.height}.inset(gap);
     const auto skip = [&] { page.take_top(gap / 2); };
     header = page.take_top(title.line());
@@ -84,7 +84,7 @@ std::string tick_words(double tick) {
 }
 
 // The part of the scatter's box that points are in.
-Box plot_of(const Layout& at) {
+Box plot_of(const QueryLayout& at) {
     Box box = at.scatter;
     box.take_top(at.small.line() + 2 + at.small.line() / 2);
     box.take_bottom(2 * at.small.line() + 6);
@@ -142,9 +142,9 @@ void paint_rows(Canvas& canvas, const Box& box, const WatchedQuery& query, Color
     grid.frame(canvas, rule);
 }
 
-class Drawing {
+class QueryDrawing {
   public:
-    Drawing(const WatchedQuery& query, const QueryView& view, Size size)
+    QueryDrawing(const WatchedQuery& query, const QueryView& view, Size size)
         : query_(query), view_(view), step_(query.steps.at(view.step)), at_(size), canvas_(size.width, size.height) {}
 
     Canvas draw() {
@@ -334,7 +334,7 @@ class Drawing {
         Box box;
     };
     // Those that there is room for, around the one that is shown.
-    static std::vector<StripCell> strip_cells(const WatchedQuery& query, const QueryView& view, const Layout& at) {
+    static std::vector<StripCell> strip_cells(const WatchedQuery& query, const QueryView& view, const QueryLayout& at) {
         const auto count = query.steps.size();
         const int gap = at.large ? 10 : 6, least = at.large ? 58 : 42;
         const auto room = static_cast<std::size_t>((at.strip.width + gap) / (least + gap));
@@ -355,7 +355,7 @@ class Drawing {
     const WatchedQuery& query_;
     const QueryView& view_;
     const QueryStep& step_;
-    Layout at_;
+    QueryLayout at_;
     Canvas canvas_;
 };
 
@@ -403,11 +403,11 @@ void draw_query_legend(Canvas& canvas, Box box, const WatchedQuery& query, const
 }
 
 Canvas draw_query(const WatchedQuery& query, const QueryView& view, Size size) {
-    return Drawing(query, view, size).draw();
+    return QueryDrawing(query, view, size).draw();
 }
 
 Box scatter_box(Size size) {
-    return plot_of(Layout(size));
+    return plot_of(QueryLayout(size));
 }
 
 std::array<double, 2> scatter_values(const Table& table, const QueryView& view, Size size, int x, int y) {
@@ -418,7 +418,7 @@ std::array<double, 2> scatter_values(const Table& table, const QueryView& view, 
 }
 
 std::optional<std::size_t> step_at(const WatchedQuery& query, const QueryView& view, Size size, int x, int y) {
-    for (const auto& [step, box] : Drawing::strip_cells(query, view, Layout(size))) {
+    for (const auto& [step, box] : QueryDrawing::strip_cells(query, view, QueryLayout(size))) {
         if (box.holds(x, y)) return step;
     }
     return {};

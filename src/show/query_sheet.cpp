@@ -7,13 +7,12 @@ namespace quadmill::detail::show {
 
 namespace {
 
-constexpr int page_width = 1240, margin = 28, gap = 18, columns = 4, between = 6;
-constexpr int tile_width = (page_width - 2 * margin - (columns - 1) * gap) / columns;
-constexpr int half = (tile_width - between) / 2;
+constexpr Sheet query_tiles{4};
+constexpr int between = 6, half_tile = (query_tiles.tile_width() - between) / 2;
 
 // The height of a square with a cell a row.
 int square_of(const WatchedQuery& query) {
-    return row_grid({0, 0, half, half}, query).area.height;
+    return row_grid({0, 0, half_tile, half_tile}, query).area.height;
 }
 
 void draw_tile(Canvas& canvas, Box box, const WatchedQuery& query, std::size_t index) {
@@ -28,9 +27,9 @@ void draw_tile(Canvas& canvas, Box box, const WatchedQuery& query, std::size_t i
     line(small, depth && index > 0 ? "stencil: " + stencil_words(step) : "", faint);
     Box grids = box.take_top(square_of(query) + 4);
     grids.height -= 4;
-    if (depth) draw_depth(canvas, grids.take_left(half), query, step);
+    if (depth) draw_depth(canvas, grids.take_left(half_tile), query, step);
     if (depth) grids.take_left(between);
-    draw_result(canvas, grids.take_left(half), query, step);
+    draw_result(canvas, grids.take_left(half_tile), query, step);
     if (step.counted) line(bold, "counted: " + with_commas(*step.counted), accent);
 }
 
@@ -51,24 +50,22 @@ std::string summary(const WatchedQuery& query) {
 
 Canvas query_sheet(const WatchedQuery& query) {
     const Font title(24, Weight::Bold), body(13), bold(13, Weight::Bold), small(12);
-    const int tile_height = 4 * Font(12).line() + square_of(query) + gap;
-    const int rows = (static_cast<int>(query.steps.size()) + columns - 1) / columns;
-    const int head = margin + title.line() + 2 * bold.line() + 2 * body.line() + gap;
-    Canvas canvas(page_width, head + rows * tile_height + small.line() + margin);
-    Box page{margin, margin, page_width - 2 * margin, canvas.height() - 2 * margin};
+    const int tile_height = 4 * Font(12).line() + square_of(query) + Sheet::gap;
+    const int rows = query_tiles.rows(query.steps.size());
+    const int head = Sheet::margin + title.line() + 2 * bold.line() + 2 * body.line() + Sheet::gap;
+    Canvas canvas(Sheet::page_width, head + rows * tile_height + small.line() + Sheet::margin);
+    Box page{Sheet::margin, Sheet::margin, Sheet::page_width - 2 * Sheet::margin, canvas.height() - 2 * Sheet::margin};
     Box top = page.take_top(title.line());
     canvas.text(top.x, top.y, "A query, pass by pass", title);
     canvas.text(top.right(), top.y, "COUNT = " + with_commas(query.count), title, accent, Canvas::Align::Right);
     canvas.paragraph(page.take_top(2 * bold.line()), sql_of(query), bold);
     canvas.paragraph(page.take_top(2 * body.line()), summary(query), body, faint);
-    page.take_top(gap);
+    page.take_top(Sheet::gap);
     for (std::size_t i = 0; i < query.steps.size(); ++i) {
-        const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
-        draw_tile(canvas, {page.x + column * (tile_width + gap), page.y + row * tile_height, tile_width, tile_height},
-                  query, i);
+        draw_tile(canvas, query_tiles.tile(page, i, tile_height), query, i);
     }
     page.take_top(rows * tile_height);
-    draw_query_legend(canvas, page.take_top(small.line()), query, small, gap);
+    draw_query_legend(canvas, page.take_top(small.line()), query, small, Sheet::gap);
     return canvas;
 }
 

@@ -15,12 +15,12 @@ namespace {
 constexpr Color padding_color{225, 225, 232};
 constexpr std::array<const char*, 4> channel_names{"red", "green", "blue", "alpha"};
 
-struct Layout : PageStyle {
-    explicit Layout(Size size);
+struct StageLayout : PageStyle {
+    explicit StageLayout(Size size);
     Box header, explanation, quads, channels, elements, side, line, legend;
 };
 
-Layout::Layout(Size size) : PageStyle(size, 11, 14) {
+StageLayout::StageLayout(Size size) : PageStyle(size, 11, 14) {
     Box page = Box{0, 0, size.width, size.height}.inset(gap);
     const auto skip = [&] { page.take_top(gap / 2); };
     header = page.take_top(title.line());
@@ -72,9 +72,9 @@ std::vector<Keep> kept(const Stages& stages, const Step& step) {
     return keeps;
 }
 
-class Drawing {
+class StageDrawing {
   public:
-    Drawing(const Stages& stages, const View& view, Size size)
+    StageDrawing(const Stages& stages, const View& view, Size size)
         : stages_(stages),
           view_(view),
           step_(stages.steps.at(view.step)),
@@ -317,7 +317,7 @@ class Drawing {
     const Stages& stages_;
     const View& view_;
     const Step& step_;
-    Layout at_;
+    StageLayout at_;
     Canvas canvas_;
 };
 
@@ -347,11 +347,11 @@ void draw_elements(Canvas& canvas, const Box& box, const Stages& stages, const S
 }
 
 Canvas draw_step(const Stages& stages, const View& view, Size size) {
-    return Drawing(stages, view, size).draw();
+    return StageDrawing(stages, view, size).draw();
 }
 
 Box time_line(const Stages& /*stages*/, Size size) {
-    return Layout(size).line;
+    return StageLayout(size).line;
 }
 
 std::size_t step_at(const Stages& stages, Size size, int x) {

@@ -157,9 +157,9 @@ std::vector<float> floats_of(const std::vector<std::byte>& texels, KeyType type,
     return type == KeyType::F16 ? floats_of<Half>(texels, form) : floats_of<float>(texels, form);
 }
 
-class Watcher : public PassObserver {
+class StageWatcher : public PassObserver {
   public:
-    Watcher(Context& context, Stages& stages) : device_(*detail::Access::of(context)), stages_(stages) {}
+    StageWatcher(Context& context, Stages& stages) : device_(*detail::Access::of(context)), stages_(stages) {}
 
     void before(const PassEvent& /*pass*/) override {
         gl::finish(device_);
@@ -332,7 +332,7 @@ Stages watch(Context& context, const Request& request) {
     stages.renderer = context.info().renderer;
     cpu::KeyBuffer buffer(request.type, request.distribution, request.n, request.seed);
     const auto input = floats_of(buffer.keys());
-    Watcher watcher(context, stages);
+    StageWatcher watcher(context, stages);
     SortStats stats;
     {
         const Observing observing(context, watcher);

@@ -46,9 +46,9 @@ bool has(const std::string& text, const std::string& part) {
 
 Table small_table() {
     Table table;
+    const float not_a_number = std::numeric_limits<float>::quiet_NaN();
     table.add("a", std::vector<std::int32_t>{3, 1, 2, 3, 5, 1}, {true, true, true, true, false, true});
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    table.add("b", std::vector<float>{0.5F, nan, -0.0F, std::copysign(nan, -1.0F), 0.0F, 2});
+    table.add("b", std::vector<float>{0.5F, not_a_number, -0.0F, std::copysign(not_a_number, -1.0F), 0.0F, 2});
     table.add("k", std::vector<std::int64_t>{1, 2, 3, 4, 5, 6});
     table.add("t", std::vector<std::string>{"x", "y", "x", "z", "y", "x"});
     return table;

@@ -15,7 +15,7 @@ const ColumnData& data(const Table& table, const char* name) {
     return *detail::Access::of(table)->columns[index_of(*detail::Access::of(table), name)];
 }
 
-std::vector<std::string> texts(const Table& table, const char* name) {
+std::vector<std::string> texts_of(const Table& table, const char* name) {
     std::vector<std::string> all;
     for (const auto code : std::get<std::vector<std::uint32_t>>(data(table, name).values))
         all.push_back((*detail::Access::of(table)->dictionary)[code]);
@@ -97,18 +97,18 @@ TEST_CASE("All texts of a table share one dictionary, and copies keep theirs") {
     CHECK(detail::Access::of(table)->dictionary == old->dictionary);
     table.add("b", std::vector<std::string>{"apple", "pear", "", "quince"});
     CHECK(*detail::Access::of(table)->dictionary == std::vector<std::string>{"", "apple", "fig", "pear", "quince"});
-    CHECK(texts(table, "b") == std::vector<std::string>{"apple", "pear", "", "quince"});
+    CHECK(texts_of(table, "b") == std::vector<std::string>{"apple", "pear", "", "quince"});
     CHECK(std::get<std::vector<std::uint32_t>>(data(table, "a").values) == std::vector<std::uint32_t>{3, 2, 3, 0});
     CHECK(data(table, "a").least == 2);
     CHECK(data(table, "a").most == 3);
     CHECK(data(table, "a").valid == std::vector<std::uint32_t>{7});
-    CHECK(texts(before, "a") == std::vector<std::string>{"pear", "fig", "pear", "fig"});
+    CHECK(texts_of(before, "a") == std::vector<std::string>{"pear", "fig", "pear", "fig"});
     CHECK(before.columns().size() == 1);
 
     const auto dictionary = detail::Access::of(table)->dictionary;
     table.add("c", std::vector<std::string>{"fig", "fig", "fig", "apple"});
     CHECK(detail::Access::of(table)->dictionary == dictionary);
-    CHECK(texts(table, "c") == std::vector<std::string>{"fig", "fig", "fig", "apple"});
+    CHECK(texts_of(table, "c") == std::vector<std::string>{"fig", "fig", "fig", "apple"});
 }
 
 TEST_CASE("Texts that are all NULL, and tables of no rows") {

@@ -18,10 +18,10 @@ using namespace quadmill::detail::show;
 
 namespace {
 
-const std::vector<QueryEngine> engines{QueryEngine::Depth, QueryEngine::Bitmap};
+const std::vector<QueryEngine> query_engines{QueryEngine::Depth, QueryEngine::Bitmap};
 const std::vector<Size> sizes{{640, 480}, {1280, 800}, {1920, 1080}, {640, 800}};
 
-Context& context() {
+Context& own_context() {
     static auto opened = Context::headless();
     return opened;
 }
@@ -89,9 +89,9 @@ TEST_CASE("what is shown of a query is what the engine did: its counts are those
     for (const std::size_t rows : {1U, 1000U, 16385U}) {
         const auto table = odd_table(rows);
         QueryProcessor cpu;
-        QueryWatcher watcher(context(), table);
+        QueryWatcher watcher(own_context(), table);
         for (const auto& where : conditions()) {
-            for (const auto engine : engines) {
+            for (const auto engine : query_engines) {
                 const auto query = watcher.watch(where, engine);
                 CAPTURE(rows);
                 CAPTURE(query.condition);
@@ -114,7 +114,7 @@ TEST_CASE("what is shown of a query is what the engine did: its counts are those
 }
 
 TEST_CASE("depths are of the column that the engine says, and stand for its values") {
-    QueryWatcher watcher(context(), odd_table(500));
+    QueryWatcher watcher(own_context(), odd_table(500));
     const auto query = watcher.watch(column("a").between(20, 60) && column("f") > 0.25, QueryEngine::Depth);
     std::vector<std::size_t> loaded;
     for (const auto& step : query.steps) {
@@ -128,9 +128,9 @@ TEST_CASE("depths are of the column that the engine says, and stand for its valu
 }
 
 TEST_CASE("queries that are not to be shown are refused") {
-    CHECK_THROWS_AS(QueryWatcher(context(), Table()), InvalidArgument);
-    CHECK_THROWS_AS(QueryWatcher(context(), odd_table(QueryWatcher::most_rows + 1)), InvalidArgument);
-    QueryWatcher watcher(context(), odd_table(10));
+    CHECK_THROWS_AS(QueryWatcher(own_context(), Table()), InvalidArgument);
+    CHECK_THROWS_AS(QueryWatcher(own_context(), odd_table(QueryWatcher::most_rows + 1)), InvalidArgument);
+    QueryWatcher watcher(own_context(), odd_table(10));
     CHECK_THROWS_AS(static_cast<void>(watcher.watch(column("a") > 1, QueryEngine::Cpu)), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(watcher.watch(column("z") > 1, QueryEngine::Depth)), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(range_of(watcher.table(), "t")), InvalidArgument);
@@ -139,9 +139,9 @@ TEST_CASE("queries that are not to be shown are refused") {
 
 TEST_CASE("no text of a query's picture is cut off, and the same query makes the same picture") {
     const auto table = odd_table(300);
-    QueryWatcher watcher(context(), table);
+    QueryWatcher watcher(own_context(), table);
     for (const auto& where : conditions()) {
-        for (const auto engine : engines) {
+        for (const auto engine : query_engines) {
             const auto query = watcher.watch(where, engine);
             CAPTURE(query.condition);
             CHECK_FALSE(query_sheet(query).clipped());
@@ -154,7 +154,7 @@ TEST_CASE("no text of a query's picture is cut off, and the same query makes the
         }
     }
     const auto draw = [&] {
-        QueryWatcher other(context(), table);
+        QueryWatcher other(own_context(), table);
         return png(draw_query(other.watch(column("a") >= 30, QueryEngine::Depth), {1, "a", "f"}, sizes[0]));
     };
     CHECK(draw() == draw());
@@ -162,8 +162,8 @@ TEST_CASE("no text of a query's picture is cut off, and the same query makes the
 
 TEST_CASE("an explorer asks for what its rectangle and thresholds say") {
     QueryProcessor cpu;
-    for (const auto engine : engines) {
-        demo::Explorer explorer(context(), demo::make_houses(2000, 7), {}, engine);
+    for (const auto engine : query_engines) {
+        demo::Explorer explorer(own_context(), demo::make_houses(2000, 7), {}, engine);
         CAPTURE(static_cast<int>(engine));
         const auto check = [&] {
             CAPTURE(explorer.query().condition);
@@ -194,7 +194,7 @@ TEST_CASE("an explorer asks for what its rectangle and thresholds say") {
 }
 
 TEST_CASE("a place in the picture is the values that are drawn there, or a pass of the strip") {
-    demo::Explorer explorer(context(), demo::make_houses(500, 1), {}, QueryEngine::Depth);
+    demo::Explorer explorer(own_context(), demo::make_houses(500, 1), {}, QueryEngine::Depth);
     for (const auto& size : sizes) {
         const auto plot = scatter_box(size);
         const auto low = scatter_values(explorer.table(), explorer.view(), size, plot.x, plot.bottom());

@@ -21,7 +21,7 @@ namespace gl = quadmill::detail::gl;
 namespace {
 
 // Bits whose spans try the ways that keys are merged: one block of a merged run may span more than floats hold.
-std::uint32_t bits_of(const std::string& kind, std::uint64_t random, std::size_t i) {
+std::uint32_t random_bits(const std::string& kind, std::uint64_t random, std::size_t i) {
     if (kind == "three values") return static_cast<std::uint32_t>(random % 3 * 0x7fffffffU);
     if (kind == "thousand values") return static_cast<std::uint32_t>(random % 1000);
     if (kind == "two clusters") {
@@ -47,7 +47,7 @@ TEST_CASE("Spans of keys that are merged as floats, or not, by every kernel") {
                 CAPTURE(kind);
                 std::mt19937_64 random(n);
                 std::vector<std::uint32_t> keys(n);
-                for (std::size_t i = 0; i < n; ++i) keys[i] = bits_of(kind, random(), i);
+                for (std::size_t i = 0; i < n; ++i) keys[i] = random_bits(kind, random(), i);
                 for (const bool with_index : {false, true}) {
                     expect_stable(keys, whole, Order::Ascending, with_index, [&](auto& k, auto& index) {
                         with_index ? sorter.sort_with_index(k, index) : sorter.sort(k);
@@ -77,8 +77,8 @@ TEST_CASE("Random sorts of random types, sizes, windows, segments and spans by e
             const bool spread = random() % 2 == 0;
             std::vector<Key> keys(n);
             for (std::size_t i = 0; i < n; ++i) {
-                std::uint64_t bits = bits_of(kind, random(), i);
-                if (sizeof(Key) == 8) bits = spread ? bits << 32U | bits_of(kind, random(), i) : bits;
+                std::uint64_t bits = random_bits(kind, random(), i);
+                if (sizeof(Key) == 8) bits = spread ? bits << 32U | random_bits(kind, random(), i) : bits;
                 if (sizeof(Key) == 2) bits >>= spread ? 16U : 0U;
                 std::memcpy(static_cast<void*>(&keys[i]), &bits, sizeof(Key));
             }
