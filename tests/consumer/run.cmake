@@ -1,7 +1,9 @@
 # Installs quadmill as its users do and builds and runs the projects of this folder with it, static or shared.
-#   cmake -DSHARED=ON|OFF -DWORK_DIR=... -DGENERATOR=... -DC=... -DCXX=... -DNM=... -P run.cmake
-# The library is built here afresh and plainly, whatever the flags of the build that calls this, because outside
-# projects know nothing of those. Both kinds share one build folder and with it the object files: run them in turn.
+#   cmake -DSHARED=ON|OFF [-DBUILT=...] -DWORK_DIR=... -DGENERATOR=... -DC=... -DCXX=... -DNM=... -P run.cmake
+# BUILT is the build that calls this, where that is plain and of this kind: then it is what gets installed. Else the
+# library is built here afresh and plainly, because outside projects know nothing of that build's flags: as a part of
+# another project, which installs it along. Both kinds share one build folder and with it the object files: run them in
+# turn.
 cmake_minimum_required(VERSION 3.25)
 set(CMAKE_EXECUTE_PROCESS_COMMAND_ECHO STDOUT)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
@@ -26,11 +28,21 @@ function(build from to)
     run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs})
 endfunction()
 
-# 1. Install, to another place than the one that the build was told.
+# 1. As a part of another project, where nothing is installed unless that project asks for it.
+set(flags -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON)
+build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL)
+run("${WORK_DIR}/subdirectory/consumer")
+
+# Install, to another place than the one that the build was told.
 file(REMOVE_RECURSE "${prefix}")
-build("${source}" "${WORK_DIR}/library" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCMAKE_INSTALL_PREFIX=/nowhere
-    -DQUADMILL_BUILD_TESTS=OFF -DQUADMILL_BUILD_CLI=OFF -DQUADMILL_BUILD_DEMOS=OFF)
-run("${CMAKE_COMMAND}" --install "${WORK_DIR}/library" --prefix "${prefix}")
+if(NOT BUILT)
+    build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -DINSTALL=ON
+        -DCMAKE_INSTALL_PREFIX=/nowhere)
+    set(BUILT "${WORK_DIR}/subdirectory")
+endif()
+foreach(component library dev)
+    run("${CMAKE_COMMAND}" --install "${BUILT}" --prefix "${prefix}" --component ${component})
+endforeach()
 
 # 2. What was installed: headers that need only the standard library, files that name no folder of this build, nobody
 # else's symbols.
@@ -48,7 +60,7 @@ endforeach()
 file(GLOB_RECURSE texts "${prefix}/*.cmake" "${prefix}/*.pc")
 foreach(file IN LISTS texts)
     file(READ "${file}" text)
-    foreach(folder "${source}" "${WORK_DIR}" /nowhere)
+    foreach(folder "${source}" "${WORK_DIR}" "${BUILT}" /nowhere)
         string(FIND "${text}" "${folder}" at)
         if(NOT at EQUAL -1)
             message(FATAL_ERROR "${file} names ${folder}")
@@ -88,11 +100,6 @@ foreach(project find_package own_glad)
         "-DCMAKE_PREFIX_PATH=${prefix}" "-DWANTED_VERSION=${version}")
     run("${folder}/consumer")
 endforeach()
-
-# Once more the whole library: quickly compiled, for it is found and linked alike.
-build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" -DCMAKE_UNITY_BUILD=ON
-    "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG")
-run("${WORK_DIR}/subdirectory/consumer")
 
 file(GLOB_RECURSE pc_file "${prefix}/quadmill.pc")
 cmake_path(GET pc_file PARENT_PATH pc_dir)
