@@ -34,8 +34,11 @@ build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flag
 run("${WORK_DIR}/subdirectory/consumer")
 
 # Install, to another place than the one that the build was told.
-file(REMOVE_RECURSE "${prefix}")
-if(NOT BUILT)
+file(REMOVE_RECURSE "${prefix}" "${prefix}_whole")
+if(BUILT)  # all of it, too: the command and its pages
+    run("${CMAKE_COMMAND}" --install "${BUILT}" --prefix "${prefix}_whole")
+    run("${prefix}_whole/bin/quadmill" --version)
+else()
     build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -DINSTALL=ON
         -DCMAKE_INSTALL_PREFIX=/nowhere)
     set(BUILT "${WORK_DIR}/subdirectory")
