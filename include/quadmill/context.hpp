@@ -134,8 +134,8 @@ class QUADMILL_API Context {
     /// refused with InvalidArgument, conditional rendering once the library has met the context outside of it, since
     /// OpenGL does not tell it otherwise. In the compatibility profile, also a display list that is being made, and
     /// selection and feedback mode.
-    /// Throws: ContextError when no context is current that EGL or GLX knows, or it is older than 4.5 or OpenGL ES: with
-    /// what to ask GLFW, SDL, Qt or GTK for.
+    /// Throws: ContextError when no context is current that EGL or GLX knows, or it is older than 4.5 or OpenGL ES:
+    /// with what to ask GLFW, SDL, Qt or GTK for.
     ///
     ///     auto context = Context::adopt();  // the one that is current on this thread
     static Context adopt();
@@ -145,9 +145,10 @@ class QUADMILL_API Context {
     /// Throws: as adopt(); InvalidArgument for a null pointer.
     static Context adopt(GetProcAddress get_proc_address);
 
-    /// And by anything that is called with a name and returns a pointer: SDL_GL_GetProcAddress, a loader that was written
-    /// for glad, or Qt's `[&](const char* name) { return QOpenGLContext::currentContext()->getProcAddress(name); }`. It
-    /// is called within adopt() alone.
+    /// And by anything that is called with a name and returns a pointer: SDL_GL_GetProcAddress, a loader that was
+    /// written for glad, or Qt's
+    /// `[&](const char* name) { return QOpenGLContext::currentContext()->getProcAddress(name); }`. It is called within
+    /// adopt() alone.
     template <class Loader>
     requires std::is_pointer_v<std::invoke_result_t<Loader&, const char*>>
     static Context adopt(Loader&& loader) {
@@ -186,8 +187,8 @@ class QUADMILL_API Context {
     [[nodiscard]] void (*proc_address(const char* name) const)();
 
     /// The programs that this context has compiled so far, as its driver keeps them: to be saved, and given to
-    /// load_programs() in a later run, so that nothing is compiled again. Programs belong to the context: all that works
-    /// in it shares them. Empty where the driver has no such form.
+    /// load_programs() in a later run, so that nothing is compiled again. Programs belong to the context: all that
+    /// works in it shares them. Empty where the driver has no such form.
     /// Throws: GlError.
     [[nodiscard]] std::vector<std::byte> save_programs() const;
 

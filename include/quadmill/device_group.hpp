@@ -29,13 +29,13 @@ struct DeviceShare {
 /// Headless contexts, one a device, for sorters that work on all of them. Copies share the contexts.
 ///
 /// A thread for each device owns its context while a sorter of the group lives, so there is at most one at a time
-/// (another is refused with InvalidArgument), and the contexts are used for nothing else then. A device that fails in the middle is left out from there on: what it had
-/// not given back goes to the others, and shares() says so.
+/// (another is refused with InvalidArgument), and the contexts are used for nothing else then. A device that fails in
+/// the middle is left out from there on: what it had not given back goes to the others, and shares() says so.
 class QUADMILL_API DeviceGroup {
   public:
     /// A context on each of `devices`, which are indices into Context::devices(); the same one twice gives two contexts
-    /// on it. None: all devices that offer OpenGL 4.5 and are no software renderers, and one of these where there are no
-    /// others.
+    /// on it. None: all devices that offer OpenGL 4.5 and are no software renderers, and one of these where there are
+    /// no others.
     /// Throws: ContextError as Context::headless(), for any of `devices`; InvalidArgument for a negative index.
     static DeviceGroup headless(std::span<const int> devices = {}, const HeadlessOptions& options = {});
 
@@ -78,8 +78,8 @@ class QUADMILL_API GroupSorter {
     std::unique_ptr<State> state_;
 };
 
-/// A sorter of windows that gives each batch to the device that is free first. Twice as many batches may be under way as
-/// there are devices. Options as of window_sorter() for one context, which each device gets.
+/// A sorter of windows that gives each batch to the device that is free first. Twice as many batches may be under way
+/// as there are devices. Options as of window_sorter() for one context, which each device gets.
 /// Throws: as that one. begin() throws for a window of no keys and when depth() batches are under way; whatever else is
 /// wrong with a batch finish() throws, and GlError once no device is left.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const DeviceGroup& group,

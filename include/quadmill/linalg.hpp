@@ -161,9 +161,9 @@ struct Refinement {
 /// so matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in its column of L, so a singular
 /// matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
 /// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the
-/// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass for
-/// four columns in a panel of `block` columns, with Pivot::Partial one more a column, and for each panel one over the
-/// trailing matrix and 6 small ones.
+/// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass
+/// for four columns in a panel of `block` columns, with Pivot::Partial one more a column, and for each panel one over
+/// the trailing matrix and 6 small ones.
 /// Memory: on the GPU some 5 times the matrix.
 /// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
 /// them, and for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
@@ -261,8 +261,8 @@ class QUADMILL_API LuBatch {
     [[nodiscard]] BatchFactors factors();
 
     /// Solves A x = b for right-hand sides in the columns of b, for each A.
-    /// Shape: for each matrix b has n rows of `columns` values, one after the other; the result is alike. Solutions with
-    /// a matrix that is singular are NaNs.
+    /// Shape: for each matrix b has n rows of `columns` values, one after the other; the result is alike. Solutions
+    /// with a matrix that is singular are NaNs.
     [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
 
   private:

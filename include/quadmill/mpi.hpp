@@ -51,8 +51,8 @@ struct KeySortOptions {
 /// Guarantee: the ranks' results, one after the other by rank, are all keys in the order of sort.hpp; of N keys, rank r
 /// of P has those from floor(r N / P) to floor((r + 1) N / P), whatever the keys are, equal ones too.
 /// Memory: that of the result and of what is sorted, twice.
-/// Cost: one local sort; as many rounds of a sum over P numbers as a key has bits; each key is sent once, in messages of
-/// at most 2^30 bytes; a merge of P runs.
+/// Cost: one local sort; as many rounds of a sum over P numbers as a key has bits; each key is sent once, in messages
+/// of at most 2^30 bytes; a merge of P runs.
 /// Throws: as Sorter, and Error where MPI fails; on all ranks.
 ///
 ///     const auto part = mpi::sort<float>(MPI_COMM_WORLD, keys);

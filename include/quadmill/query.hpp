@@ -197,8 +197,8 @@ class QUADMILL_API Table {
     ///
     ///     table.add_texture("alpha", {.texture = sprites, .count = n}, ColumnType::F32, 3);
     Table& add_texture(std::string name, const TextureRegion& texels, ColumnType type, int channel = 0);
-    /// A column that lies in the caller's buffer, from which it is read in each query. Its type is that of the keys; halves
-    /// are F32.
+    /// A column that lies in the caller's buffer, from which it is read in each query. Its type is that of the keys;
+    /// halves are F32.
     /// Shape: as for Sorter::argsort_buffer(), but not U64; checked when it is used. After a shader or image store into
     /// it, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
     /// Throws: InvalidArgument for U64 and for buffer 0.
@@ -480,8 +480,8 @@ class QUADMILL_API PendingValue {
     std::unique_ptr<State> state_;
 };
 
-/// A place of the caller's for one number: in a buffer from byte `offset` on, a multiple of 4, or in a texture the texel
-/// (0, 0) of level 0; one of the two.
+/// A place of the caller's for one number: in a buffer from byte `offset` on, a multiple of 4, or in a texture the
+/// texel (0, 0) of level 0; one of the two.
 struct NumberPlace {
     std::uint32_t buffer = 0;   ///< its name
     std::size_t offset = 0;     ///< of the number, in bytes
@@ -527,8 +527,8 @@ class QUADMILL_API QueryProcessor {
 
     /// How many rows satisfy the condition.
     [[nodiscard]] std::uint64_t count(const Table& table, const Predicate& where);
-    /// The same, without waiting for the GPU: any number may be under way, and answer in any order. On the CPU the count is
-    /// there when this returns.
+    /// The same, without waiting for the GPU: any number may be under way, and answer in any order. On the CPU the
+    /// count is there when this returns.
     ///
     ///     const auto low = processor.count_async(table, column("a") < 2);
     ///     const auto high = processor.count_async(table, column("a") >= 2);
@@ -539,8 +539,8 @@ class QUADMILL_API QueryProcessor {
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// An aggregate of all rows, or of those selected.
     [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
-    /// The same, without waiting for the GPU, as count_async(). By reduction, whichever engine of the GPU has the columns.
-    /// (Of more rows than a texture holds, and on the CPU, the value is there when this returns.)
+    /// The same, without waiting for the GPU, as count_async(). By reduction, whichever engine of the GPU has the
+    /// columns. (Of more rows than a texture holds, and on the CPU, the value is there when this returns.)
     ///
     ///     const auto tenth = processor.aggregate_async(
     ///         table, {.kind = QueryAggregate::Kind::KthLargest, .column = "a", .k = 10});
@@ -548,13 +548,13 @@ class QUADMILL_API QueryProcessor {
     ///     if (tenth.ready()) use(tenth.get());
     [[nodiscard]] PendingValue aggregate_async(const Table& table, const QueryAggregate& what,
                                                const Selection* of = nullptr);
-    /// Writes the aggregate to the caller's buffer or texture, for its shaders; the CPU never learns it. It is converted to
-    /// NumberPlace::type: to the nearest float; to an integer by cutting off what is behind the point, and what is beyond
-    /// the type, or NaN, becomes its end or 0. NULL is a NaN, or 0.
-    /// Cost: a pyramid of passes (for a k-th value one for every two bits); does not wait, and nothing is read back, but of
-    /// columns on the CPU.
-    /// Throws: as aggregate(); InvalidArgument for a place that is none or too small, for texts, for a processor without a
-    /// context, and for more rows than a texture of the library holds.
+    /// Writes the aggregate to the caller's buffer or texture, for its shaders; the CPU never learns it. It is
+    /// converted to NumberPlace::type: to the nearest float; to an integer by cutting off what is behind the point, and
+    /// what is beyond the type, or NaN, becomes its end or 0. NULL is a NaN, or 0.
+    /// Cost: a pyramid of passes (for a k-th value one for every two bits); does not wait, and nothing is read back,
+    /// but of columns on the CPU.
+    /// Throws: as aggregate(); InvalidArgument for a place that is none or too small, for texts, for a processor
+    /// without a context, and for more rows than a texture of the library holds.
     ///
     ///     processor.write_aggregate(table, {.kind = QueryAggregate::Kind::Max, .column = "a"}, {.buffer = uniforms});
     void write_aggregate(const Table& table, const QueryAggregate& what, const NumberPlace& to,
@@ -600,8 +600,8 @@ class QUADMILL_API Selection {
     /// The numbers of the rows, from 0, ascending; read back now.
     [[nodiscard]] std::vector<std::uint64_t> rows() const;
 
-    /// Writes the bits to the caller's texture, for its shaders: row i is bit i % 32 of word i / 32, and word w is texel
-    /// (w % width, w / width). Bits behind the last row are 0, other texels stay.
+    /// Writes the bits to the caller's texture, for its shaders: row i is bit i % 32 of word i / 32, and word w is
+    /// texel (w % width, w / width). Bits behind the last row are 0, other texels stay.
     /// Shape: R32UI, 2-D, with a texel for every 32 rows. Cost: one pass; does not wait, and nothing is read back.
     /// Throws: InvalidArgument for another texture, for a processor without a context, and for more rows than a texture
     /// of the library holds.
@@ -609,12 +609,13 @@ class QUADMILL_API Selection {
     ///     chosen.write_bits(mask);  // if ((texelFetch(mask, ...).x >> (row & 31) & 1u) != 0u) ...
     void write_bits(std::uint32_t texture) const;
 
-    /// Writes how many rows there are, 32 bits, to the caller's buffer at that byte: the `count` of an indirect draw, say.
+    /// Writes how many rows there are, 32 bits, to the caller's buffer at that byte: the `count` of an indirect draw,
+    /// say.
     /// Shape: offset is a multiple of 4. Cost, Throws: as write_bits(); a pyramid of passes.
     void write_count(std::uint32_t buffer, std::size_t offset = 0) const;
 
-    /// That, and the numbers of the rows, ascending, 32 bits each, as an element buffer: glDrawElementsIndirect draws what
-    /// is selected, and the CPU never learns how many. Behind the last one, up to the table's rows, are zeros.
+    /// That, and the numbers of the rows, ascending, 32 bits each, as an element buffer: glDrawElementsIndirect draws
+    /// what is selected, and the CPU never learns how many. Behind the last one, up to the table's rows, are zeros.
     /// Shape: `index` has 4 bytes for each row of the table from byte `index_offset` on; offsets are multiples of 4.
     ///
     ///     chosen.write_rows(elements, 0, command);  // command.count; the rest of the command is the caller's

@@ -144,9 +144,9 @@ struct BitonicOptions {
 enum class MergeKernel {
     Auto,      ///< Subgroup where it can, else Fragment
     Fragment,  ///< each fragment by itself, 32 words in its registers
-    Subgroup,  ///< 32 fragments together, which exchange keys; needs GL_KHR_shader_subgroup and fragments that the driver
-    ///< groups in boxes of 4 x 8, which is tested when it is first used. It takes keys of up to 64 bits, of up to
-    ///< 32 with an index, in segments of one length; the rest is Fragment's.
+    Subgroup,  ///< 32 fragments together, which exchange keys; needs GL_KHR_shader_subgroup and fragments that the
+    ///< driver groups in boxes of 4 x 8, which is tested when it is first used. It takes keys of up to 64 bits, of up
+    ///< to 32 with an index, in segments of one length; the rest is Fragment's.
 };
 
 /// How Engine::Merge goes about it.
@@ -154,8 +154,8 @@ struct MergeOptions {
     MergeKernel kernel = MergeKernel::Auto;  ///< who sorts and merges
 };
 
-/// From how many keys on Engine::Auto takes the GPU; `never` where the CPU always wins. Each is about keys of 16, 32 and
-/// 64 bits. `quadmill tune` measures them.
+/// From how many keys on Engine::Auto takes the GPU; `never` where the CPU always wins. Each is about keys of 16, 32
+/// and 64 bits. `quadmill tune` measures them.
 struct SortCrossings {
     static constexpr std::size_t never = ~std::size_t{0};  ///< the GPU never wins
     /// A number of keys for each width of them.
@@ -177,8 +177,8 @@ struct SortOptions {
     Engine engine = Engine::Auto;             ///< who sorts
     Precision precision = Precision::Native;  ///< for Engine::Pbsn
     Rounding rounding = Rounding::Refuse;     ///< under Precision::Float16
-    /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the machine
-    /// has. Engine::Hybrid sorts with two fewer beside them, or one of two.
+    /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the
+    /// machine has. Engine::Hybrid sorts with two fewer beside them, or one of two.
     unsigned threads = 0;
     /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to
     /// the CPU. 0: than the driver says is free (a software renderer, the machine).
@@ -186,8 +186,8 @@ struct SortOptions {
     PbsnOptions pbsn{};        ///< for Engine::Pbsn
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
     MergeOptions merge{};      ///< for Engine::Merge, and for Auto and Hybrid where they use it
-    /// For Engine::Auto, measured on this machine with as many threads; unset, the library's own figures count. The library
-    /// reads no file by itself.
+    /// For Engine::Auto, measured on this machine with as many threads; unset, the library's own figures count. The
+    /// library reads no file by itself.
     std::optional<SortCrossings> crossings{};
 };
 
@@ -208,8 +208,8 @@ struct TextureRegion {
     std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
 };
 
-/// Values at some ranks of sorted ones, which count from 1: those of ranks 1, 1 + step, 1 + 2 step and so on below n, and
-/// the greatest. What Quantiles::add_sample (stream.hpp) takes.
+/// Values at some ranks of sorted ones, which count from 1: those of ranks 1, 1 + step, 1 + 2 step and so on below n,
+/// and the greatest. What Quantiles::add_sample (stream.hpp) takes.
 template <class T>
 struct RankSample {
     std::uint64_t n = 0;      ///< values that were sorted, without NaNs
@@ -342,16 +342,16 @@ class QUADMILL_API Sorter {
 
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
-    /// used; both may be the same texture. By Merge, whole textures as it does regions; by PBSN, one run a channel, where
-    /// SortOptions::engine says so, or Auto finds no room for Merge.
+    /// used; both may be the same texture. By Merge, whole textures as it does regions; by PBSN, one run a channel,
+    /// where SortOptions::engine says so, or Auto finds no room for Merge.
     /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter
     /// and stay. After an image store into the input, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT |
     /// GL_TEXTURE_UPDATE_BARRIER_BIT) first.
-    /// Guarantee: as for sort(); by PBSN, a texture with values that blending cannot order goes through a comparator in a
-    /// shader.
-    /// Cost: as for sort(), with no upload and no read-back. PBSN waits for the GPU (an occlusion query finds such values,
-    /// others whether a stage has finished the sort), Merge does not. GPU memory: of PBSN 5 textures of the padded size,
-    /// of Merge as for regions.
+    /// Guarantee: as for sort(); by PBSN, a texture with values that blending cannot order goes through a comparator in
+    /// a shader.
+    /// Cost: as for sort(), with no upload and no read-back. PBSN waits for the GPU (an occlusion query finds such
+    /// values, others whether a stage has finished the sort), Merge does not. GPU memory: of PBSN 5 textures of the
+    /// padded size, of Merge as for regions.
     /// Throws: InvalidArgument when an id is no such texture, the sizes differ, or SortOptions::engine is none of
     /// Auto, Pbsn and Merge.
     ///
@@ -368,15 +368,16 @@ class QUADMILL_API Sorter {
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
     /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key, or 26 with MergeKernel::Subgroup;
     /// Bitonic 16 for each of 2^k >= count.
-    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is not Auto,
-    /// Merge or Bitonic, or Merge has no room: within SortOptions::gpu_memory where it is set, else as the driver says.
+    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is not
+    /// Auto, Merge or Bitonic, or Merge has no room: within SortOptions::gpu_memory where it is set, else as the driver
+    /// says.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {},
                               std::optional<Order> order = {});
 
-    /// The same for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the place of the
-    /// i-th key, counted within the rectangle. By Merge.
+    /// The same for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the place of
+    /// the i-th key, counted within the rectangle. By Merge.
     /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
     /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
     /// compared as the floats that a shader reads.
@@ -397,19 +398,21 @@ class QUADMILL_API Sorter {
     SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
                            TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
 
-    /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them: so few that
-    /// each rank of the n keys that are no NaNs is within eps n of one that the sample has. The texture stays as it is.
+    /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them: so few
+    /// that each rank of the n keys that are no NaNs is within eps n of one that the sample has. The texture stays as
+    /// it is.
     /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, else float.
-    /// Cost: as for argsort_buffer(), and reads back 1 / (2 eps) values and, of floats, how many are NaNs: waits for the GPU
-    /// for each of the two.
+    /// Cost: as for argsort_buffer(), and reads back 1 / (2 eps) values and, of floats, how many are NaNs: waits for
+    /// the GPU for each of the two.
     /// Throws: as argsort_texture(), for another T, and for an eps that is not from 0 to 1.
     ///
     ///     const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
     template <class T>
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
-    /// The same from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places of `count`
-    /// keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it stay. By Merge.
+    /// The same from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places of
+    /// `count` keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it stay.
+    /// By Merge.
     /// Shape: keys of any type; of 16 bits, offset and stride are multiples of 2, else of 4. `index` is another buffer,
     /// or another part of the same. Neither is mapped, but persistently. After a shader or image store into the keys,
     /// the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
@@ -452,8 +455,8 @@ QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions
 
 /// What Engine::Cpu runs; needs no context. In the library's total order, by Highway's vqsort where the library was
 /// built with it, else by std::sort, on so many threads; 0 takes as many as the machine has.
-/// Memory: of more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many again
-/// of more than one thread.
+/// Memory: of more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many
+/// again of more than one thread.
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
 /// The same with where each key was, stably, as Sorter::sort_with_index().
 QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order = Order::Ascending,

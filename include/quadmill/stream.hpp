@@ -103,13 +103,13 @@ class QUADMILL_API Quantiles {
 
     /// Adds values that were sorted elsewhere, of which only a sample is at hand. -0 counts as 0, as everywhere here.
     /// Guarantee: as for add().
-    /// Throws: InvalidArgument when they do not ascend or one is a NaN, when there are not as many as n and step ask for,
-    /// and when a step passes over more than 2 sample_eps() n ranks.
+    /// Throws: InvalidArgument when they do not ascend or one is a NaN, when there are not as many as n and step ask
+    /// for, and when a step passes over more than 2 sample_eps() n ranks.
     void add_sample(const RankSample<T>& sample);
     /// How far, as a part of n, a rank may be from those that add_sample()'s samples have.
     [[nodiscard]] double sample_eps() const;
-    /// Adds the keys in a texture of the caller's, one window of the stream: `sorter`, a Sorter, sorts them on the GPU, and
-    /// a sample alone is read back. Shape, Cost, Throws: as Sorter::sample_texture(). (A template, so that programs
+    /// Adds the keys in a texture of the caller's, one window of the stream: `sorter`, a Sorter, sorts them on the GPU,
+    /// and a sample alone is read back. Shape, Cost, Throws: as Sorter::sample_texture(). (A template, so that programs
     /// without OpenGL need no Sorter.)
     ///
     ///     heights.add_texture(sorter, {.texture = terrain});

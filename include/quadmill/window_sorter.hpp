@@ -51,8 +51,8 @@ class QUADMILL_API WindowSorter {
     WindowSorter& operator=(const WindowSorter&) = default;
 };
 
-/// Engine::Cpu (sort.hpp), each window on one of so many threads beside the caller's; 0 takes as many as the machine has, 1 sorts in begin(), on the
-/// caller's own.
+/// Engine::Cpu (sort.hpp), each window on one of so many threads beside the caller's; 0 takes as many as the machine
+/// has, 1 sorts in begin(), on the caller's own.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads = 0);
 
 /// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as

@@ -8,5 +8,7 @@ namespace quadmill::detail::input {
 
 // Control characters as \x1b, also those of UTF-8 beyond ASCII (U+0080 to U+009F); line ends and tabs stay.
 [[nodiscard]] std::string printable(std::string_view text);
+// A byte in that form.
+[[nodiscard]] std::string as_escape(unsigned char byte);
 
 }  // namespace quadmill::detail::input

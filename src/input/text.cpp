@@ -11,6 +11,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "input/printable.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::input {
@@ -165,9 +166,7 @@ std::string in_quotes(std::string_view word) {
     while (used < std::min(most, word.size())) {
         const auto length = printable_length(word.substr(used));
         if (length == 0) {
-            constexpr std::string_view digits = "0123456789abcdef";
-            const auto byte = static_cast<unsigned char>(word[used]);
-            text += std::string("\\x") + digits[byte / 16] + digits[byte % 16];
+            text += as_escape(static_cast<unsigned char>(word[used]));
         } else {
             text += word.substr(used, length);
         }
