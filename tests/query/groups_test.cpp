@@ -30,7 +30,6 @@ class Sorted final : public PassObserver {
 };
 
 using Kind = QueryAggregate::Kind;
-using Rows = std::vector<std::vector<Value>>;
 
 QueryAggregate of(Kind kind, const char* column, std::uint64_t k = 1) {
     return {.kind = kind, .column = column, .k = k};
@@ -94,8 +93,8 @@ void expect_same(QueryProcessor& gpu, QueryProcessor& cpu, const Query& query, c
     }
 }
 
-const std::vector<std::vector<std::string>> keys{{"i"}, {"u"},    {"l"},           {"f"},      {"d"},
-                                                 {"t"}, {"none"}, {"far", "none"}, {"l", "u"}, {"t", "i", "f", "d"}};
+const std::vector<std::vector<std::string>> groupings{
+    {"i"}, {"u"}, {"l"}, {"f"}, {"d"}, {"t"}, {"none"}, {"far", "none"}, {"l", "u"}, {"t", "i", "f", "d"}};
 
 }  // namespace
 
@@ -106,7 +105,7 @@ TEST_CASE("groups of any columns, sizes and conditions are those that the CPU de
         QueryProcessor gpu(context, {.engine = engine});
         for (const std::size_t rows : {1UL, 2UL, 33UL, 1000UL, 1025UL, 7000UL}) {
             const auto table = random_table(rows, rows);
-            for (const auto& by : keys) {
+            for (const auto& by : groupings) {
                 CAPTURE(static_cast<int>(engine));
                 CAPTURE(rows);
                 CAPTURE(by[0]);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gl/device.hpp"
+#include "gl/pixels.hpp"
 #include "pass/fold.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/table/cells.hpp"
@@ -63,8 +64,14 @@ SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const Grou
     for (const auto& one : wanted_.measures) measure(one);
 }
 
+// Each row takes some 60 bytes at once, lists, words and what sorts them, or a tree; each group 80, two ends of it twice.
 bool SortedGroups::has_room(std::size_t entries) const {
-    return entries <= product(list_width, device_.info.max_texture_size);
+    if (entries > product(list_width, device_.info.max_texture_size)) return false;
+    const auto bytes = 60 * rows_ + 80 * groups.size();
+    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
+    if (bytes < worth_asking) return true;
+    const auto free = gl::free_bytes(device_);
+    return !free || bytes <= *free;
 }
 
 pass::Target SortedGroups::make_list(gl::Format format, std::size_t entries) const {
@@ -174,9 +181,9 @@ void SortedGroups::find_starts() {
                          .uniforms = {{"width", list_width}},
                          .words = words};
     const auto found = static_cast<std::size_t>(bits_.count(begin));
+    groups.resize(found);
     fits_ = has_room(2 * found);
     if (!fits_) return;
-    groups.resize(found);
     starts_ = make_list(gl::Format::R32ui, found);
     bits_.draw(begin, 0, found, starts_);
 }

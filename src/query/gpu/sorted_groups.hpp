@@ -19,7 +19,7 @@ namespace quadmill::detail::query {
 
 class SortedGroups final : public FoundGroups {
   public:
-    // Nothing is found where lists of so many rows or groups have no room in a texture: see fits().
+    // Nothing is found where lists of so many rows or groups have no room: see fits().
     SortedGroups(BitmapColumns& columns, GpuTables& tables, const GroupsWanted& wanted, const Bits& rows);
     [[nodiscard]] bool fits() const { return fits_; }
     [[nodiscard]] std::vector<Key> kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) override;
@@ -53,6 +53,7 @@ class SortedGroups final : public FoundGroups {
     [[nodiscard]] std::vector<KeyTexel> keys_at(const TargetPtr& list, std::size_t column, const gl::Texture& places,
                                                 std::size_t count);
 
+    // Whether a list of so many entries is a texture, and the driver has memory for rows and groups.
     [[nodiscard]] bool has_room(std::size_t entries) const;
     [[nodiscard]] pass::Target make_list(gl::Format format, std::size_t entries) const;
     [[nodiscard]] const gl::Program& program(const char* name, const char* fragment, const GpuColumn& of,
