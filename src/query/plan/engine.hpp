@@ -118,7 +118,7 @@ class Counted final : public Counting {
 // Groups of rows that have the same values in some columns (NaNs are one value, and NULL is one), and what is wanted of each.
 struct GroupsWanted {
     struct Measure {
-        std::size_t column;
+        std::size_t column = 0;
         bool sum = false, extremes = false;
     };
     std::vector<std::size_t> by{};
