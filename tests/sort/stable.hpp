@@ -83,19 +83,35 @@ bool same_bits(const std::vector<Key>& a, const std::vector<Key>& b) {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Key)) == 0);
 }
 
+inline constexpr std::size_t whole = std::numeric_limits<std::size_t>::max() / 2;
+
+// Where std::stable_sort of each window takes its keys from.
+template <class Key>
+std::vector<std::uint32_t> stable_places(const std::vector<Key>& keys, std::size_t window, Order order) {
+    std::vector<std::uint32_t> places(keys.size());
+    std::iota(places.begin(), places.end(), 0U);
+    for (std::size_t begin = 0; begin < keys.size(); begin += window) {
+        const auto at = places.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto size = std::min(window, keys.size() - begin);
+        std::stable_sort(at, at + static_cast<std::ptrdiff_t>(size),
+                         [&](std::uint32_t a, std::uint32_t b) { return before(keys[a], keys[b], order); });
+    }
+    return places;
+}
+
+template <class Key>
+std::vector<Key> keys_at(const std::vector<Key>& keys, const std::vector<std::uint32_t>& places) {
+    std::vector<Key> found;
+    for (const auto place : places) found.push_back(keys[place]);
+    return found;
+}
+
 // Sorts by `sort(keys, index)` and compares with std::stable_sort of each window.
 template <class Key, class Sort>
 void expect_stable(const std::vector<Key>& input, std::size_t window, Order order, bool with_index, Sort&& sort) {
-    std::vector<std::uint32_t> expected(input.size()), index(with_index ? input.size() : 0);
-    std::iota(expected.begin(), expected.end(), 0U);
-    for (std::size_t begin = 0; begin < input.size(); begin += window) {
-        const auto at = expected.begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto size = std::min(window, input.size() - begin);
-        std::stable_sort(at, at + static_cast<std::ptrdiff_t>(size),
-                         [&](std::uint32_t a, std::uint32_t b) { return before(input[a], input[b], order); });
-    }
-    std::vector<Key> sorted;
-    for (const auto i : expected) sorted.push_back(input[i]);
+    const auto expected = stable_places(input, window, order);
+    const auto sorted = keys_at(input, expected);
+    std::vector<std::uint32_t> index(with_index ? input.size() : 0);
     auto keys = input;
     sort(keys, index);
     CAPTURE(input.size());
@@ -107,9 +123,8 @@ void expect_stable(const std::vector<Key>& input, std::size_t window, Order orde
 // The same of the index alone: the keys stay.
 template <class Key, class Sort>
 void expect_argsorted(const std::vector<Key>& input, Order order, Sort&& sort) {
-    std::vector<std::uint32_t> expected(input.size()), index(input.size(), 0xabcdU);
-    std::iota(expected.begin(), expected.end(), 0U);
-    std::ranges::stable_sort(expected, [&](auto a, auto b) { return before(input[a], input[b], order); });
+    const auto expected = stable_places(input, whole, order);
+    std::vector<std::uint32_t> index(input.size(), 0xabcdU);
     auto keys = input;
     const SortStats stats = sort(keys, index);
     CHECK(stats.n == input.size());
@@ -117,8 +132,6 @@ void expect_argsorted(const std::vector<Key>& input, Order order, Sort&& sort) {
     REQUIRE(index == expected);
     REQUIRE(same_bits(keys, input));
 }
-
-inline constexpr std::size_t whole = std::numeric_limits<std::size_t>::max() / 2;
 
 struct Sizes {
     std::vector<std::size_t> every_distribution, any_and_few, uniform_and_specials;

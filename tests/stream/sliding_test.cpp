@@ -462,10 +462,12 @@ TEST_CASE("The memory of a window does not grow with eps times its length") {
         const auto all = stream(order, 900'000, 34);
         SlidingQuantiles<double> quantiles({.eps = 0.4, .window = window});
         SlidingFrequencies<double> frequencies({.eps = 0.4, .window = window});
-        for (std::size_t i = 0; i < all.size(); i += 37'500) {
-            quantiles.add(std::span(all).subspan(i, 37'500));
-            frequencies.add(std::span(all).subspan(i, 37'500));
-            const auto exact = window_of(all, i + 37'500, window);
+        constexpr std::size_t part = 37'500;
+        for (std::size_t end = part; end <= all.size(); end += part) {
+            quantiles.add(std::span(all).subspan(end - part, part));
+            frequencies.add(std::span(all).subspan(end - part, part));
+            if (end / part % 3 != 0) continue;  // exact answers take most of the time
+            const auto exact = window_of(all, end, window);
             CHECK(worst_rank(quantiles, exact, window) <= 1);
             CHECK(worst_count(frequencies, exact, window) <= 1);
         }
