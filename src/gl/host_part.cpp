@@ -104,16 +104,11 @@ void copy_part(Device& device, const HostPart& from, const Texture& to) {
 
 void copy_part(Device& device, const Texture& from, std::size_t texels, const HostPart& to) {
     const Complete complete(device, to);
-    const auto width = static_cast<std::size_t>(to.width);
-    const auto rows = static_cast<GLint>(texels / width), rest = static_cast<GLint>(texels % width);
     observe_copy(device, "copy to caller", from, texels, [&](const Api& gl) {
-        const auto copy = [&](GLint row, GLsizei across, GLsizei up) {
-            if (across == 0 || up == 0) return;
+        for_first_texels(to.width, texels, [&](int row, int width, int rows) {
             gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, row, 0, to.id, to.target, 0, to.x, to.y + row, to.layer,
-                                across, up, 1);
-        };
-        copy(0, to.width, rows);
-        copy(rows, rest, 1);
+                                width, rows, 1);
+        });
     });
 }
 

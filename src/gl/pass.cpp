@@ -249,4 +249,13 @@ void copy(Device& device, std::string_view name, const Texture& from, const Text
     });
 }
 
+void copy_first(Device& device, std::string_view name, const Texture& from, const Texture& to, std::size_t texels) {
+    observe_copy(device, name, to, texels, [&](const Api& gl) {
+        for_first_texels(to.width(), texels, [&](int row, int width, int rows) {
+            gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, row, 0, to.id(), GL_TEXTURE_2D, 0, 0, row, 0, width,
+                                rows, 1);
+        });
+    });
+}
+
 }  // namespace quadmill::detail::gl

@@ -197,6 +197,17 @@ void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value
 
 // Copies all texels bit for bit, both textures having the same size and texel bytes; seen by the observer as a pass.
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage = -1, int step = -1);
+// The first texels of one of the same width.
+void copy_first(Device& device, std::string_view name, const Texture& from, const Texture& to, std::size_t texels);
+
+// The first texels of a texture as at most two rectangles: work(first row, width, rows).
+template <class Work>
+void for_first_texels(int width, std::size_t texels, const Work& work) {
+    const auto across = static_cast<std::size_t>(width);
+    const auto rows = static_cast<int>(texels / across), rest = static_cast<int>(texels % across);
+    if (rows > 0) work(0, width, rows);
+    if (rest > 0) work(rows, rest, 1);
+}
 
 // What `copy` copies of or to that texture, seen by the observer as a pass.
 void observe_copy(Device& device, std::string_view name, const Texture& texture, std::size_t texels,

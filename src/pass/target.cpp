@@ -10,11 +10,10 @@ Target::Target(gl::Device& device, gl::Format format, int width, int height, int
       whole(device, {gl::rectangle(0, 0, width, height)}) {}
 
 std::vector<gl::Quad> first_texels(int width, std::size_t count) {
-    const auto across = static_cast<std::size_t>(width);
-    const auto rows = static_cast<int>(count / across), rest = static_cast<int>(count % across);
     std::vector<gl::Quad> quads;
-    if (rows > 0) quads.push_back(gl::rectangle(0, 0, width, rows));
-    if (rest > 0) quads.push_back(gl::rectangle(0, rows, rest, rows + 1));
+    gl::for_first_texels(width, count, [&](int row, int across, int rows) {
+        quads.push_back(gl::rectangle(0, row, across, row + rows));
+    });
     return quads;
 }
 

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "gl/api.hpp"
 #include "gl/pass.hpp"
 #include "quadmill/error.hpp"
 
@@ -31,15 +30,7 @@ IndexTarget::IndexTarget(gl::Device& device, const gl::Texture& index, IndexWrit
 }
 
 void IndexTarget::finish(std::size_t texels) {
-    if (!beside_) return;
-    observe_copy(device_, "copy to caller", index_, texels, [&](const gl::Api& gl) {
-        for (const auto& quad : pass::first_texels(index_.width(), texels)) {
-            const auto [x0, y0, x1, y1] = quad.target;
-            const auto x = static_cast<GLint>(x0), y = static_cast<GLint>(y0);
-            gl.CopyImageSubData(beside_->id(), GL_TEXTURE_2D, 0, x, y, 0, index_.id(), GL_TEXTURE_2D, 0, x, y, 0,
-                                static_cast<GLsizei>(x1) - x, static_cast<GLsizei>(y1) - y, 1);
-        }
-    });
+    if (beside_) copy_first(device_, "copy to caller", *beside_, index_, texels);
 }
 
 }  // namespace quadmill::detail::sort
