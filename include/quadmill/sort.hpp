@@ -64,13 +64,13 @@ enum class Order { Ascending, Descending };
 /// Who sorts.
 enum class Engine {
     Auto,     ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
-              /// < renderer
+              ///< renderer
     Cpu,      ///< CPU threads: Highway's vqsort, or std::sort where the library was built without it
     Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
     Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
     Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
     Hybrid    ///< the merge engine and CPU threads, at the same time, each taking parts from one queue
-              /// < (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
+              ///< (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
 };
 
 /// Whether PBSN may stop at the first stage that finds everything in order.
@@ -410,7 +410,7 @@ class QUADMILL_API Sorter {
     template <class T>
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
-    /// The same from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places of
+    /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places of
     /// `count` keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it stay.
     /// By Merge.
     /// Shape: keys of any type; of 16 bits, offset and stride are multiples of 2, else of 4. `index` is another buffer,

@@ -40,12 +40,20 @@ std::vector<Context> contexts_of_all(HeadlessOptions options) {
 // What the merge engine's lanes hold at once, and what keeps them busy.
 constexpr std::size_t longest_part = std::size_t{1} << 25U, shortest_part = std::size_t{1} << 18U;
 
-// Four parts are merged in two rounds, which end where the keys lie, and a device with two of them reads one back while
-// it sorts the other.
+// One a device: each round of merging reads and writes all keys.
 std::size_t parts_for(std::size_t n, std::size_t devices) {
-    const auto wanted = devices == 1 ? 1 : std::max<std::size_t>(devices, 4);
-    return std::max({std::min(wanted, n / shortest_part), (n + longest_part - 1) / longest_part, std::size_t{1}});
+    return std::max({std::min(devices, n / shortest_part), (n + longest_part - 1) / longest_part, std::size_t{1}});
 }
+
+// Where the sorted keys of parts go: as far from `to` as they were from `from`.
+struct Places {
+    void *from = nullptr, *to = nullptr;
+    [[nodiscard]] Keys of(Keys part) const {
+        return detail::cpu::visit(part, [&]<class Key>(std::span<Key> keys) {
+            return Keys(std::span(static_cast<Key*>(to) + (keys.data() - static_cast<Key*>(from)), keys.size()));
+        });
+    }
+};
 
 // With a session for the sorter's life: to end one after each call would wait until the GPU is idle.
 template <class MakeSorter>
@@ -101,6 +109,7 @@ std::vector<DeviceShare> DeviceGroup::shares() const {
 struct GroupSorter::State {
     SortOptions options;
     detail::cpu::Workers workers;
+    std::shared_ptr<Places> places;  // of the parts under way
     std::unique_ptr<GroupWindows> windows;
     std::size_t devices;
     std::unique_ptr<std::byte[]> scratch{};
@@ -125,11 +134,13 @@ GroupSorter::GroupSorter(const DeviceGroup& group, const SortOptions& options) {
         refuse("parts of an array are sorted by Engine::Merge; use that, or Engine::Auto");
     if (options.precision != Precision::Native)
         refuse("keys are sorted as they are; use Precision::Native, and convert the keys before");
-    auto windows = windows_of(group.state_, options.threads, [options](const Context& context) {
-        return std::make_unique<detail::sort::MergeWindowSorter>(context, options);
+    auto places = std::make_shared<Places>();
+    auto windows = windows_of(group.state_, options.threads, [options, places](const Context& context) {
+        return std::make_unique<detail::sort::MergeWindowSorter>(context, options,
+                                                                 [places](Keys part) { return places->of(part); });
     });
-    state_ = std::make_unique<State>(
-        State{options, detail::cpu::Workers(options.threads), std::move(windows), group.contexts().size()});
+    state_ = std::make_unique<State>(State{options, detail::cpu::Workers(options.threads), std::move(places),
+                                           std::move(windows), group.contexts().size()});
 }
 
 GroupSorter::GroupSorter(GroupSorter&&) noexcept = default;
@@ -164,9 +175,14 @@ SortStats GroupSorter::sort(Keys keys) {
     if (keys.size() < 2) return stats;
     const auto parts = parts_for(keys.size(), state.devices), part = (keys.size() + parts - 1) / parts;
     detail::cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
+        using namespace detail::cpu;  // NOLINT(google-build-using-namespace)
         const auto scratch = parts > 1 ? state.scratch_for<Key>(values.size()) : std::span<Key>();  // before any change
+        // A round merges from one to the other, and the last one into `values`.
+        const bool in_scratch = parts > 1 && merge_rounds(parts, Ways::Two) % 2 == 1;
+        const auto sorted = in_scratch ? scratch : values;
+        *state.places = {values.data(), sorted.data()};
         const auto before = state.windows->times();
-        const detail::cpu::Stopwatch sorting;
+        const Stopwatch sorting;
         state.sort_parts(keys, part);
         const auto after = state.windows->times();
         stats.sort_ms = sorting.ms();
@@ -174,12 +190,11 @@ SortStats GroupSorter::sort(Keys keys) {
         stats.readback_ms = after.readback - before.readback;
         stats.textures = parts;
         if (parts == 1) return;
-        const detail::cpu::Stopwatch merging;
-        std::vector<detail::cpu::Run<Key>> runs;
-        for (std::size_t begin = 0; begin < values.size(); begin += part)
-            runs.push_back({values.data() + begin, std::min(part, values.size() - begin), 1});
-        detail::cpu::merge_in_place(std::move(runs), values, scratch, state.workers,
-                                    detail::cpu::KeyLess<Key>{detail::cpu::TotalOrder<Key>(state.options.order)});
+        const Stopwatch merging;
+        std::vector<Run<Key>> runs;
+        for (std::size_t begin = 0; begin < sorted.size(); begin += part)
+            runs.push_back({sorted.data() + begin, std::min(part, sorted.size() - begin), 1});
+        merge_runs(std::move(runs), values, scratch, state.workers, KeyLess<Key>{TotalOrder<Key>(state.options.order)});
         stats.merge_ms = merging.ms();
     });
     stats.total_ms = total.ms();

@@ -60,9 +60,10 @@ void LaneWindowSorter::finish() {
     scope.check();
 }
 
-MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& options)
+MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& options, Target target)
     : LaneWindowSorter(context, options,
                        detail::Access::of(context)->transfers_beside() ? lanes_beside : lanes_in_line),
+      target_(std::move(target)),
       beside_(lanes_ == lanes_beside) {}
 
 std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
@@ -93,7 +94,8 @@ void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys
     while (gpu_.size() < lanes_)
         gpu_.push_back(
             std::make_unique<OnGpu>(device, workers_, beside_ ? device.siblings() : gl::Device::Siblings{}, options_));
-    merge_of(lane).begin(gpu_.at(lane)->lane, keys, {keys}, options_.order, segments(keys, window));
+    const MergeTarget to{target_ ? target_(keys) : keys};
+    merge_of(lane).begin(gpu_.at(lane)->lane, keys, to, options_.order, segments(keys, window));
 }
 
 WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {

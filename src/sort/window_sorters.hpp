@@ -60,7 +60,9 @@ class LaneWindowSorter : public WindowSorter {
 
 class MergeWindowSorter : public LaneWindowSorter {
   public:
-    MergeWindowSorter(const Context& context, const SortOptions& options);
+    // Where the sorted keys of a batch go; where they came from without one.
+    using Target = std::function<Keys(Keys)>;
+    MergeWindowSorter(const Context& context, const SortOptions& options, Target target = {});
     [[nodiscard]] std::string name() const override { return "merge"; }
     // Why there is no room for the batch, if so.
     [[nodiscard]] std::optional<std::string> no_space(Keys keys, std::size_t window) const;
@@ -83,6 +85,7 @@ class MergeWindowSorter : public LaneWindowSorter {
     // The same object for the same shape as the last time, so that it needs no new table.
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
 
+    Target target_;
     bool beside_;
     std::vector<std::unique_ptr<OnGpu>> gpu_;
     std::array<std::size_t, 3> shape_{};  // of segments_: keys, window, keys of a pair of blocks

@@ -75,7 +75,7 @@ class Help(Command):
         self.assertEqual(result.stdout, floats(sorted(values)))
         stats = json.loads(result.stderr)
         self.assertEqual(stats["engine"], "merge")
-        self.assertEqual(stats["textures"], 4)
+        self.assertEqual(stats["textures"], 2)
         self.assertEqual([share["failure"] for share in stats["devices"]], [None, None])
         self.assertEqual(sum(share["keys"] for share in stats["devices"]), len(values))
         self.assertEqual(run("sort", "--device", "all", stdin=floats(values[:1000])).stdout, floats(sorted(values[:1000])))

@@ -187,9 +187,9 @@ TEST_CASE("All sorters of windows give a stream the same windows") {
     const auto windows_by = [&](std::unique_ptr<WindowSorter> sorter) {
         std::vector<detail::stream::Key> keys;
         detail::stream::Intake<float> intake(std::make_unique<SmallBatches>(std::move(sorter)), 1000);
-        const auto take = [&](const auto& window) {
+        const auto take = detail::stream::one_by_one<float>([&](const auto& window) {
             for (std::size_t i = 0; i < window.size(); ++i) keys.push_back(window[i]);
-        };
+        });
         for (std::uint64_t seed = 0; seed < 30; ++seed) intake.add(make<float>("any bits", 3001, seed), take);
         intake.settle(take);
         return keys;
