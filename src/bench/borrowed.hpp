@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "cpu/stopwatch.hpp"
 #include "quadmill/window_sorter.hpp"
 
 namespace quadmill::detail::bench {
@@ -14,7 +15,11 @@ class Borrowed final : public WindowSorter {
   public:
     explicit Borrowed(WindowSorter& sorter) : sorter_(sorter), before_(sorter.times()) {}
     void begin(Keys keys, std::size_t window) override { sorter_.begin(keys, window); }
-    void finish() override { sorter_.finish(); }
+    void finish() override {
+        const cpu::Stopwatch time;
+        sorter_.finish();
+        waited_ms_ += time.ms();
+    }
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override { sorter_.share(count, work); }
     [[nodiscard]] std::size_t depth() const override { return sorter_.depth(); }
     [[nodiscard]] std::size_t batch_bytes() const override { return sorter_.batch_bytes(); }
@@ -26,10 +31,12 @@ class Borrowed final : public WindowSorter {
         return {now.upload - before_.upload, now.sort - before_.sort, now.readback - before_.readback};
     }
     [[nodiscard]] std::string name() const override { return sorter_.name(); }
+    [[nodiscard]] double waited_ms() const { return waited_ms_; }  // the caller, for batches
 
   private:
     WindowSorter& sorter_;
     Times before_;
+    double waited_ms_ = 0;
 };
 
 }  // namespace quadmill::detail::bench

@@ -1,12 +1,16 @@
 #include "bench/device_bench.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "bench/borrowed.hpp"
 #include "bench/spread.hpp"
+#include "bench/wake.hpp"
 #include "cpu/sample_keys.hpp"
 #include "cpu/sort.hpp"
 #include "cpu/stopwatch.hpp"
@@ -21,24 +25,9 @@ constexpr std::size_t window = 4096;
 
 // What was timed of one run, and whether it was right.
 struct Run {
-    double ms = 0, merge_ms = 0;
+    double ms = 0, merge_ms = 0, wait_ms = 0;
     bool right = true;
 };
-using Measure = std::function<Run()>;
-
-// Each once untimed, then in turn. One device's objects end before the group's are made: they share a context.
-DeviceTimes measure(const Measure& run, int repeat, bool& right) {
-    right = run().right && right;
-    std::vector<double> ms, merge_ms;
-    for (int i = 0; i < repeat; ++i) {
-        const auto found = run();
-        ms.push_back(found.ms);
-        merge_ms.push_back(found.merge_ms);
-        right = found.right && right;
-    }
-    const Spread spread(ms);
-    return {spread.median, spread.low, spread.high, Spread(merge_ms).median};
-}
 
 bool is_sorted(std::span<const float> keys, std::size_t size) {
     for (std::size_t begin = 0; begin < keys.size(); begin += size) {
@@ -59,10 +48,27 @@ struct Bench {
         const cpu::Stopwatch time;
         const auto merge_ms = sort(keys);
         const auto ms = time.ms();
-        return {ms, merge_ms, is_sorted(keys, size) && cpu::checksum(Keys(keys)) == checksum};
+        return {ms, merge_ms, 0, is_sorted(keys, size) && cpu::checksum(Keys(keys)) == checksum};
     }
     std::uint64_t checksum = 0;
 
+    // One once untimed, then `repeat` times, each on GPUs that are awake. One device's objects end before the group's are
+    // made: they share a context.
+    DeviceTimes measure(const std::function<Run()>& run, bool& right) const {
+        std::vector<double> ms, merge_ms, wait_ms;
+        right = run().right && right;
+        for (int i = 0; i < repeat; ++i) {
+            wake(group.contexts()[0], [&] { right = run().right && right; });
+            const auto found = run();
+            ms.push_back(found.ms);
+            merge_ms.push_back(found.merge_ms);
+            wait_ms.push_back(found.wait_ms);
+            right = found.right && right;
+        }
+        DeviceTimes times{.merge_ms = Spread(merge_ms).median, .wait_ms = Spread(wait_ms).median};
+        Spread(ms).note_in(times);
+        return times;
+    }
     static double by_windows(WindowSorter& sorter, std::span<float> keys) {
         const auto batch = sorter.batch_bytes() / sizeof(float);
         std::size_t under_way = 0;
@@ -78,11 +84,20 @@ struct Bench {
         return 0;
     }
     [[nodiscard]] Run quantiles(WindowSorter& sorter) const {
-        Quantiles<float> summary({.eps = 0.01}, std::make_unique<Borrowed>(sorter));
+        constexpr double eps = 0.01;
+        auto borrowed = std::make_unique<Borrowed>(sorter);
+        const auto& batches = *borrowed;
+        Quantiles<float> summary({.eps = eps}, std::move(borrowed));
         const cpu::Stopwatch time;
         summary.add(input);
-        const auto median = summary.quantile(0.5).value;
-        return {time.ms(), 0, median > -0.1F && median < 0.1F};  // of uniform keys from -1 to 1
+        const auto median = summary.quantile(0.5);
+        const auto ms = time.ms();
+        const auto parts = summary.times();
+        const auto rank =
+            static_cast<double>(std::ranges::count_if(input, [&](float value) { return value <= median.value; }));
+        const auto off = std::abs(rank - 0.5 * static_cast<double>(input.size()));
+        return {ms, parts.sample + parts.merge + parts.compress, batches.waited_ms(),
+                off <= eps * static_cast<double>(input.size()) + 1};
     }
     [[nodiscard]] std::unique_ptr<WindowSorter> windows_of_one() const {
         return window_sorter(group.contexts()[0], {.engine = Engine::Merge});
@@ -97,19 +112,19 @@ struct Bench {
             Sorter sorter(group.contexts()[0], {.engine = Engine::Merge});
             found.one = measure(
                 [&] { return sorted(input.size(), [&](std::span<float> keys) { return sorter.sort(keys).merge_ms; }); },
-                repeat, found.verified);
+                found.verified);
         }
         GroupSorter sorter(group);
         found.all = measure(
             [&] { return sorted(input.size(), [&](std::span<float> keys) { return sorter.sort(keys).merge_ms; }); },
-            repeat, found.verified);
+            found.verified);
         return found;
     }
     [[nodiscard]] DeviceCase windows() const {
         DeviceCase found{"windows of " + std::to_string(window), input.size(), {}, {}, true};
         const auto timed = [&](WindowSorter& sorter) {
             return measure(
-                [&] { return sorted(window, [&](std::span<float> keys) { return by_windows(sorter, keys); }); }, repeat,
+                [&] { return sorted(window, [&](std::span<float> keys) { return by_windows(sorter, keys); }); },
                 found.verified);
         };
         {
@@ -124,10 +139,10 @@ struct Bench {
         {
             const Session session(group.contexts()[0]);
             const auto sorter = windows_of_one();
-            found.one = measure([&] { return quantiles(*sorter); }, repeat, found.verified);
+            found.one = measure([&] { return quantiles(*sorter); }, found.verified);
         }
         const auto sorter = windows_of_all();
-        found.all = measure([&] { return quantiles(*sorter); }, repeat, found.verified);
+        found.all = measure([&] { return quantiles(*sorter); }, found.verified);
         return found;
     }
 };

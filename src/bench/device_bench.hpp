@@ -12,7 +12,8 @@ namespace quadmill::detail::bench {
 
 struct DeviceTimes {
     double ms = 0, low_ms = 0, high_ms = 0;  // median, lowest, highest
-    double merge_ms = 0;                     // of a sort, in that: the CPU's
+    double merge_ms = 0;                     // in that, the CPU's merging; of a stream, sampling and merging
+    double wait_ms = 0;                      // in that, of a stream: what its thread waited for devices
 };
 
 struct DeviceCase {
@@ -24,7 +25,7 @@ struct DeviceCase {
 };
 
 // f32 keys from memory to memory: a sort, a batch after the other of windows, and quantiles of a stream. One device is
-// the first context of `group` with a Sorter and a window sorter of its own; both in turn, so often.
+// the first context of `group` with a Sorter and a window sorter of its own; so often.
 std::vector<DeviceCase> bench_devices(const DeviceGroup& group, std::size_t n, int repeat);
 
 }  // namespace quadmill::detail::bench

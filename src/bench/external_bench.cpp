@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bench/spread.hpp"
+#include "bench/wake.hpp"
 #include "cpu/sample_keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "external/gpu_merger.hpp"
@@ -27,8 +28,10 @@ namespace fs = std::filesystem;
 // Waits until a file is on the disk.
 void sync_file(const std::string& path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fsync(file) != 0) throw IoError(path + ": " + std::strerror(errno), path, 0);
+    if (file < 0) throw IoError(path + ": " + std::strerror(errno), path, 0);
+    const int error = fsync(file) == 0 ? 0 : errno;
     close(file);
+    if (error != 0) throw IoError(path + ": " + std::strerror(error), path, 0);
 }
 
 // Takes a file that is on the disk out of the system's cache.
@@ -53,7 +56,11 @@ std::string run_once(const FileContender& contender, const FileJob& job, FileRun
     auto ended = input::run_program(contender.words(job));
     if (!ended.failure.empty())
         return ended.errors.empty() ? ended.failure : ended.errors.substr(0, ended.errors.find('\n'));
-    sync_file(job.output);
+    try {
+        sync_file(job.output);
+    } catch (const IoError& error) {  // it wrote none, or the disk is full
+        return error.what();
+    }
     run = {watch.ms(), std::move(ended.output)};
     return {};
 }
@@ -179,50 +186,51 @@ class PairSort {
     std::optional<Sorter> sorter_;
 };
 
-// Sorts until a GPU has raised its clock; once on a software renderer.
-void warm_up(PairSort& sort, std::size_t n, const std::optional<Context>& context) {
-    constexpr double ms = 200;
-    std::vector<std::uint32_t> index;
-    const cpu::Stopwatch watch;
-    do {
-        cpu::KeyBuffer keys(KeyType::F32, cpu::Distribution::Uniform, n, 0);
-        sort(keys.keys(), index);
-    } while (context && !context->info().software && watch.ms() < ms);
-}
-
 }  // namespace
 
 PairCaseResult run_pairs(const std::optional<Context>& context, const std::string& why_no_context,
                          const std::vector<PairContender>& contenders, std::size_t n, int repeat) {
     PairCaseResult found{n, {}};
+    std::vector<std::optional<PairSort>> sorts(contenders.size());
+    std::vector<std::vector<SortStats>> runs(contenders.size());
     for (const auto& contender : contenders) {
         auto& result = found.results.emplace_back(PairResult{.contender = &contender});
-        if (!context && !contender.is_rival()) {
-            result.refusal = why_no_context;
-            continue;
-        }
-        try {
-            PairSort sort(context, contender);
-            warm_up(sort, n, context);
-            std::vector<SortStats> runs;
+        if (!context && !contender.is_rival()) result.refusal = why_no_context;
+    }
+    for (int repetition = 0; repetition <= repeat; ++repetition) {  // the first is not counted
+        const cpu::KeyBuffer input(KeyType::F32, cpu::Distribution::Uniform, n, static_cast<std::uint64_t>(repetition));
+        for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
+            const auto i = (turn + static_cast<std::size_t>(repetition)) % contenders.size();
+            auto& result = found.results[i];
+            if (!result.ran()) continue;
             std::vector<std::uint32_t> index;
-            for (int repetition = 1; repetition <= repeat; ++repetition) {
-                cpu::KeyBuffer before(KeyType::F32, cpu::Distribution::Uniform, n,
-                                      static_cast<std::uint64_t>(repetition));
-                auto keys = before;
-                runs.push_back(sort(keys.keys(), index));
+            try {
+                if (!sorts[i]) sorts[i].emplace(context, contenders[i]);
+                const auto sort = [&] {
+                    auto keys = input;
+                    (*sorts[i])(keys.keys(), index);
+                };
+                if (!contenders[i].is_rival()) wake(*context, sort);
+                auto keys = input;
+                const auto stats = (*sorts[i])(keys.keys(), index);
+                if (repetition > 0) runs[i].push_back(stats);
                 const auto sorted = keys.keys();
+                auto before = input;
                 result.verified = result.verified && cpu::in_order(sorted) &&
                                   cpu::checksum(sorted) == cpu::checksum(before.keys()) &&
                                   are_sorted(before, {static_cast<const float*>(sorted.data()), n}, index);
+            } catch (const InvalidArgument& error) {
+                result.refusal = error.what();
+            } catch (const GlError& error) {
+                result.refusal = error.what();
             }
-            note_times(result, runs, &SortStats::total_ms);
-            result.parts = runs[median_of(runs, &SortStats::total_ms)];
-        } catch (const InvalidArgument& error) {
-            result.refusal = error.what();
-        } catch (const GlError& error) {
-            result.refusal = error.what();
         }
+    }
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+        auto& result = found.results[i];
+        if (!result.ran()) continue;
+        note_times(result, runs[i], &SortStats::total_ms);
+        result.parts = runs[i][median_of(runs[i], &SortStats::total_ms)];
     }
     return found;
 }
@@ -309,6 +317,14 @@ class PhaseTwo {
 
 }  // namespace
 
+namespace {
+
+struct MergeRun {
+    double ms;
+};
+
+}  // namespace
+
 std::vector<MergeContender> merge_contenders() {
     return {{"merge engine", MergeBy::Gpu}, {"tree of losers", MergeBy::Losers}};
 }
@@ -319,6 +335,7 @@ MergeCaseResult run_merges(const std::string& folder, const std::optional<Contex
     const RunFile runs(folder, which);
     PhaseTwo phase(runs, which, context);
     MergeCaseResult found{which, {}};
+    std::vector<std::vector<MergeRun>> times(contenders.size());
     for (const auto& contender : contenders) {
         auto& result = found.results.emplace_back(MergeResult{.contender = &contender});
         if (contender.by == MergeBy::Gpu && !context) {
@@ -326,18 +343,24 @@ MergeCaseResult run_merges(const std::string& folder, const std::optional<Contex
             continue;
         }
         RecordCheck check;
-        phase.run(contender.by, [&](auto records) { check.add(check_records(records)); });  // warms up, too
-        result.verified = check.unordered == 0 && check.checksum == runs.checksum();
-        struct Run {
-            double ms;
-        };
-        std::vector<Run> times;
-        for (int repetition = 0; repetition < repeat; ++repetition) {
-            const cpu::Stopwatch watch;
-            result.parts = phase.run(contender.by, [](auto) {});
-            times.push_back({watch.ms()});
+        try {
+            phase.run(contender.by, [&](auto records) { check.add(check_records(records)); });  // warms up, too
+        } catch (const Error& error) {
+            result.refusal = error.what();
         }
-        note_times(result, times, &Run::ms);
+        result.verified = check.unordered == 0 && check.checksum == runs.checksum();
+    }
+    for (int repetition = 0; repetition < repeat; ++repetition) {
+        for (std::size_t i = 0; i < contenders.size(); ++i) {
+            auto& result = found.results[i];
+            if (!result.ran()) continue;
+            const cpu::Stopwatch watch;
+            result.parts = phase.run(contenders[i].by, [](auto) {});
+            times[i].push_back({watch.ms()});
+        }
+    }
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+        if (found.results[i].ran()) note_times(found.results[i], times[i], &MergeRun::ms);
     }
     return found;
 }

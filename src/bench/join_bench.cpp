@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/spread.hpp"
+#include "bench/wake.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 
@@ -166,6 +167,8 @@ QueryProcessor& JoinBench::processor(std::size_t contender) {
 std::optional<double> JoinBench::time(std::size_t contender, const JoinCase& which) {
     const auto tables = tables_of(which);
     auto& by = processor(contender);
+    if (on_gpu(contenders_[contender].by))
+        wake(*context_, [&] { static_cast<void>(answer(by, which, contenders_[contender].by, tables)); });
     const cpu::Stopwatch time;
     const auto found = answer(by, which, contenders_[contender].by, tables);
     const auto ms = time.ms();
@@ -183,7 +186,7 @@ JoinCaseResult JoinBench::run(const JoinCase& which) {
             if (!result.ran() || (repetition == 0 && !on_gpu(contenders_[i].by))) continue;
             const auto ms = time(i, which);
             result.verified = result.verified && ms;
-            if (repetition > 0) times[i].push_back(ms.value_or(0));
+            if (repetition > 0 && ms) times[i].push_back(*ms);
         }
     }
     for (std::size_t i = 0; i < contenders_.size(); ++i) {

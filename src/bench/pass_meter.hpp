@@ -1,13 +1,14 @@
 // Times passes: what all measurements of the pipeline have in common.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/limits.hpp"
+#include "bench/spread.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 
@@ -28,8 +29,8 @@ class PassMeter {
         std::vector<double> values;
         values.reserve(static_cast<std::size_t>(repeat_));
         for (int i = 0; i < repeat_; ++i) values.push_back(work());
-        std::ranges::sort(values);
-        return {name, values[values.size() / 2], values.front(), values.back(), unit};
+        const Spread spread(std::move(values));
+        return {name, spread.median, spread.low, spread.high, unit};
     }
     // Time until the GPU has done what `work` issues. By the wall clock: llvmpipe's timestamps do not wait for
     // fragments.

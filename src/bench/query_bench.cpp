@@ -9,6 +9,7 @@
 
 #include "bench/spread.hpp"
 #include "bench/sqlite_rival.hpp"
+#include "bench/wake.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "gl/objects.hpp"
@@ -293,11 +294,9 @@ void QueryBench::open(const std::shared_ptr<const TableData>& table, std::vector
     }
 }
 
-// As in bench sort: a GPU that idles lowers its clock, so it answers, untimed, right before it is timed.
 void QueryBench::wake(std::size_t i, const QueryCase& which) {
-    constexpr double ms = 200;
-    if (!contenders_[i].on_gpu() || context_->info().software) return;
-    for (const cpu::Stopwatch time; time.ms() < ms;) static_cast<void>(runners_[i]->answer(which));
+    if (!contenders_[i].on_gpu()) return;
+    bench::wake(*context_, [&] { static_cast<void>(runners_[i]->answer(which)); });
 }
 
 void QueryBench::warm_up(const QueryCase& which, std::uint64_t right, std::size_t i, QueryTimes& times) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "bench/spread.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "pass/transfer.hpp"
@@ -32,8 +33,9 @@ std::uint64_t width_of(const SketchCase& which) {
 }
 
 SketchTimes times_of(std::vector<double> values) {
-    std::ranges::sort(values);
-    return {values[values.size() / 2], values.front(), values.back()};
+    SketchTimes times;
+    Spread(std::move(values)).note_in(times);
+    return times;
 }
 
 // Fills a texture, whose texels are words, row after row.
@@ -160,7 +162,7 @@ void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, Sk
 void SketchBench::State::run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result) const {
     Sketch<std::uint32_t> sketch(options(which, *result.contender));
     const int times = which.n > slow_on_cpu ? 1 : repeat;
-    const double untimed_ms = times > 1 ? 0.1 : 0;
+    constexpr double untimed_ms = 0.1;  // once
     result.insert = measured(times, untimed_ms, [&] { sketch.insert(in.keys); });
     result.query = measured(times, untimed_ms, [&] { static_cast<void>(sketch.query(in.keys)); });
     result.bytes = sketch.bytes();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/spread.hpp"
+#include "bench/wake.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
@@ -118,14 +119,11 @@ SortStats SortBench::sort(std::size_t i, Sorted sorted, Data& data) {
     return stats;
 }
 
-// A GPU that idles while the CPU sorts lowers its clock, an H100 from 1,980 to 345 MHz, and takes a while to raise it
-// again. So it sorts, untimed, right before it is timed. And with few keys, so does everyone: whoever comes after another
-// of the same code would find it in the caches.
+// With few keys, everyone sorts untimed before: whoever comes after another of the same code would find it in the caches.
 void SortBench::wake(std::size_t i, Sorted sorted, Data data) {
-    constexpr double ms = 200;
     if (data.keys.keys().size() <= warmed_keys) sort(i, sorted, data);
-    if (std::holds_alternative<std::monostate>(sorters_[i]) || context_->info().software) return;
-    for (const cpu::Stopwatch time; time.ms() < ms;) sort(i, sorted, data);
+    if (std::holds_alternative<std::monostate>(sorters_[i])) return;
+    bench::wake(*context_, [&] { sort(i, sorted, data); });
 }
 
 void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {

@@ -10,7 +10,7 @@ struct Spread {
     // Pre: there are some.
     explicit Spread(std::vector<double> values) {
         std::ranges::sort(values);
-        median = values[values.size() / 2];
+        median = (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
         low = values.front();
         high = values.back();
     }

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "bench/borrowed.hpp"
+#include "bench/spread.hpp"
+#include "bench/wake.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
@@ -134,12 +136,16 @@ class Exact {
             if (static_cast<double>(q.rank_lower) > at_most || static_cast<double>(q.rank_upper) < below + 1)
                 return wrong;
         }
-        if (run.quantiles.empty()) worst = std::max(worst, worst_count(which, run, allowed));
+        if (counts(which)) return std::max(worst, worst_count(which, run, allowed));
+        if (run.quantiles.empty() && !sorted_.empty()) return wrong;
         return worst;
     }
 
   private:
     static constexpr double wrong = 1e9;
+    static bool counts(const StreamCase& which) {
+        return which.summary == Summary::Frequencies || which.summary == Summary::SlidingFrequencies;
+    }
     static bool less(const T& a, const T& b) { return number(a) < number(b); }
     [[nodiscard]] std::pair<double, double> range(T value) const {
         const auto [first, last] = std::equal_range(sorted_.begin(), sorted_.end(), value, less);
@@ -215,15 +221,10 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
                 try {
                     auto& sorts = sorter(i);
                     result.engine = sorts.name();
-                    // A GPU that idled must raise its clock first.
-                    constexpr double wake_ms = 200;
-                    const bool wakes =
-                        context_ && !context_->info().software && sorts.name() != "cpu" && !contenders_[i].rival;
-                    const cpu::Stopwatch time;
-                    do {
-                        static_cast<void>(bench::run<T>(
-                            which, values.first(std::min<std::size_t>(values.size(), std::size_t{1} << 24U)), sorts));
-                    } while (wakes && time.ms() < wake_ms);
+                    const auto warm = values.first(std::min(values.size(), std::size_t{1} << 24U));
+                    const auto warm_up = [&] { static_cast<void>(bench::run<T>(which, warm, sorts)); };
+                    warm_up();
+                    if (context_ && sorts.name() != "cpu" && !contenders_[i].rival) wake(*context_, warm_up);
                     runs[i].push_back(bench::run<T>(which, values, sorts));
                 } catch (const InvalidArgument& error) {
                     result.refusal = error.what();
@@ -235,11 +236,11 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
         for (std::size_t i = 0; i < runs.size(); ++i) {
             auto& result = found.results[i];
             if (!result.ran()) continue;
+            std::vector<double> ms;
+            for (const auto& run : runs[i]) ms.push_back(run.ms);
+            Spread(std::move(ms)).note_in(result);
             std::ranges::sort(runs[i], {}, &Run<T>::ms);
             const auto& median = runs[i][runs[i].size() / 2];
-            result.ms = median.ms;
-            result.low_ms = runs[i].front().ms;
-            result.high_ms = runs[i].back().ms;
             result.parts = median.parts;
             result.summary_bytes = median.summary_bytes;
             result.bytes = median.bytes;

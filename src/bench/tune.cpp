@@ -130,7 +130,12 @@ class Tuner {
                     if (kind.window > 0) return sorter.sort_windows(keys.keys(), kind.window);
                     return sorter.sort(keys.keys());
                 });
-            if (kind.window == 0 && !cpu::in_order(kind.best > 0 ? best.keys() : keys.keys()))
+            const auto sorted = kind.best > 0 ? best.keys() : keys.keys();
+            const auto part = kind.window > 0 ? kind.window : std::max<std::size_t>(sorted.size(), 1);
+            bool in_order = true;
+            for (std::size_t i = 0; i < sorted.size(); i += part)
+                in_order = in_order && cpu::in_order(cpu::part(sorted, i, std::min(part, sorted.size() - i)));
+            if (!in_order)
                 throw Error("tune: what an engine sorted is not in order; `quadmill info` says which driver this is");
             return ms;
         };
@@ -205,15 +210,21 @@ class Tuner {
             measure_all("a join", {std::size_t{1} << 12, std::size_t{1} << 16, keys_.ms}, [&](std::size_t rows) {
                 const auto left = table(rows, static_cast<std::uint32_t>(rows)),
                            right = table(rows, static_cast<std::uint32_t>(rows) + 1);
+                std::uint64_t pairs = 0;
                 const auto time = [&](QueryEngine engine, JoinMethod method) {
                     auto by = processor(engine);
                     const Join on{.left = "a", .right = "a", .method = method};
                     return median_ms(
-                        untimed_ms_, [] {}, [&] { by.join(left, right, on, [](std::span<const RowPair>) {}); });
+                        untimed_ms_, [&] { pairs = 0; },
+                        [&] {
+                            by.join(left, right, on, [&](std::span<const RowPair> some) { pairs += some.size(); });
+                        });
                 };
-                return TunePoint{.n = rows,
-                                 .cpu_ms = time(QueryEngine::Cpu, JoinMethod::SortMerge),
-                                 .gpu_ms = time(QueryEngine::Bitmap, JoinMethod::NestedLoops)};
+                TunePoint point{.n = rows, .cpu_ms = time(QueryEngine::Cpu, JoinMethod::SortMerge), .gpu_ms = 0};
+                const auto right_pairs = pairs;
+                point.gpu_ms = time(QueryEngine::Bitmap, JoinMethod::NestedLoops);
+                if (pairs != right_pairs) throw Error("tune: the engines of queries disagree about a join");
+                return point;
             });
         for (const auto& point : points) {
             if (point.gpu_ms < point.cpu_ms) result_.query.join_comparisons = point.n / 2;  // n n / (n + n)

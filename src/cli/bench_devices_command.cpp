@@ -38,11 +38,9 @@ void BenchDevices::run() const {
         right = right && found.verified;
         const auto keys_per_s = [&](double ms) { return static_cast<double>(found.n) / ms * 1e3; };
         const auto of = [&](const bench::DeviceTimes& times) {
-            return Json{{"ms", times.ms},
-                        {"low_ms", times.low_ms},
-                        {"high_ms", times.high_ms},
-                        {"merge_ms", times.merge_ms},
-                        {"values_per_s", keys_per_s(times.ms)}};
+            return Json{{"ms", times.ms},           {"low_ms", times.low_ms},
+                        {"high_ms", times.high_ms}, {"merge_ms", times.merge_ms},
+                        {"wait_ms", times.wait_ms}, {"values_per_s", keys_per_s(times.ms)}};
         };
         report["cases"].push_back({{"what", found.what},
                                    {"n", found.n},
@@ -53,10 +51,10 @@ void BenchDevices::run() const {
         if (!json)
             fmt::print(
                 "{:<22} n {:>10}: one {:>9.2f} ms, {:>6.1f} M/s; all {:>9.2f} ms ({:.2f} .. {:.2f}), {:>6.1f} M/s, "
-                "{:.2f} ms of it merging; {:.2f} times as fast{}\n",
+                "{:.2f} ms of it merging, {:.2f} waiting; {:.2f} times as fast{}\n",
                 found.what, found.n, found.one.ms, keys_per_s(found.one.ms) / 1e6, found.all.ms, found.all.low_ms,
-                found.all.high_ms, keys_per_s(found.all.ms) / 1e6, found.all.merge_ms, found.times_as_fast(),
-                found.verified ? "" : "  WRONG RESULT");
+                found.all.high_ms, keys_per_s(found.all.ms) / 1e6, found.all.merge_ms, found.all.wait_ms,
+                found.times_as_fast(), found.verified ? "" : "  WRONG RESULT");
     }
     report["devices"] = shares_json(group.shares());
     warn_of_failures(group.shares());

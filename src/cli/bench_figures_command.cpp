@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
 
@@ -31,6 +32,7 @@ struct BenchFigures : BenchRun {
     [[nodiscard]] FigureFacts facts_of(const std::optional<Context>& context) const;
     void print_verdicts(const Figure& figure, const FigureData& data) const;
     void measure(FigureFolder& results);
+    void note_wrong(const Figure& figure, const FigureData& data);
     void write_page() const;
     std::vector<std::string> failed_;
 };
@@ -61,13 +63,14 @@ void BenchFigures::print_verdicts(const Figure& figure, const FigureData& data) 
 void BenchFigures::measure(FigureFolder& results) {
     auto [context, why_not] = open_context();
     const auto here = facts_of(context);
-    if (!again) results.must_be_of(here);
-    FigureSetting setting{std::move(context), std::move(why_not), quick, files, nbody};
+    if (!again || !only.empty()) results.must_be_of(here);
+    FigureSetting setting{std::move(context), std::move(why_not), quick, device, files, nbody};
     for (const auto& figure : figures()) {
         if (!is_wanted(figure)) continue;
         if (const auto* kept = results.find(figure.id); kept && !again) {
             if (!json) fmt::print("{}: was measured on {}\n", figure.id, kept->fact("date"));
             print_verdicts(figure, *kept);
+            note_wrong(figure, *kept);
             continue;
         }
         const cpu::Stopwatch watch;
@@ -75,7 +78,7 @@ void BenchFigures::measure(FigureFolder& results) {
         data.facts = facts_of(setting.context);
         try {
             figure.measure(setting, data);
-        } catch (const Error& error) {
+        } catch (const std::exception& error) {  // the other figures need not know
             fmt::print(stderr, "quadmill bench figures: {}: {}\n", figure.id, error.what());
             failed_.push_back(figure.id);
             continue;
@@ -87,10 +90,14 @@ void BenchFigures::measure(FigureFolder& results) {
         if (!json) fmt::print("{}: measured in {} s\n", figure.id, kept.fact("seconds"));
         print_verdicts(figure, kept);
         std::fflush(stdout);  // a run takes minutes
-        for (const auto& [series, what] : kept.wrong) {
-            fmt::print(stderr, "quadmill bench figures: {}: {}: {}\n", figure.id, series, what);
-            failed_.push_back(figure.id);
-        }
+        note_wrong(figure, kept);
+    }
+}
+
+void BenchFigures::note_wrong(const Figure& figure, const FigureData& data) {
+    for (const auto& [series, what] : data.wrong) {
+        fmt::print(stderr, "quadmill bench figures: {}: {}: {}\n", figure.id, series, what);
+        failed_.push_back(figure.id);
     }
 }
 

@@ -105,10 +105,10 @@ nlohmann::ordered_json BenchJoin::to_json(const JoinCaseResult& found) {
 class TimePlot {
   public:
     void add(const JoinCaseResult& found) {
-        if (found.which.x == 0) return;
+        if (found.which.figure == JoinFigure::Graph) return;
         const auto name = fmt::format("figure {}", static_cast<int>(found.which.figure));
         if (panels_.empty() || panels_.back().title != name) {
-            panels_.push_back({name, labels(found.which.figure), "ms", {}});
+            panels_.push_back({name, labels(found.which.figure), "ms", {}, Scale::Linear});
             for (const auto& result : found.results) {
                 panels_.back().series.push_back(
                     {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});

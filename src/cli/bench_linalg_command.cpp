@@ -163,6 +163,7 @@ void BenchLinalg::run() {
     std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
     if (!plot_file.empty()) plot_to.emplace(plot_file);
     std::ranges::sort(n);
+    std::ranges::sort(batch);
     auto all = contenders();
     note_missing("linalg", missing_rivals());
     auto [context, why_not] = open_context();

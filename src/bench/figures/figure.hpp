@@ -75,8 +75,8 @@ struct Claim {
     // A claim about a GPU, which a renderer on the CPU cannot decide; its numbers are given all the same.
     enum class About { Anything, Gpu } about = About::Anything;
 };
-// By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. Fails where an
-// answer was wrong.
+// By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. What was measured
+// fails where an answer was wrong.
 [[nodiscard]] Verdict judge(const Claim& claim, const FigureData& data);
 
 // Rules, each with its own words. Times are milliseconds: the less, the better.
@@ -100,6 +100,7 @@ struct FigureSetting {
     std::optional<Context> context;
     std::string why_no_context;
     bool quick = false;
+    int device = -1;     // that was asked for, for programs that open a context of their own; -1 for none
     std::string folder;  // for files
     std::string nbody;   // the program of demos/nbody; empty: there is none
     template <class Value>

@@ -128,7 +128,7 @@ void FigureFolder::must_be_of(const FigureFacts& facts) const {
             if (data.fact(name) != text)
                 throw Error(
                     fmt::format("{}/{}.csv is of another {} ('{}', and this is '{}'); give another folder with -o, "
-                                "or --again to measure anew",
+                                "or --again without --only to measure all anew",
                                 path_, id, name, data.fact(name), text));
         }
     }

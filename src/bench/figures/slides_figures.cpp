@@ -1,13 +1,12 @@
 // 'Query Processing on GPUs': the slides' plots of queries, LU and N-body.
-#include <array>
-#include <cstdio>
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "bench/cache.hpp"
 #include "bench/figures/figure.hpp"
 #include "bench/linalg_bench.hpp"
 #include "bench/query_bench.hpp"
+#include "input/program.hpp"
 
 namespace quadmill::detail::bench {
 
@@ -107,14 +106,6 @@ std::vector<Claim> lu_claims() {
 
 constexpr const char *steps_rate = "steps a second", *flops = "GFLOP/s";
 
-std::string output_of(const std::string& command) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-    std::string text;
-    std::array<char, 4096> part{};
-    while (pipe && std::fgets(part.data(), part.size(), pipe.get())) text += part.data();
-    return text;
-}
-
 // The demo prints "10.50 steps/s, 17.00 GFLOP/s (...)".
 void measure_nbody(FigureSetting& setting, FigureData& data) {
     if (setting.nbody.empty()) {
@@ -124,9 +115,10 @@ void measure_nbody(FigureSetting& setting, FigureData& data) {
     }
     using Sizes = std::vector<int>;
     for (const int bodies : setting.pick(Sizes{1024, 2048}, Sizes{2048, 8192})) {
-        const auto text =
-            output_of("'" + setting.nbody + "' --no-window --steps " + std::to_string(setting.pick(10, 100)) +
-                      " --bodies " + std::to_string(bodies) + " 2>&1");
+        const auto ended =
+            input::run_program({setting.nbody, "--no-window", "--steps", std::to_string(setting.pick(10, 100)),
+                                "--bodies", std::to_string(bodies)});
+        const auto text = ended.output + ended.errors + ended.failure;
         const auto at = text.find(" steps/s, ");
         if (at == std::string::npos) {
             data.note_missing(steps_rate, "the demo said: " + text.substr(0, 200));

@@ -92,11 +92,14 @@ void measure_pairs(FigureSetting& setting, FigureData& data) {
 constexpr const char *phase_rates = "MB/s of each phase", *stage_seconds = "seconds of each stage in phase 1",
                      *all_seconds = "seconds in all", *phase_one = "seconds of phase 1";
 
-FileContender terasort(const std::string& name, const std::string& engine, const std::string& memory) {
+FileContender terasort(const FigureSetting& setting, const std::string& name, const std::string& engine,
+                       const std::string& memory) {
     const auto itself = std::filesystem::read_symlink("/proc/self/exe").string();
-    return {name, FileRole::Engine, [=](const FileJob& job) {
-                return std::vector<std::string>{itself,   "terasort", job.input,  job.output, "--memory", memory,
-                                                "--temp", job.folder, "--engine", engine,     "--json"};
+    return {name, FileRole::Engine, [=, device = setting.device](const FileJob& job) {
+                std::vector<std::string> words{itself,   "terasort", job.input,  job.output, "--memory", memory,
+                                               "--temp", job.folder, "--engine", engine,     "--json"};
+                if (device >= 0) words.insert(words.end(), {"--device", std::to_string(device)});
+                return words;
             }};
 }
 
@@ -120,7 +123,7 @@ void measure_runs(FigureSetting& setting, FigureData& data) {
     const auto records = setting.pick(std::size_t{500'000}, std::size_t{5'000'000});
     for (const auto megabytes : {16, 24, 32, 64}) {  // runs of 0.5 to 14 MB; with more memory they grow no further
         const BenchFolder own(setting.folder);
-        const std::vector contenders{terasort("terasort, cpu", "cpu", fmt::format("{}M", megabytes))};
+        const std::vector contenders{terasort(setting, "terasort, cpu", "cpu", fmt::format("{}M", megabytes))};
         const auto found = run_files(own, contenders, records, setting.pick(3, 1));
         const auto report = take(data, megabytes, found.results.front());
         if (!report.is_object()) continue;
@@ -137,8 +140,8 @@ const std::vector<std::string> phase_one_stages{"read", "keys", "sort", "reorder
 void measure_files(FigureSetting& setting, FigureData& data) {
     const std::string memory = setting.pick("192M", "1G");
     const auto parallel = fmt::format("--parallel={}", std::thread::hardware_concurrency());
-    const std::vector<FileContender> contenders{terasort("terasort, merge", "merge", memory),
-                                                terasort("terasort, cpu", "cpu", memory),
+    const std::vector<FileContender> contenders{terasort(setting, "terasort, merge", "merge", memory),
+                                                terasort(setting, "terasort, cpu", "cpu", memory),
                                                 {"GNU sort", FileRole::Sort,
                                                  [=](const FileJob& job) {
                                                      return std::vector<std::string>{
@@ -181,24 +184,27 @@ Claim time_limits() {
         const char* gpu;
         double price, printed;
     };
-    return {"Table 1: a penny buys 715, 641 and 648 s of systems that cost $1,398, $1,558 and $1,543",
-            "946,080 s over each price is the printed time, to a second", [](const FigureData& /*data*/) -> Verdict {
-                constexpr std::array<System, 3> systems{
-                    {{"6800", 1398, 715}, {"6800 Ultra", 1558, 641}, {"7800 GT", 1543, 648}}};
-                std::string ours;
-                bool right = true;
-                for (const auto& [gpu, price, printed] : systems) {
-                    const double seconds = penny_seconds / price;
-                    ours += fmt::format("{}{}: {:.0f} s", ours.empty() ? "" : ", ", gpu, seconds);
-                    right = right && std::abs(seconds - printed) <= 1;
-                }
-                return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails, ours};
-            }};
+    return {
+        "Table 1: a penny buys 715, 641 and 648 s of systems that cost $1,398, $1,558 and $1,543",
+        "of the paper's own numbers, whatever is measured: 946,080 s over each price is the printed time, to a second",
+        [](const FigureData& /*data*/) -> Verdict {
+            constexpr std::array<System, 3> systems{
+                {{"6800", 1398, 715}, {"6800 Ultra", 1558, 641}, {"7800 GT", 1543, 648}}};
+            std::string ours;
+            bool right = true;
+            for (const auto& [gpu, price, printed] : systems) {
+                const double seconds = penny_seconds / price;
+                ours += fmt::format("{}{}: {:.0f} s", ours.empty() ? "" : ", ", gpu, seconds);
+                right = right && std::abs(seconds - printed) <= 1;
+            }
+            return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails, ours};
+        }};
 }
 
 Claim record_ratios() {
     return {"4 and 1.4 times the records of Daytona 2005 (15 GB) and Indy 2003 (40 GB), by 60 GB",
-            "60 over 15 is at least 4, and 60 over 40 at least 1.4", [](const FigureData& /*data*/) -> Verdict {
+            "of the paper's own numbers, whatever is measured: 60 over 15 is at least 4, and 60 over 40 at least 1.4",
+            [](const FigureData& /*data*/) -> Verdict {
                 const double daytona = 60.0 / 15, indy = 60.0 / 40;
                 const bool right = daytona >= 4 && indy >= 1.4;
                 return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails,
