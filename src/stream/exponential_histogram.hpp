@@ -69,6 +69,26 @@ class ExponentialHistogram {
         combine(
             std::move(summary), id, [](const Summary&, std::size_t) {}, share);
     }
+    // Adds the summaries of so many windows, make(i, share), as by add() one after the other. Threads make them at the
+    // same time, and merge those that lie beside each other into the bucket that they become. Returns the milliseconds
+    // of making.
+    template <class Make>
+    double add_windows(std::size_t count, const Make& make, const Share& share) {
+        constexpr std::size_t most_groups = 64;
+        double make_ms = 0;
+        for (std::size_t i = 0; i < count;) {
+            const auto past = past_group(), groups = std::min((count - i) / group, most_groups);
+            if (past == 0 && groups > 1) {
+                make_ms += add_groups(i, groups, make, share);
+                i += groups * group;
+            } else {
+                const auto some = std::min(count - i, group - past);
+                make_ms += add_some(i, some, make, share);
+                i += some;
+            }
+        }
+        return make_ms;
+    }
     // The same; calls formed(summary, id) for each that it forms.
     template <class Formed>
     void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone) {
@@ -186,6 +206,59 @@ class ExponentialHistogram {
     }
 
   private:
+    // Windows that become one bucket, whatever comes between.
+    static constexpr std::size_t group_levels = 4, group = std::size_t{1} << group_levels;
+    // How many windows there are past the last group: the buckets are digits.
+    [[nodiscard]] std::size_t past_group() const {
+        std::size_t past = 0;
+        for (std::size_t id = 1; id <= group_levels; ++id) past += bucket(id) ? std::size_t{1} << (id - 1) : 0;
+        return past;
+    }
+    template <class Make>
+    double add_some(std::size_t begin, std::size_t count, const Make& make, const Share& share) {
+        const cpu::Stopwatch making;
+        std::vector<Summary> some(count);
+        if (count == 1) {
+            some[0] = make(begin, share);
+        } else {
+            share(count, [&](std::size_t i) { some[i] = make(begin + i, Share(alone)); });
+        }
+        const auto ms = making.ms();
+        for (auto& one : some) add(std::move(one), 1, share);
+        return ms;
+    }
+    // Pre: past_group() is 0.
+    template <class Make>
+    double add_groups(std::size_t begin, std::size_t groups, const Make& make, const Share& share) {
+        struct Part {
+            ExponentialHistogram windows;
+            double make_ms = 0;
+        };
+        std::vector<Part> parts(groups, Part{ExponentialHistogram(plan_)});
+        const cpu::Stopwatch all;
+        share(groups, [&](std::size_t i) {
+            auto& part = parts[i];
+            for (std::size_t k = 0; k < group; ++k) {
+                const cpu::Stopwatch making;
+                auto made = make(begin + i * group + k, Share(alone));
+                part.make_ms += making.ms();
+                part.windows.add(std::move(made));
+            }
+        });
+        // Of the time that passed, each step has its share of the threads' time.
+        double make_ms = 0, merge_ms = 0, compress_ms = 0;
+        for (const auto& part : parts) {
+            make_ms += part.make_ms;
+            merge_ms += part.windows.merge_ms_;
+            compress_ms += part.windows.compress_ms_;
+        }
+        const auto passed = all.ms() / std::max(make_ms + merge_ms + compress_ms, 1e-9);
+        merge_ms_ += merge_ms * passed;
+        compress_ms_ += compress_ms * passed;
+        for (auto& part : parts) add(std::move(*part.windows.buckets_[group_levels]), group_levels + 1, share);
+        return make_ms * passed;
+    }
+
     ErrorPlan plan_;
     std::vector<std::optional<Summary>> buckets_;
     Summary spare_;  // memory for the next sum

@@ -31,12 +31,12 @@ void Frequencies<T>::State::take(const Window<T>& sorted) {
 
 template <class T>
 void Frequencies<T>::State::settle() {
-    intake.settle([this](const Window<T>& sorted) { take(sorted); });
+    intake.settle(taker());
 }
 
 template <class T>
 Window<T> Frequencies<T>::State::settle_all() {
-    return intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+    return intake.settle_all(taker());
 }
 
 template <class T>
@@ -72,7 +72,7 @@ Frequencies<T>::~Frequencies() = default;
 
 template <class T>
 void Frequencies<T>::add(std::span<const T> values) {
-    state_->intake.add(values, [this](const Window<T>& sorted) { state_->take(sorted); });
+    state_->intake.add(values, state_->taker());
 }
 
 template <class T>

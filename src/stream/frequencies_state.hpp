@@ -19,6 +19,9 @@ template <class T>
 struct Frequencies<T>::State {
     State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     void take(const detail::stream::Window<T>& sorted);
+    auto taker() {
+        return detail::stream::one_by_one<T>([this](const detail::stream::Window<T>& sorted) { take(sorted); });
+    }
     void settle();                           // whole windows that have come are in the summary then
     detail::stream::Window<T> settle_all();  // and returns the rest
     // The summary of all values.

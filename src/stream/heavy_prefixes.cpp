@@ -161,12 +161,11 @@ struct HeavyPrefixes<T>::State {
         levels.add(sorted, times);
         with_rest.reset();
     }
-    void settle() {
-        intake.settle([this](const Window<T>& sorted) { take(sorted); });
+    auto taker() {
+        return one_by_one<T>([this](const Window<T>& sorted) { take(sorted); });
     }
-    Window<T> settle_all() {
-        return intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
-    }
+    void settle() { intake.settle(taker()); }
+    Window<T> settle_all() { return intake.settle_all(taker()); }
     const Levels<T>& settled() {
         const auto rest = settle_all();
         if (rest.size() == 0) return levels;
@@ -204,7 +203,7 @@ HeavyPrefixes<T>::~HeavyPrefixes() = default;
 
 template <class T>
 void HeavyPrefixes<T>::add(std::span<const T> values) {
-    state_->intake.add(values, [this](const Window<T>& sorted) { state_->take(sorted); });
+    state_->intake.add(values, state_->taker());
 }
 
 template <class T>

@@ -57,8 +57,8 @@ void whether_or_not(Work work, After after) {
 template <class T>
 class Intake {
   public:
-    // Takes windows, each sorted, in the order in which they came.
-    using Take = std::function<void(const Window<T>& sorted)>;
+    // Takes the windows of a batch, each sorted, in the order in which they came.
+    using Take = std::function<void(const Windows<T>& sorted)>;
 
     Intake(std::unique_ptr<WindowSorter> sorter, std::size_t window) : sorter_(std::move(sorter)), window_(window) {
         constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(T);
@@ -239,9 +239,7 @@ class Intake {
         if (is_rest) {
             merge_into_sorted(batch);
         } else {
-            const auto values = std::as_const(batch).values();
-            for (std::size_t i = 0; i < values.size(); i += window_)
-                take(Window<T>(values.data() + i, std::min(window_, values.size() - i)));
+            take(Windows<T>(std::as_const(batch).values(), window_));
         }
         batch.clear();
         if (batch.capacity() > spare_.capacity()) spare_ = std::move(batch);

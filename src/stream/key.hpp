@@ -1,6 +1,7 @@
 // What summaries of streams count in: keys, ranks, and windows of sorted values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,5 +49,29 @@ class Window {
     const T* values_;
     std::size_t size_;
 };
+
+// Windows one behind the other, of `window` values each but for the last one, which may be shorter.
+template <class T>
+class Windows {
+  public:
+    Windows(std::span<const T> values, std::size_t window) : values_(values), window_(window) {}
+    [[nodiscard]] std::size_t size() const { return (values_.size() + window_ - 1) / window_; }
+    [[nodiscard]] Window<T> operator[](std::size_t i) const {
+        const auto begin = i * window_;
+        return Window<T>(values_.data() + begin, std::min(window_, values_.size() - begin));
+    }
+
+  private:
+    std::span<const T> values_;
+    std::size_t window_;
+};
+
+// Takes them one after the other.
+template <class T, class Take>
+auto one_by_one(Take take) {
+    return [take](const Windows<T>& windows) {
+        for (std::size_t i = 0; i < windows.size(); ++i) take(windows[i]);
+    };
+}
 
 }  // namespace quadmill::detail::stream

@@ -40,8 +40,9 @@ class PairIntake {
             const std::uint64_t word = key << 32U | place_;
             whether_or_not(
                 [&] {
-                    keys_.add(std::span(&word, 1),
-                              [&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+                    keys_.add(std::span(&word, 1), one_by_one<std::uint64_t>([&](const Window<std::uint64_t>& sorted) {
+                                  take_window(sorted, take);
+                              }));
                 },
                 [&] {
                     if (keys_.n() == n_) return;  // the sorter failed before it was taken
@@ -57,7 +58,8 @@ class PairIntake {
     }
     void settle(const Take& take) {
         if constexpr (packed) {
-            keys_.settle([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); });
+            keys_.settle(
+                one_by_one<std::uint64_t>([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); }));
         } else {
             take_whole(take);
         }

@@ -21,23 +21,27 @@ Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<Window
       intake(std::move(sorter), window),
       histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
+// A sample reads far apart, and waits for memory.
 template <class T>
-void Quantiles<T>::State::take(const Window<T>& sorted) {
-    const detail::cpu::Stopwatch time;
-    auto summary = QuantileSummary::of(sorted, histogram.plan().max_error(1, sorted.size()), intake.share());
-    times.sample += time.ms();
-    histogram.add(std::move(summary), 1, intake.share());
+void Quantiles<T>::State::take(const Windows<T>& sorted) {
+    times.sample += histogram.add_windows(
+        sorted.size(),
+        [&](std::size_t i, const Share& share) {
+            const auto one = sorted[i];
+            return QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share);
+        },
+        intake.share());
     of_rest.reset();
 }
 
 template <class T>
 void Quantiles<T>::State::settle() {
-    intake.settle([this](const Window<T>& sorted) { take(sorted); });
+    intake.settle([this](const Windows<T>& sorted) { take(sorted); });
 }
 
 template <class T>
 Window<T> Quantiles<T>::State::settle_all() {
-    return intake.settle_all([this](const Window<T>& sorted) { take(sorted); });
+    return intake.settle_all([this](const Windows<T>& sorted) { take(sorted); });
 }
 
 // While nothing was dropped of whole windows, neither is of the rest. The errors of parts add up. Few ranks are found in
@@ -91,7 +95,7 @@ Quantiles<T>::~Quantiles() = default;
 
 template <class T>
 void Quantiles<T>::add(std::span<const T> values) {
-    state_->intake.add(values, [this](const Window<T>& sorted) { state_->take(sorted); });
+    state_->intake.add(values, [this](const Windows<T>& sorted) { state_->take(sorted); });
 }
 
 template <class T>

@@ -21,7 +21,7 @@ struct Quantiles<T>::State {
     using Histogram = detail::stream::ExponentialHistogram<detail::stream::QuantileSummary>;
 
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
-    void take(const detail::stream::Window<T>& sorted);
+    void take(const detail::stream::Windows<T>& sorted);
     void settle();                           // whole windows that have come are in the histogram then
     detail::stream::Window<T> settle_all();  // and returns the rest
     // Asks all values, for so many ranks.

@@ -261,7 +261,7 @@ class SlidingState {
                               " GiB of most_bytes; take a larger eps or a shorter window");
     }
     auto taker() {
-        return [this](const Window<T>& values) { trees_.add(values, blocks_, intake_.share(), times_); };
+        return one_by_one<T>([this](const Window<T>& values) { trees_.add(values, blocks_, intake_.share(), times_); });
     }
     // The same as Intake::settle_all(); all blocks that are complete are there then.
     Window<T> settle_all() {

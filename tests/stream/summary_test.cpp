@@ -282,6 +282,40 @@ TEST_CASE("An exponential histogram of many windows keeps eps") {
     }
 }
 
+TEST_CASE("Windows that threads add together make the buckets that they make one by one") {
+    std::mt19937_64 random(9);
+    const ErrorPlan plan{.eps = 0.05};
+    const Share threads = [](std::size_t count, const Work& work) {  // in another order
+        for (std::size_t i = count; i-- > 0;) work(i);
+    };
+    ExponentialHistogram<QuantileSummary> together(plan), one_by_one(plan);
+    std::size_t added = 0;
+    for (const std::size_t count : {1U, 3U, 12U, 16U, 31U, 32U, 1'500U, 7U, 100U, 1'100U, 2U}) {
+        CAPTURE(added);
+        std::vector<std::vector<std::uint32_t>> windows;
+        for (std::size_t i = 0; i < count; ++i) windows.push_back(sorted_values(40, 1'000, random()));
+        const auto sample = [&](std::size_t i) {
+            return QuantileSummary::of(window(windows[i]), plan.max_error(1, windows[i].size()));
+        };
+        const auto ms = together.add_windows(
+            count, [&](std::size_t i, const Share& /*share*/) { return sample(i); }, threads);
+        CHECK(ms > 0);
+        for (std::size_t i = 0; i < count; ++i) one_by_one.add(sample(i));
+        added += count;
+        CHECK(together.n() == 40 * added);
+        for (std::size_t id = 1; id <= ErrorPlan::most_ids; ++id) {
+            const auto *a = together.bucket(id), *b = one_by_one.bucket(id);
+            REQUIRE((a == nullptr) == (b == nullptr));
+            if (!a) continue;
+            REQUIRE(a->size() == b->size());
+            for (std::size_t i = 0; i < a->size(); ++i) {
+                const auto x = a->entry(i), y = b->entry(i);
+                CHECK((x.key == y.key && x.rank_min == y.rank_min && x.rank_max == y.rank_max));
+            }
+        }
+    }
+}
+
 TEST_CASE("Exact sums round once, whatever comes and in what order") {
     std::mt19937_64 random(8);
     const auto any = [&] {
