@@ -16,7 +16,7 @@ class QUADMILL_API Error : public std::runtime_error {
     ~Error() override;
 };
 
-/// The caller broke a rule of the call. Thrown before any work is done.
+/// The caller broke a rule of the call. Thrown before any work is done, where the call does not say otherwise.
 class QUADMILL_API InvalidArgument : public Error {
   public:
     using Error::Error;

@@ -10,7 +10,6 @@ __version__: str
 _Along = Literal["all", "rows", "columns"]
 _Order = Literal["asc", "desc"]
 _Engine = Literal["auto", "cpu", "merge", "hybrid", "bitonic", "pbsn"]
-_WindowEngine = Literal["auto", "cpu", "merge", "hybrid", "bitonic", "pbsn"]
 _SketchEngine = Literal["auto", "cpu", "blend-counters", "blend-buckets", "blend-packed", "sort"]
 _Places = NDArray[numpy.uint32]
 # An array of numpy, or what has DLPack, the buffer protocol or __array__.
@@ -93,7 +92,7 @@ def sort_segments(a: _Array, ends: Sequence[int], *, order: _Order = "asc", engi
 @final
 class Quantiles:
     def __init__(self, dtype: DTypeLike = "float32", *, eps: float = 0.001, n: int | None = None, window: int = 0,
-                 engine: _WindowEngine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
+                 engine: _Engine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
     @property
     def dtype(self) -> numpy.dtype[Any]: ...
     @property
@@ -116,7 +115,7 @@ class Quantiles:
 @final
 class Frequencies:
     def __init__(self, dtype: DTypeLike = "float32", *, eps: float = 0.001, window: int = 0,
-                 engine: _WindowEngine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
+                 engine: _Engine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
     @property
     def dtype(self) -> numpy.dtype[Any]: ...
     @property
@@ -138,7 +137,7 @@ class Frequencies:
 @final
 class SlidingQuantiles:
     def __init__(self, window: int, dtype: DTypeLike = "float32", *, eps: float = 0.01, any_width: bool = False,
-                 engine: _WindowEngine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
+                 engine: _Engine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
     @property
     def dtype(self) -> numpy.dtype[Any]: ...
     @property
@@ -158,7 +157,7 @@ class SlidingQuantiles:
 @final
 class SlidingFrequencies:
     def __init__(self, window: int, dtype: DTypeLike = "float32", *, eps: float = 0.01, any_width: bool = False,
-                 engine: _WindowEngine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
+                 engine: _Engine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
     @property
     def dtype(self) -> numpy.dtype[Any]: ...
     @property
@@ -178,7 +177,7 @@ class SlidingFrequencies:
 @final
 class HeavyPrefixes:
     def __init__(self, lengths: Sequence[int], dtype: DTypeLike = "uint32", *, eps: float = 0.001,
-                 support: float = 0.01, engine: _WindowEngine = "auto", context: Context | None = None,
+                 support: float = 0.01, engine: _Engine = "auto", context: Context | None = None,
                  threads: int = 1) -> None: ...
     @property
     def dtype(self) -> numpy.dtype[Any]: ...
@@ -198,7 +197,7 @@ class HeavyPrefixes:
 @final
 class CorrelatedSums:
     def __init__(self, dtype: DTypeLike = "float32", *, eps: float = 0.001, n: int | None = None, window: int = 0,
-                 engine: _WindowEngine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
+                 engine: _Engine = "auto", context: Context | None = None, threads: int = 1) -> None: ...
     @property
     def dtype(self) -> numpy.dtype[Any]: ...
     @property

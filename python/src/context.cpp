@@ -64,15 +64,24 @@ struct Profile {
     Profile(const Profile&) = delete;
     Profile& operator=(const Profile&) = delete;
     ~Profile() {
-        if (profiler) in_turn(workplace->turn, [&] { profiler.reset(); });
+        if (!profiler) return;
+        workplace->profiled = false;
+        let_go(workplace->turn, profiler);
     }
     void enter() {
-        in_turn(workplace->turn, [&] { profiler = std::make_unique<PassProfiler>(workplace->context, by); });
+        in_turn(workplace->turn, [&] {
+            if (workplace->profiled)
+                throw InvalidArgument("Context.profile: the context is being profiled; leave that `with` first");
+            profiler = std::make_unique<PassProfiler>(workplace->context, by);
+            workplace->profiled = true;
+        });
     }
     void exit() {
+        if (!profiler) throw InvalidArgument("Context.profile: take it by `with`");
         in_turn(workplace->turn, [&] {
             rows = profiler->rows();
             profiler.reset();
+            workplace->profiled = false;
         });
     }
 };

@@ -3,12 +3,16 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <tuple>
+#include <utility>
 
 #include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
@@ -24,12 +28,52 @@ auto released(const Work& work) {
     return work();
 }
 
+// Whose call it is: that of one thread at a time. A second call within it, from a function that the first one calls back
+// or a signal's, would wait for itself: InvalidArgument.
+class Turn {
+  public:
+    void lock() {
+        check();
+        mutex_.lock();
+        owner_ = std::this_thread::get_id();
+    }
+    bool try_lock() {
+        check();
+        if (!mutex_.try_lock()) return false;
+        owner_ = std::this_thread::get_id();
+        return true;
+    }
+    void unlock() {
+        owner_ = std::thread::id();
+        mutex_.unlock();
+    }
+    [[nodiscard]] bool is_mine() const { return owner_ == std::this_thread::get_id(); }
+
+  private:
+    void check() const {
+        if (is_mine())
+            throw InvalidArgument(
+                "quadmill: another call of this thread is at work there, and this one comes from within it, such as "
+                "from "
+                "a progress function; make it after that call has returned");
+    }
+    std::mutex mutex_;
+    std::atomic<std::thread::id> owner_;
+};
+
 // The same for work on what only one thread at a time may use.
 template <class Work>
-auto in_turn(std::mutex& turn, const Work& work) {
+auto in_turn(Turn& turn, const Work& work) {
     const py::gil_scoped_release release;
     const std::lock_guard lock(turn);
     return work();
+}
+
+// Ends what belongs to a context, in turn: in a destructor, so also from within a call.
+template <class Object>
+void let_go(Turn& turn, Object& object) {
+    const auto end = [&] { const auto gone = std::move(object); };
+    turn.is_mine() ? end() : in_turn(turn, end);
 }
 
 // Raises KeyboardInterrupt after Ctrl-C.
@@ -37,12 +81,23 @@ inline void check_signals() {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+// Adds slice(begin, count) by slice(begin, count), so that Ctrl-C comes through between.
+template <class Add>
+void add_slices(std::size_t n, const Add& add) {
+    constexpr std::size_t slice = std::size_t{1} << 22U;
+    for (std::size_t begin = 0; begin < n; begin += slice) {
+        add(begin, std::min(slice, n - begin));
+        check_signals();
+    }
+}
+
 // A context with what calls leave in it for the next ones: programs, textures, columns of tables.
 struct Workplace {
     explicit Workplace(Context opened) : context(std::move(opened)) {}
 
     Context context;
-    std::mutex turn;
+    Turn turn;
+    bool profiled = false;  // one observer at a time
 
     // Pre: it is the caller's turn.
     [[nodiscard]] Sorter& sorter(const SortOptions& options);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "context.hpp"
 #include "quadmill/device_group.hpp"
 
 namespace quadmill::python {
@@ -13,7 +13,7 @@ struct Devices {
     explicit Devices(DeviceGroup made) : group(std::move(made)) {}
 
     DeviceGroup group;
-    std::mutex turn;
+    Turn turn;
     std::optional<GroupSorter> sorter;  // of the last order asked for; a group has one sorter at a time
     Order order = Order::Ascending;
 };

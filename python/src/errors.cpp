@@ -61,8 +61,8 @@ void translate(std::exception_ptr thrown) {
 void bind_errors(py::module_& module) {
     auto& c = classes;
     c.error = make(module, "Error", {PyExc_Exception}, "The base of all errors of quadmill.");
-    c.invalid_argument = make(module, "InvalidArgument", {c.error, PyExc_ValueError},
-                              "The call broke a rule; it says which. Nothing was done.");
+    c.invalid_argument =
+        make(module, "InvalidArgument", {c.error, PyExc_ValueError}, "The call broke a rule; it says which.");
     c.sql =
         make(module, "SqlError", {c.invalid_argument}, "What is wrong with a text of SQL; `offset` is the byte where.");
     c.gl = make(module, "GlError", {c.error, PyExc_RuntimeError},

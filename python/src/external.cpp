@@ -23,7 +23,7 @@ namespace quadmill::python {
 namespace {
 
 // (offset, bytes) or (offset, "u32"), and perhaps "desc".
-KeyField field_of(const py::tuple& spec) {
+KeyField field_of(const py::tuple& spec) try {
     if (spec.size() < 2 || spec.size() > 3) {
         throw InvalidArgument("terasort: a key is (offset, bytes) or (offset, type), and perhaps \"desc\", not " +
                               py::repr(spec).cast<std::string>());
@@ -36,6 +36,9 @@ KeyField field_of(const py::tuple& spec) {
     }
     if (spec.size() == 3) field.order = value_for(detail::input::order_words, "order", spec[2].cast<std::string>());
     return field;
+} catch (const py::cast_error&) {
+    throw py::type_error("terasort: a key is (offset, bytes) or (offset, type), and perhaps \"desc\", not " +
+                         py::repr(spec).cast<std::string>());
 }
 
 py::dict dict_of(const ExternalProgress& progress) {
@@ -133,9 +136,12 @@ Sorts a file of records, or of lines, that may be larger than memory, into anoth
 
 `key` is a list of fields by which records are ordered, the second where the first is equal: (offset, bytes), or
 (offset, type) with u32, i32, u64, i64, f32 or f64, and "desc" as a third. By default it is the first 10 bytes.
-With `devices`, a DeviceGroup, runs are shared out to all of them. `memory` is what the sort takes beside the program. `progress` is called some ten times a second with a dict of phase
-("runs" or "merge"), bytes, total and seconds; when it returns False or raises, or after Ctrl-C, the sort stops and the
-output is as it was before. Returns a dict of what it did.
+`memory` is how many bytes the sort takes beside the program; `temp` is a list of folders for runs, used in turn, by
+default the environment variable TMPDIR, else /tmp. `engine` sorts runs: auto, cpu, merge or bitonic, in `context` where
+it is none of the CPU's; with `devices`, a DeviceGroup, runs are shared out to all of them. `threads` are the CPU's, 0 for
+all. `progress` is called some ten times a second with a dict of phase ("runs" or "merge"), bytes, total and seconds; when
+it returns False or raises, or after Ctrl-C, the sort stops and the output is as it was before. Returns a dict of what it
+did.
 
 >>> _ = pathlib.Path("in.bin").write_bytes(numpy.array([3, 1, 2], "<u8").tobytes())
 >>> quadmill.terasort("in.bin", "out.bin", record_bytes=8, key=[(0, "u64")])["records"]

@@ -94,6 +94,9 @@ class Factorized {
             stats_ = lu_->factor(view_of(matrix_));
         });
     }
+    Factorized(const Factorized&) = delete;
+    Factorized& operator=(const Factorized&) = delete;
+    ~Factorized() { let_go(workplace_->turn, lu_); }
 
     [[nodiscard]] const LuStats& stats() const { return stats_; }
 
@@ -168,8 +171,11 @@ struct Reductions {
     explicit Reductions(const WorkplacePtr& named)
         : workplace(or_default(named)),
           reducer(in_turn(workplace->turn, [&] { return Reducer(workplace->context); })) {}
+    Reductions(const Reductions&) = delete;
+    Reductions& operator=(const Reductions&) = delete;
+    ~Reductions() { let_go(workplace->turn, reducer); }
 
-    WorkplacePtr workplace;  // before the reducer, which ends first
+    WorkplacePtr workplace;
     Reducer reducer;
 };
 
@@ -182,6 +188,8 @@ Along along_of(const std::string& word) {
 py::array sums_of(Reductions& self, const py::object& a, const std::string& along) {
     const auto by = along_of(along);
     const auto of_integers = [&]<class T>(T) -> py::array {
+        if (py::hasattr(a, "mask"))
+            throw py::type_error("Reducer.sums: a is masked, and all elements would count; give a.filled(0)");
         const auto array = py::array_t<T, py::array::c_style>::ensure(a);
         if (array.ndim() != 2)
             throw InvalidArgument("Reducer.sums: a must have two dimensions, not the shape " + shape_of(array));
@@ -281,8 +289,10 @@ array([1., 1.], dtype=float32)
 )");
     module.def("solve", &solve, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("pivot") = "partial",
                py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, R"(
-x with A x = b for a float32 matrix; b of float32, or of float64 for a solution refined to double accuracy. With `a` of
-shape (systems, n, n), n up to 32, many systems are solved together.
+x with A x = b, of b's shape, for a float32 matrix a of shape (n, n): b of shape (n,) or (n, columns), of float32, or of
+float64 for a solution refined to double accuracy. With a of shape (systems, n, n), n up to 32, and b of (systems, n) or
+(systems, n, columns), many systems are solved together, by partial pivoting and in float32. Raises Error where a matrix
+is singular.
 
 >>> a = numpy.array([[2, 1], [4, 1]], numpy.float32)
 >>> quadmill.solve(a, numpy.array([3.0, 5.0]))

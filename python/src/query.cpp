@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -186,6 +187,11 @@ py::dict run_query(const std::string& sql, const py::object& data, const std::st
     const auto plan = plan_of(sql, tables);
     const auto& inside = detail::Access::of(plan);
     const auto& result = inside.nodes.back();
+    const auto& names = result.names;
+    for (auto name = names.begin(); name != names.end(); ++name) {
+        if (std::find(names.begin(), name, *name) != name)
+            throw InvalidArgument("query: two columns of the answer are called '" + *name + "'; name one by AS");
+    }
     std::vector<ResultColumnMaker> columns;
     for (const auto input : result.inputs) columns.push_back(column_for(inside, inside.nodes[input]));
 
@@ -211,7 +217,7 @@ py::dict run_query(const std::string& sql, const py::object& data, const std::st
         });
     }
     py::dict made;
-    for (std::size_t i = 0; i < columns.size(); ++i) made[py::str(result.names[i])] = columns[i].array();
+    for (std::size_t i = 0; i < columns.size(); ++i) made[py::str(names[i])] = columns[i].array();
     return made;
 }
 

@@ -28,6 +28,11 @@ using Sketches = std::variant<Sketch<std::uint32_t>, Sketch<std::uint64_t>, Sket
 // A sketch of keys of any type, with what keeps its calls apart.
 struct AnySketch {
     AnySketch(WorkplacePtr where, Sketches made) : workplace(std::move(where)), sketch(std::move(made)) {}
+    AnySketch(const AnySketch&) = delete;
+    AnySketch& operator=(const AnySketch&) = delete;
+    ~AnySketch() {
+        if (workplace) let_go(workplace->turn, sketch);
+    }
 
     template <class Visit>
     auto visit(const Visit& visit) {
@@ -37,10 +42,10 @@ struct AnySketch {
     auto alone(const Work& work) {
         return in_turn(turn(), work);
     }
-    [[nodiscard]] std::mutex& turn() { return workplace ? workplace->turn : own_turn; }
+    [[nodiscard]] Turn& turn() { return workplace ? workplace->turn : own_turn; }
 
-    WorkplacePtr workplace;  // before the sketch, which ends first
-    std::mutex own_turn;
+    WorkplacePtr workplace;
+    Turn own_turn;
     Sketches sketch;
 };
 
@@ -214,7 +219,7 @@ std::string sketch_text(AnySketch& self) {
 using Hitters = std::variant<HeavyHitters<std::uint32_t>, HeavyHitters<std::uint64_t>, HeavyHitters<float>>;
 
 struct AnyHitters {
-    std::mutex turn;
+    Turn turn;
     Hitters hitters;
 };
 
@@ -242,10 +247,11 @@ void add_to_hitters(AnyHitters& self, const py::object& values) {
     std::visit(
         [&]<class T>(HeavyHitters<T>& hitters) {
             const auto span = span_of<T>("HeavyHitters.add", array);
-            in_turn(self.turn, [&] { hitters.add(span); });
+            add_slices(span.size(), [&](std::size_t begin, std::size_t count) {
+                in_turn(self.turn, [&] { hitters.add(span.subspan(begin, count)); });
+            });
         },
         self.hitters);
-    check_signals();
 }
 
 py::tuple top_hitters(AnyHitters& self, std::size_t k) {

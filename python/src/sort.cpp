@@ -55,7 +55,8 @@ void sort_by(const How& how, const detail::sort::Work& work, const BySorter& by_
 
 void with_index(const How& how, const Keys& keys, std::vector<std::uint32_t>& index) {
     sort_by(
-        how, {.n = keys.size()}, [&](Sorter& sorter) { (void)sorter.sort_with_index(keys, index); },
+        how, {.n = keys.size(), .index = true, .type = keys.type()},
+        [&](Sorter& sorter) { (void)sorter.sort_with_index(keys, index); },
         [&](Order order) { (void)sort_with_index_on_cpu(keys, index, order); });
 }
 
@@ -63,7 +64,7 @@ void sort_array(const py::object& a, const std::string& order, const std::string
                 unsigned threads) {
     const auto array = keys_in_place("sort", a);
     sort_by(
-        how(order, engine, std::move(context), threads), {.n = array.keys.size()},
+        how(order, engine, std::move(context), threads), {.n = array.keys.size(), .type = array.keys.type()},
         [&](Sorter& sorter) { (void)sorter.sort(array.keys); }, [&](Order by) { (void)sort_on_cpu(array.keys, by); });
 }
 
@@ -78,9 +79,16 @@ py::array sort_array_with_index(const py::object& a, const std::string& order, c
 py::array argsort(const py::object& a, const std::string& order, const std::string& engine, WorkplacePtr context,
                   unsigned threads) {
     const auto from = readable("argsort", a);
-    const auto copy = keys_in_place("argsort", from.array.attr("copy")());
-    std::vector<std::uint32_t> index(copy.keys.size());
-    with_index(how(order, engine, std::move(context), threads), copy.keys, index);
+    std::vector<std::uint32_t> index(from.keys.size());
+    std::optional<KeyArray> copy;
+    const auto by = how(order, engine, std::move(context), threads);
+    const detail::sort::Work work{.n = from.keys.size(), .index = true, .type = from.keys.type()};
+    if (const auto place = place_for(by, work)) {
+        in_turn(place->turn, [&] { (void)place->sorter(by.options).argsort(from.keys, index); });
+    } else {
+        copy = keys_in_place("argsort", from.array.attr("copy")());
+        released([&] { (void)sort_with_index_on_cpu(copy->keys, index, by.options.order); });
+    }
     return made_of(std::move(index));
 }
 
@@ -94,7 +102,7 @@ py::tuple top(const py::object& a, std::size_t k, const std::string& order, cons
     const auto best = keys_in_place("top", py::module_::import("numpy").attr("empty")(k, from.array.dtype()));
     std::vector<std::uint32_t> index(k);
     sort_by(
-        how(order, engine, std::move(context), threads), {.n = from.keys.size(), .top = true},
+        how(order, engine, std::move(context), threads), {.n = from.keys.size(), .top = true, .type = from.keys.type()},
         [&](Sorter& sorter) { (void)sorter.top(from.keys, best.keys, index); },
         [&](Order by) { (void)top_on_cpu(from.keys, best.keys, index, by); });
     return py::make_tuple(best.array, made_of(std::move(index)));
@@ -104,7 +112,8 @@ void sort_windows(const py::object& a, std::size_t window, const std::string& or
                   WorkplacePtr context, unsigned threads) {
     const auto array = keys_in_place("sort_windows", a);
     sort_by(
-        how(order, engine, std::move(context), threads), {.n = array.keys.size(), .window = window},
+        how(order, engine, std::move(context), threads),
+        {.n = array.keys.size(), .window = window, .type = array.keys.type()},
         [&](Sorter& sorter) { (void)sorter.sort_windows(array.keys, window); },
         [&](Order by) { (void)sort_windows_on_cpu(array.keys, window, by); });
 }
@@ -115,7 +124,7 @@ void sort_segments(const py::object& a, const std::vector<std::size_t>& ends, co
     const auto mean = array.keys.size() / std::max<std::size_t>(ends.size(), 1);
     sort_by(
         how(order, engine, std::move(context), threads),
-        {.n = array.keys.size(), .window = std::max<std::size_t>(mean, 1)},
+        {.n = array.keys.size(), .window = std::max<std::size_t>(mean, 1), .type = array.keys.type()},
         [&](Sorter& sorter) { (void)sorter.sort_segments(array.keys, ends); },
         [&](Order by) { (void)sort_segments_on_cpu(array.keys, ends, by); });
 }
@@ -133,7 +142,9 @@ Sorts an array of one dimension in place.
 Types are float16, float32, float64, int32, uint32, int64 and uint64. The order of floats is total: -0 before +0, NaNs
 last in both directions. `order` is "asc" or "desc". `engine` is auto (what was measured fastest for the size and the
 device), cpu, merge, hybrid, bitonic or pbsn (floats of 16 and 32 bits); `context` where it works, by default
-default_context(), which auto opens from 2^21 keys on. The result is a permutation of the input's bits.
+default_context(), which auto opens only where the GPU would save more than opening it takes. `threads` are the CPU's,
+0 for all. The result is a permutation of the input's bits. Raises InvalidArgument for what an engine does not sort,
+such as integers by pbsn, or more than fits into the GPU's memory.
 
 >>> a = numpy.array([3, numpy.nan, -1, 2], numpy.float32)
 >>> quadmill.sort(a)
@@ -145,7 +156,8 @@ Traceback (most recent call last):
 quadmill.InvalidArgument: sort: works in place, and the array is strided or not aligned; sort a copy by numpy.ascontiguousarray() and assign it
 )");
     define("sort_with_index", &sort_array_with_index, R"(
-Sorts an array in place, stably, and returns where each value was, as uint32.
+Sorts an array in place, stably, and returns where each value was, as uint32. Engines pbsn and hybrid carry no places
+and raise InvalidArgument.
 
 >>> a = numpy.array([3, 1, 2])
 >>> quadmill.sort_with_index(a)
@@ -155,20 +167,21 @@ array([1, 2, 3])
 )");
     define("argsort", &argsort, R"(
 The places of the values in order, as uint32; equal ones stay in order. The array stays as it is; it may be strided,
-read-only, or of any library with DLPack.
+read-only, or of any library with DLPack. Engines as of sort_with_index().
 
 >>> quadmill.argsort(numpy.array([3, 1, 2]), order="desc")
 array([0, 2, 1], dtype=uint32)
 )");
     define("top", &top, R"(
-The first k values in order, and their places, without sorting the others.
+The first k values in order, and their places, without sorting the others. By engine auto, cpu or merge; k is at most
+len(a).
 
 >>> quadmill.top(numpy.array([5., 1., 4., 2.]), 2)
 (array([1., 2.]), array([1, 3], dtype=uint32))
 )",
            py::arg("k"));
     define("sort_windows", &sort_windows, R"(
-Sorts each `window` values in a row by themselves, in place; the last ones may be fewer.
+Sorts each `window` values in a row by themselves, in place; the last ones may be fewer. `window` is at least 1.
 
 >>> a = numpy.array([3, 1, 2, 5, 4])
 >>> quadmill.sort_windows(a, 2)
@@ -177,7 +190,8 @@ array([1, 3, 2, 5, 4])
 )",
            py::arg("window"));
     define("sort_segments", &sort_segments, R"(
-Sorts segments of any lengths by themselves, in place: from 0 to ends[0], from there to ends[1], ...
+Sorts segments of any lengths by themselves, in place: from 0 to ends[0], from there to ends[1], ...; `ends` ascend,
+the last one is len(a). By engine auto, cpu, merge or hybrid.
 
 >>> a = numpy.array([3, 1, 2, 5, 4])
 >>> quadmill.sort_segments(a, [3, 3, 5])

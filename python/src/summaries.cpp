@@ -59,6 +59,12 @@ class Any {
                                    py::str(dtype_of<T>()).template cast<std::string>());
           })) {}
 
+    Any(const Any&) = delete;
+    Any& operator=(const Any&) = delete;
+    ~Any() {
+        if (workplace_) let_go(workplace_->turn, summary_);
+    }
+
     [[nodiscard]] const char* name() const { return name_; }
     [[nodiscard]] KeyType type() const { return type_; }
 
@@ -96,7 +102,7 @@ class Any {
     }
 
   private:
-    [[nodiscard]] std::mutex& turn() { return workplace_ ? workplace_->turn : own_turn_; }
+    [[nodiscard]] Turn& turn() { return workplace_ ? workplace_->turn : own_turn_; }
     void check_thread() const {
         if (workplace_ && thread_ != std::this_thread::get_id()) {
             throw InvalidArgument(
@@ -108,9 +114,9 @@ class Any {
 
     const char* name_;
     KeyType type_;
-    WorkplacePtr workplace_;  // before the summary, which ends first
+    WorkplacePtr workplace_;
     std::thread::id thread_ = std::this_thread::get_id();
-    std::mutex own_turn_;
+    Turn own_turn_;
     std::variant<Summary<Types>...> summary_;
 };
 
@@ -122,16 +128,6 @@ using AnySlidingQuantiles = OfNumbers<SlidingQuantiles>;
 using AnySlidingFrequencies = OfNumbers<SlidingFrequencies>;
 using AnyPrefixes = Any<HeavyPrefixes, std::uint32_t, std::uint64_t>;
 using AnyCorrelatedSums = OfNumbers<CorrelatedSums>;
-
-// Adds slice(begin, count) by slice(begin, count), so that Ctrl-C comes through between.
-template <class Add>
-void add_slices(std::size_t n, const Add& add) {
-    constexpr std::size_t slice = std::size_t{1} << 22U;
-    for (std::size_t begin = 0; begin < n; begin += slice) {
-        add(begin, std::min(slice, n - begin));
-        check_signals();
-    }
-}
 
 template <class AnySummary>
 void add(AnySummary& self, const py::object& values) {
@@ -271,7 +267,13 @@ py::object records_of(const std::vector<Frequent<T>>& found) {
 template <class AnySummary, class Ask>
 py::object quantiles(AnySummary& self, const py::object& phi, const Ask& ask) {
     const bool one = !py::hasattr(phi, "__len__");
-    const auto phis = one ? std::vector<double>{phi.cast<double>()} : phi.cast<std::vector<double>>();
+    std::vector<double> phis;
+    try {
+        phis = one ? std::vector<double>{phi.cast<double>()} : phi.cast<std::vector<double>>();
+    } catch (const py::cast_error&) {
+        throw py::type_error(std::string(self.name()) + ": phi is a number or a list of numbers, not " +
+                             py::repr(phi).cast<std::string>());
+    }
     return self.visit([&](auto& summary) -> py::object {
         const auto found = self.alone([&] { return ask(summary, phis); });
         auto all = records_of(found);
@@ -286,7 +288,8 @@ void bind_quantiles(py::module_& module) {
 Quantiles of all values of a stream: the rank of every answer is within eps n of the one asked for.
 
 `n` is the number of values where it is known. Windows are sorted on CPU threads (`threads`, 0: all), or on the GPU with
-a `context`, or with the engine merge or hybrid; then only the thread that made the summary may use it.
+a `context`, or with the engine merge, hybrid, bitonic or pbsn; then only the thread that made the summary may use it.
+`window` is how many values are sorted at once, 0 for what suits the sorter.
 
 >>> latencies = quadmill.Quantiles("float64", eps=0.01)
 >>> latencies.add(numpy.arange(1000.0))

@@ -102,3 +102,39 @@ def test_there_must_be_a_context_to_adopt():
     with concurrent.futures.ThreadPoolExecutor(1) as threads:  # where none is current
         with pytest.raises(quadmill.ContextError, match="no OpenGL context is current on this thread as far as EGL"):
             threads.submit(quadmill.Context.adopt).result()
+
+
+def test_profiles_are_taken_one_at_a_time_by_with(context):
+    profile = context.profile()
+    with pytest.raises(quadmill.InvalidArgument, match="by `with`"):
+        profile.__exit__(None, None, None)
+    with profile:
+        with pytest.raises(quadmill.InvalidArgument, match="leave that `with` first"):
+            profile.__enter__()
+        with pytest.raises(quadmill.InvalidArgument, match="leave that `with` first"):
+            context.profile().__enter__()
+        quadmill.sort(np.arange(1000, dtype=np.float32), engine="merge", context=context)
+    assert sum(row["passes"] for row in profile.rows) > 0
+    left = context.profile()
+    left.__enter__()
+    del left
+    with context.profile():
+        pass
+
+
+def test_a_call_from_within_a_call_is_refused_not_waited_for(context, tmp_path):
+    (tmp_path / "in").write_bytes(bytes(range(250)) * 400)
+    refused = []
+    other = quadmill.Sketch(width=100, context=context)
+
+    def within(_):
+        nonlocal other
+        other = None  # ends in the same context
+        try:
+            quadmill.sort(np.arange(3, dtype=np.float32), engine="merge", context=context)
+        except quadmill.InvalidArgument as error:
+            refused.append(str(error))
+
+    quadmill.terasort(tmp_path / "in", tmp_path / "out", engine="merge", context=context, progress=within)
+    assert refused and "from within it" in refused[0]
+    quadmill.sort(np.arange(3, dtype=np.float32), engine="merge", context=context)

@@ -74,6 +74,12 @@ def test_reductions_are_those_of_numpy(context, rng, along, axis):
     assert reducer.least(np.full((2, 2), np.nan, np.float32)) == [None]
 
 
+def test_reductions_refuse_masked_integers(context):
+    masked = np.ma.masked_array(np.ones((2, 2), np.int32), [[0, 1], [0, 0]])
+    with pytest.raises(TypeError, match="masked"):
+        quadmill.Reducer(context).sums(masked)
+
+
 def test_reductions_refuse_what_is_no_matrix(context):
     reducer = quadmill.Reducer(context)
     for a in (np.zeros(3, np.float32), np.zeros(3, np.int32)):

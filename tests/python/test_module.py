@@ -146,8 +146,8 @@ def test_other_threads_go_on_meanwhile():
 def test_without_egl_the_cpu_sorts_and_others_say_why():
     program = """
 import numpy, quadmill
-a = numpy.random.default_rng(1).random(1 << 21)
-quadmill.sort(a)  # so many that it would open a context
+a = numpy.random.default_rng(1).random(1 << 25, dtype=numpy.float32)
+quadmill.sort(a, threads=1)  # so many for one thread that it would open a context
 assert (numpy.diff(a) >= 0).all()
 try:
     quadmill.sort(a, engine="merge")

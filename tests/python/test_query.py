@@ -72,6 +72,12 @@ def test_masked_values_are_null():
     assert found.mask.tolist() == [False, True, False] and found.tolist() == [1.5, None, 4.0]
 
 
+def test_columns_of_one_name_are_refused():
+    with pytest.raises(quadmill.InvalidArgument, match="are called 'a'; name one by AS"):
+        quadmill.query("SELECT a, a FROM t", {"a": np.arange(3)})
+    assert list(quadmill.query("SELECT a, a AS b FROM t", {"a": np.arange(3)})) == ["a", "b"]
+
+
 def test_strided_columns_are_copied():
     a = np.arange(10)[::2]
     assert quadmill.query("SELECT a FROM t", {"a": a})["a"].tolist() == [0, 2, 4, 6, 8]
