@@ -139,7 +139,7 @@ void add_bench_figures_command(CLI::App& bench, const std::string& command_line)
     auto work = std::make_shared<BenchFigures>();
     work->command_line = command_line;
     auto* verb = bench.add_subcommand("figures", "Measure the papers' figures again, and judge their claims by rules");
-    verb->add_flag("--quick", work->quick, "Sizes for two cores: ten minutes in all");
+    verb->add_flag("--quick", work->quick, "Sizes for two cores: a few minutes in all");
     verb->add_option("-o", work->folder, "Where a CSV and an SVG a figure go, and summary.md and summary.json")
         ->type_name("DIR")
         ->capture_default_str();
