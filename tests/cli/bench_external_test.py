@@ -30,7 +30,7 @@ class BenchExternal(Command):
         return by_name
 
     def test_files(self):
-        report = self.bench("--records", "20000,300", "--memory", "16M", "--rivals", "--engines", "auto,cpu")
+        report = self.bench("--records", "20000,300", "--memory", "24M", "--rivals", "--engines", "auto,cpu")
         for key in "quadmill command date renderer cpu threads repeat memory folder files pairs merges".split():
             self.assertIn(key, report)
         self.assertEqual([case["records"] for case in report["files"]], [300, 20000])
@@ -66,7 +66,7 @@ class BenchExternal(Command):
 
     def test_plot_of_stages(self):
         plot = self.path("stages.svg")
-        report = self.bench("--records", "2000,400000", "--memory", "16M", "--plot", plot)
+        report = self.bench("--records", "2000,400000", "--memory", "24M", "--plot", plot)
         svg = xml.etree.ElementTree.fromstring(self.read(plot))
         panels = [part for part in svg.iter() if part.get("class") == "panel"]
         self.assertEqual(len(panels), 2)
@@ -77,7 +77,7 @@ class BenchExternal(Command):
 
     def test_tables(self):
         result = run("bench", "external", "--records", "1000", "--pairs", "256", "--merges", "500", "--repeat", "1",
-                     "--memory", "16M", "--folder", self.folder)
+                     "--memory", "24M", "--folder", self.folder)
         text = result.stdout.decode()
         self.assertEqual(result.returncode, 0, result.stderr)
         for words in ("1000 ASCII records", "phase 1", "% hidden", "256 pairs", "500 records in 16 runs", "tree of losers"):
