@@ -55,18 +55,16 @@ struct Bench {
     // One once untimed, then `repeat` times, each on GPUs that are awake. One device's objects end before the group's are
     // made: they share a context.
     DeviceTimes measure(const std::function<Run()>& run, bool& right) const {
-        std::vector<double> ms, merge_ms, wait_ms;
+        std::vector<Run> runs;
         right = run().right && right;
         for (int i = 0; i < repeat; ++i) {
             wake(group.contexts()[0], [&] { right = run().right && right; });
-            const auto found = run();
-            ms.push_back(found.ms);
-            merge_ms.push_back(found.merge_ms);
-            wait_ms.push_back(found.wait_ms);
-            right = found.right && right;
+            runs.push_back(run());
+            right = runs.back().right && right;
         }
-        DeviceTimes times{.merge_ms = Spread(merge_ms).median, .wait_ms = Spread(wait_ms).median};
-        Spread(ms).note_in(times);
+        DeviceTimes times{.merge_ms = spread_of(runs, &Run::merge_ms).median,
+                          .wait_ms = spread_of(runs, &Run::wait_ms).median};
+        spread_of(runs, &Run::ms).note_in(times);
         return times;
     }
     static double by_windows(WindowSorter& sorter, std::span<float> keys) {

@@ -4,10 +4,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "bench/spread.hpp"
@@ -71,22 +71,31 @@ bool is_right(const FileContender& contender, const std::string& path, Number128
     return check.checksum == checksum && (contender.role == FileRole::Copy || check.unordered == 0);
 }
 
-template <class Run>
-std::size_t median_of(const std::vector<Run>& runs, double Run::*ms) {
-    std::vector<std::size_t> order(runs.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::sort(order, {}, [&](std::size_t i) { return runs[i].*ms; });
-    return order[order.size() / 2];
-}
-
-template <class Result, class Run>
-void note_times(Result& result, const std::vector<Run>& runs, double Run::*ms) {
-    std::vector<double> times;
-    for (const auto& run : runs) times.push_back(run.*ms);
-    Spread(std::move(times)).note_in(result);
-}
-
 }  // namespace
+
+FileContender terasort_program(std::string name, const std::string& engine, const std::string& memory, int device) {
+    const auto itself = fs::read_symlink("/proc/self/exe").string();
+    return {std::move(name), FileRole::Engine, [=](const FileJob& job) {
+                std::vector<std::string> words{itself,   "terasort", job.input,  job.output, "--memory", memory,
+                                               "--temp", job.folder, "--engine", engine,     "--json"};
+                if (device >= 0) words.insert(words.end(), {"--device", std::to_string(device)});
+                return words;
+            }};
+}
+
+FileContender gnu_sort(const std::string& memory) {
+    const auto parallel = fmt::format("--parallel={}", std::thread::hardware_concurrency());
+    return {"GNU sort", FileRole::Sort, [=](const FileJob& job) {
+                return std::vector<std::string>{"env", "LC_ALL=C", "sort", "-S",       memory,   parallel,
+                                                "-T",  job.folder, "-o",   job.output, job.input};
+            }};
+}
+
+FileContender cp_program() {
+    return {"cp", FileRole::Copy, [](const FileJob& job) {
+                return std::vector<std::string>{"cp", job.input, job.output};
+            }};
+}
 
 BenchFolder::BenchFolder(const std::string& in) : path_(in + "/quadmill-bench-XXXXXX") {
     if (!mkdtemp(path_.data()))
@@ -128,97 +137,60 @@ FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileConten
     }
     for (std::size_t i = 0; i < contenders.size(); ++i) {
         if (!found.results[i].ran()) continue;
-        note_times(found.results[i], runs[i], &FileRun::ms);
-        found.results[i].output = std::move(runs[i][median_of(runs[i], &FileRun::ms)].output);
+        spread_of(runs[i], &FileRun::ms).note_in(found.results[i]);
+        found.results[i].output = std::move(middle_run(runs[i], &FileRun::ms).output);
     }
     return found;
 }
 
 std::vector<PairContender> pair_contenders() {
-    const auto network = [](Representation representation, int steps) {
-        SortOptions options{.engine = Engine::Bitonic};
-        options.bitonic.representation = representation;
-        options.bitonic.steps_per_pass = steps;
-        return options;
-    };
-    auto four_arrays = network(Representation::FourArray, 1);
+    auto four_arrays = paper_form_of_bitonic();
+    four_arrays.bitonic.representation = Representation::FourArray;
     four_arrays.bitonic.block = 0;
     return {{"merge", {.engine = Engine::Merge}},
-            {"bitonic", network(Representation::SingleArray, 3)},
-            {paper_form, network(Representation::SingleArray, 1)},
+            {"bitonic", {.engine = Engine::Bitonic}},
+            {paper_form, paper_form_of_bitonic()},
             {"the same in four arrays", four_arrays},
-            {"pbsn, no pointers", {.engine = Engine::Pbsn}, Pointers::None},
+            {"pbsn, no pointers", {.engine = Engine::Pbsn}, Sorted::Keys},
             {"cpu", {.engine = Engine::Cpu}}};
 }
-
-namespace {
-
-// Whether the keys are those of `before` in order, and each one's pointer says where it was.
-bool are_sorted(cpu::KeyBuffer& before, std::span<const float> keys, std::span<const std::uint32_t> index) {
-    const auto old = before.keys();
-    const auto* was = static_cast<const float*>(old.data());
-    std::vector<bool> seen(index.size());
-    for (std::size_t i = 0; i < index.size(); ++i) {
-        if (index[i] >= index.size() || seen[index[i]] || was[index[i]] != keys[i]) return false;
-        seen[index[i]] = true;
-    }
-    return std::ranges::is_sorted(keys);
-}
-
-class PairSort {
-  public:
-    PairSort(const std::optional<Context>& context, const PairContender& contender) : contender_(contender) {
-        if (contender.options.engine != Engine::Cpu) sorter_.emplace(context.value(), contender.options);
-    }
-    // The total is by this function's own clock, for all alike.
-    SortStats operator()(Keys keys, std::vector<std::uint32_t>& index) {
-        index.resize(contender_.pointers == Pointers::Carried ? keys.size() : 0);
-        const cpu::Stopwatch watch;
-        auto stats = !sorter_        ? sort_with_index_on_cpu(keys, index)
-                     : index.empty() ? sorter_->sort(keys)
-                                     : sorter_->sort_with_index(keys, index);
-        stats.total_ms = watch.ms();
-        return stats;
-    }
-
-  private:
-    const PairContender& contender_;
-    std::optional<Sorter> sorter_;
-};
-
-}  // namespace
 
 PairCaseResult run_pairs(const std::optional<Context>& context, const std::string& why_no_context,
                          const std::vector<PairContender>& contenders, std::size_t n, int repeat) {
     PairCaseResult found{n, {}};
-    std::vector<std::optional<PairSort>> sorts(contenders.size());
+    std::vector<std::optional<Sorter>> sorters(contenders.size());
     std::vector<std::vector<SortStats>> runs(contenders.size());
     for (const auto& contender : contenders) {
         auto& result = found.results.emplace_back(PairResult{.contender = &contender});
         if (!context && !contender.is_rival()) result.refusal = why_no_context;
     }
     for (int repetition = 0; repetition <= repeat; ++repetition) {  // the first is not counted
-        const cpu::KeyBuffer input(KeyType::F32, cpu::Distribution::Uniform, n, static_cast<std::uint64_t>(repetition));
+        SortData input{
+            cpu::KeyBuffer(KeyType::F32, cpu::Distribution::Uniform, n, static_cast<std::uint64_t>(repetition))};
         for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
             const auto i = (turn + static_cast<std::size_t>(repetition)) % contenders.size();
             auto& result = found.results[i];
             if (!result.ran()) continue;
-            std::vector<std::uint32_t> index;
+            const auto sorted = contenders[i].sorted;
+            input.index.resize(sorted == Sorted::Keys ? 0 : n);
             try {
-                if (!sorts[i]) sorts[i].emplace(context, contenders[i]);
-                const auto sort = [&] {
-                    auto keys = input;
-                    (*sorts[i])(keys.keys(), index);
+                auto& sorter = sorters[i];
+                if (!sorter && !contenders[i].is_rival()) sorter.emplace(*context, contenders[i].options);
+                const auto sort = [&](SortData& data) {
+                    return sort_by(sorter ? &*sorter : nullptr, sorted, data.keys.keys(), data.index);
                 };
-                if (!contenders[i].is_rival()) wake(*context, sort);
-                auto keys = input;
-                const auto stats = (*sorts[i])(keys.keys(), index);
+                if (sorter) {
+                    wake(*context, [&] {
+                        auto data = input;
+                        sort(data);
+                    });
+                }
+                auto data = input;
+                const cpu::Stopwatch watch;
+                auto stats = sort(data);
+                stats.total_ms = watch.ms();  // by the same clock for all
                 if (repetition > 0) runs[i].push_back(stats);
-                const auto sorted = keys.keys();
-                auto before = input;
-                result.verified = result.verified && cpu::in_order(sorted) &&
-                                  cpu::checksum(sorted) == cpu::checksum(before.keys()) &&
-                                  are_sorted(before, {static_cast<const float*>(sorted.data()), n}, index);
+                result.verified = result.verified && is_right(sorted, input, data);
             } catch (const InvalidArgument& error) {
                 result.refusal = error.what();
             } catch (const GlError& error) {
@@ -229,8 +201,8 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
     for (std::size_t i = 0; i < contenders.size(); ++i) {
         auto& result = found.results[i];
         if (!result.ran()) continue;
-        note_times(result, runs[i], &SortStats::total_ms);
-        result.parts = runs[i][median_of(runs[i], &SortStats::total_ms)];
+        spread_of(runs[i], &SortStats::total_ms).note_in(result);
+        result.parts = middle_run(runs[i], &SortStats::total_ms);
     }
     return found;
 }
@@ -317,14 +289,6 @@ class PhaseTwo {
 
 }  // namespace
 
-namespace {
-
-struct MergeRun {
-    double ms;
-};
-
-}  // namespace
-
 std::vector<MergeContender> merge_contenders() {
     return {{"merge engine", MergeBy::Gpu}, {"tree of losers", MergeBy::Losers}};
 }
@@ -335,7 +299,7 @@ MergeCaseResult run_merges(const std::string& folder, const std::optional<Contex
     const RunFile runs(folder, which);
     PhaseTwo phase(runs, which, context);
     MergeCaseResult found{which, {}};
-    std::vector<std::vector<MergeRun>> times(contenders.size());
+    std::vector<std::vector<double>> times(contenders.size());
     for (const auto& contender : contenders) {
         auto& result = found.results.emplace_back(MergeResult{.contender = &contender});
         if (contender.by == MergeBy::Gpu && !context) {
@@ -356,11 +320,11 @@ MergeCaseResult run_merges(const std::string& folder, const std::optional<Contex
             if (!result.ran()) continue;
             const cpu::Stopwatch watch;
             result.parts = phase.run(contenders[i].by, [](auto) {});
-            times[i].push_back({watch.ms()});
+            times[i].push_back(watch.ms());
         }
     }
     for (std::size_t i = 0; i < contenders.size(); ++i) {
-        if (found.results[i].ran()) note_times(found.results[i], times[i], &MergeRun::ms);
+        if (found.results[i].ran()) Spread(std::move(times[i])).note_in(found.results[i]);
     }
     return found;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/sort_bench.hpp"
 #include "bench/sort_records.hpp"
 #include "external/gpu_merge.hpp"
 #include "quadmill/sort.hpp"
@@ -43,6 +44,12 @@ struct FileContender {
     std::function<std::vector<std::string>(const FileJob&)> words;
     [[nodiscard]] bool is_rival() const { return role != FileRole::Engine; }
 };
+// `quadmill terasort` of this program, with an engine by its word there; on that device, where it is not -1.
+[[nodiscard]] FileContender terasort_program(std::string name, const std::string& engine, const std::string& memory,
+                                             int device);
+// On as many threads as there are.
+[[nodiscard]] FileContender gnu_sort(const std::string& memory);
+[[nodiscard]] FileContender cp_program();
 
 struct FileResult {
     const FileContender* contender;
@@ -63,13 +70,11 @@ struct FileCaseResult {
 [[nodiscard]] FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders,
                                        std::uint64_t records, int repeat);
 
-enum class Pointers { Carried, None };
-
-// A sort of pairs. The CPU is the rival.
+// A sort of pairs, or of their keys alone. The CPU is the rival.
 struct PairContender {
     std::string name;
     SortOptions options;
-    Pointers pointers = Pointers::Carried;
+    Sorted sorted = Sorted::Pairs;
     [[nodiscard]] bool is_rival() const { return options.engine == Engine::Cpu; }
 };
 

@@ -1,6 +1,7 @@
 #include "bench/join_bench.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -27,15 +28,43 @@ std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t from) {
     return order;
 }
 
-// The sides of a join, or the one table.
+// The sides of a join, or the one table, and what should come out of them.
 struct Tables {
     Table left, right;
+    JoinAnswer answer;
 };
 
-std::vector<float> values_to_compare(std::size_t rows) {
+// Looks each left row up that goes on.
+template <class GoesOn>
+JoinAnswer pairs_of(const std::vector<float>& left, const std::vector<float>& right, const GoesOn& goes_on) {
+    std::map<float, std::vector<std::uint64_t>> places;
+    for (std::size_t row = 0; row < right.size(); ++row) places[right[row]].push_back(row);
+    JoinAnswer answer;
+    for (std::size_t row = 0; row < left.size(); ++row) {
+        const auto found = places.find(left[row]);
+        if (found == places.end() || !goes_on(row)) continue;
+        for (const auto partner : found->second) answer.pairs.push_back({row, partner});
+    }
+    return answer;
+}
+
+Tables joined_by_key(const std::vector<float>& left, const std::vector<float>& right) {
+    return {Table().add("k", left), Table().add("k", right),
+            pairs_of(left, right, [](std::size_t /*row*/) { return true; })};
+}
+
+double middle_of(std::size_t rows) {
+    return static_cast<double>(rows / 2) / 8;
+}
+
+Tables values_to_compare(std::size_t rows) {
     std::vector<float> values(rows);
     for (std::size_t i = 0; const auto place : shuffled(rows, seed)) values[i++] = static_cast<float>(place) / 8;
-    return values;
+    JoinAnswer answer;
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (values[row] > middle_of(rows)) answer.rows.push_back(row);
+    }
+    return {Table().add("c", values), {}, std::move(answer)};
 }
 
 // Tables where so many percent of the left rows have one partner each.
@@ -47,7 +76,7 @@ Tables matching(std::size_t rows, std::size_t percent) {
         left[i] = static_cast<float>(i) / 8;
         right[places[i]] = i < partners ? static_cast<float>(i) / 8 : -1 - static_cast<float>(i);
     }
-    return {Table().add("k", left), Table().add("k", right)};
+    return joined_by_key(left, right);
 }
 
 // Each row has so many partners. Pre: that divides the rows.
@@ -59,7 +88,7 @@ Tables multiple(std::size_t rows, std::size_t pairs) {
         left[i] = static_cast<float>(i % distinct) / 8;
         right[places[i]] = static_cast<float>(i % distinct) / 8;
     }
-    return {Table().add("k", left), Table().add("k", right)};
+    return joined_by_key(left, right);
 }
 
 // Figure 8: c > 0 leaves 7,321 rows, e > 1 all 13,068 that go on.
@@ -75,13 +104,14 @@ Tables graph() {
         other[place] = -1 - static_cast<float>(place);
     }
     for (std::size_t i = 0; i < graph_pairs; ++i) other[i * 7 % graph_rows] = b[order[graph_rows - 1 - i]];
-    return {Table().add("c", c).add("e", e).add("b", b).add("p", p), Table().add("b", other).add("p", p)};
+    return {Table().add("c", c).add("e", e).add("b", b).add("p", p), Table().add("b", other).add("p", p),
+            pairs_of(b, other, [&](std::size_t row) { return c[row] > 0 || e[row] > 1; })};
 }
 
 Tables tables_of(const JoinCase& which) {
     switch (which.figure) {
         case JoinFigure::Greater:
-            return {Table().add("c", values_to_compare(which.rows)), {}};
+            return values_to_compare(which.rows);
         case JoinFigure::Matching:
             return matching(which.rows, which.x);
         case JoinFigure::Multiple:
@@ -100,25 +130,30 @@ bool on_gpu(JoinBy by) {
     return by == JoinBy::Pipelined || by == JoinBy::OneOperation || by == JoinBy::Merge;
 }
 
-// How many rows or pairs there are.
-std::uint64_t answer(QueryProcessor& processor, const JoinCase& which, JoinBy by, const Tables& tables) {
+void answer(QueryProcessor& processor, const JoinCase& which, JoinBy by, const Tables& tables, JoinAnswer& found) {
+    found.rows.clear();
+    found.pairs.clear();
     if (which.figure == JoinFigure::Greater) {
-        const auto middle = static_cast<double>(which.rows / 2) / 8;
-        return processor.select(tables.left, column("c") > middle).rows().size();
+        found.rows = processor.select(tables.left, column("c") > middle_of(which.rows)).rows();
+        return;
     }
-    std::uint64_t pairs = 0;
     if (which.figure == JoinFigure::Graph) {
         const QueryPlan plan({.outputs = {{std::string("left.p"), "p"}, {std::string("right.p"), "q"}},
                               .where = column("c") > 0.0 || column("e") > 1.0,
                               .join = Join{.left = "b", .right = "b", .method = method_of(by)}},
                              tables.left.columns(), tables.right.columns());
-        static_cast<void>(processor.run(plan, tables.left, tables.right,
-                                        [&](std::span<const std::vector<Value>> rows) { pairs += rows.size(); }));
-        return pairs;
+        const auto number = [](const Value& value) { return static_cast<std::uint64_t>(std::get<double>(value)); };
+        const auto take = [&](std::span<const std::vector<Value>> rows) {
+            for (const auto& row : rows) found.pairs.push_back({number(row[0]), number(row[1])});
+        };
+        static_cast<void>(processor.run(plan, tables.left, tables.right, take));
+        return;
     }
-    static_cast<void>(processor.join(tables.left, tables.right, {.left = "k", .right = "k", .method = method_of(by)},
-                                     [&](std::span<const RowPair> some) { pairs += some.size(); }));
-    return pairs;
+    const auto take = [&](std::span<const RowPair> some) {
+        found.pairs.insert(found.pairs.end(), some.begin(), some.end());
+    };
+    static_cast<void>(
+        processor.join(tables.left, tables.right, {.left = "k", .right = "k", .method = method_of(by)}, take));
 }
 
 }  // namespace
@@ -166,13 +201,17 @@ QueryProcessor& JoinBench::processor(std::size_t contender) {
 
 std::optional<double> JoinBench::time(std::size_t contender, const JoinCase& which) {
     const auto tables = tables_of(which);
-    auto& by = processor(contender);
-    if (on_gpu(contenders_[contender].by))
-        wake(*context_, [&] { static_cast<void>(answer(by, which, contenders_[contender].by, tables)); });
+    auto& asked = processor(contender);
+    const auto by = contenders_[contender].by;
+    if (on_gpu(by)) {
+        const auto others = tables_of(which);  // a processor keeps the columns that it has seen, and uploads no more
+        wake(*context_, [&] { answer(asked, which, by, others, found_); });
+    }
     const cpu::Stopwatch time;
-    const auto found = answer(by, which, contenders_[contender].by, tables);
+    answer(asked, which, by, tables, found_);
     const auto ms = time.ms();
-    return found == which.result ? std::optional(ms) : std::nullopt;
+    const bool right = found_ == tables.answer && found_.size() == which.result;
+    return right ? std::optional(ms) : std::nullopt;
 }
 
 JoinCaseResult JoinBench::run(const JoinCase& which) {

@@ -1,10 +1,10 @@
 #include "bench/limits.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "bench/pass_meter.hpp"
 #include "gl/device.hpp"
@@ -42,7 +42,7 @@ std::string fill_name(gl::Format format, gl::Blend blend) {
     return (blend == gl::Blend::None ? "write " : "blend ") + std::string(gl::info(format).name);
 }
 
-// A target, a texture of the same format to read from, larger by a margin, and what tests against a depth or stencil.
+// A target, and a texture of the same format to read from, larger by a margin.
 struct Filled {
     Filled(gl::Device& device, gl::Format format, int side)
         : source(device, format, side + margin, side + margin),
@@ -61,14 +61,14 @@ class Meter : PassMeter {
 
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
+    // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
+    [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
     [[nodiscard]] Limit depth() const;
     [[nodiscard]] Limit scatter(gl::Format format) const;
     [[nodiscard]] Limit fetch() const;
     [[nodiscard]] Limit gather(std::uint64_t texels, int fetches) const;
     // Pre: shaders read clocks.
     [[nodiscard]] Limit clock() const;
-    // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
-    [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
 
   private:
     void note(const std::string& name, const std::string& unit, const std::function<double()>& work) {
@@ -338,68 +338,58 @@ std::vector<Limit> Meter::all() {
     return std::move(limits_);
 }
 
+// What `find` finds with a meter, in a session of its own.
+template <class Find>
+auto by_meter(const Context& context, const LimitsRequest& request, const Find& find) {
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, "limits");
+    Meter meter(device, request);
+    auto found = find(meter);
+    scope.check();
+    return found;
+}
+
+// For benches, which wait for it.
+LimitsRequest quick_request(const Context& context) {
+    return {.side = context.info().software ? 512 : 2048, .repeat = 3};
+}
+
 }  // namespace
 
 std::vector<Limit> measure_limits(Context& context, const LimitsRequest& request) {
-    auto& device = *detail::Access::of(context);
-    std::vector<Limit> limits;
-    {
-        const gl::Scope scope(device, "limits");
-        limits = Meter(device, request).all();
-        scope.check();
-    }
+    auto limits = by_meter(context, request, [](Meter& meter) { return meter.all(); });
     std::vector<double> sessions;
     for (int i = 0; i < 200; ++i) {
-        const auto begin = PassMeter::Clock::now();
+        const cpu::Stopwatch time;
         { const Session session(context); }
-        sessions.push_back(std::chrono::duration<double, std::micro>(PassMeter::Clock::now() - begin).count());
+        sessions.push_back(time.ms() * 1e3);
     }
-    std::ranges::sort(sessions);
-    limits.push_back({"saving and restoring the host's state", sessions[sessions.size() / 2], sessions.front(),
-                      sessions.back(), "us"});
+    const Spread spread(std::move(sessions));
+    limits.push_back({"saving and restoring the host's state", spread.median, spread.low, spread.high, "us"});
     return limits;
 }
 
 Limit depth_limit(Context& context) {
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, "limits");
-    auto limit = Meter(device, {}).depth();
-    scope.check();
-    return limit;
+    return by_meter(context, {}, [](const Meter& meter) { return meter.depth(); });
 }
 
 std::vector<Limit> sketch_limits(Context& context) {
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, "limits");
-    const Meter meter(device, {.side = device.info.software ? 512 : 2048, .repeat = 3});
-    std::vector<Limit> limits{meter.scatter(gl::Format::R32f), meter.scatter(gl::Format::Rgba32f)};
-    scope.check();
-    return limits;
+    return by_meter(context, quick_request(context), [](const Meter& meter) {
+        return std::vector<Limit>{meter.scatter(gl::Format::R32f), meter.scatter(gl::Format::Rgba32f)};
+    });
 }
 
 Limit gather_limit(Context& context, std::uint64_t texels, int fetches) {
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, "limits");
-    auto limit = Meter(device, {.side = device.info.software ? 512 : 2048, .repeat = 3}).gather(texels, fetches);
-    scope.check();
-    return limit;
+    return by_meter(context, quick_request(context), [&](const Meter& meter) { return meter.gather(texels, fetches); });
 }
 
 std::optional<Limit> clock_rate(const Context& context) {
-    auto& device = *detail::Access::of(context);
-    if (!device.features.shader_clock) return {};
-    const gl::Scope scope(device, "limits");
-    auto limit = Meter(device, {.repeat = 3}).clock();
-    scope.check();
-    return limit;
+    if (!detail::Access::of(context)->features.shader_clock) return {};
+    return by_meter(context, {.repeat = 3}, [](const Meter& meter) { return meter.clock(); });
 }
 
 Limit fetch_limit(Context& context) {
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, "limits");
-    auto limit = Meter(device, {.repeat = 3}).fetch();
-    scope.check();
-    return limit;
+    return by_meter(context, {.repeat = 3}, [](const Meter& meter) { return meter.fetch(); });
 }
 
 double FillLimits::rate(std::string_view format, PassEvent::Write write) {
@@ -409,12 +399,9 @@ double FillLimits::rate(std::string_view format, PassEvent::Write write) {
     for (const auto& limit : measured_) {
         if (limit.name == name) return limit.value;
     }
-    auto& device = *detail::Access::of(context_);
-    const gl::Scope scope(device, "limits");
-    const Meter meter(device, {.repeat = 3});
-    measured_.push_back(known == gl::Format::Depth32fStencil8 ? meter.depth_fill_rate(known)
-                                                              : meter.fill_rate(known, blend));
-    scope.check();
+    measured_.push_back(by_meter(context_, {.repeat = 3}, [&](const Meter& meter) {
+        return known == gl::Format::Depth32fStencil8 ? meter.depth_fill_rate(known) : meter.fill_rate(known, blend);
+    }));
     return measured_.back().value;
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 
 #include "bench/spread.hpp"
@@ -29,26 +30,32 @@ Sgetrf openblas_sgetrf() {
     return found;
 }
 
-void openblas(float* matrix, std::size_t n) {
+int openblas(float* matrix, std::size_t n) {
     const int size = static_cast<int>(n);
     std::vector<int> pivots(n);
     int info = 0;
     openblas_sgetrf()(&size, &size, matrix, &size, pivots.data(), &info);
+    return info;
 }
 
 #ifdef QUADMILL_EIGEN
 using Columns = Eigen::Map<Eigen::MatrixXf>;
-void eigen_partial(float* matrix, std::size_t n) {
+// Says nothing of zero pivots.
+int eigen_partial(float* matrix, std::size_t n) {
     Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::PartialPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
+    return 0;
 }
-void eigen_full(float* matrix, std::size_t n) {
+// Ends where nothing but zeros is left.
+int eigen_full(float* matrix, std::size_t n) {
     Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::FullPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
+    const auto pivots = static_cast<std::size_t>(lu.nonzeroPivots());
+    return pivots < n ? static_cast<int>(pivots) + 1 : 0;
 }
 #else
-constexpr void (*eigen_partial)(float*, std::size_t) = nullptr;
-constexpr void (*eigen_full)(float*, std::size_t) = nullptr;
+constexpr int (*eigen_partial)(float*, std::size_t) = nullptr;
+constexpr int (*eigen_full)(float*, std::size_t) = nullptr;
 #endif
 
 // Dominant on its diagonal for no pivoting, which is not stable otherwise.
@@ -165,16 +172,26 @@ LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<fl
     std::vector<double> ms;
     for (int i = 0; i <= repeat_; ++i) {
         auto copy = matrices;
+        std::atomic<int> info = 0;  // of one that failed
+        const auto factor = [&](std::size_t system) {
+            const int failed = contender.rival->factor(copy.data() + system * n * n, n);
+            if (failed != 0) info = failed;
+        };
         const cpu::Stopwatch time;
         if (systems == 1) {
-            contender.rival->factor(copy.data(), n);  // on threads of its own
+            factor(0);  // on threads of its own
         } else {
             workers_.for_each((systems + of_task - 1) / of_task, [&](std::size_t task) {
                 for (auto system = task * of_task; system < std::min((task + 1) * of_task, systems); ++system)
-                    contender.rival->factor(copy.data() + system * n * n, n);
+                    factor(system);
             });
         }
-        if (i > 0) ms.push_back(time.ms());
+        const auto taken = time.ms();
+        if (info != 0) {
+            times.refusal = "failed: its info was " + std::to_string(info.load());
+            return times;
+        }
+        if (i > 0) ms.push_back(taken);
     }
     take(times, ms, {});
     return times;

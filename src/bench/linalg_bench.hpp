@@ -16,8 +16,9 @@ namespace quadmill::detail::bench {
 struct LuRival {
     const char *name, *package;
     Pivot pivot;
-    std::size_t most_n;                            // beyond it takes too long
-    void (*factor)(float* matrix, std::size_t n);  // null: was not built in
+    std::size_t most_n;  // beyond it takes too long
+    // Returns LAPACK's `info`, 0 for success. Null: was not built in.
+    int (*factor)(float* matrix, std::size_t n);
 };
 [[nodiscard]] const std::vector<LuRival>& lu_rivals();
 

@@ -1,7 +1,6 @@
 // Times passes: what all measurements of the pipeline have in common.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "bench/limits.hpp"
 #include "bench/spread.hpp"
+#include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 
@@ -19,10 +19,9 @@ constexpr int many = 8;  // passes between two waits, so that the wait is no par
 // Pre of every call: a session is open.
 class PassMeter {
   public:
-    using Clock = std::chrono::steady_clock;
     PassMeter(gl::Device& device, int repeat) : device_(device), repeat_(repeat) {}
 
-    // One warm-up, then the median of `work`'s results, which are amounts per second.
+    // One warm-up, then the median, the lowest and the highest of what `work` returns, which is in `unit`.
     [[nodiscard]] Limit measure(const std::string& name, const std::string& unit,
                                 const std::function<double()>& work) const {
         static_cast<void>(work());
@@ -36,10 +35,10 @@ class PassMeter {
     // fragments.
     [[nodiscard]] double seconds(const std::function<void()>& work) const {
         gl::Fence(device_).wait();
-        const auto begin = Clock::now();
+        const cpu::Stopwatch time;
         work();
         gl::Fence(device_).wait();
-        return std::chrono::duration<double>(Clock::now() - begin).count();
+        return time.ms() * 1e-3;
     }
 
     // 10^9 a second, when each of `passes` calls of `issue` does `amount`. Flushes after each: llvmpipe drops what a

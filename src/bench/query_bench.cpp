@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -191,11 +190,8 @@ QueryBench::QueryBench(std::optional<Context> context, std::string why_no_contex
       engines_(contenders_.size()),
       runners_(contenders_.size()) {
     if (!context_) return;
-    constexpr double ms = 300;
-    const cpu::Stopwatch time;
-    do {  // until the clock of a GPU is up
-        depth_limit_ = bench::depth_limit(*context_);
-    } while (!context_->info().software && time.ms() < ms);
+    bench::wake(*context_, [&] { static_cast<void>(bench::depth_limit(*context_)); });
+    depth_limit_ = bench::depth_limit(*context_);
     scope_ = std::make_unique<gl::Scope>(*detail::Access::of(*context_), "bench query");
 }
 

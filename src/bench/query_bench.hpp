@@ -77,7 +77,6 @@ class QueryBench {
     // the GPU work untimed right before.
     [[nodiscard]] std::vector<LoadTime> run(std::size_t n, const std::vector<QueryKind>& kinds,
                                             const std::function<void(const QueryCaseResult&)>& found);
-    [[nodiscard]] const std::vector<QueryContender>& contenders() const { return contenders_; }
     // "depth test and occlusion count", when there is a context.
     [[nodiscard]] const std::optional<Limit>& depth_limit() const { return depth_limit_; }
 

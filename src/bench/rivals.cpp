@@ -86,6 +86,13 @@ std::span<const Rival> rivals() {
     return all;
 }
 
+const Rival* rival_of(std::string_view name) {
+    for (const auto& rival : rivals()) {
+        if (rival.name == name && rival.sort) return &rival;
+    }
+    return nullptr;
+}
+
 RivalThreads::~RivalThreads() {
 #ifdef QUADMILL_TBB
     tbb::task_scheduler_handle threads{tbb::attach{}};

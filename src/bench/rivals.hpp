@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "quadmill/sort.hpp"
 
@@ -13,6 +14,8 @@ struct Rival {
     void (*sort)(Keys);  // ascending by value; 16-bit floats through integers of the same order. Null: was not built in
 };
 [[nodiscard]] std::span<const Rival> rivals();
+// The one of that name; null where it was not built in.
+[[nodiscard]] const Rival* rival_of(std::string_view name);
 
 // While it lives, rivals may run; then it waits for the end of their threads, so that none runs while the process ends.
 class RivalThreads {

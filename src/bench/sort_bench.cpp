@@ -1,6 +1,5 @@
 #include "bench/sort_bench.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -41,18 +40,11 @@ constexpr std::size_t learned_keys = std::size_t{1} << 15;
 
 constexpr std::size_t warmed_keys = std::size_t{1} << 18;
 
-template <class Of>
-Spread spread(const std::vector<SortStats>& runs, Of of) {
-    std::vector<double> values;
-    for (const auto& run : runs) values.push_back(of(run));
-    return Spread(std::move(values));
-}
-
 SortStats medians(const std::vector<SortStats>& runs) {
     auto parts = runs.front();
     for (auto part : {&SortStats::upload_ms, &SortStats::sort_ms, &SortStats::readback_ms, &SortStats::merge_ms,
                       &SortStats::total_ms})
-        parts.*part = spread(runs, [part](const SortStats& run) { return run.*part; }).median;
+        parts.*part = spread_of(runs, part).median;
     return parts;
 }
 
@@ -72,12 +64,13 @@ bool gather(Keys from, std::span<const std::uint32_t> index, Keys to) {
 
 }  // namespace
 
-SortBench::Data SortBench::make_data(const SortCase& which, std::uint64_t seed) {
-    return {cpu::KeyBuffer(which.type, which.distribution, which.n, seed),
-            std::vector<std::uint32_t>(which.sorted == Sorted::Keys ? 0 : which.n)};
+SortStats sort_by(Sorter* sorter, Sorted sorted, Keys keys, std::span<std::uint32_t> index) {
+    if (!sorter) return sorted == Sorted::Keys ? sort_on_cpu(keys) : sort_with_index_on_cpu(keys, index);
+    if (sorted == Sorted::Keys) return sorter->sort(keys);
+    return sorted == Sorted::Pairs ? sorter->sort_with_index(keys, index) : sorter->argsort(keys, index);
 }
 
-bool SortBench::is_right(Sorted sorted, Data& input, Data& output) {
+bool is_right(Sorted sorted, SortData& input, SortData& output) {
     const auto sum = cpu::checksum(input.keys.keys());
     if (sorted != Sorted::Pointers && !(cpu::in_order(output.keys.keys()) && cpu::checksum(output.keys.keys()) == sum))
         return false;
@@ -85,6 +78,24 @@ bool SortBench::is_right(Sorted sorted, Data& input, Data& output) {
     auto gathered = input.keys;
     return gather(input.keys.keys(), output.index, gathered.keys()) && cpu::in_order(gathered.keys()) &&
            (sorted == Sorted::Pairs || cpu::checksum(output.keys.keys()) == sum);
+}
+
+SortOptions paper_form_of_pbsn() {
+    SortOptions options{.engine = Engine::Pbsn};
+    options.pbsn.early_stop = EarlyStop::No;
+    options.pbsn.max_run = options.pbsn.max_texels;
+    return options;
+}
+
+SortOptions paper_form_of_bitonic() {
+    SortOptions options{.engine = Engine::Bitonic};
+    options.bitonic.steps_per_pass = 1;
+    return options;
+}
+
+SortData SortBench::make_data(const SortCase& which, std::uint64_t seed) {
+    return {cpu::KeyBuffer(which.type, which.distribution, which.n, seed),
+            std::vector<std::uint32_t>(which.sorted == Sorted::Keys ? 0 : which.n)};
 }
 
 SortBench::SortBench(std::optional<Context> context, std::string why_no_context, std::vector<Contender> contenders,
@@ -98,21 +109,16 @@ SortBench::SortBench(std::optional<Context> context, std::string why_no_context,
 }
 
 SortStats SortBench::sort(std::size_t i, Sorted sorted, Keys keys, std::span<std::uint32_t> index) {
-    const auto& what = contenders_[i].what;
     if (auto* early = std::get_if<EarlySorter>(&sorters_[i])) return early->sort(keys, index);
-    if (auto* sorter = std::get_if<Sorter>(&sorters_[i])) {
-        if (sorted == Sorted::Keys) return sorter->sort(keys);
-        return sorted == Sorted::Pairs ? sorter->sort_with_index(keys, index) : sorter->argsort(keys, index);
-    }
-    if (const auto* rival = std::get_if<const Rival*>(&what)) {
+    if (const auto* rival = std::get_if<const Rival*>(&contenders_[i].what)) {
         (*rival)->sort(keys);
         return {.n = keys.size()};
     }
-    return index.empty() ? sort_on_cpu(keys) : sort_with_index_on_cpu(keys, index);
+    return sort_by(std::get_if<Sorter>(&sorters_[i]), sorted, keys, index);
 }
 
 // The total is by this function's own clock, for all alike.
-SortStats SortBench::sort(std::size_t i, Sorted sorted, Data& data) {
+SortStats SortBench::sort(std::size_t i, Sorted sorted, SortData& data) {
     const cpu::Stopwatch time;
     auto stats = sort(i, sorted, data.keys.keys(), data.index);
     stats.total_ms = time.ms();
@@ -120,7 +126,7 @@ SortStats SortBench::sort(std::size_t i, Sorted sorted, Data& data) {
 }
 
 // With few keys, everyone sorts untimed before: whoever comes after another of the same code would find it in the caches.
-void SortBench::wake(std::size_t i, Sorted sorted, Data data) {
+void SortBench::wake(std::size_t i, Sorted sorted, SortData data) {
     if (data.keys.keys().size() <= warmed_keys) sort(i, sorted, data);
     if (std::holds_alternative<std::monostate>(sorters_[i])) return;
     bench::wake(*context_, [&] { sort(i, sorted, data); });
@@ -183,8 +189,7 @@ CaseResult SortBench::run(const SortCase& which) {
         auto& result = found.results[i];
         if (!result.ran()) continue;
         result.parts = medians(runs[i]);
-        const auto total = spread(runs[i], [](const SortStats& run) { return run.total_ms; });
-        total.note_in(result);
+        spread_of(runs[i], &SortStats::total_ms).note_in(result);
     }
     return found;
 }

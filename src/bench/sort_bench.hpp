@@ -18,6 +18,21 @@ namespace quadmill::detail::bench {
 // Keys alone, keys with pointers, or the pointers alone, the keys staying where they are.
 enum class Sorted { Keys, Pairs, Pointers };
 
+// What one sort works on: keys, and where each of them was.
+struct SortData {
+    cpu::KeyBuffer keys;
+    std::vector<std::uint32_t> index{};  // empty where keys are sorted alone
+};
+// By that sorter, or on the CPU where there is none.
+SortStats sort_by(Sorter* sorter, Sorted sorted, Keys keys, std::span<std::uint32_t> index);
+// Whether the output is the input in order.
+[[nodiscard]] bool is_right(Sorted sorted, SortData& input, SortData& output);
+
+// The papers' own forms of the networks: PBSN of one run a channel without an early stop (SIGMOD'05), and GPUTeraSort's
+// a step a pass.
+[[nodiscard]] SortOptions paper_form_of_pbsn();
+[[nodiscard]] SortOptions paper_form_of_bitonic();
+
 struct SortCase {
     KeyType type;
     cpu::Distribution distribution;
@@ -65,20 +80,14 @@ class SortBench {
     // Each contender once untimed, then all in turn, each time on fresh keys, the same for all unless they are few;
     // verified outside the times.
     [[nodiscard]] CaseResult run(const SortCase& which);
-    [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
     // The limits used so far.
     [[nodiscard]] std::vector<Limit> limits() const { return limits_ ? limits_->measured() : std::vector<Limit>{}; }
 
   private:
-    struct Data {
-        cpu::KeyBuffer keys;
-        std::vector<std::uint32_t> index;
-    };
-    [[nodiscard]] static Data make_data(const SortCase& which, std::uint64_t seed);
-    [[nodiscard]] static bool is_right(Sorted sorted, Data& input, Data& output);
-    void wake(std::size_t i, Sorted sorted, Data data);
+    [[nodiscard]] static SortData make_data(const SortCase& which, std::uint64_t seed);
+    void wake(std::size_t i, Sorted sorted, SortData data);
     void warm_up(const SortCase& which, std::size_t i, Result& result);
-    SortStats sort(std::size_t i, Sorted sorted, Data& data);
+    SortStats sort(std::size_t i, Sorted sorted, SortData& data);
     SortStats sort(std::size_t i, Sorted sorted, Keys keys, std::span<std::uint32_t> index);
 
     std::optional<Context> context_;

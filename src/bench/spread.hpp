@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace quadmill::detail::bench {
@@ -24,5 +26,20 @@ struct Spread {
 
     double median, low, high;
 };
+
+// Of a part of each run.
+template <class Run, class Of>
+[[nodiscard]] Spread spread_of(const std::vector<Run>& runs, const Of& of) {
+    std::vector<double> values;
+    for (const auto& run : runs) values.push_back(std::invoke(of, run));
+    return Spread(std::move(values));
+}
+
+// The run in the middle, by that part of each; puts them in its order.
+template <class Run, class Of>
+[[nodiscard]] Run& middle_run(std::vector<Run>& runs, const Of& of) {
+    std::ranges::sort(runs, {}, of);
+    return runs[runs.size() / 2];
+}
 
 }  // namespace quadmill::detail::bench

@@ -1,10 +1,7 @@
 #include "bench/stream_bench.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "bench/borrowed.hpp"
@@ -106,11 +103,9 @@ Run<T> run(const StreamCase& which, std::span<const T> values, WindowSorter& sor
 }
 
 // For what is checked, and not timed.
-auto fastest_rival() {
-    auto best = rivals().front().sort;
-    for (const auto& rival : rivals())
-        best = std::string_view(rival.name) == "vqsort" && rival.sort ? rival.sort : best;
-    return best;
+const Rival& fastest_rival() {
+    const auto* const fastest = rival_of("vqsort");
+    return fastest ? *fastest : rivals().front();
 }
 
 // The values that the answers are about, in order.
@@ -118,11 +113,10 @@ template <class T>
 class Exact {
   public:
     Exact(const StreamCase& which, std::span<const T> values) {
-        const bool sliding = which.summary == Summary::SlidingQuantiles || which.summary == Summary::SlidingFrequencies;
-        const auto n = sliding ? std::min<std::uint64_t>(which.sliding, values.size()) : values.size();
+        const auto n = which.slides() ? std::min<std::uint64_t>(which.sliding, values.size()) : values.size();
         const auto last = values.last(static_cast<std::size_t>(n));
         sorted_.assign(last.begin(), last.end());
-        fastest_rival()(std::span(sorted_));
+        fastest_rival().sort(std::span(sorted_));
     }
 
     // The worst error as a part of eps n, above 1 also when a bound does not hold or a value is missing.
@@ -224,7 +218,7 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
                     const auto warm = values.first(std::min(values.size(), std::size_t{1} << 24U));
                     const auto warm_up = [&] { static_cast<void>(bench::run<T>(which, warm, sorts)); };
                     warm_up();
-                    if (context_ && sorts.name() != "cpu" && !contenders_[i].rival) wake(*context_, warm_up);
+                    if (context_ && sorts.name() != "cpu" && !contenders_[i].is_rival()) wake(*context_, warm_up);
                     runs[i].push_back(bench::run<T>(which, values, sorts));
                 } catch (const InvalidArgument& error) {
                     result.refusal = error.what();
@@ -236,11 +230,8 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
         for (std::size_t i = 0; i < runs.size(); ++i) {
             auto& result = found.results[i];
             if (!result.ran()) continue;
-            std::vector<double> ms;
-            for (const auto& run : runs[i]) ms.push_back(run.ms);
-            Spread(std::move(ms)).note_in(result);
-            std::ranges::sort(runs[i], {}, &Run<T>::ms);
-            const auto& median = runs[i][runs[i].size() / 2];
+            spread_of(runs[i], &Run<T>::ms).note_in(result);
+            const auto& median = middle_run(runs[i], &Run<T>::ms);
             result.parts = median.parts;
             result.summary_bytes = median.summary_bytes;
             result.bytes = median.bytes;

@@ -25,6 +25,9 @@ struct StreamCase {
     std::uint64_t sliding;  // values of a sliding window
     std::size_t window;     // values that are sorted at once; 0 as the library chooses
     SlidingOptions form{};  // how it is kept; its eps, window and widths are not used
+    [[nodiscard]] bool slides() const {
+        return summary == Summary::SlidingQuantiles || summary == Summary::SlidingFrequencies;
+    }
 };
 
 // A sorter of windows by its name: an engine, or a rival that sorts each window on the calling thread.
@@ -33,6 +36,7 @@ struct StreamContender {
     std::optional<Engine> engine;
     const Rival* rival = nullptr;
     PbsnOptions pbsn{};  // for Engine::Pbsn
+    [[nodiscard]] bool is_rival() const { return rival != nullptr; }
 };
 
 struct StreamResult {

@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <fstream>
+#include <span>
 #include <thread>
 
 #include "cli/bench_report.hpp"
@@ -33,11 +34,15 @@ std::string cpu_model() {
 
 void BenchRun::add_to(CLI::App& verb, const std::string& rivals) {
     verb.add_flag("--rivals", with_rivals, rivals);
+    add_report_options(verb);
+    add_device_option(verb, device);
+}
+
+void BenchRun::add_report_options(CLI::App& verb) {
     verb.add_option("--repeat", repeat, "Times each is measured; the median counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     verb.add_flag("--json", json, "One JSON object on standard output");
-    add_device_option(verb, device);
 }
 
 void BenchOptions::add_to(CLI::App& verb) {
@@ -107,6 +112,23 @@ void BenchRun::print_facts(const std::optional<Context>& context, const std::str
     fmt::print("quadmill {} on {}; {}, {} threads; median of {} (lowest .. highest), {}\n", QUADMILL_VERSION,
                context ? context->info().renderer : "no GPU", cpu_model(), std::thread::hardware_concurrency(), repeat,
                how);
+}
+
+nlohmann::ordered_json limits_json(const std::vector<bench::Limit>& limits) {
+    auto out = nlohmann::ordered_json::array();
+    for (const auto& limit : limits)
+        out.push_back({{"name", limit.name}, {"value", limit.value}, {"unit", limit.unit}});
+    return out;
+}
+
+nlohmann::ordered_json or_null(const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels) {
+    const auto svg = bench::plot(panels);
+    file.write(std::as_bytes(std::span(svg)));
+    file.commit();
 }
 
 void add_bench_command(CLI::App& app, const std::string& command_line) {

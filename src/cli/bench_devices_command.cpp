@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -14,24 +13,17 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-struct BenchDevices {
+struct BenchDevices : BenchRun {
     Devices devices;
     std::size_t n = std::size_t{1} << 26U;
-    int repeat = 5;
-    bool json = false;
-    std::string command_line;
 
     void run() const;
 };
 
 void BenchDevices::run() const {
     const auto group = devices.group();
-    BenchRun facts;
-    facts.command_line = command_line;
-    facts.repeat = repeat;
-    auto report = facts.facts(group.contexts()[0], {});
-    if (!json)
-        facts.print_facts(group.contexts()[0], fmt::format("{} devices beside the first", group.contexts().size()));
+    auto report = facts(group.contexts()[0], {});
+    if (!json) print_facts(group.contexts()[0], fmt::format("{} devices beside the first", group.contexts().size()));
     report["cases"] = Json::array();
     bool right = true;
     for (const auto& found : bench::bench_devices(group, n, repeat)) {
@@ -66,18 +58,13 @@ void BenchDevices::run() const {
 
 void add_bench_devices_command(CLI::App& bench, const std::string& command_line) {
     auto command = std::make_shared<BenchDevices>();
+    command->command_line = command_line;
     auto* verb = bench.add_subcommand("devices", "Sorts and streams on several devices at once, beside one of them");
     verb->add_option("--n", command->n, "Keys, 1000 or 2^20")->transform(count_of_keys())->default_str("2^26");
-    verb->add_option("--repeat", command->repeat, "Times each is measured; the median counts")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    verb->add_flag("--json", command->json, "One JSON object on standard output");
+    command->add_report_options(*verb);
     add_devices_option(*verb, command->devices);
     verb->footer("Example:\n  quadmill bench devices --device 0,1");
-    verb->callback([command, &command_line] {
-        command->command_line = command_line;
-        command->run();
-    });
+    verb->callback([command] { command->run(); });
 }
 
 }  // namespace quadmill::detail::cli

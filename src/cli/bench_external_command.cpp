@@ -5,7 +5,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "bench/external_bench.hpp"
 #include "cli/bench_report.hpp"
@@ -55,27 +54,12 @@ double megabytes_per_s(std::uint64_t records, const FileResult& result) {
 }
 
 std::vector<FileContender> BenchExternal::programs() const {
-    const auto itself = std::filesystem::read_symlink("/proc/self/exe").string();
     std::vector<FileContender> all;
     for (const auto engine : engines) {
         const auto& word = input::word_for(input::engine_words, engine);
-        auto words = [this, itself, word](const FileJob& job) {
-            std::vector<std::string> line{itself,   "terasort", job.input,  job.output, "--memory", memory,
-                                          "--temp", job.folder, "--engine", word,       "--json"};
-            if (device >= 0) line.insert(line.end(), {"--device", std::to_string(device)});
-            return line;
-        };
-        all.push_back({"terasort, " + word, FileRole::Engine, std::move(words)});
+        all.push_back(terasort_program("terasort, " + word, word, memory, device));
     }
-    if (!with_rivals) return all;
-    const auto parallel = fmt::format("--parallel={}", std::thread::hardware_concurrency());
-    all.push_back({"GNU sort", FileRole::Sort, [this, parallel](const FileJob& job) {
-                       return std::vector<std::string>{"env", "LC_ALL=C", "sort", "-S",       memory,   parallel,
-                                                       "-T",  job.folder, "-o",   job.output, job.input};
-                   }});
-    all.push_back({"cp", FileRole::Copy, [](const FileJob& job) {
-                       return std::vector<std::string>{"cp", job.input, job.output};
-                   }});
+    if (with_rivals) all.insert(all.end(), {gnu_sort(memory), cp_program()});
     return all;
 }
 
@@ -179,24 +163,10 @@ void BenchExternal::print(const MergeCaseResult& found) const {
     }
 }
 
-template <class Result>
-Json head_of(const Result& result) {
-    Json out{{"name", result.contender->name},
-             {"kind", result.contender->is_rival() ? "rival" : "engine"},
-             {"ran", result.ran()}};
-    if (!result.ran()) {
-        out["reason"] = result.refusal;
-    } else {
-        out.update(Json{
-            {"verified", result.verified}, {"ms", result.ms}, {"low_ms", result.low_ms}, {"high_ms", result.high_ms}});
-    }
-    return out;
-}
-
 Json BenchExternal::to_json(const FileCaseResult& found) const {
     Json out{{"records", found.records}, {"bytes", found.records * record_bytes}, {"contenders", Json::array()}};
     for (const auto& result : found.results) {
-        auto one = head_of(result);
+        auto one = contender_json(result);
         if (result.ran()) {
             one["megabytes_per_s"] = megabytes_per_s(found.records, result);
             one["times_faster_than"] = times_faster_than(found.results, result);
@@ -210,9 +180,9 @@ Json BenchExternal::to_json(const FileCaseResult& found) const {
 Json BenchExternal::to_json(const PairCaseResult& found) const {
     Json out{{"n", found.n}, {"contenders", Json::array()}};
     for (const auto& result : found.results) {
-        auto one = head_of(result);
+        auto one = contender_json(result);
         if (result.ran()) {
-            one.update(Json{{"pointers", result.contender->pointers == Pointers::Carried},
+            one.update(Json{{"pointers", result.contender->sorted == Sorted::Pairs},
                             {"pairs_per_s", per_s(found.n, result)},
                             {"passes", result.parts.passes},
                             {"upload_ms", result.parts.upload_ms},
@@ -232,7 +202,7 @@ Json BenchExternal::to_json(const MergeCaseResult& found) const {
              {"block_bytes", found.which.block},
              {"contenders", Json::array()}};
     for (const auto& result : found.results) {
-        auto one = head_of(result);
+        auto one = contender_json(result);
         if (result.ran()) {
             one["records_per_s"] = per_s(found.which.records, result);
             if (result.parts.merges > 0)

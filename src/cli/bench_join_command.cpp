@@ -107,24 +107,11 @@ class TimePlot {
     void add(const JoinCaseResult& found) {
         if (found.which.figure == JoinFigure::Graph) return;
         const auto name = fmt::format("figure {}", static_cast<int>(found.which.figure));
-        if (panels_.empty() || panels_.back().title != name) {
+        if (panels_.empty() || panels_.back().title != name)
             panels_.push_back({name, labels(found.which.figure), "ms", {}, Scale::Linear});
-            for (const auto& result : found.results) {
-                panels_.back().series.push_back(
-                    {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});
-            }
-        }
-        for (std::size_t i = 0; i < found.results.size(); ++i) {
-            const auto& result = found.results[i];
-            if (result.ran() && result.ms > 0)
-                panels_.back().series[i].points.emplace_back(static_cast<double>(found.which.x), result.ms);
-        }
+        add_points(panels_.back(), found.which.x, found.results, [](const JoinTimes& times) { return times.ms; });
     }
-    void write(files::OutputFile& file) const {
-        const auto svg = plot(panels_);
-        file.write(std::as_bytes(std::span(svg)));
-        file.commit();
-    }
+    void write(files::OutputFile& file) const { write_plot(file, panels_); }
 
   private:
     static const char* labels(JoinFigure figure) {

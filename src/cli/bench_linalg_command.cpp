@@ -127,12 +127,8 @@ Json BenchLinalg::to_json(const LuCase& found) {
              {"results", Json::array()}};
     if (const auto times = found.blocks_over_rows()) out["blocks_over_rows"] = *times;
     for (const auto& result : found.results) {
-        Json one{{"name", result.contender->name},
-                 {"kind", result.contender->is_rival() ? "rival" : "engine"},
-                 {"ran", result.ran()}};
-        if (!result.ran()) {
-            one["reason"] = result.refusal;
-        } else {
+        auto one = contender_head(result);
+        if (result.ran()) {
             one.update(Json{{"ms", result.ms},
                             {"low_ms", result.low_ms},
                             {"high_ms", result.high_ms},
@@ -186,12 +182,13 @@ void BenchLinalg::run() {
     for (const auto size : batch) {
         if (size > 0) take(bench.run_batch(size, systems), fmt::format("{} small matrices together", systems));
     }
-    report["limits"] = Json::array();
-    for (const auto& limit : bench.limits()) {
-        report["limits"].push_back({{"name", limit.name}, {"value", limit.value}, {"unit", limit.unit}});
-        if (!json) fmt::print("limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
+    report["limits"] = limits_json(bench.limits());
+    if (json) {
+        fmt::print("{}\n", report.dump());
+    } else {
+        for (const auto& limit : bench.limits())
+            fmt::print("limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
     }
-    if (json) fmt::print("{}\n", report.dump());
     if (plot_to) plot.write(*plot_to);
     if (!right) throw Error("bench linalg: a factorization was wrong; see above");
 }

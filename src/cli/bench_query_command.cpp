@@ -126,18 +126,14 @@ void BenchQuery::print_limit(const std::optional<Limit>& limit) {
         limit->name, limit->value, limit->unit);
 }
 
-Json optional_json(const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
-}
-
 Json BenchQuery::to_json(const QueryCaseResult& found, const QueryTimes& result) {
     Json out = contender_json(result, "rows_per_s", found.n);
     if (!result.ran()) return out;
     if (result.pixels) {
         out.update(Json{{"pixels_tested", *result.pixels},
-                        {"least_ms", optional_json(result.least_ms)},
-                        {"percent_of_limit", optional_json(result.percent_of_limit())},
-                        {"depth_passes_time", optional_json(result.passes_time)}});
+                        {"least_ms", or_null(result.least_ms)},
+                        {"percent_of_limit", or_null(result.percent_of_limit())},
+                        {"depth_passes_time", or_null(result.passes_time)}});
         const auto goal = found.which.goal_passes;
         if (goal && result.passes_time) out["meets_goal"] = *result.passes_time <= *goal;
     }
@@ -149,7 +145,7 @@ Json BenchQuery::to_json(const QueryCaseResult& found) {
     Json out{{"query", input::word_for(kind_words, found.which.kind)},
              {"name", found.which.name},
              {"n", found.n},
-             {"goal_depth_passes", optional_json(found.which.goal_passes)},
+             {"goal_depth_passes", or_null(found.which.goal_passes)},
              {"contenders", Json::array()}};
     if (found.which.ask == QueryCase::Ask::Kth) out["rank"] = found.which.k + 1;
     for (const auto& result : found.results) out["contenders"].push_back(to_json(found, result));
@@ -167,11 +163,9 @@ Json BenchQuery::head(const QueryBench& bench, const std::optional<Context>& con
     out.update(Json{{"threads_used", options.threads == 0 ? out["threads"] : Json(options.threads)},
                     {"scan", scan_instructions()},
                     {"sqlite_rows", options.sqlite_rows},
-                    {"limits", Json::array()},
+                    {"limits", bench.depth_limit() ? limits_json({*bench.depth_limit()}) : Json::array()},
                     {"loads", Json::array()},
                     {"cases", Json::array()}});
-    if (const auto& limit = bench.depth_limit())
-        out["limits"].push_back({{"name", limit->name}, {"value", limit->value}, {"unit", limit->unit}});
     return out;
 }
 

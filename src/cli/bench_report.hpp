@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/limits.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
 #include "cpu/sample_keys.hpp"
@@ -37,6 +37,8 @@ struct BenchRun {
     std::string command_line;
 
     void add_to(CLI::App& verb, const std::string& rivals);
+    // --repeat and --json of these.
+    void add_report_options(CLI::App& verb);
 
     struct Opened {
         std::optional<Context> context;
@@ -104,23 +106,55 @@ template <class Result>
     return result.ms > 0 ? static_cast<double>(n) / result.ms * 1e3 : 0;
 }
 
-// What is said of every contender: why it did not run, or how it did, with n things a second under the name `rate`.
+// What is said of every contender: who it is, and why it did not run.
 template <class Result>
-[[nodiscard]] nlohmann::ordered_json contender_json(const Result& result, const std::string& rate, std::size_t n) {
+[[nodiscard]] nlohmann::ordered_json contender_head(const Result& result) {
     nlohmann::ordered_json out{{"name", result.contender->name},
                                {"kind", result.contender->is_rival() ? "rival" : "engine"},
                                {"ran", result.ran()}};
-    if (!result.ran()) {
-        out["reason"] = result.refusal;
-    } else {
-        out.update(nlohmann::ordered_json{{"verified", result.verified},
-                                          {"ms", result.ms},
-                                          {"low_ms", result.low_ms},
-                                          {"high_ms", result.high_ms},
-                                          {rate, per_s(n, result)}});
+    if (!result.ran()) out["reason"] = result.refusal;
+    return out;
+}
+
+// And how it did.
+template <class Result>
+[[nodiscard]] nlohmann::ordered_json contender_json(const Result& result) {
+    auto out = contender_head(result);
+    if (result.ran()) {
+        out.update(nlohmann::ordered_json{
+            {"verified", result.verified}, {"ms", result.ms}, {"low_ms", result.low_ms}, {"high_ms", result.high_ms}});
     }
     return out;
 }
+
+// With n things a second under the name `rate`.
+template <class Result>
+[[nodiscard]] nlohmann::ordered_json contender_json(const Result& result, const std::string& rate, std::size_t n) {
+    auto out = contender_json(result);
+    if (result.ran()) out[rate] = per_s(n, result);
+    return out;
+}
+
+[[nodiscard]] nlohmann::ordered_json limits_json(const std::vector<bench::Limit>& limits);
+[[nodiscard]] nlohmann::ordered_json or_null(const std::optional<double>& value);
+
+// A series for each contender, and in it a point at (x, y(result)) where it ran. Pre: they are those of the panel's
+// first points.
+template <class Result, class Y>
+void add_points(bench::Panel& panel, std::size_t x, const std::vector<Result>& results, const Y& y) {
+    using bench::Line;
+    if (panel.series.empty()) {
+        for (const auto& result : results)
+            panel.series.push_back(
+                {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (results[i].ran() && results[i].ms > 0)
+            panel.series[i].points.emplace_back(static_cast<double>(x), y(results[i]));
+    }
+}
+
+void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels);
 
 // `what` ("keys") a second against how many there are, a panel a title.
 class RatePlot {
@@ -138,23 +172,11 @@ class RatePlot {
         if (panel == panels_.end()) {
             panels_.push_back({title, what_, y_label_, {}});
             panel = panels_.end() - 1;
-            for (const auto& result : results) {
-                using bench::Line;
-                panel->series.push_back(
-                    {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});
-            }
         }
-        for (std::size_t i = 0; i < results.size(); ++i) {
-            if (results[i].ran() && results[i].ms > 0)
-                panel->series[i].points.emplace_back(static_cast<double>(n), rate(results[i]));
-        }
+        add_points(*panel, n, results, rate);
     }
     void add(bench::Panel panel) { panels_.push_back(std::move(panel)); }
-    void write(files::OutputFile& file) const {
-        const auto svg = bench::plot(panels_);
-        file.write(std::as_bytes(std::span(svg)));
-        file.commit();
-    }
+    void write(files::OutputFile& file) const { write_plot(file, panels_); }
 
   private:
     std::string what_, y_label_;

@@ -145,9 +145,8 @@ Json BenchSketch::to_json(const SketchCaseResult& found) const {
              {"counters", found.counters},
              {"contenders", Json::array()}};
     for (const auto& r : found.results) {
-        Json one{{"name", r.contender->name}, {"kind", r.contender->is_rival() ? "rival" : "engine"}, {"ran", r.ran()}};
+        auto one = contender_head(r);
         if (r.ran()) {
-            const auto or_null = [](std::optional<double> value) { return value ? Json(*value) : Json(); };
             one.update(
                 Json{{"verified", r.verified},
                      {"insert", cli::to_json(r.insert, which.n)},
@@ -158,8 +157,6 @@ Json BenchSketch::to_json(const SketchCaseResult& found) const {
                      {"insert_times_thread", or_null(times_thread(found, r, true))},
                      {"query_times_thread", or_null(times_thread(found, r, false))},
                      {"bytes", r.bytes}});
-        } else {
-            one["reason"] = r.refusal;
         }
         out["contenders"].push_back(std::move(one));
     }
@@ -209,10 +206,8 @@ Panel BenchSketch::errors() const {
 
 void BenchSketch::write_plots(files::OutputFile& file) const {
     const auto load = fmt::format(", load {}", loads.front());
-    const auto svg = plot({rates("Fig. 5: inserts" + load + "; paper: 2080 Ti, load 0.5", true),
-                           rates("Fig. 6: queries" + load + "; paper: 2080 Ti, load 0.5", false), errors()});
-    file.write(std::as_bytes(std::span(svg)));
-    file.commit();
+    write_plot(file, {rates("Fig. 5: inserts" + load + "; paper: 2080 Ti, load 0.5", true),
+                      rates("Fig. 6: queries" + load + "; paper: 2080 Ti, load 0.5", false), errors()});
 }
 
 void BenchSketch::run() {
@@ -240,15 +235,13 @@ void BenchSketch::run() {
         report["cases"].push_back(to_json(all_.back()));
     }
     accuracy_ = SketchBench::accuracy({0.25, 0.5, 0.75, 1, 1.5, 2}, std::size_t{1} << (quick ? 14U : 17U));
-    report["limits"] = Json::array();
-    for (const auto& limit : bench.limits())
-        report["limits"].push_back({{"name", limit.name}, {"value", limit.value}, {"unit", limit.unit}});
+    report["limits"] = limits_json(bench.limits());
     report["accuracy"] = Json::array();
     for (const auto& one : accuracy_) {
         report["accuracy"].push_back({{"name", one.name},
                                       {"load", one.load},
                                       {"percent", one.percent},
-                                      {"paper_percent", one.paper_percent ? Json(*one.paper_percent) : Json()}});
+                                      {"paper_percent", or_null(one.paper_percent)}});
     }
     if (json) {
         fmt::print("{}\n", report.dump());

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "bench/sort_bench.hpp"
 #include "cli/bench_report.hpp"
@@ -15,7 +14,6 @@
 #include "files/files.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/version.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -59,7 +57,7 @@ const input::Words<Sorted> sorted_words{
 std::vector<Contender> BenchSort::all_engines() {
     std::vector<Contender> all;
     for (const auto& [word, engine] : input::engine_words) all.push_back({word, SortOptions{.engine = engine}});
-    all.push_back({"bitonic-paper", SortOptions{.engine = Engine::Bitonic, .bitonic = {.steps_per_pass = 1}}});
+    all.push_back({"bitonic-paper", paper_form_of_bitonic()});
     all.push_back({"kipfer", EarlySort::Kipfer});
     all.push_back({"purcell", EarlySort::Purcell});
     return all;
@@ -134,9 +132,8 @@ Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
                         {"sort_ms", result.parts.sort_ms},
                         {"readback_ms", result.parts.readback_ms},
                         {"merge_ms", result.parts.merge_ms}});
-        const auto percent = result.percent_of_limit();
-        out["least_ms"] = result.least_ms ? Json(*result.least_ms) : Json();
-        out["percent_of_limit"] = percent ? Json(*percent) : Json();
+        out["least_ms"] = or_null(result.least_ms);
+        out["percent_of_limit"] = or_null(result.percent_of_limit());
     }
     out["times_faster_than"] = times_faster_than(found.results, result);
     return out;
@@ -203,9 +200,7 @@ void BenchSort::run() {
             const auto& which = behind->of->which;
             head_["auto"] = {{"times_the_best_engine", behind->times}, {"case", title(which)}, {"n", which.n}};
         }
-        head_["limits"] = Json::array();
-        for (const auto& l : bench.limits())
-            head_["limits"].push_back({{"name", l.name}, {"value", l.value}, {"unit", l.unit}});
+        head_["limits"] = limits_json(bench.limits());
         head_["cases"] = Json::array();
         for (const auto& found : all) head_["cases"].push_back(to_json(found));
         fmt::print("{}\n", head_.dump());

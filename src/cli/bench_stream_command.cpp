@@ -3,7 +3,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "bench/stream_bench.hpp"
 #include "cli/bench_report.hpp"
@@ -12,7 +11,6 @@
 #include "input/checks.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/version.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -76,17 +74,12 @@ std::vector<StreamContender> BenchStream::contenders() const {
     return all;
 }
 
-double values_per_s(const StreamCaseResult& found, const StreamResult& result) {
-    return result.ms > 0 ? static_cast<double>(found.which.n) / result.ms * 1e3 : 0;
-}
-
 void BenchStream::print_case(const StreamCaseResult& found) {
     const auto& which = found.which;
-    const bool slides = which.summary == Summary::SlidingQuantiles || which.summary == Summary::SlidingFrequencies;
     fmt::print("\n{} of {} {} {} values, eps {}{}\n", input::word_for(summary_words, which.summary), which.n,
                input::word_for(input::distribution_words, which.distribution),
                input::word_for(input::type_words, which.type), which.eps,
-               slides ? fmt::format(", window {}", which.sliding) : "");
+               which.slides() ? fmt::format(", window {}", which.sliding) : "");
     fmt::print("{:<14} {:>10} {:>22} {:>9} {:>8} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>10} {:>9}\n", "", "ms",
                "(lowest .. highest)", "Mvalues/s", "upload", "sort", "read back", "sample", "merge", "compress",
                "x slowest", "bytes", "of eps");
@@ -98,10 +91,9 @@ void BenchStream::print_case(const StreamCaseResult& found) {
         fmt::print(
             "{:<14} {:>10.1f} {:>22} {:>9.1f} {:>8.1f} {:>8.1f} {:>9.1f} {:>8.1f} {:>8.1f} {:>8.1f} {:>9.2f} {:>10} "
             "{:>9.3f}{}\n",
-            r.contender->name, r.ms, fmt::format("({:.1f} .. {:.1f})", r.low_ms, r.high_ms),
-            values_per_s(found, r) * 1e-6, r.parts.upload, r.parts.sort, r.parts.readback, r.parts.sample,
-            r.parts.merge, r.parts.compress, r.ms / r.slowest_ms(), r.summary_bytes, r.worst_error,
-            r.verified ? "" : "  WRONG RESULT");
+            r.contender->name, r.ms, fmt::format("({:.1f} .. {:.1f})", r.low_ms, r.high_ms), per_s(which.n, r) * 1e-6,
+            r.parts.upload, r.parts.sort, r.parts.readback, r.parts.sample, r.parts.merge, r.parts.compress,
+            r.ms / r.slowest_ms(), r.summary_bytes, r.worst_error, r.verified ? "" : "  WRONG RESULT");
     }
 }
 
@@ -115,14 +107,9 @@ Json BenchStream::to_json(const StreamCaseResult& found) {
              {"sliding", which.sliding},
              {"contenders", Json::array()}};
     for (const auto& r : found.results) {
-        Json one{{"name", r.contender->name}, {"kind", r.contender->rival ? "rival" : "engine"}, {"ran", r.ran()}};
+        auto one = contender_json(r, "values_per_s", which.n);
         if (r.ran()) {
             one.update(Json{{"engine", r.engine},
-                            {"verified", r.verified},
-                            {"ms", r.ms},
-                            {"low_ms", r.low_ms},
-                            {"high_ms", r.high_ms},
-                            {"values_per_s", values_per_s(found, r)},
                             {"upload_ms", r.parts.upload},
                             {"sort_ms", r.parts.sort},
                             {"readback_ms", r.parts.readback},
@@ -133,8 +120,6 @@ Json BenchStream::to_json(const StreamCaseResult& found) {
                             {"summary_bytes", r.summary_bytes},
                             {"bytes", r.bytes},
                             {"worst_error_of_eps", r.worst_error}});
-        } else {
-            one["reason"] = r.refusal;
         }
         out["contenders"].push_back(std::move(one));
     }

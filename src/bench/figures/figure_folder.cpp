@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -42,7 +41,7 @@ std::string verdict_cell(const FigureData* data, const Claim& claim) {
     return cell(text);
 }
 
-// The facts of the first figure, and what of them differs from figure to figure only once.
+// The renderer that its first figure was measured on; the folder's path, where it has none.
 std::string machine_of(const FigureFolder& folder) {
     for (const auto& figure : figures()) {
         if (const auto* data = folder.find(figure.id)) return data->fact("renderer");

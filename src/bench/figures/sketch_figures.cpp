@@ -13,7 +13,7 @@ using enum Claim::About;
 
 constexpr const char *inserts = "inserts, ns each", *queries = "queries, ns each", *errors = "mean error, %";
 
-// The loads that the paper shows for its rates: by the width of a row, which its data fit, and by all counters.
+// By the names that series and claims have for them.
 const std::vector<std::pair<SketchKind, std::string>> kinds{
     {SketchKind::Thread, "thread"},   {SketchKind::Warp, "warp"}, {SketchKind::Half, "half"},
     {SketchKind::Quarter, "quarter"}, {SketchKind::Msws, "msws"}, {SketchKind::Sf, "sf"}};

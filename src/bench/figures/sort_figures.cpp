@@ -1,6 +1,5 @@
 // SIGMOD'05: fast and approximate stream mining of quantiles and frequencies using graphics processors.
 #include <cmath>
-#include <string_view>
 
 #include "bench/figures/figure.hpp"
 #include "bench/sort_bench.hpp"
@@ -16,20 +15,6 @@ using Sizes = std::vector<std::size_t>;
 constexpr const char *sorting = "ms to sort", *parts = "parts of PBSN, ms", *transfer_share = "transfers, % of PBSN";
 constexpr const char* paper_pbsn = "pbsn";  // its own form
 
-std::vector<Contender> with_rivals(std::vector<Contender> all, std::initializer_list<std::string_view> names) {
-    for (const auto& rival : rivals()) {
-        if (rival.sort && std::ranges::find(names, rival.name) != names.end()) all.push_back({rival.name, &rival});
-    }
-    return all;
-}
-
-SortOptions paper_form_of_pbsn() {
-    SortOptions options{.engine = Engine::Pbsn};
-    options.pbsn.early_stop = EarlyStop::No;
-    options.pbsn.max_run = options.pbsn.max_texels;
-    return options;
-}
-
 // n lg^2 n through the point of the largest n.
 void add_fit(FigureData& data) {
     const auto xs = data.xs(parts, "sort");
@@ -41,15 +26,16 @@ void add_fit(FigureData& data) {
 
 void measure_sorts(FigureSetting& setting, FigureData& data) {
     const RivalThreads threads;
-    SortBench bench(setting.context, setting.why_no_context,
-                    with_rivals({{paper_pbsn, paper_form_of_pbsn()},
-                                 {"purcell", EarlySort::Purcell},
-                                 {"merge", SortOptions{.engine = Engine::Merge}},
-                                 {"hybrid", SortOptions{.engine = Engine::Hybrid}},
-                                 {"cpu", SortOptions{.engine = Engine::Cpu}},
-                                 {"auto", SortOptions{}}},
-                                {"qsort", "std::sort", "vqsort", "std::sort par"}),
-                    3);
+    std::vector<Contender> contenders{{paper_pbsn, paper_form_of_pbsn()},
+                                      {"purcell", EarlySort::Purcell},
+                                      {"merge", SortOptions{.engine = Engine::Merge}},
+                                      {"hybrid", SortOptions{.engine = Engine::Hybrid}},
+                                      {"cpu", SortOptions{.engine = Engine::Cpu}},
+                                      {"auto", SortOptions{}}};
+    for (const auto* name : {"std::sort", "std::sort par", "vqsort", "qsort"}) {
+        if (const auto* rival = rival_of(name)) contenders.push_back({rival->name, rival});
+    }
+    SortBench bench(setting.context, setting.why_no_context, std::move(contenders), 3);
     for (const auto power : setting.pick(Sizes{10, 12, 13, 14, 15, 16, 18}, Sizes{10, 13, 14, 16, 18, 20, 23})) {
         const auto n = std::size_t{1} << power;
         const auto x = static_cast<double>(n);
@@ -148,12 +134,9 @@ void measure_stream(FigureSetting& setting, FigureData& data, Summary summary, c
     pbsn.early_stop = EarlyStop::No;
     std::vector<StreamContender> contenders{
         {paper_pbsn, Engine::Pbsn, nullptr, pbsn}, {"merge", Engine::Merge}, {"auto", Engine::Auto}};
-    const auto add_rival = [&](std::string_view name) {
-        for (const auto& rival : rivals()) {
-            if (rival.name == name && rival.sort) contenders.push_back({rival.name, {}, &rival});
-        }
-    };
-    for (const auto* name : {"qsort", "std::sort", "vqsort"}) add_rival(name);
+    for (const auto* name : {"qsort", "std::sort", "vqsort"}) {
+        if (const auto* rival = rival_of(name)) contenders.push_back({rival->name, {}, rival});
+    }
     // Windows of 1 / eps values are the paper's; 0 lets the library choose.
     const auto run = [&](const std::string& prefix, std::size_t n, const std::vector<double>& eps, bool paper_window) {
         StreamBench bench(setting.context, setting.why_no_context, contenders, 1);
@@ -164,16 +147,13 @@ void measure_stream(FigureSetting& setting, FigureData& data, Summary summary, c
             for (const auto& r : found.results) {
                 const auto& name = r.contender->name;
                 const double x = 1 / e;
-                if (!r.ran()) {
-                    data.note_missing(name, r.refusal);
-                    continue;
-                }
+                data.add_time(prefix + "ms", x, r);
+                if (!r.ran()) continue;
                 if (!r.verified) data.note_wrong(name, "an answer was further off than eps allows");
-                const auto whose = r.contender->rival ? Whose::Baseline : Whose::Ours;
-                data.points.push_back({prefix + "ms", whose, name, x, r.ms, r.low_ms, r.high_ms});
+                const auto whose = r.contender->is_rival() ? Whose::Baseline : Whose::Ours;
                 const auto& p = r.parts;
                 data.add(prefix + "transfers, ms", whose, name, x, p.upload + p.readback);
-                if (p.sort > 0 && !r.contender->rival)
+                if (p.sort > 0 && !r.contender->is_rival())
                     data.add(prefix + transfers_of_sort, whose, name, x, 100 * (p.upload + p.readback) / p.sort);
                 const double of[]{p.sort, p.sample, p.merge, p.compress};
                 const double all = of[0] + of[1] + of[2] + of[3];

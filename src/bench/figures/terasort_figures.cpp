@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "bench/external_bench.hpp"
 #include "bench/figures/figure.hpp"
@@ -28,22 +26,13 @@ std::vector<unsigned> powers(const FigureSetting& setting) {
     return setting.pick(std::vector{12U, 14U, 16U, 18U}, std::vector{16U, 18U, 20U, 22U, 23U});
 }
 
-SortOptions own_form() {
-    SortOptions options{.engine = Engine::Bitonic};
-    options.bitonic.steps_per_pass = 1;
-    return options;
-}
-
 void measure_gpu_sorts(FigureSetting& setting, FigureData& data) {
-    const std::vector<Contender> pairs{{gputerasort, own_form()},
+    const std::vector<Contender> pairs{{gputerasort, paper_form_of_bitonic()},
                                        {"kipfer", EarlySort::Kipfer},
                                        {"purcell", EarlySort::Purcell},
                                        {"merge", SortOptions{.engine = Engine::Merge}}};
-    SortOptions pbsn{.engine = Engine::Pbsn};
-    pbsn.pbsn.early_stop = EarlyStop::No;
-    pbsn.pbsn.max_run = pbsn.pbsn.max_texels;
     SortBench bench(setting.context, setting.why_no_context, pairs, setting.pick(3, 2));
-    SortBench keys_alone(setting.context, setting.why_no_context, {{"pbsn, keys alone", pbsn}}, 3);
+    SortBench keys_alone(setting.context, setting.why_no_context, {{"pbsn, keys alone", paper_form_of_pbsn()}}, 3);
     const auto take = [&](SortBench& by, const SortCase& which) {
         const auto found = by.run(which);
         const auto x = static_cast<double>(which.n);
@@ -92,17 +81,6 @@ void measure_pairs(FigureSetting& setting, FigureData& data) {
 constexpr const char *phase_rates = "MB/s of each phase", *stage_seconds = "seconds of each stage in phase 1",
                      *all_seconds = "seconds in all", *phase_one = "seconds of phase 1";
 
-FileContender terasort(const FigureSetting& setting, const std::string& name, const std::string& engine,
-                       const std::string& memory) {
-    const auto itself = std::filesystem::read_symlink("/proc/self/exe").string();
-    return {name, FileRole::Engine, [=, device = setting.device](const FileJob& job) {
-                std::vector<std::string> words{itself,   "terasort", job.input,  job.output, "--memory", memory,
-                                               "--temp", job.folder, "--engine", engine,     "--json"};
-                if (device >= 0) words.insert(words.end(), {"--device", std::to_string(device)});
-                return words;
-            }};
-}
-
 // Seconds, what was wrong, and the report of a sort of ours.
 Json take(FigureData& data, double x, const FileResult& result) {
     const auto& name = result.contender->name;
@@ -123,7 +101,8 @@ void measure_runs(FigureSetting& setting, FigureData& data) {
     const auto records = setting.pick(std::size_t{500'000}, std::size_t{5'000'000});
     for (const auto megabytes : {16, 24, 32, 64}) {  // runs of 0.5 to 14 MB; with more memory they grow no further
         const BenchFolder own(setting.folder);
-        const std::vector contenders{terasort(setting, "terasort, cpu", "cpu", fmt::format("{}M", megabytes))};
+        const std::vector contenders{
+            terasort_program("terasort, cpu", "cpu", fmt::format("{}M", megabytes), setting.device)};
         const auto found = run_files(own, contenders, records, setting.pick(3, 1));
         const auto report = take(data, megabytes, found.results.front());
         if (!report.is_object()) continue;
@@ -139,18 +118,9 @@ const std::vector<std::string> phase_one_stages{"read", "keys", "sort", "reorder
 // Fig. 11, 12 and 14.
 void measure_files(FigureSetting& setting, FigureData& data) {
     const std::string memory = setting.pick("192M", "1G");
-    const auto parallel = fmt::format("--parallel={}", std::thread::hardware_concurrency());
-    const std::vector<FileContender> contenders{terasort(setting, "terasort, merge", "merge", memory),
-                                                terasort(setting, "terasort, cpu", "cpu", memory),
-                                                {"GNU sort", FileRole::Sort,
-                                                 [=](const FileJob& job) {
-                                                     return std::vector<std::string>{
-                                                         "env", "LC_ALL=C", "sort", "-S",       memory,   parallel,
-                                                         "-T",  job.folder, "-o",   job.output, job.input};
-                                                 }},
-                                                {"cp", FileRole::Copy, [](const FileJob& job) {
-                                                     return std::vector<std::string>{"cp", job.input, job.output};
-                                                 }}};
+    const std::vector contenders{terasort_program("terasort, merge", "merge", memory, setting.device),
+                                 terasort_program("terasort, cpu", "cpu", memory, setting.device), gnu_sort(memory),
+                                 cp_program()};
     using Records = std::vector<std::size_t>;
     for (const auto records :
          setting.pick(Records{500'000, 1'000'000, 2'000'000}, Records{2'500'000, 5'000'000, 10'000'000})) {
