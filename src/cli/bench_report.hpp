@@ -144,9 +144,10 @@ template <class Result, class Y>
 void add_points(bench::Panel& panel, std::size_t x, const std::vector<Result>& results, const Y& y) {
     using bench::Line;
     if (panel.series.empty()) {
-        for (const auto& result : results)
+        for (const auto& result : results) {
             panel.series.push_back(
                 {result.contender->name, result.contender->is_rival() ? Line::Dashed : Line::Solid, {}});
+        }
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
         if (results[i].ran() && results[i].ms > 0)
