@@ -67,12 +67,15 @@ class BenchFigures(Command):
 
     def test_page_of_folders(self):
         self.figures("--quick", "--only", "qsketch-fig7", "-o", self.path("a"))
+        self.figures("--quick", "--only", "mds09-fig5", "-o", self.path("a"))
         self.figures("--only", "mds09-fig5", "-o", self.path("b"))
         self.figures("--page", self.path("page.md"), "--from", f"{self.path('a')},{self.path('b')}")
         page = self.text("page.md")
         self.assertIn("(a/qsketch-fig7.csv)", page)
         self.assertIn("(b/mds09-fig5.svg)", page)
         self.assertIn("not measured yet", page)
+        for figure in ("qsketch-fig7", "mds09-fig5"):  # measured by two commands, and both are said
+            self.assertIn(f"bench figures --quick --only {figure} -o {self.path('a')}`", page)
 
     def test_the_verdict_is_that_of_the_numbers(self):
         folder = self.path("results")

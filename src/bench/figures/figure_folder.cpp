@@ -1,7 +1,8 @@
 #include "bench/figures/figure_folder.hpp"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -58,12 +59,22 @@ std::string table_head(const std::vector<FigureFolder>& folders) {
     return head + "\n" + line + "\n";
 }
 
+// What measured a folder's figures, run after run; of each figure its date and command.
+std::string commands_of(const std::multimap<std::string, std::string>& by_date) {
+    std::vector<std::string> words;
+    for (const auto& [date, command] : by_date) {
+        const auto word = "`" + command + "`";
+        if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+    }
+    return fmt::format("{}", fmt::join(words, ", then "));
+}
+
 std::string machines(const std::vector<FigureFolder>& folders) {
     std::string out;
     for (const auto& folder : folders) {
         std::map<Kind, int> counts;
         int missing = 0;
-        std::string first, last, command;
+        std::multimap<std::string, std::string> by_date;
         const FigureData* any = nullptr;
         for (const auto& figure : figures()) {
             const auto* data = folder.find(figure.id);
@@ -72,19 +83,15 @@ std::string machines(const std::vector<FigureFolder>& folders) {
                 continue;
             }
             any = data;
-            const auto date = data->fact("date");
-            if (first.empty() || date < first) first = date;
-            if (date >= last) {
-                last = date;
-                command = data->fact("command");
-            }
+            by_date.emplace(data->fact("date"), data->fact("command"));
             for (const auto& claim : figure.claims) ++counts[judge(claim, *data).kind];
         }
         if (!any) continue;
         out += fmt::format(
-            "- **{}**, {}, {} threads, {} to {}, `{}` ({}){}. Claims: {} hold, {} do not hold, {} cannot "
+            "- **{}**, {}, {} threads, {} to {}, {} ({}){}. Claims: {} hold, {} do not hold, {} cannot "
             "be measured there{}.\n",
-            any->fact("renderer"), any->fact("cpu"), any->fact("threads"), first, last, command, any->fact("size"),
+            any->fact("renderer"), any->fact("cpu"), any->fact("threads"), by_date.begin()->first,
+            by_date.rbegin()->first, commands_of(by_date), any->fact("size"),
             any->fact("note").empty() ? "" : "; " + any->fact("note"), counts[Kind::Holds], counts[Kind::Fails],
             counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
     }
