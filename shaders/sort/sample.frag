@@ -1,12 +1,18 @@
-// Every `step`-th of the sorted keys (banked.glsl or tiles.glsl) 0 .. last, and the last one, row after row.
+// Of each of `segments` segments of sorted keys (banked.glsl or tiles.glsl), which begin `places` behind each other, the
+// keys 0, step, 2 step, ... and number `last`, which are `each`; segment after segment, row after row.
 //     texture0   the keys
 uniform highp usampler2DArray texture0;
+uniform int segments;
+uniform int places;
+uniform int each;
 uniform int step;
 uniform int last;
 uniform int target_width;
-out uint key;
+out KEY key;
 
 void main() {
     int i = int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x);
-    key = sorted_key(texture0, i <= last / step ? i * step : last);
+    int segment = min(i / each, segments - 1);
+    int number = i - segment * each;
+    key = sorted_key(texture0, segment * places + (number <= last / step ? number * step : last));
 }

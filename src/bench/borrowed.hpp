@@ -15,6 +15,10 @@ class Borrowed final : public WindowSorter {
   public:
     explicit Borrowed(WindowSorter& sorter) : sorter_(sorter), before_(sorter.times()) {}
     void begin(Keys keys, std::size_t window) override { sorter_.begin(keys, window); }
+    [[nodiscard]] bool can_sample() const override { return sorter_.can_sample(); }
+    void begin_sample(Keys keys, std::size_t window, std::size_t step) override {
+        sorter_.begin_sample(keys, window, step);
+    }
     void finish() override {
         const cpu::Stopwatch time;
         sorter_.finish();

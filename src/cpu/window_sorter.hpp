@@ -19,6 +19,16 @@ namespace quadmill::detail::cpu {
 // `factor` values for each value of a sample, or 16 where that is more than `enough`; from 2^12 to 2^24, a power of two.
 [[nodiscard]] std::size_t window_of(double eps, double factor, double enough);
 
+// What WindowSorter::begin_sample() asks for, of windows that have been sorted whole.
+struct WindowSample {
+    static constexpr const char* begin_name = "WindowSorter::begin_sample";
+    static void check(Keys keys, std::size_t window, std::size_t step);  // throws InvalidArgument
+    void take() const;
+
+    Keys keys;
+    std::size_t window, step;
+};
+
 class CpuWindowSorter : public WindowSorter {
   public:
     // At most `depth` batches at once.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cpu/keys.hpp"
+#include "cpu/window_sorter.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::sort {
@@ -110,6 +111,7 @@ void GroupWindows::work(std::size_t device, const Make& make) {
             batch_bytes_ = made.sorter->batch_bytes();
             batch_windows_ = made.sorter->batch_windows();
             name_ = made.sorter->name();
+            can_sample_ = made.sorter->can_sample();
         }
     }
     changed_.notify_all();
@@ -129,7 +131,11 @@ void GroupWindows::serve(std::size_t device, WindowSorter& sorter, Begun& begun)
         if (const auto batch = next(begun.size(), sorter.depth())) {
             begun.push_back(batch);
             try {
-                sorter.begin(batch->keys, batch->window);
+                if (batch->step > 0) {
+                    sorter.begin_sample(batch->keys, batch->window, batch->step);
+                } else {
+                    sorter.begin(batch->keys, batch->window);
+                }
             } catch (...) {
                 if (is_failure_of_device(std::current_exception())) throw;
                 begun.pop_back();
@@ -194,12 +200,22 @@ void GroupWindows::leave_out(std::size_t device, const Begun& begun, const std::
 
 void GroupWindows::begin(Keys keys, std::size_t window) {
     if (window < 1) throw InvalidArgument(std::string(begin_name) + ": a window must hold at least 1 key, not 0");
+    begin_batch(keys, window, 0);
+}
+
+void GroupWindows::begin_sample(Keys keys, std::size_t window, std::size_t step) {
+    if (!can_sample_) return WindowSorter::begin_sample(keys, window, step);
+    cpu::WindowSample::check(keys, window, step);
+    begin_batch(keys, window, step);
+}
+
+void GroupWindows::begin_batch(Keys keys, std::size_t window, std::size_t step) {
     const std::lock_guard lock(mutex_);
     if (under_way_.size() == depth_) {
         throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(depth_) +
                               " batches are under way, which is the most; finish() one first");
     }
-    auto batch = std::make_shared<Batch>(Batch{keys, window});
+    auto batch = std::make_shared<Batch>(Batch{keys, window, step});
     under_way_.push_back(batch);
     if (alive_ > 0) {
         waiting_.push_back(std::move(batch));

@@ -68,6 +68,8 @@ class GroupWindows final : public WindowSorter {
 
     void begin(Keys keys, std::size_t window) override;
     void finish() override;
+    [[nodiscard]] bool can_sample() const override { return can_sample_; }
+    void begin_sample(Keys keys, std::size_t window, std::size_t step) override;
     [[nodiscard]] std::size_t depth() const override { return depth_; }
     [[nodiscard]] std::size_t batch_bytes() const override { return batch_bytes_; }
     [[nodiscard]] std::size_t batch_windows() const override { return batch_windows_; }
@@ -80,7 +82,7 @@ class GroupWindows final : public WindowSorter {
   private:
     struct Batch {
         Keys keys;
-        std::size_t window;
+        std::size_t window, step;  // 0: all of the keys are wanted back
         bool done = false;
         std::exception_ptr error{};
     };
@@ -90,6 +92,7 @@ class GroupWindows final : public WindowSorter {
 
     void work(std::size_t device, const Make& make);
     void serve(std::size_t device, WindowSorter& sorter, Begun& begun);
+    void begin_batch(Keys keys, std::size_t window, std::size_t step);
     // The next batch for a device that has begun so many: waits only where there are none. Null: finish one, or end.
     BatchPointer next(std::size_t begun, std::size_t depth);
     void done(const BatchPointer& batch, std::exception_ptr error = {});
@@ -100,6 +103,7 @@ class GroupWindows final : public WindowSorter {
     cpu::Workers workers_;
     std::size_t depth_ = 0, batch_bytes_ = 0, batch_windows_ = 1;
     std::string name_;
+    bool can_sample_ = false;
 
     mutable std::mutex mutex_;  // of all below
     std::condition_variable changed_;

@@ -87,32 +87,29 @@ RankSample<std::uint32_t> HostSort::sample(const KeysInTexture& from, double eps
     const auto sorted = merge_.sort_drawn(form, from.count, [&](const pass::Target& source, std::size_t rows) {
         keys_.draw({from.count, from.channel, 1}, form.padding(), source, rows);
     });
-    const auto read = [&](const char* name, const gl::Program& program, gl::Uniforms uniforms, std::size_t count) {
-        const auto width = static_cast<int>(std::min<std::size_t>(count, piece_width));
-        const auto lines = (count + piece_width - 1) / piece_width;
-        const pass::Target target(device_, gl::Format::R32ui, width, static_cast<int>(lines));
-        fill(device_, name, program, target, {sorted.keys}, std::move(uniforms.set(sorted.uniforms)));
-        back_.request(device_, target.texture);
-        std::vector<std::uint32_t> words(count);
-        std::memcpy(words.data(), back_.wait().data(), count * sizeof(std::uint32_t));
-        return words;
+    const auto words = [&](std::size_t count) {
+        std::vector<std::uint32_t> all(count);
+        std::memcpy(all.data(), back_.wait().data(), count * sizeof(std::uint32_t));
+        return all;
     };
     RankSample<std::uint32_t> sample{.n = from.count};
     if (form.type == KeyType::F32) {
-        const auto& program =
-            programs_.get("sort/count_numbers.frag", shaders::sort_count_numbers_frag, sorted.prelude);
-        sample.n = read("count numbers", program, {{"count", static_cast<int>(from.count)}}, 1).front();
+        const pass::Target number(device_, gl::Format::R32ui, 1, 1);
+        fill(device_, "count numbers",
+             programs_.get("sort/count_numbers.frag", shaders::sort_count_numbers_frag, sorted.prelude), number,
+             {sorted.keys}, gl::Uniforms(sorted.uniforms).set("count", static_cast<int>(from.count)));
+        back_.request(device_, number.texture);
+        sample.n = words(1).front();
         sample.nans = from.count - sample.n;
     }
     if (sample.n == 0) return sample;
     const auto last = sample.n - 1;
     const auto gap = static_cast<std::uint64_t>(2 * eps * static_cast<double>(sample.n));
     sample.step = std::clamp<std::uint64_t>(gap, 1, std::max<std::uint64_t>(last, 1));
-    const auto size = (last + sample.step - 1) / sample.step + 1;
-    sample.values =
-        read("sample", programs_.get("sort/sample.frag", shaders::sort_sample_frag, sorted.prelude),
-             {{"step", static_cast<int>(sample.step)}, {"last", static_cast<int>(last)}, {"target_width", piece_width}},
-             static_cast<std::size_t>(size));
+    const MergeSort::Sample all{1, from.count, static_cast<std::size_t>(sample.step), static_cast<std::size_t>(last)};
+    merge_.sample(sorted, all, form, sample_);
+    back_.request(device_, sample_.texture);
+    sample.values = words(all.size());
     return sample;
 }
 

@@ -43,6 +43,7 @@ class HostSort {
     pass::Programs programs_;
     HostKeys keys_;
     pass::Target words_;  // on their way to a buffer
+    pass::Target sample_;
     pass::ReadBack back_;
 };
 

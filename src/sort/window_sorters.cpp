@@ -16,16 +16,14 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-constexpr const char* begin_name = "WindowSorter::begin";
-
 // No longer than the keys, so that sums with it cannot overflow.
-std::size_t checked(Keys keys, std::size_t window) {
-    if (window < 1) throw InvalidArgument(std::string(begin_name) + ": a window must hold at least 1 key, not 0");
+std::size_t checked(const char* function, Keys keys, std::size_t window) {
+    if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
     return std::min(window, std::max<std::size_t>(keys.size(), 1));
 }
 
 Task task_of(Keys keys, std::size_t window) {
-    return {Task::What::Windows, begin_name, keys, {}, window};
+    return {Task::What::Windows, "WindowSorter::begin", keys, {}, window};
 }
 
 }  // namespace
@@ -36,16 +34,16 @@ LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options, 
       workers_(options.threads),
       lanes_(lanes) {}
 
-void LaneWindowSorter::begin(Keys keys, std::size_t window) {
-    window = checked(keys, window);
+void LaneWindowSorter::begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step) {
+    window = checked(function, keys, window);
     if (under_way() == lanes_) {
-        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(lanes_) +
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(lanes_) +
                               " batches are under way, which is the most; finish() one first");
     }
     check(keys, window);
     auto& device = *detail::Access::of(context_);
-    const gl::Scope scope(device, begin_name);
-    begin_in(next_lane(), device, keys, window);
+    const gl::Scope scope(device, function);
+    begin_in(next_lane(), device, keys, window, step);
     scope.check();
     ++begun_;
 }
@@ -68,7 +66,7 @@ MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& 
 
 std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
     const auto* const merge = gpu_.empty() ? nullptr : &gpu_[beside_ ? next_lane() : 0]->merge;
-    return sort::no_space(context_, options_, merge, task_of(keys, checked(keys, window)), lanes_, beside_);
+    return sort::no_space(context_, options_, merge, task_of(keys, checked(begin_name, keys, window)), lanes_, beside_);
 }
 
 void MergeWindowSorter::check(Keys keys, std::size_t window) const {
@@ -90,11 +88,17 @@ MergeSort& MergeWindowSorter::merge_of(std::size_t lane) {
     return gpu_.at(beside_ ? lane : 0)->merge;
 }
 
-void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
+void MergeWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t step) {
+    cpu::WindowSample::check(keys, window, step);
+    begin_batch(cpu::WindowSample::begin_name, keys, window, step);
+}
+
+void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
+                                 std::size_t step) {
     while (gpu_.size() < lanes_)
         gpu_.push_back(
             std::make_unique<OnGpu>(device, workers_, beside_ ? device.siblings() : gl::Device::Siblings{}, options_));
-    const MergeTarget to{target_ ? target_(keys) : keys};
+    const MergeTarget to{.keys = target_ ? target_(keys) : keys, .step = step};
     merge_of(lane).begin(gpu_.at(lane)->lane, keys, to, options_.order, segments(keys, window));
 }
 
@@ -129,7 +133,8 @@ void PbsnWindowSorter::begin_chunk(Batch& batch) {
     batch.halves ? batch.halves->begin(chunk, batch.lane) : batch.floats->begin(chunk, batch.lane);
 }
 
-void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
+void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
+                                std::size_t /*step*/) {
     if (!gpu_) gpu_.emplace(device);
     auto& batch = gpu_->batches.at(lane);
     const auto channels = channels_for(options_.pbsn.channels);
@@ -219,7 +224,8 @@ void BitonicWindowSorter::check(Keys keys, std::size_t window) const {
     if (keys.size() > 0) static_cast<void>(job(keys, window));
 }
 
-void BitonicWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) {
+void BitonicWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
+                                   std::size_t /*step*/) {
     empty_.at(lane) = keys.size() == 0;
     if (empty_.at(lane)) return;
     if (!gpu_) gpu_.emplace(device, workers_);
@@ -247,7 +253,7 @@ HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions
 }
 
 void HybridWindowSorter::begin(Keys keys, std::size_t window) {
-    window = checked(keys, window);
+    window = checked("WindowSorter::begin", keys, window);
     const auto windows = (keys.size() + window - 1) / window;
     const auto to_gpu = static_cast<std::size_t>(std::ceil((1 - cpu_share_) * static_cast<double>(windows)));
     const auto gpu_keys = std::min(to_gpu * window, keys.size()), cpu_keys = keys.size() - gpu_keys;
@@ -294,13 +300,27 @@ bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
     return choose(crossings_, task_of(keys, window).work()) != Engine::Cpu && !gpu_.no_space(keys, window);
 }
 
-void AutoWindowSorter::begin(Keys keys, std::size_t window) {
-    window = checked(keys, window);
+void AutoWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t step) {
+    cpu::WindowSample::check(keys, window, step);
+    begin_batch(keys, window, step);
+}
+
+void AutoWindowSorter::begin_batch(Keys keys, std::size_t window, std::size_t step) {
+    window = checked("WindowSorter::begin", keys, window);
     const bool to_gpu = goes_to_gpu(keys, window);
     if (!to_gpu && !cpu_) cpu_.emplace(threads_, depth());
-    under_way_.push_back(to_gpu ? static_cast<WindowSorter*>(&gpu_) : &*cpu_);
+    if (to_gpu) {
+        under_way_.push_back({.sorter = &gpu_});
+    } else {
+        under_way_.push_back({.sorter = &*cpu_});
+        if (step > 0) under_way_.back().sample = cpu::WindowSample{keys, window, step};
+    }
     try {
-        under_way_.back()->begin(keys, window);
+        if (to_gpu && step > 0) {
+            gpu_.begin_sample(keys, window, step);
+        } else {
+            under_way_.back().sorter->begin(keys, window);
+        }
     } catch (...) {
         under_way_.pop_back();
         throw;
@@ -308,9 +328,10 @@ void AutoWindowSorter::begin(Keys keys, std::size_t window) {
 }
 
 void AutoWindowSorter::finish() {
-    auto* sorter = under_way_.front();
+    const auto batch = under_way_.front();
     under_way_.pop_front();
-    sorter->finish();
+    batch.sorter->finish();
+    if (batch.sample) batch.sample->take();
 }
 
 }  // namespace quadmill::detail::sort

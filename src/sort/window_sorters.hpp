@@ -25,7 +25,7 @@ namespace quadmill::detail::sort {
 // transfers run beside the passes three, one on its way to the GPU, one there and one on its way back.
 class LaneWindowSorter : public WindowSorter {
   public:
-    void begin(Keys keys, std::size_t window) final;
+    void begin(Keys keys, std::size_t window) final { begin_batch(begin_name, keys, window, 0); }
     void finish() final;
     [[nodiscard]] std::size_t depth() const override { return lanes_; }
     [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{16} << 20U; }
@@ -39,13 +39,15 @@ class LaneWindowSorter : public WindowSorter {
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
 
   protected:
+    static constexpr const char* begin_name = "WindowSorter::begin";
     static constexpr std::size_t lanes_in_line = 2, lanes_beside = 3;
     LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes = lanes_in_line);
     // Throws InvalidArgument for what there is no room for, or the engine cannot sort.
     virtual void check(Keys keys, std::size_t window) const = 0;
-    // In a session; the window is no longer than the keys, or 1.
-    virtual void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) = 0;
+    // In a session; the window is no longer than the keys, or 1. A step of 0 wants all of the keys back.
+    virtual void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) = 0;
     virtual Times finish_in(std::size_t lane) = 0;
+    void begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step);
 
     Context context_;
     SortOptions options_;
@@ -64,6 +66,8 @@ class MergeWindowSorter : public LaneWindowSorter {
     using Target = std::function<Keys(Keys)>;
     MergeWindowSorter(const Context& context, const SortOptions& options, Target target = {});
     [[nodiscard]] std::string name() const override { return "merge"; }
+    [[nodiscard]] bool can_sample() const override { return true; }
+    void begin_sample(Keys keys, std::size_t window, std::size_t step) override;
     // Why there is no room for the batch, if so.
     [[nodiscard]] std::optional<std::string> no_space(Keys keys, std::size_t window) const;
 
@@ -80,7 +84,7 @@ class MergeWindowSorter : public LaneWindowSorter {
     };
     [[nodiscard]] MergeSort& merge_of(std::size_t lane);
     void check(Keys keys, std::size_t window) const override;
-    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
+    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
     Times finish_in(std::size_t lane) override;
     // The same object for the same shape as the last time, so that it needs no new table.
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
@@ -124,7 +128,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
         std::array<Batch, lanes_in_line> batches;
     };
     void check(Keys keys, std::size_t window) const override;
-    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
+    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
     Times finish_in(std::size_t lane) override;
     void begin_chunk(Batch& batch);
     void put_by_words(const Batch& batch);
@@ -148,7 +152,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
     };
     [[nodiscard]] BitonicJob job(Keys keys, std::size_t window) const;
     void check(Keys keys, std::size_t window) const override;
-    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window) override;
+    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
     Times finish_in(std::size_t lane) override;
 
     std::optional<OnGpu> gpu_;
@@ -191,17 +195,26 @@ class HybridWindowSorter : public SharedWindowSorter {
 class AutoWindowSorter : public SharedWindowSorter {
   public:
     AutoWindowSorter(const Context& context, const SortOptions& options);
-    void begin(Keys keys, std::size_t window) override;
+    void begin(Keys keys, std::size_t window) override { begin_batch(keys, window, 0); }
     void finish() override;
+    [[nodiscard]] bool can_sample() const override { return true; }
+    void begin_sample(Keys keys, std::size_t window, std::size_t step) override;
     [[nodiscard]] std::string name() const override { return "merge"; }
 
   protected:
     [[nodiscard]] virtual bool goes_to_gpu(Keys keys, std::size_t window) const;
 
   private:
+    void begin_batch(Keys keys, std::size_t window, std::size_t step);
+
+    // With what the CPU has yet to sample.
+    struct Batch {
+        WindowSorter* sorter;
+        std::optional<cpu::WindowSample> sample{};
+    };
     SortCrossings crossings_;
     unsigned threads_;
-    std::deque<WindowSorter*> under_way_;
+    std::deque<Batch> under_way_;
 };
 
 }  // namespace quadmill::detail::sort

@@ -78,6 +78,12 @@ class Intake {
         }
     }
 
+    // From now on, of each window only the keys 0, step, 2 step, ... and the last one are handed on, where the sorter
+    // spares something by that. Pre: no values have come; 1 <= step < window.
+    void sample(std::size_t step) { step_ = sorter_->can_sample() && step >= worth_sampling ? step : 0; }
+    // 0: windows are handed on whole.
+    [[nodiscard]] std::size_t step() const { return step_; }
+
     // Sets NaNs aside. Where the sorter fails, what n() and nans() count was taken, and nothing is lost.
     void add(std::span<const T> values, const Take& take) {
         while (!values.empty()) {
@@ -127,6 +133,8 @@ class Intake {
     }
 
   private:
+    static constexpr std::size_t worth_sampling = 8;  // so that a sample is little beside its window
+
     struct UnderWay {
         Batch<T> batch;
         bool is_rest;  // a copy of values that wait
@@ -185,7 +193,8 @@ class Intake {
     void begin_windows(Batch<T> batch) {
         under_way_.push_back({std::move(batch), false});
         try {
-            sorter_->begin(under_way_.back().batch.values(), window_);
+            const auto values = under_way_.back().batch.values();
+            step_ > 0 ? sorter_->begin_sample(values, window_, step_) : sorter_->begin(values, window_);
         } catch (...) {
             auto back = std::move(under_way_.back().batch);
             under_way_.pop_back();
@@ -238,8 +247,11 @@ class Intake {
         auto& [batch, is_rest] = done;
         if (is_rest) {
             merge_into_sorted(batch);
+        } else if (const auto values = std::as_const(batch).values(); step_ > 0) {
+            const auto each = (window_ - 2 + step_) / step_ + 1;
+            take(Windows<T>(values.first(values.size() / window_ * each), each));
         } else {
-            take(Windows<T>(std::as_const(batch).values(), window_));
+            take(Windows<T>(values, window_));
         }
         batch.clear();
         if (batch.capacity() > spare_.capacity()) spare_ = std::move(batch);
@@ -254,7 +266,7 @@ class Intake {
     }
 
     std::unique_ptr<WindowSorter> sorter_;
-    std::size_t window_, batch_ = 0;
+    std::size_t window_, batch_ = 0, step_ = 0;
     std::uint64_t n_ = 0, nans_ = 0;
     Batch<T> filling_, spare_;
     Batch<T> sorted_;  // the first of the values that wait, in order

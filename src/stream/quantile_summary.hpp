@@ -40,10 +40,10 @@ class QuantileSummary {
 
     // A sample of n values that was taken so elsewhere; key(i) is that of its i-th value. Pre: 1 <= step < n, or both are 1.
     template <class KeyAt>
-    static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, KeyAt key) {
+    static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, KeyAt key, const Share& share = alone) {
         QuantileSummary summary;
         summary.sample(
-            n, step, [&](std::uint64_t i) { return key(static_cast<std::size_t>((i + step - 1) / step)); }, alone);
+            n, step, [&](std::uint64_t i) { return key(static_cast<std::size_t>((i + step - 1) / step)); }, share);
         return summary;
     }
     // How many values such a sample has.

@@ -19,7 +19,15 @@ template <class T>
 Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter)
     : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter)),
       intake(std::move(sorter), window),
-      histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
+      histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {
+    plan_samples();
+}
+
+template <class T>
+void Quantiles<T>::State::plan_samples() {
+    const auto gap = QuantileSummary::gap_for(histogram.plan().max_error(1, window));
+    intake.sample(std::min<std::uint64_t>(gap, std::max<std::size_t>(window, 2) - 1));
+}
 
 // A sample reads far apart, and waits for memory.
 template <class T>
@@ -28,6 +36,9 @@ void Quantiles<T>::State::take(const Windows<T>& sorted) {
         sorted.size(),
         [&](std::size_t i, const Share& share) {
             const auto one = sorted[i];
+            if (const auto step = intake.step(); step > 0)
+                return QuantileSummary::of_sample(
+                    window, step, [&](std::size_t key) { return one[key]; }, share);
             return QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share);
         },
         intake.share());
@@ -246,6 +257,7 @@ Quantiles<T> Quantiles<T>::load(std::span<const std::byte> bytes, std::unique_pt
     Quantiles loaded({.eps = eps, .n = {}, .window = window}, std::move(sorter));
     auto& state = *loaded.state_;
     state.histogram = State::Histogram::read(from, ErrorPlan::of_stream(eps, levels));
+    state.plan_samples();
     from.require(nans <= most_values && state.histogram.n() <= most_values, "the number of values");
     state.intake.note(state.histogram.n(), nans);
     const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(window - 1, most_kept(eps)));

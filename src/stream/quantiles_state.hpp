@@ -21,6 +21,8 @@ struct Quantiles<T>::State {
     using Histogram = detail::stream::ExponentialHistogram<detail::stream::QuantileSummary>;
 
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    // Windows are sampled as the histogram's plan allows, by the sorter where it can. Pre: no values have come.
+    void plan_samples();
     void take(const detail::stream::Windows<T>& sorted);
     void settle();                           // whole windows that have come are in the histogram then
     detail::stream::Window<T> settle_all();  // and returns the rest

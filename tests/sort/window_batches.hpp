@@ -6,6 +6,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -31,17 +32,43 @@ inline bool same(const AnyKeys& a, const AnyKeys& b) {
 
 // A batch, and what it must become.
 struct Batch {
-    Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed)
+    Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed,
+          std::size_t wanted_step = 0)
         : keys(detail::cpu::visit_type(
               type, [&]<class Key>(const Key*) -> AnyKeys { return keys_of<Key>(distribution, n, seed); })),
           before(keys),
           sorted(keys),
-          window(wanted_window) {
+          window(wanted_window),
+          step(wanted_step) {
         sort_windows_on_cpu(view(sorted), window);
     }
     AnyKeys keys, before, sorted;
-    std::size_t window;
+    std::size_t window, step;  // 0: all keys are wanted back
 };
+
+// Of each window, the keys 0, step, 2 step, ... and the last one.
+inline AnyKeys sample_of(const AnyKeys& sorted, std::size_t window, std::size_t step) {
+    return std::visit(
+        [&]<class Key>(const std::vector<Key>& keys) -> AnyKeys {
+            std::vector<Key> sample;
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                const auto rank = i % window;
+                if (rank % step == 0 || rank + 1 == window) sample.push_back(keys[i]);
+            }
+            return sample;
+        },
+        sorted);
+}
+
+// The first keys, as many as `like` has.
+inline AnyKeys front(const AnyKeys& keys, const AnyKeys& like) {
+    return std::visit(
+        [&]<class Key>(const std::vector<Key>& all) -> AnyKeys {
+            const auto first = std::span(all).first(std::get<std::vector<Key>>(like).size());
+            return std::vector<Key>(first.begin(), first.end());
+        },
+        keys);
+}
 
 constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I32,
                            KeyType::U32, KeyType::I64, KeyType::U64};
@@ -53,7 +80,12 @@ class Pipeline {
     void begin(Batch batch) {
         if (under_way_.size() == sorter_.depth()) finish();
         under_way_.push_back(std::make_unique<Batch>(std::move(batch)));
-        sorter_.begin(view(under_way_.back()->keys), under_way_.back()->window);
+        auto& begun = *under_way_.back();
+        if (begun.step > 0) {
+            sorter_.begin_sample(view(begun.keys), begun.window, begun.step);
+        } else {
+            sorter_.begin(view(begun.keys), begun.window);
+        }
     }
     void finish() {
         const auto batch = std::move(under_way_.front());
@@ -62,7 +94,13 @@ class Pipeline {
         CAPTURE(sorter_.name());
         CAPTURE(batch->window);
         CAPTURE(batch->keys.index());
-        REQUIRE(same(batch->keys, batch->sorted));
+        CAPTURE(batch->step);
+        if (batch->step > 0) {
+            const auto sample = sample_of(batch->sorted, batch->window, batch->step);
+            REQUIRE(same(front(batch->keys, sample), sample));
+        } else {
+            REQUIRE(same(batch->keys, batch->sorted));
+        }
     }
     void finish_all() {
         while (!under_way_.empty()) finish();

@@ -14,6 +14,7 @@
 #include "gl/halting.hpp"
 #include "quadmill/device_group.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/stream.hpp"
 #include "sort/window_batches.hpp"
 #include "sort/window_sorters.hpp"
 #include "stream/intake.hpp"
@@ -101,6 +102,117 @@ TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, ba
         }
         for (const std::size_t n : {0UL, 1UL, 9000UL, 64UL}) pipeline.begin({KeyType::F32, "few", n, 64, n});
         pipeline.finish_all();
+    }
+}
+
+TEST_CASE("Samples of windows are those of the sorted ones, of every type, window and step, between whole batches") {
+    auto sorters = all_sorters(Context::headless());
+    for (const auto kernel : {MergeKernel::Auto, MergeKernel::Fragment}) {
+        sorters.push_back(
+            window_sorter(Context::headless(), {.engine = Engine::Merge, .threads = 2, .merge = {.kernel = kernel}}));
+    }
+    std::size_t can = 0;
+    for (const auto& sorter : sorters) {
+        CAPTURE(sorter->name());
+        if (!sorter->can_sample()) {
+            Batch batch(KeyType::F32, "few", 100, 10, 1);
+            CHECK_THROWS_WITH_AS(sorter->begin_sample(view(batch.keys), 10, 3), doctest::Contains("use begin()"),
+                                 InvalidArgument);
+            continue;
+        }
+        ++can;
+        Pipeline pipeline(*sorter);
+        std::uint64_t seed = 1;
+        for (const auto type : types) {
+            for (const std::size_t window : {2UL, 3UL, 64UL, 1000UL, 1024UL, 3000UL}) {
+                for (const std::size_t step : {std::size_t{1}, std::size_t{7}, window / 3, window - 1}) {
+                    if (step < 1 || step >= window) continue;
+                    const auto n = window * (1 + ++seed % 5);
+                    pipeline.begin({type, seed % 3 == 0 ? "few" : "any bits", n, window, seed, step});
+                    if (seed % 4 == 0) pipeline.begin({type, "any bits", n + 3, window, seed});
+                }
+            }
+        }
+        pipeline.begin({KeyType::F32, "any bits", 0, 5, 1, 2});
+        pipeline.begin({KeyType::F32, "any bits", 70'000, 70'000, 1, 9});
+        pipeline.finish_all();
+        Batch batch(KeyType::F32, "few", 100, 10, 1);
+        const auto refused = [&](std::size_t window, std::size_t step) {
+            CHECK_THROWS_WITH_AS(sorter->begin_sample(view(batch.keys), window, step),
+                                 doctest::Contains("whole windows are sampled"), InvalidArgument);
+        };
+        refused(0, 1);
+        refused(1, 1);
+        refused(30, 3);
+        refused(10, 0);
+        refused(10, 10);
+        CHECK(same(batch.keys, batch.before));
+    }
+    CHECK(can >= 7);  // and Auto, on a GPU
+}
+
+TEST_CASE("A sample that cannot be begun or finished leaves the batch as it was") {
+    auto context = Context::headless();
+    const auto sorter = window_sorter(context, {.engine = Engine::Merge, .threads = 2});
+    Batch failed(KeyType::F64, "any bits", 5000, 1000, 2), sampled(KeyType::F32, "any bits", 5000, 1000, 3);
+    HaltingObserver halting(1, true);
+    context.observe(&halting);
+    CHECK_THROWS_AS(sorter->begin_sample(view(failed.keys), 1000, 10), Halt);
+    context.observe(nullptr);
+    CHECK(same(failed.keys, failed.before));
+    sorter->begin_sample(view(sampled.keys), 1000, 10);
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    GLuint query = 0;
+    gl.CreateQueries(GL_SAMPLES_PASSED, 1, &query);
+    gl.BeginQuery(GL_SAMPLES_PASSED, query);
+    CHECK_THROWS_AS(sorter->finish(), InvalidArgument);
+    gl.EndQuery(GL_SAMPLES_PASSED);
+    gl.DeleteQueries(1, &query);
+    CHECK(same(sampled.keys, sampled.before));
+    sorter->begin_sample(view(sampled.keys), 1000, 10);
+    sorter->finish();
+    const auto sample = sample_of(sampled.sorted, 1000, 10);
+    CHECK(same(front(sampled.keys, sample), sample));
+}
+
+TEST_CASE("Summaries by samples that the sorter takes are those by whole windows, bit by bit") {
+    class Samples final : public PassObserver {
+      public:
+        void before(const PassEvent& pass) override { passes += pass.name == "sample" ? 1 : 0; }
+        int passes = 0;
+    };
+    auto context = Context::headless();
+    const auto values = make<float>("any bits", 300'000, 5);
+    struct Case {
+        double eps;
+        std::size_t window;
+        std::optional<std::uint64_t> n;
+        bool worth_it;  // not so many keys in a sample that whole windows come back as fast
+    };
+    for (const auto& [eps, window, n, worth_it] :
+         {Case{0.01, 4096, {}, true}, Case{0.001, 30'000, 300'000, true}, Case{0.05, 1000, {}, true},
+          Case{1e-5, 5000, {}, false}, Case{0.5, 2, {}, false}, Case{0.5, 3, 10, false}}) {
+        CAPTURE(eps);
+        Quantiles<float> whole({.eps = eps, .n = n, .window = window}, cpu_window_sorter(2));
+        whole.add(values);
+        const auto saved = whole.save();
+        for (const auto engine : {Engine::Merge, Engine::Auto}) {
+            Quantiles<float> sampled({.eps = eps, .n = n, .window = window},
+                                     window_sorter(context, {.engine = engine, .threads = 2}));
+            Samples samples;
+            context.observe(&samples);
+            sampled.add(std::span(values).first(100'001));
+            auto loaded = Quantiles<float>::load(sampled.save(), window_sorter(context, {.engine = Engine::Merge}));
+            sampled.add(std::span(values).subspan(100'001));
+            CHECK(sampled.save() == saved);
+            context.observe(nullptr);
+            if (engine == Engine::Merge) CHECK((samples.passes > 0) == worth_it);
+            loaded.add(std::span(values).subspan(100'001));
+            CHECK(loaded.n() == whole.n());
+            CHECK(loaded.rank(0.0F).lower <= whole.rank(0.0F).upper);
+            CHECK(loaded.rank(0.0F).upper >= whole.rank(0.0F).lower);
+        }
     }
 }
 

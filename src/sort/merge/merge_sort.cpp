@@ -73,6 +73,10 @@ void put(const KeyForm& form, const MergeTarget& to, const std::byte* from, std:
     }
 }
 
+std::string words_prelude(const KeyForm& form) {
+    return "#undef WORDS\n#define WORDS " + std::to_string(form.words()) + "\n" + shaders::sort_block_glsl;
+}
+
 }  // namespace
 
 MergeLane::MergeLane(gl::Device& device, gl::Device::Siblings beside)
@@ -84,8 +88,9 @@ MergeLane::MergeLane(gl::Device& device, gl::Device::Siblings beside)
       sorted_(device, gl::Query::Kind::Timestamp),
       read_(device, gl::Query::Kind::Timestamp) {}
 
-double MergeLane::readback_ms(bool in_tiles) const {
-    const auto& beside = in_tiles ? tile_readback_.ms() : readback_.ms();
+double MergeLane::readback_ms(const Job& job) const {
+    if (job.to.step > 0) return gl::ms_between(sorted_, read_);
+    const auto& beside = job.in_tiles ? tile_readback_.ms() : readback_.ms();
     return beside.valid() ? beside.get() : gl::ms_between(sorted_, read_);
 }
 
@@ -248,7 +253,8 @@ void MergeSort::begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, 
         wanted.add(0, best);
         segments = std::make_shared<const Segments>(std::move(wanted));
     }
-    lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs());
+    if (!request_sample(lane, job, on_gpu(on, job.form), segments->longest_pairs() * job.form.pair_keys()))
+        lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs());
     lane.job_.emplace(std::move(job));
 }
 
@@ -265,14 +271,18 @@ void MergeSort::begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job) 
     const auto best = job.to.keys.size();
     const auto sorted = subgroup_passes_.sort(on, job.form, segments, best == keys.size() ? 0 : best);
     lane.sorted_.note_time();
-    lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, sorted.content, sorted.tiles);
+    const auto next = places > tile ? sorted.content.tiles * sorted.content.step * tile / Tiles::granules : places;
+    if (!request_sample(lane, job, on_gpu(on, job.form, sorted.content), next))
+        lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, sorted.content, sorted.tiles);
     job.in_tiles.emplace(MergeLane::Job::InTiles{segments, places, sorted.content});
     lane.job_.emplace(std::move(job));
 }
 
 void MergeSort::wait(MergeLane& lane) {
     if (!lane.job_) return;
-    if (lane.job_->in_tiles) {
+    if (lane.job_->to.step > 0) {
+        static_cast<void>(lane.sample_readback_.wait());
+    } else if (lane.job_->in_tiles) {
         lane.tile_readback_.wait();
     } else {
         lane.readback_.wait();
@@ -283,14 +293,19 @@ SortStats MergeSort::finish(MergeLane& lane) {
     const auto job = std::exchange(lane.job_, {});
     if (!job) return {.n = 0, .engine = Engine::Merge};
     device_.check("Sorter");  // before a key is overwritten
-    if (job->in_tiles) {
+    if (const auto& to = job->to; to.step > 0) {
+        const auto all = *job->segments->equal();
+        const Sample sample{all.count, 0, to.step, all.size - 1};
+        lane.sample_readback_.copy_to({static_cast<std::byte*>(to.keys.data()), sample.size() * job->form.key_bytes()},
+                                      workers_);
+    } else if (job->in_tiles) {
         take(lane.tile_readback_, *job);
     } else {
         take(lane.readback_, *job);
     }
     auto stats = job->stats;
     stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
-    stats.readback_ms = lane.readback_ms(job->in_tiles.has_value());
+    stats.readback_ms = lane.readback_ms(*job);
     stats.total_ms = job->total.ms();
     return stats;
 }
@@ -312,25 +327,59 @@ KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
     return {type, order, true};
 }
 
+MergeSort::OnGpu MergeSort::on_gpu(const MergeSurface& on, const KeyForm& form) {
+    return {&on.keys.now.texture,
+            words_prelude(form) + shaders::sort_banked_glsl,
+            {{"row_log2", on.shape.row_log2}, {"half_height", on.shape.half_height}}};
+}
+
+MergeSort::OnGpu MergeSort::on_gpu(const TileSurface& on, const KeyForm& form, const TileContent& content) {
+    return {&on.keys.now.texture,
+            tiles_prelude(content) + words_prelude(form) + shaders::sort_tiles_glsl,
+            {{"row_log2", on.shape.row_log2}}};
+}
+
+void MergeSort::sample(const OnGpu& sorted, const Sample& sample, const KeyForm& form, pass::Target& to) {
+    constexpr std::size_t most_wide = 2048;
+    const auto format = form.key_bytes() == 2   ? gl::Format::R16ui
+                        : form.key_bytes() == 4 ? gl::Format::R32ui
+                                                : gl::Format::Rg32ui;
+    const auto across = std::min(sample.size(), most_wide);
+    const auto width = static_cast<int>(across), height = static_cast<int>((sample.size() + across - 1) / across);
+    if (!to.is(format, width, height)) to = pass::Target(device_, format, width, height);
+    fill(device_, "sample", programs_.get("sort/sample.frag", shaders::sort_sample_frag, sorted.prelude), to,
+         {sorted.keys},
+         gl::Uniforms(sorted.uniforms)
+             .set("segments", static_cast<int>(sample.segments))
+             .set("places", static_cast<int>(sample.places))
+             .set("each", static_cast<int>(sample.each()))
+             .set("step", static_cast<int>(sample.step))
+             .set("last", static_cast<int>(sample.last))
+             .set("target_width", width));
+}
+
+bool MergeSort::request_sample(MergeLane& lane, const MergeLane::Job& job, const OnGpu& sorted, std::size_t places) {
+    if (job.to.step == 0) return false;
+    const auto all = *job.segments->equal();
+    sample(sorted, {all.count, places, job.to.step, all.size - 1}, job.form, lane.sample_);
+    lane.sample_readback_.request(device_, lane.sample_.texture);
+    return true;
+}
+
 MergeSort::OnGpu MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {
     Segments segments(form.pair_keys());
     segments.add(0, count);
-    const auto words = "#undef WORDS\n#define WORDS " + std::to_string(form.words()) + "\n" + shaders::sort_block_glsl;
     if (!by_subgroups(form, segments, 1)) {
         auto& on = surface(form, segments);
         draw_keys(on.source, on.source_rows(segments.pairs()));
         passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
-        return {&on.keys.now.texture,
-                words + shaders::sort_banked_glsl,
-                {{"row_log2", on.shape.row_log2}, {"half_height", on.shape.half_height}}};
+        return on_gpu(on, form);
     }
     const auto all = *segments.equal();
     auto& on = tiles(form, most_tiles(form, all));
     draw_keys(on.source, on.source_rows((count + tile_keys(form) - 1) / tile_keys(form)));
     const auto content = subgroup_passes_.sort(on, form, all).content;
-    return {&on.keys.now.texture,
-            tiles_prelude(content) + words + shaders::sort_tiles_glsl,
-            {{"row_log2", on.shape.row_log2}}};
+    return on_gpu(on, form, content);
 }
 
 void MergeSort::store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn) {

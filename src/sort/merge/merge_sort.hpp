@@ -26,6 +26,9 @@ namespace quadmill::detail::sort {
 struct MergeTarget {
     Keys keys;
     std::span<std::uint32_t> index{};
+    // Above 0: of each segment only every so many-th key, from the first one on, and the last one, from the front of
+    // `keys` on. Pre: no index; segments are as long as each other, and longer than that.
+    std::size_t step = 0;
 };
 
 // What a sort under way has to itself; the textures are shared, since the GPU executes in order.
@@ -42,7 +45,6 @@ class MergeLane {
 
   private:
     friend class MergeSort;
-    [[nodiscard]] double readback_ms(bool in_tiles) const;
     struct Job {
         KeyForm form;
         MergeTarget to;
@@ -57,10 +59,13 @@ class MergeLane {
         SortStats stats;
         cpu::Stopwatch total{};
     };
+    [[nodiscard]] double readback_ms(const Job& job) const;
     std::optional<Job> job_;  // none when there were no keys
     pass::Uploader uploader_, table_uploader_;
     pass::BankedReadBack readback_;
     TileReadBack tile_readback_;
+    pass::Target sample_;
+    pass::ReadBack sample_readback_;
     gl::Query begun_, uploaded_, sorted_, read_;
 };
 
@@ -106,6 +111,15 @@ class MergeSort {
         std::string prelude;  // for a shader: sorted_key(keys, i) is the i-th one
         gl::Uniforms uniforms;
     };
+    // Of segments that begin `places` behind each other, the keys 0, step, 2 step, ... and number `last`, each.
+    struct Sample {
+        std::size_t segments, places, step, last;
+        [[nodiscard]] std::size_t each() const { return (last + step - 1) / step + 1; }
+        [[nodiscard]] std::size_t size() const { return segments * each(); }
+    };
+    // Draws it row after row, into a texture of the keys' size that is made where `to` is not one.
+    void sample(const OnGpu& sorted, const Sample& sample, const KeyForm& form, pass::Target& to);
+
     // Sorts `count` keys that `draw_keys` draws into the first rows of the source. Does not wait for the GPU. Pre: 1 <=
     // count; they fit into a texture.
     using DrawKeys = std::function<void(const pass::Target& source, std::size_t rows)>;
@@ -146,6 +160,10 @@ class MergeSort {
     void take(TileReadBack& readback, const MergeLane::Job& job);
     [[nodiscard]] bool by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
     TileSurface& tiles(const KeyForm& form, std::size_t tiles);
+    [[nodiscard]] static OnGpu on_gpu(const MergeSurface& on, const KeyForm& form);
+    [[nodiscard]] static OnGpu on_gpu(const TileSurface& on, const KeyForm& form, const TileContent& content);
+    // Reads back a sample of the sorted keys, where it is wanted.
+    bool request_sample(MergeLane& lane, const MergeLane::Job& job, const OnGpu& sorted, std::size_t places);
     void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
