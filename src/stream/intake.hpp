@@ -71,7 +71,7 @@ class Intake {
     ~Intake() {
         while (sorter_ && !under_way_.empty()) {
             try {
-                finish();
+                finish([](const Windows<T>&) {});
             } catch (...) {  // NOLINT(bugprone-empty-catch)
                 // No one is left to be told.
             }
@@ -182,7 +182,7 @@ class Intake {
     template <class Begin>
     void begin(const Take& take, Begin next) {
         if (under_way_.size() < sorter_->depth()) return next();
-        auto done = finish();
+        auto done = finish(take);
         whether_or_not(next, [&] { hand_on(std::move(done), take); });
     }
     void begin_whole(const Take& take) {
@@ -213,22 +213,31 @@ class Intake {
             throw;
         }
     }
-    UnderWay finish() {
+    // Where the sorter fails, samples of batches behind are handed on: their other values are gone.
+    UnderWay finish(const Take& take) {
         auto oldest = std::move(under_way_.front());
         under_way_.pop_front();
         try {
             sorter_->finish();
         } catch (...) {
             if (oldest.is_rest) oldest.batch.clear();
+            std::vector<UnderWay> sampled;
             for (; !under_way_.empty(); under_way_.pop_front()) {
+                auto& next = under_way_.front();
+                bool is_sample = step_ > 0 && !next.is_rest;
                 try {
                     sorter_->finish();
-                } catch (...) {  // NOLINT(bugprone-empty-catch)
-                    // They are sorted once more in any case.
+                } catch (...) {
+                    is_sample = false;
                 }
-                if (!under_way_.front().is_rest) append(oldest.batch, under_way_.front().batch);
+                if (is_sample) {
+                    sampled.push_back(std::move(next));
+                } else if (!next.is_rest) {
+                    append(oldest.batch, next.batch);  // whole windows are sorted once more in any case
+                }
             }
             take_back(std::move(oldest.batch));
+            for (auto& batch : sampled) hand_on(std::move(batch), take);
             throw;
         }
         return oldest;
@@ -242,7 +251,7 @@ class Intake {
         filling_ = std::move(batch);
         sorted_.clear();
     }
-    void take_oldest(const Take& take) { hand_on(finish(), take); }
+    void take_oldest(const Take& take) { hand_on(finish(take), take); }
     void hand_on(UnderWay done, const Take& take) {
         auto& [batch, is_rest] = done;
         if (is_rest) {
