@@ -73,7 +73,8 @@ class QUADMILL_API WindowSorter {
 /// the floats of the same place in the order. Of 64-bit keys the upper words go so, and the CPU finds each key's place
 /// by its word. What blending cannot order, the CPU sorts, as for Sorter.
 /// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both. Pbsn: 16 bytes a texel of two textures in each of two lanes (8 for
+/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both.
+/// Pbsn: 16 bytes a texel of two textures in each of two lanes (8 for
 /// halves), and as many for transfers; Bitonic: as Sorter, with transfers twice. For a stream at full speed, hold a
 /// Session (context.hpp) as long as it lasts: to end one after each call waits for the GPU, where it is not current.
 /// Throws: InvalidArgument for options that convert keys, or Order::Descending. begin() throws
