@@ -26,7 +26,7 @@ class QUADMILL_API WindowSorter {
     /// Whether it takes samples of windows where it sorts them, so that less comes back: on Engine::Merge, and
     /// Engine::Auto on a GPU.
     [[nodiscard]] virtual bool can_sample() const { return false; }
-    /// As begin(), but of each sorted window only the keys 0, step, 2 step, ... and the last one come back, window behind
+    /// As begin(), but of each sorted window only keys 0, step, 2 step, ... and the last one come back, window behind
     /// window from the front of the batch on; what is behind them is any of its keys. Where sorting fails, the batch is
     /// as begin() says. Pre: can_sample(); keys.size() is a multiple of `window`; 1 <= step < window.
     /// Throws: InvalidArgument where it cannot.
