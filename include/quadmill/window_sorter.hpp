@@ -23,8 +23,8 @@ class QUADMILL_API WindowSorter {
     /// may be shorter. The memory is the sorter's until finish() has given it back.
     /// Pre: 1 <= window; fewer than depth() batches are under way.
     virtual void begin(Keys keys, std::size_t window) = 0;
-    /// Whether it takes samples of windows where it sorts them, so that less comes back: on Engine::Merge, and
-    /// Engine::Auto on a GPU.
+    /// Whether it takes samples of windows where it sorts them, so that less comes back: Engine::Merge, and
+    /// Engine::Auto on a GPU, of one device or a group.
     [[nodiscard]] virtual bool can_sample() const { return false; }
     /// As begin(), but of each sorted window only keys 0, step, 2 step, ... and the last one come back, window behind
     /// window from the front of the batch on; what is behind them is any of its keys. Where sorting fails, the batch is
@@ -73,10 +73,10 @@ class QUADMILL_API WindowSorter {
 /// the floats of the same place in the order. Of 64-bit keys the upper words go so, and the CPU finds each key's place
 /// by its word. What blending cannot order, the CPU sorts, as for Sorter.
 /// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both.
-/// Pbsn: 16 bytes a texel of two textures in each of two lanes (8 for
-/// halves), and as many for transfers; Bitonic: as Sorter, with transfers twice. For a stream at full speed, hold a
-/// Session (context.hpp) as long as it lasts: to end one after each call waits for the GPU, where it is not current.
+/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both. Pbsn: 16 bytes a texel of two
+/// textures in each of two lanes (8 for halves), and as many for transfers; Bitonic: as Sorter, with transfers twice.
+/// For a stream at full speed, hold a Session (context.hpp) as long as it lasts: to end one after each call waits for
+/// the GPU, where it is not current.
 /// Throws: InvalidArgument for options that convert keys, or Order::Descending. begin() throws
 /// InvalidArgument for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,

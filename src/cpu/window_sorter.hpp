@@ -23,6 +23,10 @@ namespace quadmill::detail::cpu {
 struct WindowSample {
     static constexpr const char* begin_name = "WindowSorter::begin_sample";
     static void check(Keys keys, std::size_t window, std::size_t step);  // throws InvalidArgument
+    // How many keys are taken of a window. Pre: step < window.
+    [[nodiscard]] static std::size_t each(std::size_t window, std::size_t step) {
+        return (window + step - 2) / step + 1;
+    }
     void take() const;
 
     Keys keys;

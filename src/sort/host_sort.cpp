@@ -106,8 +106,8 @@ RankSample<std::uint32_t> HostSort::sample(const KeysInTexture& from, double eps
     const auto last = sample.n - 1;
     const auto gap = static_cast<std::uint64_t>(2 * eps * static_cast<double>(sample.n));
     sample.step = std::clamp<std::uint64_t>(gap, 1, std::max<std::uint64_t>(last, 1));
-    const MergeSort::Sample all{1, from.count, static_cast<std::size_t>(sample.step), static_cast<std::size_t>(last)};
-    merge_.sample(sorted, all, form, sample_);
+    const SegmentSample all{1, from.count, static_cast<std::size_t>(sample.step), static_cast<std::size_t>(last)};
+    merge_.draw_sample(sorted, all, form, sample_);
     back_.request(device_, sample_.texture);
     sample.values = words(all.size());
     return sample;

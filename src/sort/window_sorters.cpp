@@ -105,9 +105,9 @@ void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys
 WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {
     auto& of_batch = gpu_.at(lane)->lane;
     merge_of(lane).wait(of_batch);
+    const double upload = of_batch.is_busy() ? of_batch.gpu_upload_ms() : 0;
     const auto stats = merge_of(lane).finish(of_batch);
-    if (stats.n == 0) return {};
-    return {.upload = of_batch.gpu_upload_ms(), .sort = stats.sort_ms, .readback = stats.readback_ms};
+    return {.upload = upload, .sort = stats.sort_ms, .readback = stats.readback_ms};
 }
 
 PbsnWindowSorter::PbsnWindowSorter(Context context, const SortOptions& options)

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/window_sorter.hpp"
 #include "quadmill/window_sorter.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
@@ -84,7 +85,8 @@ class Intake {
     // 0: windows are handed on whole.
     [[nodiscard]] std::size_t step() const { return step_; }
 
-    // Sets NaNs aside. Where the sorter fails, what n() and nans() count was taken, and nothing is lost.
+    // Sets NaNs aside. Where the sorter fails, what n() and nans() count was taken, and nothing is lost; samples that came
+    // back behind the batch that failed are handed on before it.
     void add(std::span<const T> values, const Take& take) {
         while (!values.empty()) {
             if (filling_.size() < batch_) {
@@ -257,7 +259,7 @@ class Intake {
         if (is_rest) {
             merge_into_sorted(batch);
         } else if (const auto values = std::as_const(batch).values(); step_ > 0) {
-            const auto each = (window_ - 2 + step_) / step_ + 1;
+            const auto each = cpu::WindowSample::each(window_, step_);
             take(Windows<T>(values.first(values.size() / window_ * each), each));
         } else {
             take(Windows<T>(values, window_));

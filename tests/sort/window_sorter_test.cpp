@@ -82,6 +82,18 @@ class SmallBatches : public WindowSorter {
     std::unique_ptr<WindowSorter> sorter_;
 };
 
+// While a query is active, which a session refuses.
+void expect_no_finish(Context& context, WindowSorter& sorter) {
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    GLuint query = 0;
+    gl.CreateQueries(GL_SAMPLES_PASSED, 1, &query);
+    gl.BeginQuery(GL_SAMPLES_PASSED, query);
+    CHECK_THROWS_AS(sorter.finish(), InvalidArgument);
+    gl.EndQuery(GL_SAMPLES_PASSED);
+    gl.DeleteQueries(1, &query);
+}
+
 }  // namespace
 
 TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, batches of all kinds under way at once") {
@@ -161,14 +173,7 @@ TEST_CASE("A sample that cannot be begun or finished leaves the batch as it was"
     context.observe(nullptr);
     CHECK(same(failed.keys, failed.before));
     sorter->begin_sample(view(sampled.keys), 1000, 10);
-    context.make_current();
-    const auto& gl = detail::Access::of(context)->gl;
-    GLuint query = 0;
-    gl.CreateQueries(GL_SAMPLES_PASSED, 1, &query);
-    gl.BeginQuery(GL_SAMPLES_PASSED, query);
-    CHECK_THROWS_AS(sorter->finish(), InvalidArgument);
-    gl.EndQuery(GL_SAMPLES_PASSED);
-    gl.DeleteQueries(1, &query);
+    expect_no_finish(context, *sorter);
     CHECK(same(sampled.keys, sampled.before));
     sorter->begin_sample(view(sampled.keys), 1000, 10);
     sorter->finish();
@@ -397,14 +402,7 @@ TEST_CASE("A batch that cannot begin or finish is left as it was, and the others
         CHECK(same(failed.keys, failed.before));
         sorter->begin(view(second.keys), second.window);
 
-        context.make_current();  // what a session refuses, so finish() cannot go on
-        const auto& gl = detail::Access::of(context)->gl;
-        GLuint query = 0;
-        gl.CreateQueries(GL_SAMPLES_PASSED, 1, &query);
-        gl.BeginQuery(GL_SAMPLES_PASSED, query);
-        CHECK_THROWS_AS(sorter->finish(), InvalidArgument);
-        gl.EndQuery(GL_SAMPLES_PASSED);
-        gl.DeleteQueries(1, &query);
+        expect_no_finish(context, *sorter);
         auto given_back = first.keys;  // with its keys in some order
         sort_windows_on_cpu(view(given_back), first.window);
         CHECK(same(given_back, first.sorted));

@@ -1,13 +1,19 @@
 // A sorter that fails now and then: an error, and nothing is lost. Memory that fails, and nothing comes twice.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <deque>
 #include <functional>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <utility>
 
+#include "cpu/window_sorter.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/block_trees.hpp"
+#include "stream/intake.hpp"
 #include "stream/orders.hpp"
 #include "stream/quantile_summary.hpp"
 
@@ -105,6 +111,57 @@ TEST_CASE("Blocks that wait for a tree come once, also where there is no memory 
     CHECK(window.n() == 2 * block);
     trees.flush(window, times);
     CHECK(window.n() == 2 * block);
+}
+
+TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
+    class Sampling final : public Failing {
+      public:
+        using Failing::Failing;
+        void begin(Keys keys, std::size_t window) override {
+            Failing::begin(keys, window);
+            samples_.emplace_back();
+        }
+        [[nodiscard]] bool can_sample() const override { return true; }
+        void begin_sample(Keys keys, std::size_t window, std::size_t step) override {
+            Failing::begin(keys, window);
+            samples_.push_back(detail::cpu::WindowSample{keys, window, step});
+        }
+        void finish() override {
+            const auto sample = samples_.front();
+            samples_.pop_front();
+            Failing::finish();
+            if (sample) sample->take();
+        }
+
+      private:
+        std::deque<std::optional<detail::cpu::WindowSample>> samples_;
+    };
+    // As long as batches are whole windows, the windows are those of a sorter that works, in some order.
+    constexpr std::size_t window = 100, step = 9, windows = 400;
+    std::vector<float> values(window * windows);
+    std::iota(values.begin(), values.end(), 0.0F);
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        detail::stream::Intake<float> intake(std::make_unique<Sampling>(seed % 2 == 0, seed), window);
+        intake.sample(step);
+        REQUIRE(intake.step() == step);
+        std::vector<int> taken(windows, 0);
+        const auto take = detail::stream::one_by_one<float>([&](const detail::stream::Window<float>& sample) {
+            const auto first = sample.values().front();
+            ++taken.at(static_cast<std::size_t>(first) / window);
+            REQUIRE(sample.size() == 12);
+            for (std::size_t i = 0; i < sample.size(); ++i)
+                REQUIRE(sample.values()[i] == first + static_cast<float>(std::min(i * step, window - 1)));
+        });
+        while (intake.n() < values.size()) {
+            until_it_works([&] {
+                const auto rest = std::span(std::as_const(values)).subspan(static_cast<std::size_t>(intake.n()));
+                intake.add(rest.first(std::min<std::size_t>(rest.size(), 700)), take);
+            });
+        }
+        until_it_works([&] { intake.settle(take); });
+        CHECK(std::ranges::count(taken, 1) == windows);
+    }
 }
 
 TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") {

@@ -89,7 +89,7 @@ MergeLane::MergeLane(gl::Device& device, gl::Device::Siblings beside)
       read_(device, gl::Query::Kind::Timestamp) {}
 
 double MergeLane::readback_ms(const Job& job) const {
-    if (job.to.step > 0) return gl::ms_between(sorted_, read_);
+    if (job.sample) return gl::ms_between(sorted_, read_);
     const auto& beside = job.in_tiles ? tile_readback_.ms() : readback_.ms();
     return beside.valid() ? beside.get() : gl::ms_between(sorted_, read_);
 }
@@ -253,8 +253,11 @@ void MergeSort::begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, 
         wanted.add(0, best);
         segments = std::make_shared<const Segments>(std::move(wanted));
     }
-    if (!request_sample(lane, job, on_gpu(on, job.form), segments->longest_pairs() * job.form.pair_keys()))
+    if (job.to.step > 0) {
+        request_sample(lane, job, on_gpu(on, job.form), segments->longest_pairs() * job.form.pair_keys());
+    } else {
         lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs());
+    }
     lane.job_.emplace(std::move(job));
 }
 
@@ -271,16 +274,19 @@ void MergeSort::begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job) 
     const auto best = job.to.keys.size();
     const auto sorted = subgroup_passes_.sort(on, job.form, segments, best == keys.size() ? 0 : best);
     lane.sorted_.note_time();
-    const auto next = places > tile ? sorted.content.tiles * sorted.content.step * tile / Tiles::granules : places;
-    if (!request_sample(lane, job, on_gpu(on, job.form, sorted.content), next))
-        lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, sorted.content, sorted.tiles);
+    if (const auto& content = sorted.content; job.to.step > 0) {
+        const auto next = places > tile ? content.tiles * content.step * tile / Tiles::granules : places;
+        request_sample(lane, job, on_gpu(on, job.form, content), next);
+    } else {
+        lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, content, sorted.tiles);
+    }
     job.in_tiles.emplace(MergeLane::Job::InTiles{segments, places, sorted.content});
     lane.job_.emplace(std::move(job));
 }
 
 void MergeSort::wait(MergeLane& lane) {
     if (!lane.job_) return;
-    if (lane.job_->to.step > 0) {
+    if (lane.job_->sample) {
         static_cast<void>(lane.sample_readback_.wait());
     } else if (lane.job_->in_tiles) {
         lane.tile_readback_.wait();
@@ -292,20 +298,26 @@ void MergeSort::wait(MergeLane& lane) {
 SortStats MergeSort::finish(MergeLane& lane) {
     const auto job = std::exchange(lane.job_, {});
     if (!job) return {.n = 0, .engine = Engine::Merge};
-    device_.check("Sorter");  // before a key is overwritten
-    if (const auto& to = job->to; to.step > 0) {
-        const auto all = *job->segments->equal();
-        const Sample sample{all.count, 0, to.step, all.size - 1};
-        lane.sample_readback_.copy_to({static_cast<std::byte*>(to.keys.data()), sample.size() * job->form.key_bytes()},
-                                      workers_);
-    } else if (job->in_tiles) {
-        take(lane.tile_readback_, *job);
-    } else {
-        take(lane.readback_, *job);
-    }
     auto stats = job->stats;
-    stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
-    stats.readback_ms = lane.readback_ms(*job);
+    const auto note_times = [&] {
+        stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
+        stats.readback_ms = lane.readback_ms(*job);
+    };
+    // Nothing can fail from where a key is overwritten on; a sample overwrites keys that are not in it.
+    if (job->sample) {
+        const auto sample = lane.sample_readback_.wait();
+        note_times();
+        device_.check("Sorter");
+        std::memcpy(job->to.keys.data(), sample.data(), job->sample->size() * job->form.key_bytes());
+    } else {
+        device_.check("Sorter");
+        if (job->in_tiles) {
+            take(lane.tile_readback_, *job);
+        } else {
+            take(lane.readback_, *job);
+        }
+        note_times();
+    }
     stats.total_ms = job->total.ms();
     return stats;
 }
@@ -339,7 +351,7 @@ MergeSort::OnGpu MergeSort::on_gpu(const TileSurface& on, const KeyForm& form, c
             {{"row_log2", on.shape.row_log2}}};
 }
 
-void MergeSort::sample(const OnGpu& sorted, const Sample& sample, const KeyForm& form, pass::Target& to) {
+void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to) {
     constexpr std::size_t most_wide = 2048;
     const auto format = form.key_bytes() == 2   ? gl::Format::R16ui
                         : form.key_bytes() == 4 ? gl::Format::R32ui
@@ -358,12 +370,11 @@ void MergeSort::sample(const OnGpu& sorted, const Sample& sample, const KeyForm&
              .set("target_width", width));
 }
 
-bool MergeSort::request_sample(MergeLane& lane, const MergeLane::Job& job, const OnGpu& sorted, std::size_t places) {
-    if (job.to.step == 0) return false;
+void MergeSort::request_sample(MergeLane& lane, MergeLane::Job& job, const OnGpu& sorted, std::size_t places) {
     const auto all = *job.segments->equal();
-    sample(sorted, {all.count, places, job.to.step, all.size - 1}, job.form, lane.sample_);
+    job.sample = {all.count, places, job.to.step, all.size - 1};
+    draw_sample(sorted, *job.sample, job.form, lane.sample_);
     lane.sample_readback_.request(device_, lane.sample_.texture);
-    return true;
 }
 
 MergeSort::OnGpu MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {

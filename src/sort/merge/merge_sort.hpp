@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cpu/stopwatch.hpp"
+#include "cpu/window_sorter.hpp"
 #include "gl/device.hpp"
 #include "pass/banked.hpp"
 #include "pass/programs.hpp"
@@ -31,6 +32,13 @@ struct MergeTarget {
     std::size_t step = 0;
 };
 
+// Of segments that begin `places` behind each other, the keys 0, step, 2 step, ... and number `last`.
+struct SegmentSample {
+    std::size_t segments, places, step, last;
+    [[nodiscard]] std::size_t each() const { return cpu::WindowSample::each(last + 1, step); }
+    [[nodiscard]] std::size_t size() const { return segments * each(); }
+};
+
 // What a sort under way has to itself; the textures are shared, since the GPU executes in order.
 class MergeLane {
   public:
@@ -38,6 +46,8 @@ class MergeLane {
     // needs a MergeSort of its own.
     explicit MergeLane(gl::Device& device, gl::Device::Siblings beside = {});
 
+    // Between begin() and finish() of keys.
+    [[nodiscard]] bool is_busy() const { return job_.has_value(); }
     // The last sort's upload; waits for the GPU. Where the GPU waited for staging memory to be filled, that counts.
     [[nodiscard]] double gpu_upload_ms() const {
         return uploader_.ms().valid() ? uploader_.ms().get() : gl::ms_between(begun_, uploaded_);
@@ -56,6 +66,7 @@ class MergeLane {
             TileContent content;
         };
         std::optional<InTiles> in_tiles{};
+        std::optional<SegmentSample> sample{};  // that alone comes back
         SortStats stats;
         cpu::Stopwatch total{};
     };
@@ -111,14 +122,8 @@ class MergeSort {
         std::string prelude;  // for a shader: sorted_key(keys, i) is the i-th one
         gl::Uniforms uniforms;
     };
-    // Of segments that begin `places` behind each other, the keys 0, step, 2 step, ... and number `last`, each.
-    struct Sample {
-        std::size_t segments, places, step, last;
-        [[nodiscard]] std::size_t each() const { return (last + step - 1) / step + 1; }
-        [[nodiscard]] std::size_t size() const { return segments * each(); }
-    };
-    // Draws it row after row, into a texture of the keys' size that is made where `to` is not one.
-    void sample(const OnGpu& sorted, const Sample& sample, const KeyForm& form, pass::Target& to);
+    // Draws a sample row after row, into a texture of the keys' size that is made where `to` is not one.
+    void draw_sample(const OnGpu& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to);
 
     // Sorts `count` keys that `draw_keys` draws into the first rows of the source. Does not wait for the GPU. Pre: 1 <=
     // count; they fit into a texture.
@@ -162,8 +167,8 @@ class MergeSort {
     TileSurface& tiles(const KeyForm& form, std::size_t tiles);
     [[nodiscard]] static OnGpu on_gpu(const MergeSurface& on, const KeyForm& form);
     [[nodiscard]] static OnGpu on_gpu(const TileSurface& on, const KeyForm& form, const TileContent& content);
-    // Reads back a sample of the sorted keys, where it is wanted.
-    bool request_sample(MergeLane& lane, const MergeLane::Job& job, const OnGpu& sorted, std::size_t places);
+    // Asks for the sample that is wanted of segments which begin `places` behind each other.
+    void request_sample(MergeLane& lane, MergeLane::Job& job, const OnGpu& sorted, std::size_t places);
     void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
