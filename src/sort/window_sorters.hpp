@@ -209,7 +209,7 @@ class AutoWindowSorter : public SharedWindowSorter {
 
     // With what the CPU has yet to sample.
     struct Batch {
-        WindowSorter* sorter;
+        WindowSorter* sorter = nullptr;
         std::optional<cpu::WindowSample> sample{};
     };
     SortCrossings crossings_;
