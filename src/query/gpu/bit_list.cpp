@@ -60,25 +60,39 @@ std::uint64_t BitList::count(const BitWords& words) {
 
 void BitList::draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target,
                    Length length) {
+    list("list bits", words, length == Length::OnGpu ? "#define ON_GPU\n" : "",
+         {{"first", static_cast<unsigned>(first)}, {"count", static_cast<unsigned>(n)}}, target);
+}
+
+void BitList::draw_sample(const BitWords& words, std::uint64_t bits_set, const pass::Target& target) {
+    list("sample bits", words,
+         "#define SAMPLE " + std::to_string(target.texture.width() * target.texture.height()) + "u\n",
+         {{"count", static_cast<unsigned>(bits_set)}}, target);
+}
+
+void BitList::list(const char* name, const BitWords& words, const std::string& defines, const gl::Uniforms& uniforms,
+                   const pass::Target& target) {
+    const std::size_t before = words.values != nullptr ? 2 : 1;  // textures
+    const auto name_of = [before](std::size_t level) { return "texture" + std::to_string(before + level); };
     std::string samplers = "\n#define SAMPLERS", descend = "\n#define DESCEND";
     for (auto level = levels_.size(); level-- > 0;) {
-        const auto name = "texture" + std::to_string(level + 1);
-        samplers += " uniform highp usampler2D " + name + ";";
-        descend += " node = down(" + name + ", node, rest);";
+        samplers += " uniform highp usampler2D " + name_of(level) + ";";
+        descend += " node = down(" + name_of(level) + ", node, rest);";
     }
     const auto& program = programs_.get(
         "query/bits_list.frag", shaders::query_bits_list_frag,
-        words.glsl + samplers + descend +
-            (length == Length::OnGpu ? "\n#define TOP texture" + std::to_string(levels_.size()) : "") + "\n");
-    auto uniforms = words.uniforms;
-    uniforms.set({{"first", static_cast<unsigned>(first)}, {"count", static_cast<unsigned>(n)}});
-    gl::Pass pass{.name = "list bits",
+        defines + words.glsl + samplers + descend + "\n#define TOP " + name_of(levels_.size() - 1) + "\n");
+    auto all = words.uniforms;
+    all.set(uniforms);
+    gl::Pass pass{.name = name,
                   .program = &program,
-                  .uniforms = std::move(uniforms),
+                  .uniforms = std::move(all),
                   .target = &target.framebuffer,
                   .quads = &target.whole};
     pass.inputs[0] = words.texture;
-    for (std::size_t level = 0; level < levels_.size(); ++level) pass.inputs.at(level + 1) = &levels_[level].texture;
+    pass.inputs[1] = words.values;
+    for (std::size_t level = 0; level < levels_.size(); ++level)
+        pass.inputs.at(before + level) = &levels_[level].texture;
     gl::draw(device_, pass);
 }
 

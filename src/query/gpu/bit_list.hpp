@@ -19,12 +19,13 @@ namespace quadmill::detail::query {
 inline constexpr int list_width = 1024;
 
 // Words of bits: GLSL with `uint word_at(int w)` of texture0, and `uvec2 found(int word, int bit)`, which says what the
-// list has for a bit.
+// list has for a bit, by texture1 where there are `values`.
 struct BitWords {
-    const char* glsl = nullptr;
+    std::string glsl;
     const gl::Texture* texture = nullptr;
     gl::Uniforms uniforms;
-    std::size_t words = 0;  // 2^28 at most
+    std::size_t words = 0;  // 2^28 at most, with values 2^25
+    const gl::Texture* values = nullptr;
 };
 
 class BitList {
@@ -40,8 +41,14 @@ class BitList {
     enum class Length { Known, OnGpu };
     void draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target,
               Length length = Length::Known);
+    // Fills the target with entries of the list, one from somewhere in each of as many equal parts. Pre: as of draw(); a
+    // power of two of them, at most 2^16, and at most the bits set, which the CPU knows.
+    void draw_sample(const BitWords& words, std::uint64_t bits_set, const pass::Target& target);
 
   private:
+    void list(const char* name, const BitWords& words, const std::string& defines, const gl::Uniforms& uniforms,
+              const pass::Target& target);
+
     gl::Device& device_;
     pass::Programs& programs_;
     std::vector<pass::Target> levels_;  // the lowest first

@@ -12,8 +12,6 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr int words_a_count = 16, words_a_partial = 4;
-
 pass::FoldRule key_rule(const char* name) {
     return {name, shaders::query_fold_glsl};
 }
@@ -109,38 +107,6 @@ Sum BitmapColumns::sum(std::size_t i, const Bits& rows) {
     return sum_of_texel(found, of.type, is_float(of.type) ? 0 : count(rows));
 }
 
-// What all keys begin with is known.
-template <class Start>
-const gl::Texture& BitmapColumns::find_kth(const GpuColumn& of, const Bits& rows, const Start& start) {
-    const pass::FoldRule counts(pass::FoldBy::Counts);
-    const auto& partial = partial_program(of, counts);
-    const auto& choose = programs_.get("query/choose_digit.frag", shaders::query_choose_digit_frag);
-    const auto& fold = partials(words_a_partial);
-    if (!kth_.now.texture) kth_ = pass::PingPong(device_, gl::Format::Rgba32ui, 1, 1);
-    int shift = (static_cast<int>(std::bit_width(of.least ^ of.most)) - 1) & ~1;
-    start(shift + 2 >= 64 ? Key{0} : of.least >> (shift + 2) << (shift + 2), kth_.now);
-    for (; shift >= 0; shift -= 2) {
-        const gl::Uniforms digit{{"shift", shift}};
-        pass::fill(device_, "count digits", partial, fold.source(), {&of.keys, &texture(rows), &kth_.now.texture},
-                   digit);
-        pass::fill(device_, "choose digit", choose, kth_.next, {&fold(device_, programs_, counts), &kth_.now.texture},
-                   digit);
-        kth_.swap();
-    }
-    return kth_.now.texture;
-}
-
-Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
-    const auto& of = *column(i);
-    if (of.least == of.most) return of.least;
-    return key_of_texel(read(find_kth(of, rows, [&](Key prefix, const pass::Target& to) {
-        tables_.uploader().send(device_, to.texture, tables_.workers(), [&](std::size_t, std::size_t, auto memory) {
-            const MeasuredTexel start{low(prefix), high(prefix), static_cast<std::uint32_t>(k), 0};
-            std::memcpy(memory.data(), start.data(), sizeof start);
-        });
-    })));
-}
-
 GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, const Bits& rows) {
     using enum QueryAggregate::Kind;
     const auto& count = fold_count(rows);
@@ -152,7 +118,7 @@ GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, con
                                             : what.kind == KthSmallest ? "#define SMALLEST\n"
                                                                        : "");
         const auto phi = std::bit_cast<std::uint64_t>(what.phi);
-        return find_kth(of, rows, [&](Key prefix, const pass::Target& to) {
+        return find_kth(of, rows, of.least, of.most, [&](Key prefix, const pass::Target& to) {
             gl::Uniforms uniforms{{"prefix", glm::uvec2(low(prefix), high(prefix))}};
             if (what.kind == Quantile) {
                 uniforms.set("phi", glm::uvec2(low(phi), high(phi)));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -91,13 +92,22 @@ class BitmapColumns final : public Columns {
     // Partial results of a column's rows, by the program partial.frag.
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const pass::FoldRule& rule);
     // Folds what fragments find of so many words each.
+    static constexpr int words_a_count = 16, words_a_partial = 4;
     [[nodiscard]] const pass::Fold& partials(int words_a_fragment);
     [[nodiscard]] const gl::Texture& fold(const char* name, const GpuColumn& of, const Bits& rows,
                                           const pass::FoldRule& rule);
     [[nodiscard]] const gl::Texture& fold_sum(const GpuColumn& of, const Bits& rows);
-    // The k-th key, two bits a round; start(prefix, target) writes the texel that choose_digit.frag begins with.
-    template <class Start>
-    [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, const Start& start);
+    // The k-th key, two bits a round, of rows whose keys are from the first to the second; start(prefix, target) writes the
+    // texel that choose_digit.frag begins with.
+    using Start = std::function<void(Key prefix, const pass::Target& to)>;
+    [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, Key least, Key most,
+                                              const Start& start);
+    // How many of the rows have keys below the range, and in it.
+    struct Around {
+        std::uint64_t below, within;
+    };
+    [[nodiscard]] Around around(const GpuColumn& of, const Bits& rows, Key low, Key high);
+    [[nodiscard]] Key kth_by_digits(const GpuColumn& of, const Bits& rows, Key least, Key most, std::uint64_t k);
     [[nodiscard]] MeasuredTexel read(const gl::Texture& texel);
     [[nodiscard]] const gl::Texture& fold_count(const Bits& rows);
 

@@ -16,7 +16,7 @@
 namespace quadmill::detail::query {
 
 GpuTables::GpuTables(gl::Device& device, unsigned threads)
-    : device_(device), workers_(threads), programs_(device), host_keys_(device) {}
+    : device_(device), workers_(threads), programs_(device), key_list_(device, programs_), host_keys_(device) {}
 
 std::size_t GpuTables::most_rows(int texels_a_word) const {
     const auto& info = device_.info;

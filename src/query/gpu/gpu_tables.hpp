@@ -17,6 +17,7 @@
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "query/gpu/depth_codes.hpp"
+#include "query/gpu/key_list.hpp"
 #include "query/gpu/key_textures.hpp"
 #include "sort/host_keys.hpp"
 
@@ -146,6 +147,7 @@ class GpuTables {
     [[nodiscard]] pass::ReadBack& readback() { return readback_; }
     [[nodiscard]] cpu::Workers& workers() { return workers_; }
     [[nodiscard]] sort::MergeSort& sorter();
+    [[nodiscard]] KeyList& key_list() { return key_list_; }
 
   private:
     [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
@@ -166,6 +168,7 @@ class GpuTables {
     pass::ReadBack readback_;
     pass::Programs programs_;
     std::shared_ptr<sort::MergeSort> sorter_;  // once it was asked for
+    KeyList key_list_;
     sort::HostKeys host_keys_;
     pass::Target host_words_;
     std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by rows

@@ -40,8 +40,8 @@ struct Tuning {
     // predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and 0.6
     // against 1.0. Loading a column costs what several queries on the CPU do.
     std::uint64_t gpu_rows = std::uint64_t{1} << 20U;
-    // The same for ranks, of which each round waits for the one before: at 2^22 rows 7.6 ms against 3.1, at 2^26 19 against
-    // 45.
+    // The same for ranks by digits, of which each round waits for the one before: at 2^22 rows 7.6 ms against 3.1, at 2^26
+    // 19 against 45. By samples they were not measured on a GPU.
     std::uint64_t gpu_rank_rows = std::uint64_t{1} << 24U;
     // JoinMethod::Auto: nested loops for at most so many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10 ms
     // by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.

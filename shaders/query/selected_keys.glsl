@@ -1,0 +1,13 @@
+// The words of a selection, `width` a line, and a column's keys of the rows whose bits are set. After keys.glsl.
+uniform highp usampler2D texture0;
+uniform highp usampler2D texture1;  // keys
+uniform int width;
+uint word_at(int w) { return texelFetch(texture0, ivec2(w % width, w / width), 0).x; }
+uvec2 found(int word, int bit) {
+    ivec2 pixel = ivec2(32 * (word % width) + bit, word / width);
+#ifdef WIDE
+    return key_of_row(texture1, 1, pixel);
+#else
+    return key_of_row(texture1, 0, pixel);
+#endif
+}

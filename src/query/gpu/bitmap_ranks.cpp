@@ -1,0 +1,115 @@
+// BitmapColumns: the k-th key of selected rows. Of many, a sample says between which two keys it almost surely lies; these
+// are counted and selected, until few are left to read back. Where a sample misleads, or many keys are equal, digits of
+// the key are found one after the other.
+// Source: Floyd, Rivest: Expected Time Bounds for Selection, CACM 1975; the digits: docs/design.md.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "quadmill_shaders.hpp"
+#include "query/gpu/bitmap_columns.hpp"
+#include "query/table/key.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+// Digits of so few bits take fewer passes than a sample.
+constexpr int few_bits = 6;
+
+// The k-th of n keys is from the first to the second but once in some 10,000 times: four standard deviations of how many
+// of a sample are below it. Where the sample ends, so does what is known: least and most.
+std::pair<Key, Key> bracket(std::vector<Key> sample, std::uint64_t k, std::uint64_t n, Key least, Key most) {
+    const auto size = static_cast<double>(sample.size());
+    const double share = (static_cast<double>(k) + 0.5) / static_cast<double>(n);
+    const double off = 4 * std::sqrt(size * share * (1 - share)) + 2;
+    const double from = std::floor(size * share - off), to = std::ceil(size * share + off);
+    std::pair<Key, Key> found{least, most};
+    auto begin = sample.begin();
+    if (from >= 0) {
+        begin += static_cast<std::ptrdiff_t>(from);
+        std::nth_element(sample.begin(), begin, sample.end());
+        found.first = *begin;
+    }
+    if (to < size) {
+        const auto end = sample.begin() + static_cast<std::ptrdiff_t>(to);
+        std::nth_element(begin, end, sample.end());
+        found.second = *end;
+    }
+    return found;
+}
+
+}  // namespace
+
+BitmapColumns::Around BitmapColumns::around(const GpuColumn& of, const Bits& rows, Key low, Key high) {
+    const auto& program =
+        programs_.get("query/around.frag", shaders::query_around_frag, keys_prelude(of.type, pool_.shape.words));
+    const auto& fold = partials(words_a_partial);
+    pass::fill(device_, "count around", program, fold.source(), {&of.keys, &texture(rows)},
+               {key_uniform("low", of.type, low), key_uniform("span", of.type, high - low)});
+    const auto counts = read(fold(device_, programs_, pass::FoldRule(pass::FoldBy::Counts)));
+    return {counts[0], counts[1]};
+}
+
+Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
+    const auto& of = *column(i);
+    Key least = of.least, most = of.most;
+    BitsPtr kept;
+    const auto* among = &rows;
+    for (auto n = count(rows); std::bit_width(least ^ most) > few_bits;) {
+        const SelectedKeys selected{texture(*among), of.keys, of.type, pool_.shape, n};
+        if (n <= KeyList::most) {
+            auto all = tables_.key_list().all(selected);
+            const auto at = all.begin() + static_cast<std::ptrdiff_t>(k);
+            std::nth_element(all.begin(), at, all.end());
+            return *at;
+        }
+        const auto [low, high] = bracket(tables_.key_list().sample(selected), k, n, least, most);
+        const auto [below, within] = around(of, *among, low, high);
+        if (k < below || k - below >= within) break;
+        k -= below;
+        least = low;
+        most = high;
+        if (least == most) break;
+        kept = combine(BoolOp::And, *among, *range({.column = i, .low = low, .high = high}));
+        dynamic_cast<const GpuBits&>(*kept).count = within;
+        among = kept.get();
+        if (within > n / 2) break;
+        n = within;
+    }
+    return kth_by_digits(of, *among, least, most, k);
+}
+
+Key BitmapColumns::kth_by_digits(const GpuColumn& of, const Bits& rows, Key least, Key most, std::uint64_t k) {
+    if (least == most) return least;
+    return key_of_texel(read(find_kth(of, rows, least, most, [&](Key prefix, const pass::Target& to) {
+        tables_.uploader().send(device_, to.texture, tables_.workers(), [&](std::size_t, std::size_t, auto memory) {
+            const MeasuredTexel start{low(prefix), high(prefix), static_cast<std::uint32_t>(k), 0};
+            std::memcpy(memory.data(), start.data(), sizeof start);
+        });
+    })));
+}
+
+const gl::Texture& BitmapColumns::find_kth(const GpuColumn& of, const Bits& rows, Key least, Key most,
+                                           const Start& start) {
+    const pass::FoldRule counts(pass::FoldBy::Counts);
+    const auto& partial = partial_program(of, counts);
+    const auto& choose = programs_.get("query/choose_digit.frag", shaders::query_choose_digit_frag);
+    const auto& fold = partials(words_a_partial);
+    if (!kth_.now.texture) kth_ = pass::PingPong(device_, gl::Format::Rgba32ui, 1, 1);
+    int shift = (static_cast<int>(std::bit_width(least ^ most)) - 1) & ~1;
+    start(shift + 2 >= 64 ? Key{0} : least >> (shift + 2) << (shift + 2), kth_.now);
+    for (; shift >= 0; shift -= 2) {
+        const gl::Uniforms digit{{"shift", shift}};
+        pass::fill(device_, "count digits", partial, fold.source(), {&of.keys, &texture(rows), &kth_.now.texture},
+                   digit);
+        pass::fill(device_, "choose digit", choose, kth_.next, {&fold(device_, programs_, counts), &kth_.now.texture},
+                   digit);
+        kth_.swap();
+    }
+    return kth_.now.texture;
+}
+
+}  // namespace quadmill::detail::query

@@ -1,0 +1,45 @@
+// A column's keys of selected rows, on the CPU: all of few rows, or a sample of many.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pass/target.hpp"
+#include "pass/transfer.hpp"
+#include "query/gpu/bit_list.hpp"
+#include "query/gpu/key_textures.hpp"
+
+namespace quadmill::detail::query {
+
+// Both textures are of one table's shape.
+struct SelectedKeys {
+    const gl::Texture& selection;
+    const gl::Texture& keys;
+    ColumnType type;
+    Shape shape;
+    std::uint64_t n;  // rows that are selected
+};
+
+// Waits for the GPU. Pre of every call: a session is open.
+class KeyList {
+  public:
+    static constexpr std::size_t most = std::size_t{1} << 16U, sampled = std::size_t{1} << 13U;
+
+    KeyList(gl::Device& device, pass::Programs& programs) : device_(device), bits_(device, programs) {}
+    // In the order of rows. Pre: at most `most` rows are selected.
+    [[nodiscard]] std::vector<Key> all(const SelectedKeys& rows);
+    // Of `sampled` rows, one from somewhere in each of as many equal parts. Pre: at least so many are selected.
+    [[nodiscard]] std::vector<Key> sample(const SelectedKeys& rows);
+
+  private:
+    [[nodiscard]] BitWords count(const SelectedKeys& rows);
+    [[nodiscard]] std::vector<Key> read(const gl::Texture& list, std::size_t n);
+
+    gl::Device& device_;
+    BitList bits_;
+    pass::Target all_, sample_;
+    pass::ReadBack back_;
+};
+
+}  // namespace quadmill::detail::query
