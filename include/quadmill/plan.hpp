@@ -16,7 +16,7 @@
 
 namespace quadmill {
 
-/// An aggregate of the rows selected. Those of no rows are NULL, but for Count, which is 0; NULLs are left out.
+/// An aggregate of the rows selected. NULLs are left out; of no values it is NULL, but the counts are 0.
 struct QueryAggregate {
     /// What is computed.
     enum class Kind {
@@ -32,8 +32,8 @@ struct QueryAggregate {
     };
     Kind kind = Kind::CountRows;  ///< which one
     std::string column{};         ///< of the table; none for CountRows
-    double phi = 0.5;             ///< for Quantile; 0.5 is the (lower) median
-    std::uint64_t k = 1;          ///< for KthLargest and KthSmallest
+    double phi = 0.5;             ///< for Quantile, from 0 to 1; 0.5 is the (lower) median
+    std::uint64_t k = 1;          ///< for KthLargest and KthSmallest, from 1
 };
 
 /// A column of a result: an aggregate, or a column of the table as it is.
@@ -83,15 +83,17 @@ struct PlanNode {
 /// outputs. Equal nodes are one, and a negation goes down to the predicates. Runs on any tables with those columns, one
 /// after the other: windows of a stream. In a join, parts of the condition that name columns of one table only select
 /// that table's rows before the join.
-/// Throws: InvalidArgument for columns that are missing or of a type that does not go.
+///
+/// Throws: InvalidArgument for columns that are missing or of a type that does not go, and for what else breaks a rule
+/// of Query.
 class QUADMILL_API QueryPlan {
   public:
-    /// Of one table.
+    /// The plan of a query of one table.
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns);
-    /// With a join.
+    /// The plan of a query with a join.
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right);
-    /// A graph of the caller's own, in any order, without `right` when it has no Join. Beyond what a Query can say,
-    /// aggregates of one Result may be of different rows of a table.
+    /// The plan that is a graph of the caller's own, its nodes in any order, without `right` when it has no Join.
+    /// Beyond what a Query can say, aggregates of one Result may be of different rows of a table.
     /// Throws: InvalidArgument that names the node: for an input that is no node, is of a wrong kind or leads back to
     /// the node (a cycle), for a number of inputs that its kind does not have, and as above. Each node must lead to the
     /// Result.
@@ -105,9 +107,9 @@ class QUADMILL_API QueryPlan {
     QueryPlan(QueryPlan&&) noexcept;
     QueryPlan& operator=(QueryPlan&&) noexcept;
     ~QueryPlan();
-    /// A line a node.
+    /// The plan as text, a line a node.
     [[nodiscard]] std::string text() const;
-    /// For `dot`.
+    /// The plan as a graph in the language of Graphviz, for `dot`.
     [[nodiscard]] std::string graphviz() const;
 
     struct State;

@@ -23,26 +23,27 @@ namespace detail::query {
 struct Expression;
 }  // namespace detail::query
 
-/// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !,
-/// which throw InvalidArgument past 250 levels; a chain of one operator is one level, however long.
+/// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !.
+/// Whether a table has its columns, and of which types, is asked when it is used.
 ///
 /// Guarantee: comparisons are exact for every value of a column's type, also with a constant of another type (an
 /// integer column with 2.5, a float32 column with 0.1): both sides count as real numbers, never as rounded ones. Floats
 /// compare as IEEE 754 says: -0 equals +0, and a NaN is less, equal or greater than nothing, so that only != holds. A
 /// NULL satisfies no comparison and no negation of one (SQL's three values); only is_null() finds it. Text compares
 /// byte by byte.
+/// Throws: InvalidArgument past 250 levels; a chain of one operator is one level, however long.
 class QUADMILL_API Predicate {
   public:
-    /// All rows, or none.
+    /// Holds for all rows, or for none.
     [[nodiscard]] static Predicate always(bool value);
     /// A term of linear().
     struct Term {
         double factor;       ///< of a term
         std::string column;  ///< its name
     };
-    /// Semi-linear: the sum of factor * column over the terms, computed in order and in double precision, compared with
-    /// `constant`. Numeric columns only; where it runs, one with integers beyond 2^53, which doubles do not have, is
-    /// refused. The GPU takes at most 7 columns; Auto goes to the CPU with more.
+    /// A semi-linear condition: the sum of factor * column over the terms, computed in order and in double precision,
+    /// compared with `constant`. Numeric columns only; where it runs, one with integers beyond 2^53, which doubles do
+    /// not have, is refused. The GPU takes at most 7 columns; Auto goes to the CPU with more.
     /// Throws: InvalidArgument when there are no terms.
     [[nodiscard]] static Predicate linear(std::vector<Term> terms, Comparison op, double constant);
 
@@ -67,11 +68,11 @@ class QUADMILL_API ColumnName {
     [[nodiscard]] const std::string& name() const noexcept { return name_; }        ///< as given
     [[nodiscard]] Predicate compare(Comparison op, const Value& constant) const;    ///< with a constant
     [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;  ///< with another column
-    /// low <= column <= high.
+    /// Holds where low <= column <= high.
     [[nodiscard]] Predicate between(const Value& low, const Value& high) const;
-    /// Equal to one of them. A NaN among them is equal to nothing.
+    /// Holds where the column is equal to one of them. A NaN among them is equal to nothing.
     [[nodiscard]] Predicate in(std::vector<Value> list) const;
-    [[nodiscard]] Predicate is_null() const;  ///< is NULL
+    [[nodiscard]] Predicate is_null() const;  ///< holds where it is NULL
 
   private:
     std::string name_;

@@ -21,12 +21,6 @@
 
 namespace quadmill {
 
-/// Whether a run says what each node did.
-enum class Statistics {
-    Off,
-    ByNode  ///< waits for each node and counts its rows
-};
-
 /// What ran: predicates by the graphics pipeline or by the CPU.
 enum class QueryEngine {
     Auto,   ///< what was measured fastest for the question, the rows and the device; a QueryResult says which it was
@@ -52,6 +46,12 @@ enum class Execution {
                   ///< what it selects is read back. For measurements
 };
 
+/// Whether a run says what each node did.
+enum class Statistics {
+    Off,
+    ByNode  ///< waits for each node and counts its rows
+};
+
 /// From where QueryEngine::Auto and JoinMethod::Auto take the GPU, for tables in memory that are asked many times.
 /// `quadmill tune` measures them.
 struct QueryCrossings {
@@ -69,7 +69,7 @@ struct QueryCrossings {
 /// How queries are run.
 struct QueryOptions {
     QueryEngine engine = QueryEngine::Auto;  ///< who answers
-    unsigned threads = 0;                    ///< of the CPU; 0: all
+    unsigned threads = 0;                    ///< of the CPU; 0 takes as many as the machine has
     std::size_t gpu_memory = 0;              ///< at most so many bytes for columns; 0: all that the driver says is free
     Statistics statistics = Statistics::Off;     ///< whether each node is counted and timed
     SumPrecision sums = SumPrecision::Exact;     ///< for QueryEngine::Depth
@@ -85,7 +85,7 @@ struct NodeStats {
     double ms = 0;           ///< wall clock
 };
 
-/// A column of a result: std::int64_t, double or std::string. Where `valid` is false the row is NULL.
+/// A column of a result, T being std::int64_t, double or std::string. Where `valid` is false the row is NULL.
 template <class T>
 struct ResultColumn {
     std::vector<T> values;    ///< one a row; of a NULL anything
@@ -94,7 +94,7 @@ struct ResultColumn {
 
 /// The rows that came out, and how.
 struct QueryResult {
-    /// By its name or number. As double, integers are rounded to the nearest.
+    /// The column of that name, out of `rows`. As double, integers are rounded to the nearest.
     /// Throws: InvalidArgument for a name or number that no column has, for a name that several have, and for a column
     /// with values of another type.
     ///
@@ -102,7 +102,7 @@ struct QueryResult {
     template <class T>
     [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::string_view name) const;
     template <class T>
-    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< by its number, from 0
+    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< the column of that number, from 0
 
     std::vector<std::string> columns;       ///< names
     std::vector<std::vector<Value>> rows;   ///< in order; none where TakeRows had them
@@ -112,7 +112,7 @@ struct QueryResult {
     std::vector<NodeStats> nodes{};         ///< those that ran, in order; empty without Statistics::ByNode
 };
 
-/// A COUNT under way on the GPU. Keeps its processor's context in use.
+/// A count under way on the GPU; QueryProcessor::count_async() makes it. Keeps its processor's context in use.
 class QUADMILL_API PendingCount {
   public:
     PendingCount(PendingCount&&) noexcept;
@@ -120,7 +120,8 @@ class QUADMILL_API PendingCount {
     ~PendingCount();
     /// Whether get() returns at once.
     [[nodiscard]] bool ready() const;
-    /// Waits for the GPU; the same each time.
+    /// The count, the same each time.
+    /// Cost: waits for the GPU.
     [[nodiscard]] std::uint64_t get() const;
     [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that counts
 
@@ -132,7 +133,7 @@ class QUADMILL_API PendingCount {
     std::unique_ptr<State> state_;
 };
 
-/// An aggregate under way on the GPU. Keeps its processor's context in use.
+/// An aggregate under way on the GPU; QueryProcessor::aggregate_async() makes it. Keeps its processor's context in use.
 class QUADMILL_API PendingValue {
   public:
     PendingValue(PendingValue&&) noexcept;
@@ -140,7 +141,9 @@ class QUADMILL_API PendingValue {
     ~PendingValue();
     /// Whether get() returns at once.
     [[nodiscard]] bool ready() const;
-    /// Waits for the GPU; the same each time. Throws: InvalidArgument for a sum of integers beyond 64 bits.
+    /// The value, the same each time.
+    /// Cost: waits for the GPU.
+    /// Throws: InvalidArgument for a sum of integers beyond 64 bits.
     [[nodiscard]] Value get() const;
     [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that has the columns
 
@@ -156,7 +159,7 @@ class QUADMILL_API PendingValue {
 /// texel (0, 0) of level 0; one of the two.
 struct NumberPlace {
     std::uint32_t buffer = 0;   ///< its name
-    std::size_t offset = 0;     ///< of the number, in bytes
+    std::size_t offset = 0;     ///< of the number in the buffer, in bytes
     std::uint32_t texture = 0;  ///< R32F for F32, R32I for I32, R32UI for U32, RG32UI for F64 and I64 (low, high)
     ColumnType type = ColumnType::F32;  ///< of the number; not Text
 };
@@ -167,7 +170,8 @@ struct NumberPlace {
 /// Guarantee: the same answer from every engine, up to the last bits of Sum and Average of floats, which are within
 /// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats. Drivers that flush denormal
 /// doubles (Mesa's llvmpipe; NVIDIA's does not) take those for 0 in linear conditions and in Sum and Average of F64.
-/// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
+/// Throws: InvalidArgument, also for a Selection of another processor or of another number of rows than the table;
+/// GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs' (Govindaraju, Manocha); SIGMOD'04 (Govindaraju, Lloyd, Wang, Lin, Manocha);
 /// Tsakalozos, Tsangaris, Delis, MDS'09, sections 3.2 and 3.3.
 ///
@@ -177,27 +181,34 @@ struct NumberPlace {
 ///     const auto n = processor.count(table, column("a") >= 2);  // 2
 class QUADMILL_API QueryProcessor {
   public:
-    /// Predicates and aggregates in that context.
+    /// Works in that context, and on the CPU where that is quicker or was asked for.
+    /// Throws: InvalidArgument for options that do not go together.
     explicit QueryProcessor(const Context& context, const QueryOptions& options = {});
-    /// On the CPU; takes QueryEngine::Auto and Cpu.
+    /// Works on the CPU alone.
+    /// Throws: InvalidArgument for another engine than QueryEngine::Auto and Cpu.
     explicit QueryProcessor(const QueryOptions& options = {});
     QueryProcessor(QueryProcessor&&) noexcept;
     QueryProcessor& operator=(QueryProcessor&&) noexcept;
     ~QueryProcessor();
 
-    /// Gets rows out, some at a time, in order; they are valid during the call. May call the library, but in the
-    /// caller's own context leaves OpenGL's state as it finds it.
+    /// Gets rows out, some at a time, in order; they are valid during the call.
+    /// Pre: it may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
     using TakeRows = std::function<void(std::span<const std::vector<Value>>)>;
 
-    /// With `take` the rows go there, at most 4,096 at once, and the result has none: so a result may be larger than
-    /// memory.
+    /// Runs a plan on a table. With `take` the rows go there, at most 4,096 at once, and the result has none: so a
+    /// result may be larger than memory.
+    /// Throws: InvalidArgument also for a plan with a join, and for a table without the columns that the plan needs.
     QueryResult run(const QueryPlan& plan, const Table& table, const TakeRows& take = {});
-    /// With a join. Pairs go through in chunks of 65,536, so memory is needed for what comes out only; but a quantile
-    /// or k-th value of pairs needs all their values of that column, 8 bytes each, on the CPU.
+    /// Runs a plan with a join on two tables.
+    /// Memory: pairs go through in chunks of 65,536, so it is needed for what comes out only; but a quantile or k-th
+    /// value of pairs needs all their values of that column, 8 bytes each, on the CPU.
+    /// Throws: InvalidArgument also for a plan without a join, and as above.
     QueryResult run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take = {});
-    [[nodiscard]] QueryResult run(const Query& query, const Table& table);  ///< makes the plan, and runs it
+    /// Makes the plan of a query without a join, and runs it.
+    [[nodiscard]] QueryResult run(const Query& query, const Table& table);
 
     /// How many rows satisfy the condition.
+    /// Cost: waits for the GPU.
     [[nodiscard]] std::uint64_t count(const Table& table, const Predicate& where);
     /// The same, without waiting for the GPU: any number may be under way, and answer in any order. On the CPU the
     /// count is there when this returns.
@@ -207,12 +218,14 @@ class QUADMILL_API QueryProcessor {
     ///     // ... the CPU does other things ...
     ///     const auto all = low.get() + high.get();
     [[nodiscard]] PendingCount count_async(const Table& table, const Predicate& where);
-    /// Stays on the GPU.
+    /// The rows that satisfy the condition; they stay where they were found.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// An aggregate of all rows, or of those selected.
+    /// Cost: waits for the GPU.
+    /// Throws: InvalidArgument also for a sum of integers beyond 64 bits.
     [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
-    /// The same, without waiting for the GPU, as count_async(). By reduction, whichever engine of the GPU has the
-    /// columns. (Of more rows than a texture holds, and on the CPU, the value is there when this returns.)
+    /// The same, without waiting for the GPU, as count_async(): by reduction, whichever engine of the GPU has the
+    /// columns. Of more rows than a texture holds, and on the CPU, the value is there when this returns.
     ///
     ///     const auto tenth = processor.aggregate_async(
     ///         table, {.kind = QueryAggregate::Kind::KthLargest, .column = "a", .k = 10});
@@ -242,8 +255,9 @@ class QUADMILL_API QueryProcessor {
     /// rows, then of the right ones, a chunk at a time: at most 65,536 pairs, valid during the call. Returns how many
     /// there were.
     /// Pre: `take` may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
-    /// Cost: at most 40 bytes of memory for each row that is joined, whatever the number of pairs; nested loops on the
-    /// GPU also some 50 MB there, and at most 40 bytes for each row of either side.
+    /// Memory: at most 40 bytes for each row that is joined, whatever the number of pairs; nested loops on the GPU also
+    /// some 50 MB there, and at most 40 bytes for each row of either side.
+    /// Throws: InvalidArgument also for tables of more than 2^31 rows.
     ///
     ///     processor.join(orders, people, {.left = "person", .right = "id"}, [&](std::span<const RowPair> pairs) {
     ///         for (const auto& pair : pairs) print(pair.left, pair.right);
