@@ -177,6 +177,7 @@ struct Refinement {
 ///     const double d = lu.determinant().value();          // -2
 class QUADMILL_API Lu {
   public:
+    /// Programs are compiled when they are first used.
     /// Throws: InvalidArgument for options that cannot be.
     explicit Lu(const Context& context, const LuOptions& options = {});
     Lu(Lu&&) noexcept;
