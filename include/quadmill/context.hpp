@@ -112,10 +112,10 @@ class QUADMILL_API PassObserver {
 /// An OpenGL 4.5 context that the library works in.
 ///
 /// One context belongs to one thread at a time. Copies share the context, so what works in one takes a
-/// `const Context&` and keeps a copy. A headless context is made current by each
-/// call that needs it and what was current before comes back after the call; an adopted one must be current on the
-/// calling thread in each call, which is refused else. An object built from it may be destroyed while another one is
-/// current, or none: what it holds on the GPU waits for the next call in its own context, or for its end.
+/// `const Context&` and keeps a copy. A headless context is made current by each call that needs it, and what was
+/// current before comes back after the call; an adopted one must be current on the calling thread in each call, which
+/// else throws InvalidArgument. An object built from it may be destroyed while another one is current, or none: what it
+/// holds on the GPU waits for the next call in its own context, or for its end.
 class QUADMILL_API Context {
   public:
     /// What finds OpenGL's functions by their names, as glfwGetProcAddress does.
@@ -123,8 +123,8 @@ class QUADMILL_API Context {
 
     /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
     /// then the default display. libEGL is opened at run time.
-    /// Throws: ContextError, saying what was tried and what to install; InvalidArgument for a device index (also in
-    /// QUADMILL_DEVICE) that is no number from 0.
+    /// Throws: ContextError, saying what was tried and what to install, also where there is no device of that index;
+    /// InvalidArgument for a device below -1, and for a QUADMILL_DEVICE that is no number from 0.
     static Context headless(const HeadlessOptions& options = {});
 
     /// Takes the caller's context, which must be current: OpenGL 4.5, of the core or the compatibility profile. The
@@ -173,6 +173,7 @@ class QUADMILL_API Context {
 
     /// Makes a headless context current on this thread until the program changes that: for a caller who wants to use it
     /// with OpenGL code of their own. Does nothing for an adopted one.
+    /// Throws: ContextError where another thread has it current.
     void make_current();
 
     /// Has window sorters made from now on, and streams on them, send and fetch keys in these contexts while this one
@@ -183,7 +184,8 @@ class QUADMILL_API Context {
     /// there are such contexts already; what make_current throws.
     void transfer_beside(SharedContext sending, SharedContext fetching);
 
-    /// The driver's function of that name, for a caller who has no loader for a headless context; may be null.
+    /// The driver's function of that name, for a caller who has no loader for a headless context; null of an adopted
+    /// one.
     [[nodiscard]] void (*proc_address(const char* name) const)();
 
     /// The programs that this context has compiled so far, as its driver keeps them: to be saved, and given to
@@ -209,10 +211,10 @@ class QUADMILL_API Context {
 };
 
 /// Saves the context's OpenGL state once for many calls of the library and brings it back when it ends. Without one,
-/// each call does so on its own. While a Session is open, the caller must leave the context alone.
-/// Nests.
+/// each call does so on its own. Sessions may be within each other: the outermost one saves and restores.
+/// Pre: while it is open, the caller leaves the context alone.
 /// Cost: some 100 glGet calls and as many to restore: 1 to 30 us; `quadmill limits` measures it.
-/// Throws: InvalidArgument for what Context::adopt says a call refuses.
+/// Throws: InvalidArgument for what Context::adopt says a call refuses; ContextError as Context::make_current().
 class QUADMILL_API Session {
   public:
     /// Saves the state, now.
@@ -243,7 +245,7 @@ class QUADMILL_API PassProfiler final : public PassObserver {
     /// What makes a row.
     enum class Rows { ByName, ByStep };
 
-    /// Watches `context` until destroyed, then puts the observer before it back.
+    /// Watches `context` until destroyed, then puts back the observer before it, which sees no pass meanwhile.
     explicit PassProfiler(const Context& context, Rows rows = Rows::ByName);
     PassProfiler(const PassProfiler&) = delete;
     PassProfiler& operator=(const PassProfiler&) = delete;
@@ -252,7 +254,8 @@ class QUADMILL_API PassProfiler final : public PassObserver {
     void before(const PassEvent& pass) override;  ///< begins to time it
     void after(const PassEvent& pass) override;   ///< ends it
 
-    /// The rows so far; waits for the GPU.
+    /// The rows so far.
+    /// Cost: waits for the GPU.
     [[nodiscard]] std::vector<Row> rows();
 
   private:

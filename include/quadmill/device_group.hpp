@@ -34,13 +34,13 @@ struct DeviceShare {
 class QUADMILL_API DeviceGroup {
   public:
     /// A context on each of `devices`, which are indices into Context::devices(); the same one twice gives two contexts
-    /// on it. None: all devices that offer OpenGL 4.5 and are no software renderers, and one of these where there are
+    /// on it. Empty: all devices that offer OpenGL 4.5 and are no software renderers, or one of these where there are
     /// no others.
     /// Throws: ContextError as Context::headless(), for any of `devices`; InvalidArgument for a negative index.
     static DeviceGroup headless(std::span<const int> devices = {}, const HeadlessOptions& options = {});
 
-    /// These contexts.
-    /// Throws: InvalidArgument for none, and for an adopted one, which belongs to its host's thread.
+    /// A group of these contexts.
+    /// Throws: InvalidArgument where there are none, and for an adopted one, which belongs to its host's thread.
     explicit DeviceGroup(std::vector<Context> contexts);
 
     [[nodiscard]] std::span<const Context> contexts() const noexcept;  ///< also of devices that have failed
@@ -60,7 +60,8 @@ class QUADMILL_API DeviceGroup {
 ///     on_all.sort(keys);
 class QUADMILL_API GroupSorter {
   public:
-    /// Options: `order`, `threads` and `merge`; the engine is Merge, or Auto, which is the same.
+    /// Options that count: `order`, `threads`, `gpu_memory` (of each device) and `merge`; the engine is Merge, or Auto,
+    /// which is the same.
     /// Throws: InvalidArgument for other engines and for Precision other than Native; GlError where no device is left.
     explicit GroupSorter(const DeviceGroup& group, const SortOptions& options = {});
     GroupSorter(GroupSorter&&) noexcept;
@@ -79,7 +80,7 @@ class QUADMILL_API GroupSorter {
 };
 
 /// A sorter of windows that gives each batch to the device that is free first. Twice as many batches may be under way
-/// as there are devices. Options as of window_sorter() for one context, which each device gets.
+/// as there are devices. Each device gets the options, as window_sorter() for one context has them.
 /// Throws: as that one. begin() throws for a window of no keys and when depth() batches are under way; whatever else is
 /// wrong with a batch finish() throws, and GlError once no device is left.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const DeviceGroup& group,

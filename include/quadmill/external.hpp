@@ -73,7 +73,8 @@ struct ExternalSortOptions {
     /// Folders for runs, used in turn; none takes the environment variable TMPDIR, and without it /tmp. Nothing is
     /// written to them where all fits into memory.
     std::vector<std::string> temp{};
-    /// What orders the keys of a run. Auto takes the CPU without a context.
+    /// What orders the keys of a run. Auto takes the CPU without a context and on a software renderer. Refused are
+    /// Hybrid, which carries no pointers, and an engine of the GPU without a context.
     Engine engine = Engine::Auto;
     RunMerge merge = RunMerge::Tree;  ///< where there are several runs
     /// CPU threads beside those of the pipeline; 0 takes as many as the machine has.
@@ -146,9 +147,11 @@ QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::st
 ///     while (const auto n = sorter.pull(std::as_writable_bytes(std::span(sorted)))) take(n);
 class QUADMILL_API ExternalSorter {
   public:
-    /// Needs no OpenGL without a context. Throws: as sort_file().
+    /// Without a context it needs no OpenGL.
+    /// Throws: as sort_file().
     explicit ExternalSorter(const ExternalSortOptions& options = {}, const std::optional<Context>& context = {});
-    /// With several devices, which are this one's while it lives.
+    /// With several devices, which are this sorter's while it lives.
+    /// Throws: as sort_file() of a group.
     ExternalSorter(const ExternalSortOptions& options, const DeviceGroup& group);
     ExternalSorter(ExternalSorter&&) noexcept;
     ExternalSorter& operator=(ExternalSorter&&) noexcept;
@@ -157,10 +160,10 @@ class QUADMILL_API ExternalSorter {
     /// Takes bytes of records, which may end within a record. Waits while the sorter is behind.
     /// Pre: nothing was pulled.
     void push(std::span<const std::byte> bytes);
-    /// The next bytes of the records in order: as many as there is room for, fewer only at the end, where it is 0. The
-    /// first call ends the input.
+    /// Gives out the next bytes of the records in order, and returns how many: as many as there is room for, fewer only
+    /// at the end, and then 0. The first call ends the input.
     [[nodiscard]] std::size_t pull(std::span<std::byte> bytes);
-    /// So far. Times of stages are there when all is pulled.
+    /// What it has done so far. Times of stages are there when all is pulled.
     [[nodiscard]] ExternalSortStats stats() const;
 
   private:
@@ -169,6 +172,8 @@ class QUADMILL_API ExternalSorter {
 };
 
 /// The least ExternalSortOptions::memory for records of that format with the CPU as engine.
+/// Units: bytes.
+/// Throws: InvalidArgument for a format that cannot be.
 [[nodiscard]] QUADMILL_API std::size_t least_memory(const RecordFormat& format);
 
 }  // namespace quadmill

@@ -27,7 +27,7 @@ struct MatrixTexture {
     std::uint32_t id = 0;  ///< its OpenGL name
 };
 
-/// What is reduced to one number each.
+/// What is reduced to one result each.
 enum class Along { All, Rows, Columns };
 
 /// Where a matrix lies.
@@ -58,7 +58,7 @@ struct Extreme {
 ///     const auto sums = reducer.sums(matrix, Along::Rows);  // 6, 15
 class QUADMILL_API Reducer {
   public:
-    /// Throws: ContextError.
+    /// Programs are compiled when they are first used.
     explicit Reducer(const Context& context);
     Reducer(Reducer&&) noexcept;
     Reducer& operator=(Reducer&&) noexcept;
@@ -71,17 +71,17 @@ class QUADMILL_API Reducer {
     [[nodiscard]] std::vector<float> dots(const MatrixInput& a, const MatrixInput& b, Along along = Along::All);
     /// Euclidean norms. Squares neither overflow nor vanish: they are scaled by a power of two.
     [[nodiscard]] std::vector<float> norms(const MatrixInput& matrix, Along along = Along::All);
-    /// NaNs are passed over; nothing where there is nothing else. -0 equals +0.
+    /// The least elements and where they are. NaNs are passed over; nothing where there is nothing else. -0 equals +0.
     ///
     ///     const auto least = reducer.least(matrix).front();  // 1, of row 0 and column 1
     [[nodiscard]] std::vector<std::optional<Extreme>> least(const MatrixInput& matrix, Along along = Along::All);
-    /// The same of the largest.
+    /// The same of the largest elements.
     [[nodiscard]] std::vector<std::optional<Extreme>> most(const MatrixInput& matrix, Along along = Along::All);
     /// Exact sums of a matrix of integers, row after row, of `columns` columns.
     /// Throws: InvalidArgument when columns do not divide the number of values.
     [[nodiscard]] std::vector<std::uint64_t> sums(std::span<const std::uint32_t> values, std::size_t columns,
                                                   Along along = Along::All);
-    /// Exact, of integers with a sign.
+    /// The same of integers with a sign.
     [[nodiscard]] std::vector<std::int64_t> sums(std::span<const std::int32_t> values, std::size_t columns,
                                                  Along along = Along::All);
 
@@ -160,14 +160,14 @@ struct Refinement {
 /// Pivot::Full. Bits differ between drivers, whose division and fused multiply-adds differ. Denormals count as zero,
 /// so matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in its column of L, so a singular
 /// matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
+/// Memory: on the GPU some 5 times the matrix.
 /// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the
 /// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass
 /// for four columns in a panel of `block` columns, with Pivot::Partial one more a column, and for each panel one over
 /// the trailing matrix and 6 small ones.
-/// Memory: on the GPU some 5 times the matrix.
 /// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
-/// them, and for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
-/// fifths of it); where no factorization was made; GlError, ContextError, std::bad_alloc.
+/// them, for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
+/// fifths of it), and where factors are asked for before factor(); GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', LU decomposition; blocks and tiles are not in it.
 ///
 ///     Lu lu(Context::headless());
@@ -177,6 +177,7 @@ struct Refinement {
 ///     const double d = lu.determinant().value();          // -2
 class QUADMILL_API Lu {
   public:
+    /// Programs are compiled when they are first used.
     /// Throws: InvalidArgument for options that cannot be.
     explicit Lu(const Context& context, const LuOptions& options = {});
     Lu(Lu&&) noexcept;
@@ -190,21 +191,25 @@ class QUADMILL_API Lu {
     [[nodiscard]] Factors factors();
 
     /// Solves A x = b for right-hand sides in the columns of b, by passes.
-    /// Shape: b has as many rows as the matrix, which is square, and `columns` columns; the result is alike.
+    /// Shape: b has as many rows as the matrix, which is square, and `columns` columns, at most
+    /// ContextInfo::max_texture_size; the result is alike.
     /// Cost: about n / 4 passes.
-    /// Throws: Error when a pivot is zero.
+    /// Throws: InvalidArgument for another shape; Error when a pivot is zero.
     [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
 
     /// The same to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU,
     /// until one is no smaller than half of the one before or all are below the accuracy of double.
+    /// Shape: as for the other solve(); x is filled.
     /// Pre: matrix is the one that was factorized, to be read again; its condition is well below 2^24, else
     /// `converged` is false and x the best that was found.
-    /// Shape: as for solve(); x is filled.
+    /// Throws: as the other solve(); InvalidArgument for NaNs and infinities in b.
     Refinement solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
 
-    /// Of the square matrix, row after row; Throws: Error when a pivot is zero.
+    /// The inverse of the matrix, which is square, row after row.
+    /// Throws: as solve().
     [[nodiscard]] std::vector<float> inverse();
-    [[nodiscard]] Determinant determinant();  ///< of the square matrix, from U's diagonal
+    /// The determinant of the matrix, which is square, from U's diagonal.
+    [[nodiscard]] Determinant determinant();
 
   private:
     struct State;
@@ -233,11 +238,11 @@ struct BatchFactors {
 /// Shape: matrices have up to most_n rows, are square, and lie one after the other, each row after row.
 /// Guarantee: residuals, denormals and zero pivots are as for Lu with Pivot::Partial. What is in one matrix does not
 /// change what comes of another.
-/// Cost: two passes for four columns, however many matrices there are, and two more; to solve, two passes.
 /// Memory: on the GPU some 4 times the matrices, whose rows count as multiples of 4 elements, and one of 4 more.
+/// Cost: two passes for four columns, however many matrices there are, and two more; to solve, two passes.
 /// Throws: InvalidArgument, before any work, for an n beyond most_n, for values that make no n x n matrices, for NaNs
 /// and infinities, and for more matrices than textures hold (about ContextInfo::max_texture_size squared over n * (n +
-/// 7)); where no factorization was made; GlError, ContextError, std::bad_alloc.
+/// 7)), and where factors are asked for before factor(); GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', LU decomposition; that many are done at once is not in it.
 ///
 ///     LuBatch batch(Context::headless());
@@ -248,7 +253,7 @@ class QUADMILL_API LuBatch {
   public:
     static constexpr std::size_t most_n = 32;  ///< rows of a matrix, at most
 
-    /// CPU threads for packing; 0 takes as many as the machine has.
+    /// `threads` are the CPU's, for packing; 0 takes as many as the machine has.
     explicit LuBatch(const Context& context, unsigned threads = 0);
     LuBatch(LuBatch&&) noexcept;
     LuBatch& operator=(LuBatch&&) noexcept;
@@ -263,6 +268,7 @@ class QUADMILL_API LuBatch {
     /// Solves A x = b for right-hand sides in the columns of b, for each A.
     /// Shape: for each matrix b has n rows of `columns` values, one after the other; the result is alike. Solutions
     /// with a matrix that is singular are NaNs.
+    /// Throws: InvalidArgument for another shape.
     [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
 
   private:

@@ -22,8 +22,7 @@
 
 namespace quadmill {
 
-/// Where the counters of a key are. All kinds take the same memory for the same width and depth: width * depth counters
-/// of 32 bits.
+/// Where the counters of a key are. There are width * depth of them, of 32 bits, where a kind does not say otherwise.
 enum class SketchKind {
     Thread,   ///< one in each of `depth` rows of `width` counters: the count-min sketch itself
     Warp,     ///< `depth` of the 32 in one bucket, by a mask that the hash chooses
@@ -50,10 +49,10 @@ enum class SketchEngine {
 /// What a sketch is made of.
 struct SketchOptions {
     SketchKind kind = SketchKind::Quarter;  ///< where a key's counters are
-    std::uint64_t width = 0;                ///< counters a row, at least 1; see suggest_width
-    int depth = 3;           ///< counters a key, from 1 to 16, no more than a bucket has; see suggest_depth
-    int fat = 3;             ///< of Sf, from 1 to 255
-    std::uint64_t seed = 0;  ///< of the hash functions
+    std::uint64_t width = 0;  ///< counters a row, of buckets all over depth; at least 1; see suggest_width
+    int depth = 3;            ///< counters a key, from 1 to 16, no more than a bucket has; see suggest_depth
+    int fat = 3;              ///< of Sf, from 1 to 255
+    std::uint64_t seed = 0;   ///< of the hash functions
     SketchEngine engine = SketchEngine::Auto;  ///< who fills and asks it
     unsigned threads = 0;                      ///< of the CPU; 0 takes as many as the machine has
 };
@@ -88,34 +87,42 @@ struct SketchCount {
 template <class T>
 class QUADMILL_API Sketch {
   public:
-    /// On the CPU alone. Throws: InvalidArgument for options out of range, and for an engine of the GPU.
+    /// A sketch of no keys yet, on the CPU alone.
+    /// Throws: InvalidArgument for options out of range, and for an engine of the GPU.
     explicit Sketch(const SketchOptions& options);
-    /// Throws: InvalidArgument also for an engine that the kind does not go with, or a table larger than its textures.
+    /// The same in a context.
+    /// Throws: InvalidArgument for options out of range, an engine that the kind does not go with, or a table larger
+    /// than textures.
     Sketch(const Context& context, const SketchOptions& options);
     Sketch(Sketch&&) noexcept;
     Sketch& operator=(Sketch&&) noexcept;
     ~Sketch();
 
+    /// Counts each key once.
     /// Cost: one upload of the keys; does not wait for the GPU but where the driver must free memory for transfers, or
     /// where packed counters are checked.
     void insert(std::span<const T> keys);
     void insert(T key) { insert(std::span<const T>(&key, 1)); }  ///< one key, once
-    /// Each key as often as its weight says.
+    /// Counts each key as often as its weight says.
     /// Shape: as many weights as keys.
     /// Cost: weights of more than 256 in the mean are added by the CPU, whatever the engine.
     void insert(std::span<const T> keys, std::span<const std::uint32_t> weights);
-    /// Takes back what was inserted. Throws: InvalidArgument, before any work, for more than n().
+    /// Takes back what was inserted.
+    /// Pre: each key was inserted as often, else estimates may be too low.
+    /// Throws: InvalidArgument, before any work, for more than n().
     void remove(std::span<const T> keys);
     void remove(T key) { remove(std::span<const T>(&key, 1)); }  ///< one key, once
-    /// Each key as often as its weight says.
+    /// Takes back each key as often as its weight says.
+    /// Shape: as many weights as keys.
     void remove(std::span<const T> keys, std::span<const std::uint32_t> weights);
 
+    /// How often each key occurs.
     /// Shape: as many counts as keys, in their order.
     [[nodiscard]] std::vector<SketchCount> query(std::span<const T> keys) const;
     [[nodiscard]] SketchCount query(T key) const { return query(std::span<const T>(&key, 1)).front(); }  ///< of one key
 
-    /// The same with keys in the caller's texture: the first `count` texels in row-major order, all when it is not
-    /// given; level 0.
+    /// Counts the keys in the caller's texture, each once: the first `count` texels in row-major order, all when it is
+    /// not given; level 0.
     /// Shape: 2-D; R32UI for std::uint32_t, RG32UI (low word first) for std::uint64_t, R32F for float.
     /// Cost: no upload; does not wait for the GPU.
     /// Throws: InvalidArgument when the id is no such texture, there are fewer texels, the sketch has no context, or
@@ -124,18 +131,19 @@ class QUADMILL_API Sketch {
     ///     sketch.insert_texture(keys);  // in the program's own context
     void insert_texture(std::uint32_t keys,
                         std::optional<std::size_t> count = {}) requires(!std::is_same_v<T, std::string_view>);
-    /// Takes back the keys of a texture.
+    /// Takes back the keys in a texture. Shape, Pre, Cost, Throws: as insert_texture() and remove().
     void remove_texture(std::uint32_t keys,
                         std::optional<std::size_t> count = {}) requires(!std::is_same_v<T, std::string_view>);
     /// Writes the estimates into the first `count` texels of `estimates`, row after row; other texels are untouched.
-    /// Shape: `estimates` R32UI, 2-D, of any size that holds `count` texels.
-    /// Throws: also when n() is 2^32 or more.
+    /// Shape: `keys` as for insert_texture(), `estimates` R32UI, 2-D, of any size that holds `count` texels.
+    /// Cost: no read-back; does not wait for the GPU.
+    /// Throws: as insert_texture(), and InvalidArgument when n() is 2^32 or more.
     void query_texture(std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> count = {}) const
         requires(!std::is_same_v<T, std::string_view>);
 
     /// The sum of all weights inserted, less those removed. At most 2^63 - 1.
     [[nodiscard]] std::uint64_t n() const;
-    /// As given; the width is that asked for.
+    /// As given, also where the table's width is rounded up.
     [[nodiscard]] const SketchOptions& options() const;
     /// The table: row after row, or bucket after bucket, of Sf the fat one. Waits for the GPU.
     [[nodiscard]] std::vector<std::uint64_t> counters() const;
@@ -147,8 +155,9 @@ class QUADMILL_API Sketch {
     /// Adds the counters of the other, which stays as it is: the sketch of both streams.
     /// Pre: the same kind, width, depth, fat and seed; engines may differ.
     void merge(const Sketch& other);
-    /// docs/sketch-format.md describes the bytes.
+    /// The sketch as bytes, which docs/sketch-format.md describes.
     [[nodiscard]] std::vector<std::byte> save() const;
+    /// The sketch that save() made the bytes of, on the CPU alone.
     /// Throws: InvalidArgument when the bytes are damaged, or are of keys of another type.
     [[nodiscard]] static Sketch load(std::span<const std::byte> bytes, unsigned threads = 0);
     /// The same, to go on in a context.
@@ -170,20 +179,23 @@ struct SavedSketch {
     SketchOptions options;              ///< engine and threads are not saved
     std::uint64_t n = 0;                ///< the sum of weights
 };
-/// Throws: InvalidArgument when the bytes are damaged or no sketch.
+/// Says what sketch the bytes hold.
+/// Throws: InvalidArgument when they are damaged or no sketch.
 [[nodiscard]] QUADMILL_API SavedSketch saved_sketch(std::span<const std::byte> bytes);
 
 /// The least width with e / width <= eps, so that the estimate of a Thread sketch is at most eps N too high (with the
-/// probability that its depth gives). Pre: 1e-9 <= eps <= 1.
+/// probability that its depth gives).
+/// Pre: 1e-9 <= eps <= 1.
 [[nodiscard]] QUADMILL_API std::uint64_t suggest_width(double eps);
-/// The least depth with e^-depth <= delta. Pre: 1e-6 <= delta < 1.
+/// The least depth with e^-depth <= delta.
+/// Pre: 1e-6 <= delta < 1.
 [[nodiscard]] QUADMILL_API int suggest_depth(double delta);
 
 /// The most frequent values of a stream.
 template <class T>
 struct TopCounts {
     std::vector<Frequent<T>> items;  ///< the largest estimate first, equal ones by value
-    std::uint64_t others = 0;        ///< no value that is not among the items occurs more often
+    std::uint64_t others = 0;        ///< a value that is not among the items occurs at most so often
 };
 
 /// Heavy hitters: the candidates come from a lossy count (Frequencies), which finds them all, and their counts from it
@@ -200,7 +212,8 @@ struct TopCounts {
 template <class T>
 class QUADMILL_API HeavyHitters {
   public:
-    /// On the CPU, but for what the sorter does. Throws: as Frequencies and Sketch.
+    /// Both on the CPU, but for what the sorter does.
+    /// Throws: as Frequencies and Sketch.
     HeavyHitters(const FrequencyOptions& frequencies, const SketchOptions& sketch,
                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     /// With the sketch in a context.
@@ -210,9 +223,10 @@ class QUADMILL_API HeavyHitters {
     HeavyHitters& operator=(HeavyHitters&&) noexcept;
     ~HeavyHitters();
 
-    /// NaNs are no values, as in Frequencies.
+    /// Adds the values; NaNs are none, as in Frequencies.
     void add(std::span<const T> values);
     [[nodiscard]] std::uint64_t n() const;  ///< values so far, without NaNs
+    /// The k items with the largest estimates, fewer where there are fewer candidates.
     /// Pre: 1 <= k.
     [[nodiscard]] TopCounts<T> top(std::size_t k) const;
 

@@ -76,11 +76,12 @@ enum class Engine {
 /// Whether PBSN may stop at the first stage that finds everything in order.
 enum class EarlyStop { Yes, No };
 
-/// The floats that are sorted: PBSN blends in texels of them.
+/// As which floats keys of type float and Half are sorted: PBSN blends in texels of them. Only sort() and
+/// sort_windows() convert keys; other calls of Sorter with such keys throw InvalidArgument.
 enum class Precision {
-    Native,   ///< 32-bit floats for float, 16-bit floats for Half
-    Float32,  ///< 32-bit floats
-    Float16,  ///< 16-bit floats, as in the paper; for float input see Rounding
+    Native,   ///< as they are: float with 32 bits, Half with 16
+    Float32,  ///< with 32 bits
+    Float16,  ///< with 16 bits, as in the paper; for float input see Rounding
 };
 
 /// What to do with a float that is no 16-bit float, under Precision::Float16.
@@ -175,7 +176,7 @@ struct SortCrossings {
 struct SortOptions {
     Order order = Order::Ascending;           ///< of the result
     Engine engine = Engine::Auto;             ///< who sorts
-    Precision precision = Precision::Native;  ///< for Engine::Pbsn
+    Precision precision = Precision::Native;  ///< of floats, whatever the engine
     Rounding rounding = Rounding::Refuse;     ///< under Precision::Float16
     /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the
     /// machine has. Engine::Hybrid sorts with two fewer beside them, or one of two.
@@ -277,17 +278,18 @@ struct SortStats {
 ///     sorter.sort(keys);  // 1, 2, 3
 class QUADMILL_API Sorter {
   public:
-    /// Programs are compiled when they are first used. Throws: InvalidArgument for options that cannot be.
+    /// Programs are compiled when they are first used.
+    /// Throws: InvalidArgument for options that cannot be.
     explicit Sorter(const Context& context, const SortOptions& options = {});
     Sorter(Sorter&&) noexcept;
     Sorter& operator=(Sorter&&) noexcept;
     ~Sorter();
 
     /// Sorts the keys in place.
-    /// Cost: Pbsn: k * k steps of two draws and a copy for a run of 2^k elements in each channel, fewer where stages
-    /// may stop early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys, which are k (k - 1) / 2 passes in the paper's
-    /// form and about a third of that by default. One upload, one read-back; waits for the GPU.
-    /// Merge: a pass that sorts 64 keys each, then a level of passes for each doubling.
+    /// Cost: one upload, one read-back; waits for the GPU. Pbsn: k * k steps of two draws and a copy for a run of 2^k
+    /// elements in each channel, fewer where stages may stop early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys,
+    /// which are k (k - 1) / 2 passes in the paper's form and about a third of that by default. Merge: a pass that
+    /// sorts 64 keys each, then a level of passes for each doubling.
     /// Throws: InvalidArgument before any work for more keys than the engine holds at once, padding included: Merge and
     /// Bitonic 2^30, half as many of 64 bits, and of Merge with an index half of that; Merge also for more than
     /// fit into the GPU's free memory.
@@ -296,9 +298,10 @@ class QUADMILL_API Sorter {
     /// Sorts the keys in place, stably, and says where each was: index[i] receives the place, from 0, that the i-th
     /// sorted key had before. The order of equal keys is that of the input, also for Order::Descending.
     /// Shape: index has keys.size() elements, which are at most 2^31.
-    /// Cost: as for sort(), with keys of twice the size. Engine::Pbsn and Engine::Hybrid cannot carry an index and
-    /// are refused. A bitonic network is not stable by itself; Engine::Bitonic compares (key, place), so that no two
+    /// Guarantee: stable by every engine: Engine::Bitonic, whose network is not, compares (key, place), so that no two
     /// are equal.
+    /// Cost: as for sort(), with keys of twice the size.
+    /// Throws: InvalidArgument for another shape, and for Engine::Pbsn and Engine::Hybrid, which cannot carry an index.
     ///
     ///     std::vector<std::uint32_t> index(keys.size());
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
@@ -309,15 +312,16 @@ class QUADMILL_API Sorter {
     /// GPUTeraSort's key-pointer pairs.
     /// Shape: as for sort_with_index().
     /// Cost: as for sort_with_index(), but a read-back of 4 bytes a key; on the CPU, a copy of the keys.
-    /// Throws: InvalidArgument also for Engine::Pbsn and Engine::Hybrid.
+    /// Throws: as sort_with_index().
     ///
     ///     sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
     SortStats argsort(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
     /// may be shorter.
-    /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels, four times as many where they are split.
-    /// Cost: as for sort(), with 2^k >= window, or a quarter of it where windows are split (Channels).
+    /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels, or four times as many where windows are
+    /// split (Channels).
+    /// Cost: as for sort(), with 2^k >= window, or a quarter of it where they are split.
     SortStats sort_windows(Keys keys, std::size_t window, std::optional<Order> order = {});
 
     /// Sorts segments of any lengths by themselves, in place, all at once: segment i is [ends[i - 1], ends[i]), the
@@ -381,7 +385,7 @@ class QUADMILL_API Sorter {
     /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
     /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
     /// compared as the floats that a shader reads.
-    /// Throws: InvalidArgument as above, or for an other channel than the texture has.
+    /// Throws: InvalidArgument as above, and for a channel that the texture does not have.
     ///
     ///     sorter.argsort_texture({.texture = positions, .width = 64, .height = 64}, order, 3);  // by alpha
     SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel = 0,
@@ -390,9 +394,11 @@ class QUADMILL_API Sorter {
     /// Sorts the texels of a rectangle, layer or face into those of another, or in place, without reading them back: by
     /// Merge, whatever the values are.
     /// Shape: both R32F, R32I, R32UI, RGBA32F or RGBA16F, of one format, width and height (or count and width).
-    /// Guarantee: as for sort(). Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and
-    /// 12 bytes a key (6 of 16 bits).
-    /// Throws: InvalidArgument when they are not, SortOptions::engine is neither Auto nor Merge, or Merge has no room.
+    /// Guarantee: as for sort().
+    /// Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and 12 bytes a key (6 of 16
+    /// bits).
+    /// Throws: InvalidArgument for another shape, when SortOptions::engine is neither Auto nor Merge, or Merge has no
+    /// room.
     ///
     ///     sorter.sort_texture({.texture = depths, .count = n}, {.texture = depths, .count = n});
     SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
@@ -410,9 +416,9 @@ class QUADMILL_API Sorter {
     template <class T>
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
-    /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places of
-    /// `count` keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it stay.
-    /// By Merge.
+    /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places
+    /// of `count` keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it
+    /// stay. By Merge.
     /// Shape: keys of any type; of 16 bits, offset and stride are multiples of 2, else of 4. `index` is another buffer,
     /// or another part of the same. Neither is mapped, but persistently. After a shader or image store into the keys,
     /// the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
@@ -426,21 +432,22 @@ class QUADMILL_API Sorter {
 
     /// Sorts `count` keys in the caller's buffer, in place; what lies between them (BufferKeys::stride) stays where it
     /// is.
-    /// Shape, Throws: as argsort_buffer(). Guarantee: as sort().
+    /// Shape: as for argsort_buffer().
+    /// Guarantee: as for sort().
     /// Cost: no upload, no read-back, does not wait. GPU memory: 12 bytes a key (24 of 64 bits), and 16 MB.
+    /// Throws: as argsort_buffer().
     ///
     ///     sorter.sort_buffer({.buffer = depths}, n);
     SortStats sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order = {});
 
     /// Compiles the programs that such a call on that many keys needs and allocates its memory, at most `programs` of
-    /// them, and says whether all is ready. So a loading screen goes on between the slices:
-    ///
-    ///     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
-    ///
-    /// Programs belong to the context: what another sorter has compiled is there.
+    /// them, and says whether all is ready; so a loading screen goes on between the slices. Programs belong to the
+    /// context: what another sorter has compiled is there.
     /// Cost: the call itself, on zeros, drawing one texel a pass. Nothing where SortOptions::engine is Cpu, or Auto and
     /// the CPU would sort.
     /// Throws: as that call.
+    ///
+    ///     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
     bool prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs = ~std::size_t{0});
 
     [[nodiscard]] const SortOptions& options() const noexcept;  ///< as given
@@ -450,11 +457,12 @@ class QUADMILL_API Sorter {
     std::unique_ptr<State> state_;
 };
 
-/// One sort with a Sorter made for the occasion. Throws: as Sorter.
+/// One sort with a Sorter made for the occasion.
+/// Throws: as Sorter.
 QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions& options = {});
 
-/// What Engine::Cpu runs; needs no context. In the library's total order, by Highway's vqsort where the library was
-/// built with it, else by std::sort, on so many threads; 0 takes as many as the machine has.
+/// Sorts as Engine::Cpu, with no context: in the library's total order, by Highway's vqsort where the library was built
+/// with it, else by std::sort, on so many threads; 0 takes as many as the machine has.
 /// Memory: of more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many
 /// again of more than one thread.
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
@@ -467,7 +475,8 @@ QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order 
 /// The same in segments, as Sorter::sort_segments().
 QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
                                             Order order = Order::Ascending, unsigned threads = 0);
-/// By std::nth_element on a copy of the keys (with an index, of 8 or 16 bytes a key).
+/// The first best.size() keys alone, as Sorter::top(), by std::nth_element.
+/// Memory: a copy of the keys, with an index of 8 or 16 bytes a key.
 QUADMILL_API SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index = {},
                                   Order order = Order::Ascending, unsigned threads = 0);
 

@@ -64,7 +64,7 @@ struct StreamTimes {
 struct QuantileOptions {
     double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};  ///< of the whole stream, where it is known: the summary is smaller
-    /// Values that are sorted at once. 0 takes what the sorter is good at, WindowSorter::window(eps).
+    /// Values that are sorted at once, at most 2^28. 0 takes what the sorter is good at, WindowSorter::window(eps).
     std::size_t window = 0;
 };
 
@@ -90,6 +90,7 @@ struct QuantileOptions {
 template <class T>
 class QUADMILL_API Quantiles {
   public:
+    /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range.
     explicit Quantiles(const QuantileOptions& options = {},
                        std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -97,7 +98,7 @@ class QUADMILL_API Quantiles {
     Quantiles& operator=(Quantiles&&) noexcept;
     ~Quantiles();
 
-    /// May return before all is sorted; the next call waits for it where it must.
+    /// Adds the values. May return before all are sorted; the next call waits for it where it must.
     void add(std::span<const T> values);
     void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
@@ -122,25 +123,30 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
     [[nodiscard]] double eps() const;          ///< of the answers, from the options or what was merged
 
+    /// The phi-quantile, within eps n ranks of the one asked for.
     /// Pre: 0 <= phi <= 1; n() > 0.
     [[nodiscard]] Quantile<T> quantile(double phi) const;
     /// As many answers, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis) const;
-    /// How many values are at most that. Pre: no NaN.
+    /// How many values are at most that.
+    /// Pre: no NaN.
     [[nodiscard]] Count rank(T value) const;
-    /// The same as a part of n: lower, estimate, upper.
+    /// A Count as a part of n.
     struct Part {
         double lower, estimate, upper;  ///< lower <= the part <= upper
     };
-    [[nodiscard]] Part cdf(T value) const;  ///< the part of values that are at most that; Pre: no NaN
+    /// rank() as a part of n.
+    /// Pre: no NaN; n() > 0.
+    [[nodiscard]] Part cdf(T value) const;
     /// Bars that hold about as many values each; fewer where a value is so frequent that it would fill several.
     /// Pre: bars > 0.
     [[nodiscard]] std::vector<Bar<T>> histogram(std::size_t bars) const;
 
     /// Takes over all values of the other, which stays as it is. eps becomes the larger of both.
     void merge(const Quantiles& other);
-    /// docs/stream-format.md describes the bytes.
+    /// The summary as bytes, which docs/stream-format.md describes.
     [[nodiscard]] std::vector<std::byte> save() const;
+    /// The summary that save() made the bytes of, which goes on with that sorter.
     /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static Quantiles load(std::span<const std::byte> bytes,
                                         std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -181,6 +187,7 @@ struct FrequencyOptions {
 template <class T>
 class QUADMILL_API Frequencies {
   public:
+    /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range.
     explicit Frequencies(const FrequencyOptions& options = {},
                          std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -191,19 +198,22 @@ class QUADMILL_API Frequencies {
     void add(std::span<const T> values);                       ///< as for Quantiles
     void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;  ///< values so far, without NaNs
-    /// NaNs so far.
-    [[nodiscard]] std::uint64_t nans() const;
-    [[nodiscard]] double eps() const;  ///< of the counts
+    [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
+    [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
+    [[nodiscard]] double eps() const;          ///< of the counts
 
-    /// Most frequent first, equal ones by value. Pre: eps() <= support <= 1.
+    /// The values that occur support n times or more, as the class guarantees: most frequent first, equal ones by
+    /// value.
+    /// Pre: eps() <= support <= 1.
     [[nodiscard]] std::vector<Frequent<T>> frequent(double support) const;
-    /// How often a value occurs. Pre: no NaN.
+    /// How often a value occurs.
+    /// Pre: no NaN.
     [[nodiscard]] Count count(T value) const;
 
     /// Takes over all of the other, which stays as it is. eps becomes the larger of both.
     void merge(const Frequencies& other);
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
+    /// The summary that save() made the bytes of, which goes on with that sorter.
     /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static Frequencies load(std::span<const std::byte> bytes,
                                           std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -240,7 +250,7 @@ enum class SlidingBlocks {
 /// How a sliding window is kept.
 struct SlidingOptions {
     double eps = 0.01;              ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
-    std::uint64_t window = 0;       ///< values; at least 1
+    std::uint64_t window = 0;       ///< values; from 1 to 2^40
     Widths widths = Widths::Fixed;  ///< which widths may be asked for
     /// What may take more memory than that is refused, with the bytes that it may take.
     std::uint64_t most_bytes = std::uint64_t{1} << 33U;
@@ -261,12 +271,14 @@ struct SlidingOptions {
 /// Fixed: blocks of 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
 /// being merged, half as much again while the stream is shorter than the window; and four batches of max(32 (L + 1) /
 /// eps, 2^14) values, however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) /
-/// eps entries, and the last 128 / eps values. Throws: InvalidArgument where all this may be more than most_bytes.
+/// eps entries, and the last 128 / eps values.
+/// Throws: InvalidArgument where all this may be more than most_bytes; else as Quantiles.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
 class QUADMILL_API SlidingQuantiles {
   public:
+    /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingQuantiles(const SlidingOptions& options,
                               std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -289,9 +301,11 @@ class QUADMILL_API SlidingQuantiles {
                                                      std::optional<std::uint64_t> width = {}) const;
     /// The window as a summary of its own, which can be merged with those of other streams and asked for more: the last
     /// `width` values, or up to eps width / 4 fewer.
+    /// Pre: `width` as for quantile().
     [[nodiscard]] Quantiles<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
+    /// The summary that save() made the bytes of, which goes on with that sorter.
     /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingQuantiles load(std::span<const std::byte> bytes,
                                                std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -312,6 +326,7 @@ class QUADMILL_API SlidingQuantiles {
 template <class T>
 class QUADMILL_API SlidingFrequencies {
   public:
+    /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingFrequencies(const SlidingOptions& options,
                                 std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -326,12 +341,14 @@ class QUADMILL_API SlidingFrequencies {
     [[nodiscard]] std::uint64_t nans() const;             ///< of the whole stream
     [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
-    /// Of the last `width` values, most frequent first. Pre: eps <= support <= 1.
+    /// The frequent ones of the last `width` values, in the order of Frequencies::frequent().
+    /// Pre: eps <= support <= 1; `width` as for SlidingQuantiles::quantile().
     [[nodiscard]] std::vector<Frequent<T>> frequent(double support, std::optional<std::uint64_t> width = {}) const;
     /// As SlidingQuantiles::summary().
     [[nodiscard]] Frequencies<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
+    /// The summary that save() made the bytes of, which goes on with that sorter.
     /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingFrequencies load(std::span<const std::byte> bytes,
                                                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -382,6 +399,7 @@ struct HeavyPrefix {
 template <class T>
 class QUADMILL_API HeavyPrefixes {
   public:
+    /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range.
     explicit HeavyPrefixes(const HeavyPrefixOptions& options,
                            std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -395,13 +413,16 @@ class QUADMILL_API HeavyPrefixes {
     [[nodiscard]] std::uint64_t n() const;                    ///< values so far
     [[nodiscard]] const HeavyPrefixOptions& options() const;  ///< as given, or as merging made them
 
-    /// Longest first, equal ones by value. With HeavyRule::All the guarantee is about all values under p, not d(p).
+    /// The heavy prefixes, longest first, equal ones by value. With HeavyRule::All the guarantee is about all values
+    /// under p, not d(p).
     /// Pre: options().support <= support <= 1.
     [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support, HeavyRule rule = HeavyRule::Discounted) const;
 
-    /// Pre: the same lengths. eps and support become the larger ones.
+    /// Takes over all of the other, which stays as it is. eps and support become the larger ones.
+    /// Pre: the same lengths.
     void merge(const HeavyPrefixes& other);
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
+    /// The summary that save() made the bytes of, which goes on with that sorter.
     /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static HeavyPrefixes load(std::span<const std::byte> bytes,
                                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -438,10 +459,10 @@ struct CorrelatedSum {
 
 /// How correlated sums are kept.
 struct CorrelatedSumOptions {
-    double eps = 0.001;                 ///< from 1e-9 to 0.5
+    double eps = 0.001;                 ///< the error of ranks and sums, see CorrelatedSums; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};   ///< as for quantiles
     std::size_t window = 0;             ///< as for quantiles
-    std::function<double(double)> g{};  ///< of y; the identity when there is none. Pre: finite for every y that comes
+    std::function<double(double)> g{};  ///< of y; the identity when there is none
 };
 
 /// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and place; where
@@ -456,6 +477,7 @@ struct CorrelatedSumOptions {
 template <class T>
 class QUADMILL_API CorrelatedSums {
   public:
+    /// A summary of no pairs yet.
     /// Throws: InvalidArgument for options out of range.
     explicit CorrelatedSums(const CorrelatedSumOptions& options = {},
                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -463,23 +485,28 @@ class QUADMILL_API CorrelatedSums {
     CorrelatedSums& operator=(CorrelatedSums&&) noexcept;
     ~CorrelatedSums();
 
-    /// Pre: as many y as x, none infinite.
+    /// Adds pairs.
+    /// Pre: as many y as x, each g(y) finite; the pairs before one that is not are added.
     void add(std::span<const T> x, std::span<const double> y);
 
     [[nodiscard]] std::uint64_t n() const;     ///< pairs so far, without NaNs
     [[nodiscard]] std::uint64_t nans() const;  ///< pairs with a NaN
     [[nodiscard]] double eps() const;          ///< of ranks and sums
 
-    /// For a quantile, `f` must not have a minimum or maximum inside the range of x: it rises, or it falls.
-    /// Pre: n() > 0. Throws: InvalidArgument where f is not a number, or is seen to rise and to fall.
+    /// The sum for the threshold f(AGG(x)).
+    /// Pre: n() > 0; for a quantile, `f` rises or falls over all of x.
+    /// Throws: InvalidArgument where f is not a number, or is seen to rise and to fall.
     [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const std::function<double(double)>& f) const;
-    /// The same for a line, and for f(v) = v, without any rounding of AGG(x) or of the threshold that x is compared to.
+    /// The same for a line, by default f(v) = v, without any rounding of AGG(x) or of the threshold that x is compared
+    /// to.
+    /// Throws: InvalidArgument for a scale or offset that is not finite.
     [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const Affine& f = {}) const;
 
-    /// Takes over all pairs of the other. Pre: the same g. eps becomes the larger of both.
+    /// Takes over all pairs of the other, which stays as it is. eps becomes the larger of both.
+    /// Pre: the same g.
     void merge(const CorrelatedSums& other);
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< docs/stream-format.md describes the bytes
-    /// `g` is not in the bytes and must be given again.
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
+    /// As Quantiles::load(); `g` is not in the bytes and must be given again.
     [[nodiscard]] static CorrelatedSums load(std::span<const std::byte> bytes, std::function<double(double)> g = {},
                                              std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
     [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
@@ -502,10 +529,11 @@ struct SavedSummary {
         HeavyPrefixes = 5,
         CorrelatedSums = 6
     };
-    Kind kind;     ///< of summary
+    Kind kind;     ///< which summary
     KeyType type;  ///< of its values
 };
-/// Throws: InvalidArgument when the bytes are damaged or no summary.
+/// Says what summary the bytes hold.
+/// Throws: InvalidArgument when they are damaged or no summary.
 [[nodiscard]] QUADMILL_API SavedSummary saved_summary(std::span<const std::byte> bytes);
 
 }  // namespace quadmill

@@ -28,11 +28,13 @@ class QUADMILL_API WindowSorter {
     [[nodiscard]] virtual bool can_sample() const { return false; }
     /// As begin(), but of each sorted window only keys 0, step, 2 step, ... and the last one come back, window behind
     /// window from the front of the batch on; what is behind them is any of its keys. Where sorting fails, the batch is
-    /// as begin() says. Pre: can_sample(); keys.size() is a multiple of `window`; 1 <= step < window.
+    /// as finish() says.
+    /// Pre: as begin(); can_sample(); keys.size() is a multiple of `window`; 1 <= step < window.
     /// Throws: InvalidArgument where it cannot.
     virtual void begin_sample(Keys keys, std::size_t window, std::size_t step);
-    /// Waits for the batch that was begun first of those under way, and gives it back sorted. Throws what went wrong;
-    /// each window is then a permutation of itself, and the batch is given back. Pre: one is under way.
+    /// Waits for the batch that was begun first of those under way, and gives it back sorted.
+    /// Pre: one is under way.
+    /// Throws: what went wrong; each window is then a permutation of itself, and the batch is given back.
     virtual void finish() = 0;
     /// How many batches may be under way at once.
     [[nodiscard]] virtual std::size_t depth() const = 0;
@@ -59,8 +61,8 @@ class QUADMILL_API WindowSorter {
     WindowSorter& operator=(const WindowSorter&) = default;
 };
 
-/// Engine::Cpu (sort.hpp), each window on one of so many threads beside the caller's; 0 takes as many as the machine
-/// has, 1 sorts in begin(), on the caller's own.
+/// A sorter by Engine::Cpu (sort.hpp): each window on one of so many threads beside the caller's; 0 takes as many as
+/// the machine has, 1 sorts in begin(), on the caller's own.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads = 0);
 
 /// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as
@@ -72,13 +74,14 @@ class QUADMILL_API WindowSorter {
 /// texture (PbsnOptions::channels), sorted together by blending. Halves are blended as such. Integers of 32 bits go as
 /// the floats of the same place in the order. Of 64-bit keys the upper words go so, and the CPU finds each key's place
 /// by its word. What blending cannot order, the CPU sorts, as for Sorter.
-/// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both. Pbsn: 16 bytes a texel of two
-/// textures in each of two lanes (8 for halves), and as many for transfers; Bitonic: as Sorter, with transfers twice.
 /// For a stream at full speed, hold a Session (context.hpp) as long as it lasts: to end one after each call waits for
-/// the GPU, where it is not current.
-/// Throws: InvalidArgument for options that convert keys, or Order::Descending. begin() throws
-/// InvalidArgument for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
+/// the GPU, where the context is not current.
+/// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
+/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both. Pbsn: 16 bytes a texel of
+/// two textures in each of two lanes (8 for halves), and as many for transfers; Bitonic: as Sorter, with transfers
+/// twice.
+/// Throws: InvalidArgument for Precision other than Native, and for Order::Descending. begin() throws InvalidArgument
+/// for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
                                                                        const SortOptions& options = {});
 

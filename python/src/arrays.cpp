@@ -114,10 +114,10 @@ KeyArray readable(const char* function, py::handle object) {
     return {std::move(array), keys};
 }
 
-py::array readable_floats(const char* function, py::handle object, KeyType type) {
+py::array readable_of(const char* function, py::handle object, KeyType type) {
     const auto array = array_of(function, object);
     if (is_masked(array)) throw py::type_error(std::string(function) + ": takes no masked arrays; give a.filled()");
-    if (array.dtype().kind() != 'f' || key_type(array.dtype()) != type) {
+    if (!array.dtype().equal(dtype_of(type))) {
         throw py::type_error(std::string(function) + ": the array must be " + text(dtype_of(type)) + ", not " +
                              text(array.dtype()) + "; convert it by astype()");
     }

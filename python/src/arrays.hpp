@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,8 +75,8 @@ struct KeyArray {
 [[nodiscard]] KeyArray keys_in_place(const char* function, py::handle object);
 // To be read only: a copy where the object is strided.
 [[nodiscard]] KeyArray readable(const char* function, py::handle object);
-// The same of any shape and of one type of floats.
-[[nodiscard]] py::array readable_floats(const char* function, py::handle object, KeyType type);
+// The same of any shape and of that type.
+[[nodiscard]] py::array readable_of(const char* function, py::handle object, KeyType type);
 
 // Keys of that type alone.
 template <class T>
@@ -103,7 +104,7 @@ template <class T>
 
 // A new record array of structs in memory: fields by name, `array.name` or `array["name"]`.
 struct Field {
-    const char* name;
+    std::string name;
     py::dtype type;
     std::size_t offset;
 };
@@ -117,6 +118,21 @@ template <class Row>
 template <class Row>
 [[nodiscard]] py::object record(const Row& row, const std::vector<Field>& fields) {
     return records(&row, 1, sizeof row, fields)[py::int_(0)];
+}
+
+// The fields, and those of a count's bounds, which are `at` bytes into a row.
+template <class Count>
+[[nodiscard]] std::vector<Field> with_bounds(std::vector<Field> fields, std::size_t at,
+                                             const std::string& prefix = "") {
+    const auto number = dtype_of<std::uint64_t>();
+    fields.push_back({prefix + "lower", number, at + offsetof(Count, lower)});
+    fields.push_back({prefix + "estimate", number, at + offsetof(Count, estimate)});
+    fields.push_back({prefix + "upper", number, at + offsetof(Count, upper)});
+    return fields;
+}
+
+[[nodiscard]] inline py::bytes bytes_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // A number of Python as a value of that type. Throws InvalidArgument where it is none.

@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "gl/identity.hpp"
+#include "module.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::python {

@@ -3,7 +3,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,8 +56,7 @@ class Turn {
         if (is_mine())
             throw InvalidArgument(
                 "quadmill: another call of this thread is at work there, and this one comes from within it, such as "
-                "from "
-                "a progress function; make it after that call has returned");
+                "from a progress function; make it after that call has returned");
     }
     std::mutex mutex_;
     std::atomic<std::thread::id> owner_;
@@ -66,6 +67,15 @@ template <class Work>
 auto in_turn(Turn& turn, const Work& work) {
     const py::gil_scoped_release release;
     const std::lock_guard lock(turn);
+    return work();
+}
+
+// The same on what two have; their turns may be one.
+template <class Work>
+auto in_turns(Turn& first, Turn& second, const Work& work) {
+    if (&first == &second) return in_turn(first, work);
+    const py::gil_scoped_release release;
+    const std::scoped_lock both(first, second);
     return work();
 }
 
@@ -122,7 +132,5 @@ using WorkplacePtr = std::shared_ptr<Workplace>;  // null where a caller named n
 inline WorkplacePtr or_default(const WorkplacePtr& named) {
     return named ? named : default_workplace();
 }
-
-void bind_context(py::module_& module);
 
 }  // namespace quadmill::python

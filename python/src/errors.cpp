@@ -1,14 +1,18 @@
-#include "errors.hpp"
+#include <pybind11/pybind11.h>
 
 #include <exception>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
+#include "module.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/external.hpp"
 #include "sql/sql.hpp"
 
 namespace quadmill::python {
+
+namespace py = pybind11;
 
 namespace {
 

@@ -37,8 +37,8 @@ std::vector<py::ssize_t> shape_vector(const py::array& array) {
     return {array.shape(), array.shape() + array.ndim()};
 }
 
-py::array matrix_of(const char* function, const py::object& a) {
-    const auto array = readable_floats(function, a, KeyType::F32);
+py::array matrix_of(const char* function, const py::object& a, KeyType type = KeyType::F32) {
+    const auto array = readable_of(function, a, type);
     if (array.ndim() == 2) return array;
     throw InvalidArgument(std::string(function) + ": a must have two dimensions, not the shape " + shape_of(array));
 }
@@ -62,7 +62,7 @@ template <class Factored>
 py::array solution(const char* function, Workplace& workplace, const py::array& matrix, const py::object& b,
                    const Factored& factored) {
     const bool refined = key_type(array_of(function, b).dtype()) == KeyType::F64;
-    const auto sides = readable_floats(function, b, refined ? KeyType::F64 : KeyType::F32);
+    const auto sides = readable_of(function, b, refined ? KeyType::F64 : KeyType::F32);
     const auto columns = sides_of(function, sides, length(matrix, 0));
     if (!refined) {
         auto x = in_turn(workplace.turn, [&] { return factored().solve(values_of(sides), columns); });
@@ -128,7 +128,7 @@ class Factorized {
 
 // Many small systems together: shape (systems, n, n) and (systems, n) or (systems, n, columns).
 py::array solve_all(const py::array& matrices, const py::object& b, Workplace& workplace, unsigned threads) {
-    const auto sides = readable_floats("solve", b, KeyType::F32);
+    const auto sides = readable_of("solve", b, KeyType::F32);
     const auto systems = length(matrices, 0), n = length(matrices, 1);
     if (length(matrices, 2) != n || sides.ndim() < 2 || length(sides, 0) != systems) {
         throw InvalidArgument(
@@ -156,7 +156,7 @@ py::array solve(const py::object& a, const py::object& b, const std::string& piv
     if (array_of("solve", a).ndim() == 3) {
         if (options.pivot != Pivot::Partial)
             throw InvalidArgument("solve: many matrices together have pivot=\"partial\"");
-        return solve_all(readable_floats("solve", a, KeyType::F32), b, *workplace, threads);
+        return solve_all(readable_of("solve", a, KeyType::F32), b, *workplace, threads);
     }
     const auto matrix = matrix_of("solve", a);
     return solution("solve", *workplace, matrix, b, [&]() -> Lu& {
@@ -187,18 +187,15 @@ Along along_of(const std::string& word) {
 
 py::array sums_of(Reductions& self, const py::object& a, const std::string& along) {
     const auto by = along_of(along);
+    const auto type = array_of("Reducer.sums", a).dtype();
     const auto of_integers = [&]<class T>(T) -> py::array {
-        if (py::hasattr(a, "mask"))
-            throw py::type_error("Reducer.sums: a is masked, and all elements would count; give a.filled(0)");
-        const auto array = py::array_t<T, py::array::c_style>::ensure(a);
-        if (array.ndim() != 2)
-            throw InvalidArgument("Reducer.sums: a must have two dimensions, not the shape " + shape_of(array));
-        const auto values = values_of<T>(array);
-        const auto columns = length(array, 1);
+        const auto matrix = matrix_of("Reducer.sums", a, key_type_of<T>);
+        const auto values = values_of<T>(matrix);
+        const auto columns = length(matrix, 1);
         return made_of(in_turn(self.workplace->turn, [&] { return self.reducer.sums(values, columns, by); }));
     };
-    if (py::isinstance<py::array_t<std::uint32_t>>(a)) return of_integers(std::uint32_t{});
-    if (py::isinstance<py::array_t<std::int32_t>>(a)) return of_integers(std::int32_t{});
+    if (type.equal(dtype_of<std::uint32_t>())) return of_integers(std::uint32_t{});
+    if (type.equal(dtype_of<std::int32_t>())) return of_integers(std::int32_t{});
     const auto matrix = matrix_of("Reducer.sums", a);
     return made_of(in_turn(self.workplace->turn, [&] { return self.reducer.sums(view_of(matrix), by); }));
 }

@@ -1,7 +1,5 @@
 #include "module.hpp"
 
-#include "context.hpp"
-#include "errors.hpp"
 #include "quadmill/version.hpp"
 
 PYBIND11_MODULE(_core, module) {

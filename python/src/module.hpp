@@ -5,6 +5,8 @@
 
 namespace quadmill::python {
 
+void bind_errors(pybind11::module_& module);
+void bind_context(pybind11::module_& module);
 void bind_devices(pybind11::module_& module);
 void bind_sort(pybind11::module_& module);
 void bind_summaries(pybind11::module_& module);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -165,10 +164,7 @@ py::object query_keys(AnySketch& self, const py::object& keys) {
     return self.visit([&]<class T>(Sketch<T>& sketch) {
         return with_keys<T>("Sketch.query", keys, [&](std::span<const T> values) {
             const auto found = self.alone([&] { return sketch.query(values); });
-            const auto number = dtype_of<std::uint64_t>();
-            return records(found, {{"lower", number, offsetof(SketchCount, lower)},
-                                   {"estimate", number, offsetof(SketchCount, estimate)},
-                                   {"upper", number, offsetof(SketchCount, upper)}});
+            return records(found, with_bounds<SketchCount>({}, 0));
         });
     });
 }
@@ -189,19 +185,12 @@ void merge_sketches(AnySketch& self, AnySketch& other) {
     if (self.sketch.index() != other.sketch.index())
         throw py::type_error("Sketch.merge: keys of both must be of one type");
     self.visit([&]<class T>(Sketch<T>& sketch) {
-        auto &first = self.turn(), &second = other.turn();
-        const auto work = [&] { sketch.merge(std::get<Sketch<T>>(other.sketch)); };
-        if (&first == &second) return in_turn(first, work);
-        released([&] {
-            const std::scoped_lock both(first, second);
-            work();
-        });
+        in_turns(self.turn(), other.turn(), [&] { sketch.merge(std::get<Sketch<T>>(other.sketch)); });
     });
 }
 
 py::bytes save_sketch(AnySketch& self) {
-    const auto bytes = self.visit([&](auto& sketch) { return self.alone([&] { return sketch.save(); }); });
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    return bytes_of(self.visit([&](auto& sketch) { return self.alone([&] { return sketch.save(); }); }));
 }
 
 std::string sketch_text(AnySketch& self) {
@@ -259,12 +248,10 @@ py::tuple top_hitters(AnyHitters& self, std::size_t k) {
         [&]<class T>(HeavyHitters<T>& hitters) {
             const auto top = in_turn(self.turn, [&] { return hitters.top(k); });
             using Item = Frequent<T>;
-            const auto number = dtype_of<std::uint64_t>();
-            return py::make_tuple(records(top.items, {{"value", dtype_of<T>(), offsetof(Item, value)},
-                                                      {"lower", number, offsetof(Item, count.lower)},
-                                                      {"estimate", number, offsetof(Item, count.estimate)},
-                                                      {"upper", number, offsetof(Item, count.upper)}}),
-                                  top.others);
+            return py::make_tuple(
+                records(top.items,
+                        with_bounds<Count>({{"value", dtype_of<T>(), offsetof(Item, value)}}, offsetof(Item, count))),
+                top.others);
         },
         self.hitters);
 }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,7 @@ How how(const std::string& order, const std::string& engine, WorkplacePtr workpl
             .workplace = std::move(workplace)};
 }
 
-// Where to sort: null is std::sort. Auto opens a context only for so many keys that it may be worth it.
+// Where to sort: null is the CPU, without a context. Auto opens a context only for so many keys that it may be worth it.
 WorkplacePtr place_for(const How& how, const detail::sort::Work& work) {
     if (how.workplace) return how.workplace;
     if (how.options.engine == Engine::Cpu) return nullptr;
@@ -49,15 +48,8 @@ void sort_by(const How& how, const detail::sort::Work& work, const BySorter& by_
     if (const auto place = place_for(how, work)) {
         in_turn(place->turn, [&] { by_sorter(place->sorter(how.options)); });
     } else {
-        released([&] { on_cpu(how.options.order); });
+        released([&] { on_cpu(how.options.order, how.options.threads); });
     }
-}
-
-void with_index(const How& how, const Keys& keys, std::vector<std::uint32_t>& index) {
-    sort_by(
-        how, {.n = keys.size(), .index = true, .type = keys.type()},
-        [&](Sorter& sorter) { (void)sorter.sort_with_index(keys, index); },
-        [&](Order order) { (void)sort_with_index_on_cpu(keys, index, order); });
 }
 
 void sort_array(const py::object& a, const std::string& order, const std::string& engine, WorkplacePtr context,
@@ -65,14 +57,19 @@ void sort_array(const py::object& a, const std::string& order, const std::string
     const auto array = keys_in_place("sort", a);
     sort_by(
         how(order, engine, std::move(context), threads), {.n = array.keys.size(), .type = array.keys.type()},
-        [&](Sorter& sorter) { (void)sorter.sort(array.keys); }, [&](Order by) { (void)sort_on_cpu(array.keys, by); });
+        [&](Sorter& sorter) { (void)sorter.sort(array.keys); },
+        [&](Order by, unsigned many) { (void)sort_on_cpu(array.keys, by, many); });
 }
 
 py::array sort_array_with_index(const py::object& a, const std::string& order, const std::string& engine,
                                 WorkplacePtr context, unsigned threads) {
     const auto array = keys_in_place("sort_with_index", a);
     std::vector<std::uint32_t> index(array.keys.size());
-    with_index(how(order, engine, std::move(context), threads), array.keys, index);
+    sort_by(
+        how(order, engine, std::move(context), threads),
+        {.n = array.keys.size(), .index = true, .type = array.keys.type()},
+        [&](Sorter& sorter) { (void)sorter.sort_with_index(array.keys, index); },
+        [&](Order by, unsigned many) { (void)sort_with_index_on_cpu(array.keys, index, by, many); });
     return made_of(std::move(index));
 }
 
@@ -80,15 +77,17 @@ py::array argsort(const py::object& a, const std::string& order, const std::stri
                   unsigned threads) {
     const auto from = readable("argsort", a);
     std::vector<std::uint32_t> index(from.keys.size());
-    std::optional<KeyArray> copy;
-    const auto by = how(order, engine, std::move(context), threads);
-    const detail::sort::Work work{.n = from.keys.size(), .index = true, .type = from.keys.type()};
-    if (const auto place = place_for(by, work)) {
-        in_turn(place->turn, [&] { (void)place->sorter(by.options).argsort(from.keys, index); });
-    } else {
-        copy = keys_in_place("argsort", from.array.attr("copy")());
-        released([&] { (void)sort_with_index_on_cpu(copy->keys, index, by.options.order); });
-    }
+    sort_by(
+        how(order, engine, std::move(context), threads),
+        {.n = from.keys.size(), .index = true, .type = from.keys.type()},
+        [&](Sorter& sorter) { (void)sorter.argsort(from.keys, index); },
+        [&](Order by, unsigned many) {
+            for_type(from.keys.type(), [&]<class T>(T) {
+                const auto keys = span_of<const T>(from.keys);
+                std::vector<T> copy(keys.begin(), keys.end());
+                (void)sort_with_index_on_cpu(copy, index, by, many);
+            });
+        });
     return made_of(std::move(index));
 }
 
@@ -104,7 +103,7 @@ py::tuple top(const py::object& a, std::size_t k, const std::string& order, cons
     sort_by(
         how(order, engine, std::move(context), threads), {.n = from.keys.size(), .top = true, .type = from.keys.type()},
         [&](Sorter& sorter) { (void)sorter.top(from.keys, best.keys, index); },
-        [&](Order by) { (void)top_on_cpu(from.keys, best.keys, index, by); });
+        [&](Order by, unsigned many) { (void)top_on_cpu(from.keys, best.keys, index, by, many); });
     return py::make_tuple(best.array, made_of(std::move(index)));
 }
 
@@ -115,7 +114,7 @@ void sort_windows(const py::object& a, std::size_t window, const std::string& or
         how(order, engine, std::move(context), threads),
         {.n = array.keys.size(), .window = window, .type = array.keys.type()},
         [&](Sorter& sorter) { (void)sorter.sort_windows(array.keys, window); },
-        [&](Order by) { (void)sort_windows_on_cpu(array.keys, window, by); });
+        [&](Order by, unsigned many) { (void)sort_windows_on_cpu(array.keys, window, by, many); });
 }
 
 void sort_segments(const py::object& a, const std::vector<std::size_t>& ends, const std::string& order,
@@ -126,7 +125,7 @@ void sort_segments(const py::object& a, const std::vector<std::size_t>& ends, co
         how(order, engine, std::move(context), threads),
         {.n = array.keys.size(), .window = std::max<std::size_t>(mean, 1), .type = array.keys.type()},
         [&](Sorter& sorter) { (void)sorter.sort_segments(array.keys, ends); },
-        [&](Order by) { (void)sort_segments_on_cpu(array.keys, ends, by); });
+        [&](Order by, unsigned many) { (void)sort_segments_on_cpu(array.keys, ends, by, many); });
 }
 
 }  // namespace

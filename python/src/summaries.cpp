@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -90,13 +89,7 @@ class Any {
         other.check_thread();
         visit([&]<class T>(Summary<T>& mine) {
             if constexpr (requires { mine.merge(mine); }) {
-                auto &first = turn(), &second = other.turn();
-                const auto work = [&] { mine.merge(std::get<Summary<T>>(other.summary_)); };
-                if (&first == &second) return in_turn(first, work);
-                released([&] {
-                    const std::scoped_lock both(first, second);
-                    work();
-                });
+                in_turns(turn(), other.turn(), [&] { mine.merge(std::get<Summary<T>>(other.summary_)); });
             }
         });
     }
@@ -107,8 +100,7 @@ class Any {
         if (workplace_ && thread_ != std::this_thread::get_id()) {
             throw InvalidArgument(
                 std::string(name_) +
-                ": it sorts on the GPU, so only the thread that made it may use it; without a context "
-                "any may");
+                ": it sorts on the GPU, so only the thread that made it may use it; without a context any may");
         }
     }
 
@@ -182,8 +174,7 @@ std::string summary_text(AnySummary& self) {
 
 template <class AnySummary>
 py::bytes save(AnySummary& self) {
-    const auto bytes = self.visit([&](auto& summary) { return self.alone([&] { return summary.save(); }); });
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    return bytes_of(self.visit([&](auto& summary) { return self.alone([&] { return summary.save(); }); }));
 }
 
 template <class AnySummary, template <class> class Summary>
@@ -233,17 +224,8 @@ py::class_<AnySummary> define(py::module_& module, const char* name, const char*
 }
 
 // Answers as records.
-std::vector<Field> with_count(std::vector<Field> fields, std::size_t at, const std::string& prefix = "") {
-    static const char* const plain[] = {"lower", "estimate", "upper"};
-    static const char* const discounted[] = {"discounted_lower", "discounted_estimate", "discounted_upper"};
-    const auto* names = prefix.empty() ? plain : discounted;
-    const std::size_t offsets[] = {offsetof(Count, lower), offsetof(Count, estimate), offsetof(Count, upper)};
-    for (std::size_t i = 0; i < 3; ++i) fields.push_back({names[i], dtype_of<std::uint64_t>(), at + offsets[i]});
-    return fields;
-}
-
 py::object record_of(const Count& count) {
-    return record(count, with_count({}, 0));
+    return record(count, with_bounds<Count>({}, 0));
 }
 
 template <class T>
@@ -259,8 +241,8 @@ py::object records_of(const std::vector<Quantile<T>>& found) {
 
 template <class T>
 py::object records_of(const std::vector<Frequent<T>>& found) {
-    return records(found,
-                   with_count({{"value", dtype_of<T>(), offsetof(Frequent<T>, value)}}, offsetof(Frequent<T>, count)));
+    return records(found, with_bounds<Count>({{"value", dtype_of<T>(), offsetof(Frequent<T>, value)}},
+                                             offsetof(Frequent<T>, count)));
 }
 
 // For one phi a record, for several an array of them. ask(summary, phis) gives the quantiles.
@@ -337,9 +319,9 @@ value's rank surely is. For a list of phis, an array of records.
             [](AnyQuantiles& self, std::size_t bars) {
                 return self.visit([&]<class T>(Quantiles<T>& summary) {
                     const auto found = self.alone([&] { return summary.histogram(bars); });
-                    return records(found, with_count({{"low", dtype_of<T>(), offsetof(Bar<T>, from)},
-                                                      {"high", dtype_of<T>(), offsetof(Bar<T>, to)}},
-                                                     offsetof(Bar<T>, count)));
+                    return records(found, with_bounds<Count>({{"low", dtype_of<T>(), offsetof(Bar<T>, from)},
+                                                              {"high", dtype_of<T>(), offsetof(Bar<T>, to)}},
+                                                             offsetof(Bar<T>, count)));
                 });
             },
             py::arg("bars"),
@@ -472,10 +454,11 @@ prefix. `lengths` are in bits; `support` is the least that heavy() is asked for.
                 return self.visit([&]<class T>(HeavyPrefixes<T>& summary) {
                     using Row = HeavyPrefix<T>;
                     const auto found = self.alone([&] { return summary.heavy(support); });
-                    auto fields = with_count({{"value", dtype_of<T>(), offsetof(Row, value)},
-                                              {"length", dtype_of<std::int32_t>(), offsetof(Row, length)}},
-                                             offsetof(Row, count));
-                    return records(found, with_count(std::move(fields), offsetof(Row, discounted), "discounted"));
+                    auto fields = with_bounds<Count>({{"value", dtype_of<T>(), offsetof(Row, value)},
+                                                      {"length", dtype_of<std::int32_t>(), offsetof(Row, length)}},
+                                                     offsetof(Row, count));
+                    return records(found,
+                                   with_bounds<Count>(std::move(fields), offsetof(Row, discounted), "discounted_"));
                 });
             },
             py::arg("support"), R"(

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "files/files.hpp"
-#include "quadmill/query.hpp"
+#include "quadmill/table.hpp"
 #include "sql/sql.hpp"
 
 namespace quadmill::detail::input {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "quadmill/query.hpp"
+#include "quadmill/table.hpp"
 
 namespace quadmill::detail::input {
 

@@ -5,6 +5,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/host_number.hpp"

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "quadmill/query.hpp"
 #include "query/plan/formula.hpp"
 #include "sql/lexer.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "quadmill/error.hpp"
-#include "quadmill/query.hpp"
+#include "quadmill/plan.hpp"
 
 namespace quadmill::detail::sql {
 

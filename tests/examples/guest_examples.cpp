@@ -69,7 +69,7 @@ TEST_CASE("sort.hpp: buffers and regions") {
     CHECK(gl.GetError() == GL_NO_ERROR);
 }
 
-TEST_CASE("query.hpp: selections for the host") {
+TEST_CASE("selection.hpp: selections for the host") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
@@ -115,7 +115,7 @@ TEST_CASE("sort.hpp, stream.hpp: samples of textures") {
     CHECK(heights.quantile(1).value == 1000);
 }
 
-TEST_CASE("query.hpp: columns of the host, and aggregates for it") {
+TEST_CASE("table.hpp, query.hpp: columns of the host, and aggregates for it") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;

@@ -1,4 +1,4 @@
-// The examples of query.hpp and of the README's part on queries, as they are there.
+// The examples of query.hpp, of the headers that it includes, and of the README's part on queries, as they are there.
 #include <doctest/doctest.h>
 
 #include <quadmill/context.hpp>
@@ -10,7 +10,7 @@
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("query.hpp: predicates") {
+TEST_CASE("predicate.hpp: a condition") {
     Table table;
     table.add("a", std::vector<std::int32_t>{1, 4, 5}).add("b", std::vector<float>{2.5F, 3, 3});
     table.add("d", std::vector<std::int32_t>{4, 4, 3});
@@ -37,7 +37,7 @@ TEST_CASE("query.hpp: counts under way") {
     CHECK(all == 3);
 }
 
-TEST_CASE("query.hpp: a plan, and its result by column") {
+TEST_CASE("plan.hpp, query.hpp: a plan, and its result by column") {
     Table table;
     table.add("a", std::vector<std::int32_t>{3, 1, 2}).add("price", std::vector<double>{1.5, 2.5, 3.5});
     const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},

@@ -70,7 +70,8 @@ def test_reductions_are_those_of_numpy(context, rng, along, axis):
         assert all(a[row, column] == np.float32(value) for value, row, column in found)
     for dtype in (np.int32, np.uint32):
         whole = rng.integers(0, 1 << 30, (40, 50)).astype(dtype)
-        assert np.array_equal(reducer.sums(whole, along), np.atleast_1d(whole.astype(np.int64).sum(axis)))
+        for given in (whole, memoryview(whole)):
+            assert np.array_equal(reducer.sums(given, along), np.atleast_1d(whole.astype(np.int64).sum(axis)))
     assert reducer.least(np.full((2, 2), np.nan, np.float32)) == [None]
 
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "quadmill/error.hpp"
+#include "quadmill/query.hpp"
 #include "reference.hpp"
 
 using namespace reference;  // NOLINT(google-build-using-namespace)

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "quadmill/join.hpp"
 #include "quadmill/sort.hpp"
 #include "query/plan/key_range.hpp"
 #include "query/plan/tuning.hpp"

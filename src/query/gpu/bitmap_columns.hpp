@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "quadmill/plan.hpp"
 #include "query/gpu/gpu_tables.hpp"
 #include "query/gpu/leaf_programs.hpp"
 

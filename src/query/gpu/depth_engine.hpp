@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "quadmill/query.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/depth_codes.hpp"
 #include "query/gpu/notes.hpp"

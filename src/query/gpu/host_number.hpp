@@ -8,6 +8,7 @@
 #include "gl/host_part.hpp"
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
+#include "quadmill/query.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 
 namespace quadmill::detail::query {

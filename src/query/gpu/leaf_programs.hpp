@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gl/pass.hpp"
+#include "quadmill/query.hpp"
 #include "query/gpu/key_textures.hpp"
 #include "query/plan/engine.hpp"
 

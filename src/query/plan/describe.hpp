@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "quadmill/plan.hpp"
 #include "query/plan/expression.hpp"
 
 namespace quadmill::detail::query {

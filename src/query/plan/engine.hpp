@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "quadmill/query.hpp"
+#include "quadmill/predicate.hpp"
 #include "query/plan/formula.hpp"
 #include "query/table/table.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "quadmill/query.hpp"
+#include "quadmill/predicate.hpp"
 #include "query/plan/formula.hpp"
 
 namespace quadmill::detail::query {

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "quadmill/query.hpp"
+#include "quadmill/predicate.hpp"
 
 namespace quadmill::detail::query {
 

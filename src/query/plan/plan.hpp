@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "quadmill/plan.hpp"
 #include "query/plan/schema.hpp"
 
 namespace quadmill::detail::query {

@@ -7,7 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "quadmill/query.hpp"
+#include "quadmill/join.hpp"
+#include "quadmill/table.hpp"
 
 namespace quadmill::detail::query {
 

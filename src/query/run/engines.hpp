@@ -7,6 +7,7 @@
 #include <span>
 
 #include "quadmill/context.hpp"
+#include "quadmill/query.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/tuning.hpp"

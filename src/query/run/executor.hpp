@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "quadmill/query.hpp"
 #include "query/cpu/join.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "quadmill/plan.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"
 #include "query/table/cells.hpp"

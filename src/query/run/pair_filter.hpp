@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "quadmill/join.hpp"
+#include "quadmill/predicate.hpp"
 #include "query/plan/bind.hpp"
 #include "query/plan/engine.hpp"
 #include "query/run/measures.hpp"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu/stopwatch.hpp"
+#include "quadmill/query.hpp"
 #include "query/plan/bind.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"

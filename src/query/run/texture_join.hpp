@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "gl/objects.hpp"
+#include "quadmill/query.hpp"
 #include "query/cpu/join.hpp"
 #include "query/plan/engine.hpp"
 

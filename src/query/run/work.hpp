@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "quadmill/plan.hpp"
 #include "query/plan/expression.hpp"
 #include "query/plan/tuning.hpp"
 #include "query/table/table.hpp"

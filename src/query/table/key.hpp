@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cpu/ordered_key.hpp"
-#include "quadmill/query.hpp"
+#include "quadmill/table.hpp"
 
 namespace quadmill::detail::query {
 

@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "quadmill/query.hpp"
+#include "quadmill/predicate.hpp"
+#include "quadmill/table.hpp"
 
 namespace quadmill::detail::query {
 

@@ -1,0 +1,39 @@
+/// Which rows of two tables make a pair.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace quadmill {
+
+/// How a join finds its pairs.
+enum class JoinMethod {
+    Auto,         ///< nested loops for few rows, else sort-merge
+    NestedLoops,  ///< every row against every row; by passes where the engine is one of the GPU: of columns that are
+                  ///< equal, selections then stay there, and the list of pairs is made there, some left rows at a time
+    SortMerge     ///< both columns sorted (in the processor's context, when it has one), then merged
+};
+
+/// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
+/// names say which table they are of where both have one of that name: "x.k".
+///
+/// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself,
+/// NULLs and NaNs have no partner. Integers beyond 2^53 are refused where the other column is of floats.
+struct Join {
+    std::string left, right;                               ///< columns of numbers, or both of text
+    double band = 0;                                       ///< from 0; of text 0
+    std::string left_name = "left", right_name = "right";  ///< of the tables
+    JoinMethod method = JoinMethod::Auto;                  ///< how pairs are found
+    /// Nested loops by passes: left rows whose pairs are found and listed at a time, B in MDS'09, a multiple of 4;
+    /// 0: as many as fit, which is quickest. No more than fit are taken.
+    std::size_t block_rows = 0;
+};
+
+/// A pair that a join found: the numbers of its rows, from 0.
+struct RowPair {
+    std::uint64_t left = 0, right = 0;  ///< numbers from 0
+    bool operator==(const RowPair&) const = default;
+};
+
+}  // namespace quadmill

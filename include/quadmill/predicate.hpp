@@ -1,0 +1,136 @@
+/// Conditions on the rows of a table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "quadmill/api.hpp"
+
+namespace quadmill {
+
+/// A constant of a query, or a cell of its result; std::monostate is NULL.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+/// The left side compared with the right one.
+enum class Comparison { Less, LessOrEqual, Equal, NotEqual, GreaterOrEqual, Greater };
+
+namespace detail::query {
+struct Expression;
+}  // namespace detail::query
+
+/// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !.
+/// Whether a table has its columns, and of which types, is asked when it is used.
+///
+/// Guarantee: comparisons are exact for every value of a column's type, also with a constant of another type (an
+/// integer column with 2.5, a float32 column with 0.1): both sides count as real numbers, never as rounded ones. Floats
+/// compare as IEEE 754 says: -0 equals +0, and a NaN is less, equal or greater than nothing, so that only != holds. A
+/// NULL satisfies no comparison and no negation of one (SQL's three values); only is_null() finds it. Text compares
+/// byte by byte.
+/// Throws: InvalidArgument past 250 levels; a chain of one operator is one level, however long.
+class QUADMILL_API Predicate {
+  public:
+    /// Holds for all rows, or for none.
+    [[nodiscard]] static Predicate always(bool value);
+    /// A term of linear().
+    struct Term {
+        double factor;       ///< of a term
+        std::string column;  ///< its name
+    };
+    /// A semi-linear condition: the sum of factor * column over the terms, computed in order and in double precision,
+    /// compared with `constant`. Numeric columns only; where it runs, one with integers beyond 2^53, which doubles do
+    /// not have, is refused. The GPU takes at most 7 columns; Auto goes to the CPU with more.
+    /// Throws: InvalidArgument when there are no terms.
+    [[nodiscard]] static Predicate linear(std::vector<Term> terms, Comparison op, double constant);
+
+    [[nodiscard]] Predicate operator&&(const Predicate& other) const;  ///< where both hold
+    [[nodiscard]] Predicate operator||(const Predicate& other) const;  ///< where one or both hold
+    [[nodiscard]] Predicate operator!() const;                         ///< where it is false, which leaves NULLs out
+
+  private:
+    friend detail::Access;
+    explicit Predicate(std::shared_ptr<const detail::query::Expression> expression);
+    [[nodiscard]] const detail::query::Expression& inside() const noexcept { return *expression_; }
+    std::shared_ptr<const detail::query::Expression> expression_;
+};
+
+/// A column in a predicate, by its name.
+///
+///     const auto wanted = (column("a") > 3 || column("b") <= 2.5) && !column("d").in({1, 2, 3});
+class QUADMILL_API ColumnName {
+  public:
+    /// A name alone; whether a table has it is asked when it is used.
+    explicit ColumnName(std::string name) : name_(std::move(name)) {}
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }        ///< as given
+    [[nodiscard]] Predicate compare(Comparison op, const Value& constant) const;    ///< with a constant
+    [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;  ///< with another column
+    /// Holds where low <= column <= high.
+    [[nodiscard]] Predicate between(const Value& low, const Value& high) const;
+    /// Holds where the column is equal to one of them. A NaN among them is equal to nothing.
+    [[nodiscard]] Predicate in(std::vector<Value> list) const;
+    [[nodiscard]] Predicate is_null() const;  ///< holds where it is NULL
+
+  private:
+    std::string name_;
+};
+/// A column by its name, for a predicate.
+[[nodiscard]] inline ColumnName column(std::string name) {
+    return ColumnName(std::move(name));
+}
+
+namespace detail::query {
+// Throws InvalidArgument from 2^63 on.
+[[nodiscard]] QUADMILL_API Value unsigned_constant(std::uint64_t value);
+
+template <class T>
+[[nodiscard]] auto operand(const T& value) {
+    static_assert(!std::is_same_v<T, long double>, "a long double would be rounded: say double");
+    if constexpr (std::is_same_v<T, ColumnName> || std::is_same_v<T, Value>) {
+        return value;
+    } else if constexpr (std::is_integral_v<T>) {
+        if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t)) return unsigned_constant(value);
+        return Value(static_cast<std::int64_t>(value));
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return Value(static_cast<double>(value));
+    } else {
+        return Value(std::string(value));
+    }
+}
+}  // namespace detail::query
+
+/// Column < constant or column.
+template <class T>
+[[nodiscard]] Predicate operator<(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::Less, detail::query::operand(b));
+}
+/// Column <= constant or column.
+template <class T>
+[[nodiscard]] Predicate operator<=(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::LessOrEqual, detail::query::operand(b));
+}
+/// Column == constant or column.
+template <class T>
+[[nodiscard]] Predicate operator==(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::Equal, detail::query::operand(b));
+}
+/// Column != constant or column; a NaN is unequal to all, a NULL to nothing.
+template <class T>
+[[nodiscard]] Predicate operator!=(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::NotEqual, detail::query::operand(b));
+}
+/// Column >= constant or column.
+template <class T>
+[[nodiscard]] Predicate operator>=(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::GreaterOrEqual, detail::query::operand(b));
+}
+/// Column > constant or column.
+template <class T>
+[[nodiscard]] Predicate operator>(const ColumnName& a, const T& b) {
+    return a.compare(Comparison::Greater, detail::query::operand(b));
+}
+
+}  // namespace quadmill
