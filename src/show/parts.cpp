@@ -47,6 +47,9 @@ int draw_scale(Canvas& canvas, const Box& box, const Font& font) {
 }
 
 std::vector<double> round_ticks(double low, double high) {
+    constexpr double largest = 1e300;  // beyond, differences of ticks would be infinite
+    low = std::clamp(low, -largest, largest);
+    high = std::clamp(high, -largest, largest);
     if (high <= low) high = low + std::max(std::abs(low), 1.0) * 1e-3;
     const double power = std::pow(10, std::floor(std::log10((high - low) / 5)));
     double step = 10 * power;

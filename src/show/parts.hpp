@@ -95,7 +95,7 @@ void swatch(Canvas& canvas, Box& box, Color color, const std::string& words, con
 // Small values dark, large ones light; returns the width.
 int draw_scale(Canvas& canvas, const Box& box, const Font& font);
 
-// Round numbers, equally far apart, from `low` or below to `high` or above.
+// Round numbers, equally far apart, from `low` or below to `high` or above, within +-1e300.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high);
 
 }  // namespace quadmill::detail::show

@@ -306,7 +306,7 @@ class QueryDrawing {
             draw_result(canvas_, box, query_, of);
             const int middle = box.x + box.width / 2, below = thumbnail.bottom() + 5;
             const bool now = step == view_.step;
-            canvas_.text(middle, below, short_name(of.name, box.width + 4), at_.small, now ? ink : faint,
+            canvas_.text(middle, below, shortened(of.name, at_.small, box.width + 4), at_.small, now ? ink : faint,
                          Canvas::Align::Middle);
             if (of.counted)
                 canvas_.text(middle, below + at_.small.line(), with_commas(*of.counted), at_.small, accent,
@@ -314,12 +314,6 @@ class QueryDrawing {
             if (now)
                 canvas_.frame({thumbnail.x - 3, thumbnail.y - 3, thumbnail.width + 6, thumbnail.height + 6}, ink, 2);
         }
-    }
-
-    [[nodiscard]] std::string short_name(std::string name, int width) const {
-        if (at_.small.width(name) <= width) return name;
-        while (!name.empty() && at_.small.width(name + "…") > width) name.pop_back();
-        return name + "…";
     }
 
     void legend() {
