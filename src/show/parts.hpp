@@ -7,24 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "quadmill/context.hpp"
 #include "show/canvas.hpp"
 #include "show/png.hpp"
 
 namespace quadmill::detail::show {
-
-// Watches a context's passes for as long as it lives.
-class Observing {
-  public:
-    Observing(Context& context, PassObserver& observer) : context_(context), before_(context.observe(&observer)) {}
-    Observing(const Observing&) = delete;
-    Observing& operator=(const Observing&) = delete;
-    ~Observing() { context_.observe(before_); }
-
-  private:
-    Context& context_;
-    PassObserver* before_;
-};
 
 // What a page of that size is written in. `small_size` and `wide_gap` are those of a large one.
 struct PageStyle {
@@ -65,7 +51,7 @@ struct Grid {
     void paint(Canvas& canvas, ColorOf&& color_of) const;
     // Around it.
     void frame(Canvas& canvas, Color color) const {
-        canvas.frame({area.x - 1, area.y - 1, area.width + 2, area.height + 2}, color);
+        canvas.frame(area.inset(-1), color);
     }
 
     Box area;
@@ -95,6 +81,8 @@ void swatch(Canvas& canvas, Box& box, Color color, const std::string& words, con
 // Small values dark, large ones light; returns the width.
 int draw_scale(Canvas& canvas, const Box& box, const Font& font);
 
+// The least of 1, 2 and 5 times the powers of ten that is so much at least.
+[[nodiscard]] double round_step(double least);
 // Round numbers, equally far apart, from `low` or below to `high` or above, within +-1e300.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high);
 
