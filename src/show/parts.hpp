@@ -28,7 +28,7 @@ struct PageStyle {
 
 // A picture to print: tiles of one size in rows, `columns` side by side.
 struct Sheet {
-    static constexpr int page_width = 1240, margin = 28, gap = 18;
+    static constexpr int page_width = 1240, margin = 28, gap = 18, inner_gap = 6;  // between tiles, and within one
     int columns;
     [[nodiscard]] constexpr int tile_width() const {
         return (page_width - 2 * margin - (columns - 1) * gap) / columns;

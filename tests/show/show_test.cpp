@@ -161,7 +161,7 @@ TEST_CASE("a player plays, pauses, seeks and races") {
     CHECK(player.at() == 0);
     CHECK_FALSE(player.playing());
     const Size size{1280, 800};
-    const auto line = time_line(watch(context(), {.n = 256}), {640, 800});
+    const auto line = time_line({640, 800});
     CHECK(player.place_at(size, 640 + line.x, line.y + 5) == 0);
     CHECK(player.place_at(size, 640 + line.right() - 1, line.y + 5) == static_cast<std::ptrdiff_t>(pbsn_steps) - 1);
     CHECK(player.place_at(size, 640 + line.x, line.y - 5) == -1);
@@ -191,7 +191,7 @@ TEST_CASE("a plot of quantiles takes any finite values") {
                                     {-1e30, 1e30},
                                     {7.0, 7.0000001},
                                     {5e-324, 1e300},
-                                    {5e-324, 1e-310},
+                                    {0.0, 5e-324},
                                     {-1.7e308, 1.7e308},
                                     {1e299, 1.7e308}}) {
         QuantileCurve curve{.n = 1000, .eps = 0.01, .points = {}};
