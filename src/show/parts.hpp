@@ -30,9 +30,7 @@ struct PageStyle {
 struct Sheet {
     static constexpr int page_width = 1240, margin = 28, gap = 18, inner_gap = 6;  // between tiles, and within one
     int columns;
-    [[nodiscard]] constexpr int tile_width() const {
-        return (page_width - 2 * margin - (columns - 1) * gap) / columns;
-    }
+    [[nodiscard]] constexpr int tile_width() const { return (page_width - 2 * margin - (columns - 1) * gap) / columns; }
     [[nodiscard]] int rows(std::size_t tiles) const { return (static_cast<int>(tiles) + columns - 1) / columns; }
     // Room for that tile in rows of that height, where the first one's upper left corner is that of `page`.
     [[nodiscard]] Box tile(const Box& page, std::size_t index, int height) const {
@@ -50,9 +48,7 @@ struct Grid {
     template <class ColorOf>
     void paint(Canvas& canvas, ColorOf&& color_of) const;
     // Around it.
-    void frame(Canvas& canvas, Color color) const {
-        canvas.frame(area.inset(-1), color);
-    }
+    void frame(Canvas& canvas, Color color) const { canvas.frame(area.inset(-1), color); }
 
     Box area;
     float scale;  // pixels a texel: whole, or one over a whole number
