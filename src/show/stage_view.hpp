@@ -34,8 +34,8 @@ struct View {
 // What happened in that step, in a sentence.
 [[nodiscard]] std::string explain(const Stages& stages, std::size_t step);
 
-// Parts of pictures, for other pages: whether a texture is so wide that its channels lie one below the other, not two by
-// two; where one of the four is among them, with gaps; its texels; and all arrays' elements by index.
+// Parts of pictures, for other pages: whether a texture is so wide that its channels lie one below the other, not two
+// by two; where one of the four is among them, with gaps; its texels; and all arrays' elements by index.
 [[nodiscard]] bool is_wide(const Stages& stages);
 [[nodiscard]] Box channel_box(const Box& all, const Stages& stages, int channel, int gap_across, int gap_down);
 void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel);

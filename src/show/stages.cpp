@@ -105,8 +105,8 @@ std::vector<Place> order_of(const Stages& stages) {
     return order;
 }
 
-// Calls `each` with every texel of the quad and the one that it meets. Bitonic quads are moved right by whole widths, which
-// tells their program what to keep (sort::BitonicQuads).
+// Calls `each` with every texel of the quad and the one that it meets. Bitonic quads are moved right by whole widths,
+// which tells their program what to keep (sort::BitonicQuads).
 template <class Each>
 void for_texels(const PassQuad& quad, int width, Each&& each) {
     const auto& [target, source] = quad;
