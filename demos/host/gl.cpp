@@ -29,6 +29,16 @@ void attach(GLuint program, GLenum kind, const std::string& source) {
     glDeleteShader(shader);
 }
 
+GLuint linked(GLuint program) {
+    glLinkProgram(program);
+    GLint good = 0;
+    glGetProgramiv(program, GL_LINK_STATUS, &good);
+    if (good) return program;
+    std::array<char, 1000> words{};
+    glGetProgramInfoLog(program, static_cast<GLsizei>(words.size()), nullptr, words.data());
+    throw std::runtime_error(std::string("shaders do not link: ") + words.data());
+}
+
 }  // namespace
 
 void load_gl(const Load& load) {
@@ -41,16 +51,20 @@ unsigned link(const std::string& common, const std::string& vertex, const std::s
     const GLuint program = glCreateProgram();
     attach(program, GL_VERTEX_SHADER, common + vertex);
     attach(program, GL_FRAGMENT_SHADER, common + fragment);
-    glLinkProgram(program);
-    return program;
+    return linked(program);
 }
 
 unsigned link_capture(const std::string& common, const std::string& vertex, const char* captured) {
     const GLuint program = glCreateProgram();
     attach(program, GL_VERTEX_SHADER, common + vertex);
     glTransformFeedbackVaryings(program, 1, &captured, GL_INTERLEAVED_ATTRIBS);
-    glLinkProgram(program);
-    return program;
+    return linked(program);
+}
+
+int square_side(std::size_t texels) {
+    int side = 1;
+    while (static_cast<std::size_t>(side) * static_cast<std::size_t>(side) < texels) ++side;
+    return side;
 }
 
 unsigned make_texture(unsigned format, int width, int height, int layers) {

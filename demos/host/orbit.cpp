@@ -43,7 +43,7 @@ void OrbitScene::tick(double seconds) {
 
 void OrbitScene::press(Key key) {
     constexpr double step = 1.0 / 48;
-    if (key == toggle) return toggle_sorting();
+    if (key == Key{'T'}) return toggle_sorting();
     switch (key) {
         case Key::Space:
             turning_ = !turning_;

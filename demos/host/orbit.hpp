@@ -49,7 +49,6 @@ class OrbitScene : public Scene {
     virtual void controls(Bar& /*bar*/) {}
 
   private:
-    static constexpr Key toggle{'T'};
     void toggle_sorting();
     void go_to(double turn);
 

@@ -91,7 +91,7 @@ std::vector<Curve> curves_of(const Answers& all) {
 // 1, 2 and 5 times the powers of ten, from the last one at or below `low` to the first one at or above `high`.
 std::vector<double> decimal_ticks(double low, double high) {
     std::vector<double> ticks;
-    for (double power = std::pow(10, std::floor(std::log10(low)));; power *= 10) {
+    for (double power = std::pow(10, std::max(std::floor(std::log10(low)), -300.0));; power *= 10) {
         for (const double step : {1, 2, 5}) {
             if (step * power <= low) ticks.clear();
             ticks.push_back(step * power);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 #include <random>
 
-#include "cpu/workers.hpp"
 #include "pass/grid.hpp"
 #include "quadmill_shaders.hpp"
 
@@ -17,7 +15,6 @@ namespace {
 namespace gl = quadmill::detail::gl;
 namespace pass = quadmill::detail::pass;
 namespace shaders = quadmill::detail::shaders;
-using Texel = std::array<float, 4>;
 
 constexpr int bodies_a_fragment = 64;
 
@@ -77,15 +74,8 @@ void Bodies::upload(const std::vector<Body>& bodies) {
         places.push_back({place[0], place[1], place[2], mass});
         velocities.push_back({velocity[0], velocity[1], velocity[2], 0});
     }
-    quadmill::detail::cpu::Workers workers(1);
-    pass::Uploader uploader;
-    const auto send = [&](const gl::Texture& texture, const std::vector<Texel>& values) {
-        uploader.send(device_, texture, workers, [&](std::size_t, std::size_t, std::span<std::byte> memory) {
-            std::memcpy(memory.data(), values.data(), memory.size());
-        });
-    };
-    send(places_.now.texture, places);
-    send(velocities_.now.texture, velocities);
+    send_texels(device_, places_.now.texture, places);
+    send_texels(device_, velocities_.now.texture, velocities);
 }
 
 void Bodies::find_accelerations() {
@@ -112,12 +102,7 @@ void Bodies::advance(float step, int steps) {
 
 std::vector<Texel> Bodies::read(const gl::Texture& texture) {
     const gl::Scope scope(device_, "Bodies::read");
-    std::vector<Texel> texels(static_cast<std::size_t>(count_));
-    pass::ReadBack back;
-    back.request(device_, texture);
-    const auto bytes = back.wait();
-    std::memcpy(texels.data(), bytes.data(), bytes.size());
-    return texels;
+    return read_texels(device_, texture);
 }
 
 std::vector<Texel> Bodies::accelerations() {

@@ -8,8 +8,9 @@
 
 #include "gl/device.hpp"
 #include "pass/fold.hpp"
-#include "pass/transfer.hpp"
+#include "pass/target.hpp"
 #include "quadmill/context.hpp"
+#include "window/texels.hpp"
 
 namespace demo {
 
@@ -34,7 +35,7 @@ class Bodies {
     // As they are now; waits for the GPU.
     [[nodiscard]] std::vector<Body> read();
     // Each body's, and its potential with the sign turned; waits for the GPU.
-    [[nodiscard]] std::vector<std::array<float, 4>> accelerations();
+    [[nodiscard]] std::vector<Texel> accelerations();
     // As the function above has it, but by those potentials; waits for the GPU.
     [[nodiscard]] double energy();
 
@@ -42,7 +43,7 @@ class Bodies {
     void find_accelerations();
     void add(quadmill::detail::pass::PingPong& to, const quadmill::detail::gl::Texture& rate, float step);
     void upload(const std::vector<Body>& bodies);
-    [[nodiscard]] std::vector<std::array<float, 4>> read(const quadmill::detail::gl::Texture& texture);
+    [[nodiscard]] std::vector<Texel> read(const quadmill::detail::gl::Texture& texture);
 
     quadmill::Context context_;
     quadmill::detail::gl::Device& device_;

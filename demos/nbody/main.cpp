@@ -2,6 +2,10 @@
 // DIR), or the rate alone (--no-window); how many operations a second, and how far the energy drifts.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
 #include "input/checks.hpp"
 #include "nbody/bodies.hpp"
 #include "window/simulation.hpp"

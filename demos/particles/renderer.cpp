@@ -61,11 +61,11 @@ struct Command {
 Renderer::Renderer(const quadmill::Context& context, const Load& load, std::size_t sprites, show::Size size,
                    std::uint32_t seed)
     : sprites_(sprites),
+      side_(square_side(sprites)),
       sorter_(context, {.order = quadmill::Order::Descending}),
       processor_(context, {.engine = quadmill::QueryEngine::Bitmap}),
       image_((load_gl(load), size)),
       clock_(4, context) {
-    while (static_cast<std::size_t>(side_) * static_cast<std::size_t>(side_) < sprites) ++side_;
     make_programs();
     make_sprites(seed);
 }

@@ -42,6 +42,7 @@ class Renderer final : public OrbitRenderer {
     void light(const quadmill::Predicate& within);
 
     std::size_t sprites_;
+    int side_;  // of the texture of distances
     quadmill::Sorter sorter_;
     quadmill::QueryProcessor processor_;
     quadmill::Table table_;  // their distances
@@ -49,7 +50,6 @@ class Renderer final : public OrbitRenderer {
     std::uint64_t shining_ = 0;
     Image image_;
     Clock clock_;
-    int side_ = 1;  // of the texture of distances
     bool shell_ = false;
     double near_ = 0, far_ = 0;
     unsigned places_ = 0, distances_ = 0, order_ = 0, chosen_ = 0, command_ = 0, distance_texture_ = 0, vertices_ = 0;

@@ -22,15 +22,13 @@ class ParticlesScene final : public OrbitScene {
     }
 
     void press(Key key) override {
-        if (key == toggle) return toggle_shell();
+        if (key == Key{'L'}) return toggle_shell();
         if (key == Key::Plus) return choose(std::min(count() + 1, counts_.size() - 1));
         if (key == Key::Minus) return choose(count() > 0 ? count() - 1 : 0);
         OrbitScene::press(key);
     }
 
   private:
-    static constexpr Key toggle{'L'};
-
     void controls(Bar& bar) override {
         bool on = renderer_->shell();
         if (bar.check("shell of light", "Those between two distances shine, and are counted (L)", on)) toggle_shell();

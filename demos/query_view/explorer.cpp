@@ -83,10 +83,9 @@ Explorer::Axes named(const Table& table, Explorer::Axes axes) {
 }  // namespace
 
 Explorer::Explorer(quadmill::Context context, Table table, const Axes& axes, QueryEngine engine)
-    : Playhead(1), watcher_(std::move(context), std::move(table)), axes_(named(watcher_.table(), axes)) {
+    : watcher_(std::move(context), std::move(table)) {
     query_.engine = engine;
-    find_thresholds();
-    sweep_rectangle(0.2, 0.15, 0.4);
+    set_axes(axes);
     go_to(0);
 }
 

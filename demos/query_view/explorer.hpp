@@ -1,8 +1,8 @@
 // A query that changes while one looks at it, and the place among its passes; no window.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,9 +1,11 @@
 #include "scene.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <utility>
+
+#include "show/watch_words.hpp"
+#include "window/choice.hpp"
 
 namespace demo {
 
@@ -11,25 +13,31 @@ namespace {
 
 using quadmill::QueryEngine;
 
+Choice<std::string> columns_of(const quadmill::Table& table) {
+    std::vector<std::pair<std::string, std::string>> columns;
+    for (const auto& name : number_columns(table)) columns.emplace_back(name, name);
+    return Choice(columns);
+}
+
 class QueryScene final : public Scene {
   public:
-    explicit QueryScene(Explorer explorer)
-        : explorer_(std::move(explorer)), columns_(number_columns(explorer_.table())) {}
+    explicit QueryScene(Explorer explorer) : explorer_(std::move(explorer)), columns_(columns_of(explorer_.table())) {}
 
     [[nodiscard]] std::string title() const override { return explorer_.title(); }
     [[nodiscard]] bool moving() const override { return explorer_.playing(); }
     void tick(double seconds) override { explorer_.tick(seconds); }
 
     void press(Key key) override {
-        if (key == Key{'E'}) return set_engine(explorer_.engine() == QueryEngine::Depth ? 1 : 0);
+        if (key == Key{'E'})
+            return set_engine(explorer_.engine() == QueryEngine::Depth ? QueryEngine::Bitmap : QueryEngine::Depth);
         explorer_.press(key);
     }
 
     void bar(Bar& bar) override {
         explorer_.bar(bar);
-        static const std::array<std::string, 2> engines{"depth", "bitmap"};
-        std::size_t engine = explorer_.engine() == QueryEngine::Depth ? 0 : 1;
-        if (bar.choose("The engine (E)", engine, engines, 80)) set_engine(engine);
+        static const Choice engines(show::watched_query_words);
+        auto engine = explorer_.engine();
+        if (engines.choose(bar, "The engine (E)", engine, 80)) set_engine(engine);
         bar.next_row();
         axes(bar);
         for (std::size_t i = 0; i < explorer_.thresholds().size(); ++i) threshold(bar, i);
@@ -60,8 +68,8 @@ class QueryScene final : public Scene {
         bool operator==(const Drawn&) const = default;
     };
 
-    void set_engine(std::size_t i) {
-        explorer_.set_engine(i == 0 ? QueryEngine::Depth : QueryEngine::Bitmap);
+    void set_engine(QueryEngine engine) {
+        explorer_.set_engine(engine);
         ++asked_;
     }
 
@@ -72,14 +80,11 @@ class QueryScene final : public Scene {
 
     void axes(Bar& bar) {
         const auto view = explorer_.view();
-        const auto place = [&](const std::string& name) {
-            return static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin());
-        };
-        auto x = place(view.x), y = place(view.y);
-        bool anew = bar.choose("To the right", x, columns_, 84);
-        anew |= bar.choose("Up", y, columns_, 84);
+        Explorer::Axes axes{view.x, view.y};
+        bool anew = columns_.choose(bar, "To the right", axes.x, 84);
+        anew |= columns_.choose(bar, "Up", axes.y, 84);
         if (!anew) return;
-        explorer_.set_axes({columns_[x], columns_[y]});
+        explorer_.set_axes(axes);
         ++asked_;
     }
 
@@ -114,7 +119,7 @@ class QueryScene final : public Scene {
     }
 
     Explorer explorer_;
-    std::vector<std::string> columns_;
+    Choice<std::string> columns_;
     std::size_t asked_ = 0;  // queries
     std::optional<Drawn> drawn_;
     std::optional<Mouse> corner_;  // of a rectangle that is being dragged

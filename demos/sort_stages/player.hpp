@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "show/stage_view.hpp"
@@ -14,9 +15,7 @@ namespace demo {
 class Player : public Playhead {
   public:
     // Pre: one or two.
-    explicit Player(std::vector<show::Stages> sorts) : Playhead(1), sorts_(std::move(sorts)) {
-        set_places(leader().steps.size());
-    }
+    explicit Player(std::vector<show::Stages> sorts) : sorts_(std::move(sorts)) { set_places(leader().steps.size()); }
 
     // The step that sort i is in. A race goes by passes, which are what costs.
     [[nodiscard]] std::size_t step_of(std::size_t i) const;

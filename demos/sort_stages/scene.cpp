@@ -1,42 +1,38 @@
 #include "scene.hpp"
 
-#include <bit>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "input/words.hpp"
 #include "quadmill/context.hpp"
+#include "window/choice.hpp"
 
 namespace demo {
 
 namespace {
 
-using Names = std::vector<std::string>;
+using show::Watched;
 
-Names engine_names(const std::string& before = {}) {
-    Names names;
+Choice<Watched> engine_choice() {
+    std::vector<std::pair<std::string, Watched>> engines;
     for (std::size_t i = 0; i < show::watched_engines; ++i)
-        names.push_back(before + show::name_of(static_cast<show::Watched>(i)));
-    return names;
+        engines.emplace_back(show::name_of(static_cast<Watched>(i)), static_cast<Watched>(i));
+    return Choice(engines);
 }
 
-Names race_names() {
-    auto names = engine_names("against ");
-    names.insert(names.begin(), "no race");
-    return names;
+Choice<std::optional<Watched>> race_choice() {
+    std::vector<std::pair<std::string, std::optional<Watched>>> races{{"no race", std::nullopt}};
+    for (std::size_t i = 0; i < show::watched_engines; ++i)
+        races.emplace_back(std::string("against ") + show::name_of(static_cast<Watched>(i)), static_cast<Watched>(i));
+    return Choice(races);
 }
 
-Names size_names() {
-    Names names;
+Choice<std::size_t> size_choice() {
+    std::vector<std::pair<std::string, std::size_t>> sizes;
     for (auto n = show::Request::least_keys; n <= show::Request::most_keys; n *= 2)
-        names.push_back(show::with_commas(n));
-    return names;
-}
-
-Names distribution_names() {
-    Names names;
-    for (const auto& [word, distribution] : quadmill::detail::input::distribution_words) names.push_back(word);
-    return names;
+        sizes.emplace_back(show::with_commas(n), n);
+    return Choice(sizes);
 }
 
 class StagesScene final : public Scene {
@@ -90,29 +86,27 @@ class StagesScene final : public Scene {
 
     // Whether anything is to be sorted anew.
     bool choices(Bar& bar) {
-        static const auto engines = engine_names(), races = race_names(), sizes = size_names(),
-                          distributions = distribution_names();
+        static const auto engines = engine_choice();
+        static const auto races = race_choice();
+        static const auto sizes = size_choice();
+        static const Choice distributions(quadmill::detail::input::distribution_words);
         auto request = sorts_[0];
-        auto engine = static_cast<std::size_t>(request.engine), kind = static_cast<std::size_t>(request.distribution);
-        auto size = static_cast<std::size_t>(std::countr_zero(request.n / show::Request::least_keys));
-        std::size_t race = sorts_.size() == 2 ? 1 + static_cast<std::size_t>(sorts_[1].engine) : 0;
+        std::optional<Watched> race;
+        if (sorts_.size() == 2) race = sorts_[1].engine;
         bool early = request.early_stop == quadmill::EarlyStop::Yes, half = request.type == quadmill::KeyType::F16;
 
-        bool anew = bar.choose("What sorts", engine, engines, 130);
-        anew |= bar.choose("Keys", size, sizes, 72);
-        anew |= bar.choose("How they are distributed", kind, distributions, 86);
+        bool anew = engines.choose(bar, "What sorts", request.engine, 130);
+        anew |= sizes.choose(bar, "Keys", request.n, 72);
+        anew |= distributions.choose(bar, "How they are distributed", request.distribution, 86);
         anew |= bar.check("early stop", "pbsn stops at the first stage that finds all in order", early);
         anew |= bar.check("16 bits", "Floats of 16 bits", half);
-        anew |= bar.choose("A second engine beside it, at the same number of passes", race, races, 120);
+        anew |= races.choose(bar, "A second engine beside it, at the same number of passes", race, 120);
         if (!anew) return false;
-        request.engine = static_cast<show::Watched>(engine);
-        request.n = show::Request::least_keys << size;
-        request.distribution = static_cast<quadmill::detail::cpu::Distribution>(kind);
         request.early_stop = early ? quadmill::EarlyStop::Yes : quadmill::EarlyStop::No;
         request.type = half ? quadmill::KeyType::F16 : quadmill::KeyType::F32;
         sorts_ = {request};
-        if (race > 0) {
-            request.engine = static_cast<show::Watched>(race - 1);
+        if (race) {
+            request.engine = *race;
             sorts_.push_back(request);
         }
         return true;

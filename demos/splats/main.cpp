@@ -2,8 +2,9 @@
 // to front, which the library finds the order for in each frame, texture to texture: live in a window, or as frames in a
 // folder (--record DIR).
 #include <cstdio>
-#include <map>
+#include <memory>
 
+#include "input/words.hpp"
 #include "renderer.hpp"
 #include "show/film.hpp"
 #include "window/program.hpp"
@@ -64,10 +65,10 @@ int main(int argc, char** argv) {
     demo::add_picture_options(app, options.pictures, "Of a turn round the knot");
     app.add_option("--splats", options.splats, "How many")->capture_default_str()->check(CLI::Range(1, 1 << 22));
     app.add_option("--seed", options.seed, "Of the cloud")->capture_default_str();
-    const std::map<std::string, Order> orders{
+    const quadmill::detail::input::Words<Order> orders{
         {"quadmill", Order::Quadmill}, {"cpu", Order::Cpu}, {"none", Order::None}};
     app.add_option("--order", options.order, "Who finds it: quadmill, cpu (reads depths back) or none")
-        ->transform(CLI::CheckedTransformer(orders))
+        ->transform(quadmill::detail::input::one_of(orders))
         ->needs("--record");
     return demo::run_program(app, argc, argv, [&] { run(options); });
 }

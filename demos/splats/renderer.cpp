@@ -80,11 +80,11 @@ void main() {
 SplatRenderer::SplatRenderer(const quadmill::Context& context, const Load& load, std::size_t splats, show::Size size,
                              std::uint32_t seed, Sorter sorter)
     : splats_(splats),
+      side_(square_side(splats)),
       by_(sorter),
       sorter_(context, {.order = quadmill::Order::Descending}),
       image_((load_gl(load), size)),
       clock_(3, context) {
-    while (static_cast<std::size_t>(side_) * static_cast<std::size_t>(side_) < splats) ++side_;
     constexpr int layers = sizeof(Splat) / 16;
     cloud_ = make_texture(GL_RGBA32F, side_, side_, layers);
     auto cloud = make_cloud(splats, seed);

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "host/orbit.hpp"
 #include "quadmill/sort.hpp"
@@ -34,11 +33,11 @@ class SplatRenderer final : public OrbitRenderer {
     void sort_on_cpu() const;
 
     std::size_t splats_;
+    int side_;  // of the textures with a texel a splat
     Sorter by_;
     quadmill::Sorter sorter_;
     Image image_;
     Clock clock_;
-    int side_ = 1;  // of the textures with a texel a splat
     unsigned cloud_ = 0, depths_ = 0, order_ = 0, depth_target_ = 0, no_vertices_ = 0;
     unsigned depth_program_ = 0, splat_program_ = 0;
 };

@@ -5,16 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "drift.hpp"
 #include "input/interrupt.hpp"
 #include "input/stream_input.hpp"
-#include "drift.hpp"
 
 namespace demo {
 

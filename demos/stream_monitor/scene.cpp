@@ -7,36 +7,25 @@
 #include <vector>
 
 #include "cpu/stopwatch.hpp"
-#include "input/words.hpp"
+#include "input/enum_words.hpp"
+#include "window/choice.hpp"
 
 namespace demo {
 
 namespace {
 
 using State = show::MonitorModel::State;
-using quadmill::detail::input::engine_words;
 
-// What can be chosen of a number, in order, and the one that is so far.
+// Those in order, and the one that is so far.
 template <class T>
-class Numbers {
-  public:
-    Numbers(std::vector<T> values, T now, std::string (*name)(T)) : values_(std::move(values)) {
-        values_.push_back(now);
-        std::ranges::sort(values_);
-        values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-        for (const auto value : values_) names_.push_back(name(value));
-    }
-    bool choose(Bar& bar, const std::string& help, T& now, float width) const {
-        auto chosen = static_cast<std::size_t>(std::ranges::find(values_, now) - values_.begin());
-        const bool changed = bar.choose(help, chosen, names_, width);
-        if (changed) now = values_[chosen];
-        return changed;
-    }
-
-  private:
-    std::vector<T> values_;
-    std::vector<std::string> names_;
-};
+Choice<T> number_choice(std::vector<T> values, T now, std::string (*name)(T)) {
+    values.push_back(now);
+    std::ranges::sort(values);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    std::vector<std::pair<std::string, T>> named;
+    for (const auto value : values) named.emplace_back(name(value), value);
+    return Choice(named);
+}
 
 std::string name_of_window(std::uint64_t values) {
     return show::with_commas(values) + " values";
@@ -48,20 +37,14 @@ std::string name_of_eps(double eps) {
     return "eps " + name;
 }
 
-std::vector<std::string> sorter_names() {
-    std::vector<std::string> names;
-    for (const auto& [word, engine] : engine_words) names.push_back(word);
-    return names;
-}
-
 class MonitorScene final : public Scene {
   public:
     MonitorScene(quadmill::Context context, Feed& feed, const Watching& watching)
         : context_(std::move(context)),
           feed_(feed),
           watching_(watching),
-          windows_({10000, 100000, 1000000, 10000000}, watching.monitor.window, name_of_window),
-          errors_({0.05, 0.02, 0.01, 0.005, 0.002, 0.001}, watching.monitor.eps, name_of_eps),
+          windows_(number_choice({10000, 100000, 1000000, 10000000}, watching.monitor.window, name_of_window)),
+          errors_(number_choice({0.05, 0.02, 0.01, 0.005, 0.002, 0.001}, watching.monitor.eps, name_of_eps)),
           monitor_(watching.monitor, sorters()) {}
 
     [[nodiscard]] std::string title() const override {
@@ -113,12 +96,8 @@ class MonitorScene final : public Scene {
         bool anew = windows_.choose(bar, "The window: it fills anew", options.window, 150);
         anew |= errors_.choose(bar, "The error allowed: the window fills anew", options.eps, 100);
         if (anew) monitor_.restart(options);
-        static const auto names = sorter_names();
-        auto sorter = static_cast<std::size_t>(
-            std::ranges::find(engine_words, watching_.engine, [](const auto& word) { return word.second; }) -
-            engine_words.begin());
-        if (bar.choose("Who sorts: nothing is forgotten", sorter, names, 80)) {
-            watching_.engine = engine_words[sorter].second;
+        static const Choice engines(quadmill::detail::input::engine_words);
+        if (engines.choose(bar, "Who sorts: nothing is forgotten", watching_.engine, 80)) {
             monitor_.use(sorters());
             anew = true;
         }
@@ -188,8 +167,8 @@ class MonitorScene final : public Scene {
     quadmill::Context context_;  // the window's own: the library is a guest here
     Feed& feed_;
     Watching watching_;
-    Numbers<std::uint64_t> windows_;
-    Numbers<double> errors_;
+    Choice<std::uint64_t> windows_;
+    Choice<double> errors_;
     show::Monitor monitor_;
     State state_ = State::Running;
     double due_ = 0;       // values that speed allows by now

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+#include <memory>
 
 #include "waves/water.hpp"
 #include "window/simulation.hpp"

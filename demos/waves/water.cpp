@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 
 #include "pass/grid.hpp"
@@ -18,15 +17,6 @@ namespace shaders = quadmill::detail::shaders;
 
 int quarter(int side) {
     return (side + 3) / 4;
-}
-
-std::vector<Cell> texels_of(gl::Device& device, const gl::Texture& texture) {
-    std::vector<Cell> texels(texture.bytes() / sizeof(Cell));
-    pass::ReadBack back;
-    back.request(device, texture);
-    const auto bytes = back.wait();
-    std::memcpy(texels.data(), bytes.data(), bytes.size());
-    return texels;
 }
 
 }  // namespace
@@ -62,12 +52,7 @@ Water::Water(const quadmill::Context& context, const Pond& pond)
     cells_ = {device_, gl::Format::Rgba32f, width_, height_};
     sums_.emplace(device_, gl::Format::Rgba32f, width_, height_);
     speeds_.emplace(device_, gl::Format::Rgba32f, quarter(width_), quarter(height_));
-    quadmill::detail::cpu::Workers workers(1);
-    pass::Uploader().send(device_, cells_.now.texture, workers,
-                          [&](std::size_t row, std::size_t /*rows*/, std::span<std::byte> memory) {
-                              const auto* const from = pond.cells.data() + row * static_cast<std::size_t>(width_);
-                              std::memcpy(memory.data(), from, memory.size());
-                          });
+    send_texels(device_, cells_.now.texture, pond.cells);
     scope.check();
 }
 
@@ -88,13 +73,13 @@ void Water::advance(int steps) {
 
 Pond Water::read() {
     const gl::Scope scope(device_, "Water::read");
-    return {width_, height_, texels_of(device_, cells_.now.texture)};
+    return {width_, height_, read_texels(device_, cells_.now.texture)};
 }
 
 Cell Water::sum() {
     const gl::Scope scope(device_, "Water::sum");
     gl::copy(device_, "take cells", cells_.now.texture, sums_->source().texture);
-    return texels_of(device_, (*sums_)(device_, programs_, pass::FoldRule(pass::FoldBy::Sums))).front();
+    return read_texels(device_, (*sums_)(device_, programs_, pass::FoldRule(pass::FoldBy::Sums))).front();
 }
 
 }  // namespace demo

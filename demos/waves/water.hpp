@@ -1,21 +1,20 @@
 // Shallow water on a grid of cells, advanced by passes: it stays on the GPU, and so does how far a step of time goes.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "cpu/workers.hpp"
 #include "gl/device.hpp"
 #include "pass/fold.hpp"
-#include "pass/transfer.hpp"
+#include "pass/target.hpp"
 #include "quadmill/context.hpp"
+#include "window/texels.hpp"
 
 namespace demo {
 
 // Height, momentum to the right, momentum up, dye. The unit of length is a cell's side, and gravity is 1.
-using Cell = std::array<float, 4>;
+using Cell = Texel;
 
 struct Pond {
     int width, height;

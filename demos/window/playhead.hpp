@@ -9,11 +9,8 @@ namespace demo {
 
 class Playhead {
   public:
-    // Pre: one at least.
-    explicit Playhead(std::size_t places) : places_(places) {}
-
     [[nodiscard]] std::size_t places() const { return places_; }
-    // Stays where it is if there is such a place still, else goes to the end.
+    // Stays where it is if there is such a place still, else goes to the end. Pre: one at least.
     void set_places(std::size_t places);
     [[nodiscard]] std::size_t at() const { return at_; }
     [[nodiscard]] bool at_end() const { return at_ + 1 == places_; }
@@ -27,7 +24,6 @@ class Playhead {
     void pause() { playing_ = false; }
     // Steps a second.
     static constexpr double slowest = 0.5, fastest = 120;
-    [[nodiscard]] double speed() const { return speed_; }
     void set_speed(double speed);
     void tick(double seconds);
 
@@ -37,7 +33,7 @@ class Playhead {
     void bar(Bar& bar);
 
   private:
-    std::size_t places_, at_ = 0;
+    std::size_t places_ = 1, at_ = 0;
     bool playing_ = false;
     double speed_ = 8, waited_ = 0;
 };

@@ -1,4 +1,4 @@
-// texture0 + step * texture1, of its first three channels: places by velocities, velocities by accelerations.
+// texture0 + step_size * texture1, of its first three channels: places by velocities, velocities by accelerations.
 uniform highp sampler2D texture0;
 uniform highp sampler2D texture1;
 uniform float step_size;

@@ -41,7 +41,7 @@ struct Out {
 
 void bake(const std::vector<unsigned char>& file, int size, bool bold, Out& out) {
     stbtt_fontinfo font{};
-    if (!stbtt_InitFont(&font, file.data(), 0)) return;
+    if (file.empty() || !stbtt_InitFont(&font, file.data(), 0)) return;
     const float scale = stbtt_ScaleForMappingEmToPixels(&font, static_cast<float>(size));
     int ascent = 0, descent = 0, gap = 0;
     stbtt_GetFontVMetrics(&font, &ascent, &descent, &gap);

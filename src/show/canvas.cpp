@@ -23,11 +23,17 @@ constexpr std::size_t letters = std::size(glyphs) / std::size(faces);
 int next_letter(std::string_view& words) {
     const auto byte = [&](std::size_t i) { return i < words.size() ? static_cast<unsigned char>(words[i]) : 0U; };
     const auto first = byte(0);
-    const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : 3;
-    unsigned code = length == 1 ? first : first & (length == 2 ? 0x1fU : 0x0fU);
+    const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    unsigned code = length == 1 ? first : first & (0x7fU >> length);
     for (std::size_t i = 1; i < length; ++i) code = code << 6U | (byte(i) & 0x3fU);
     words.remove_prefix(std::min(length, words.size()));
     return static_cast<int>(code);
+}
+
+void drop_last_letter(std::string_view& words) {
+    const auto inside = [&] { return (static_cast<unsigned char>(words.back()) & 0xc0U) == 0x80U; };
+    while (words.size() > 1 && inside()) words.remove_suffix(1);
+    words.remove_suffix(1);
 }
 
 const Glyph& glyph(int face, int code) {
@@ -92,6 +98,12 @@ int Font::width(std::string_view words) const {
     int sum = 0;
     while (!words.empty()) sum += glyph(face_, next_letter(words)).advance;
     return sum;
+}
+
+std::string shortened(std::string_view words, const Font& font, int width) {
+    if (font.width(words) <= width) return std::string(words);
+    while (!words.empty() && font.width(words) + font.width("…") > width) drop_last_letter(words);
+    return std::string(words) + "…";
 }
 
 Canvas::Canvas(int width, int height, Color paper)
@@ -179,10 +191,8 @@ void Canvas::text(int x, int y, std::string_view words, const Font& font, Color 
 }
 
 void Canvas::label(const Box& box, std::string_view words, const Font& font, Color color) {
-    if (font.width(words) <= box.width) return text(box.x, box.y, words, font, color);
-    clipped_ = true;
-    while (!words.empty() && font.width(words) + font.width("…") > box.width) words.remove_suffix(1);
-    text(box.x, box.y, std::string(words) + "…", font, color);
+    clipped_ |= font.width(words) > box.width;
+    text(box.x, box.y, shortened(words, font, box.width), font, color);
 }
 
 int Canvas::paragraph(const Box& box, std::string_view words, const Font& font, Color color) {

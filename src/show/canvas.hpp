@@ -55,6 +55,9 @@ class Font {
     int face_;
 };
 
+// As many of the letters as have room in that width, and "…" where some have none.
+[[nodiscard]] std::string shortened(std::string_view words, const Font& font, int width);
+
 class Canvas {
   public:
     Canvas(int width, int height, Color paper = white);

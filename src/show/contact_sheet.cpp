@@ -16,27 +16,23 @@ constexpr int strip = 44;
 
 // The height of the heat maps: as much as the texture needs in this width.
 int maps_height(const Stages& stages) {
-    const bool wide = stages.width > 2 * stages.height;
-    const int each = wide ? stage_tiles.tile_width() : (stage_tiles.tile_width() - 6) / 2;
+    const bool wide = is_wide(stages);
+    const int each = wide ? stage_tiles.tile_width() : (stage_tiles.tile_width() - Sheet::inner_gap) / 2;
     const int scale = std::max(each / stages.width, 1);
     const int high = std::min(scale * stages.height, 2 * each);
-    return wide ? 4 * (high + 6) : 2 * (high + 6);
+    return (wide ? 4 : 2) * (high + Sheet::inner_gap);
 }
 
 void draw_tile(Canvas& canvas, Box box, const Stages& stages, std::size_t index) {
     const Font bold(12, Weight::Bold), small(11);
     const auto& step = stages.steps[index];
     canvas.label(box.take_top(bold.line() + 1), title_of(stages, index), bold);
-    canvas.label(box.take_top(small.line() + 3),
-                 step.out_of_order == 0 ? "in order" : with_commas(step.out_of_order) + " out of order", small, faint);
+    canvas.label(box.take_top(small.line() + 3), order_words(step), small, faint);
     Box maps = box.take_top(maps_height(stages));
-    const bool wide = stages.width > 2 * stages.height;
-    for (int channel = 0; channel < 4; ++channel) {
-        const int across = wide ? 1 : 2, column = channel % across, row = channel / across;
-        const int width = (maps.width - (across - 1) * 6) / across, height = maps.height * across / 4;
-        draw_texels(canvas, {maps.x + column * (width + 6), maps.y + row * height, width, height - 6}, stages, step,
+    maps.height -= Sheet::inner_gap;
+    for (int channel = 0; channel < 4; ++channel)
+        draw_texels(canvas, channel_box(maps, stages, channel, Sheet::inner_gap, Sheet::inner_gap), stages, step,
                     channel);
-    }
     draw_elements(canvas, box.take_top(strip), stages, step);
 }
 
@@ -44,12 +40,11 @@ std::string summary(const Stages& stages) {
     const auto runs = stages.arrays > 1 ? fmt::format("{} arrays at once, one in each channel", stages.arrays)
                                         : std::string("one array over all channels");
     return fmt::format(
-        "{} keys in a texture of {} x {}{} {} texels: {}. {} steps in {} passes. Each tile shows the red, "
+        "{} keys in a texture of {} {} texels: {}. {} steps in {} passes. Each tile shows the red, "
         "green, blue and alpha channels as they lie in the texture, first texel at the lower left, and below them all "
         "keys by index.",
-        with_commas(stages.request.n), stages.width / stages.layers, stages.height,
-        stages.layers > 1 ? fmt::format(" x {}", stages.layers) : "", stages.format, runs,
-        with_commas(stages.steps.size() - 1), with_commas(stages.passes));
+        with_commas(stages.request.n), size_words(stages), stages.format, runs, with_commas(stages.steps.size() - 1),
+        with_commas(stages.passes));
 }
 
 }  // namespace

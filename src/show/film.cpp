@@ -54,8 +54,9 @@ Films make_films(const Recording& recording, std::size_t frames) {
         words.push_back(beside);
         const auto outcome = input::run_program(words, recording.directory);
         if (outcome.start_error == ENOENT) return Films::NoFfmpeg;
-        if (outcome.failure.empty()) fs::rename(directory / beside, directory / name, ignored);
-        const auto failure = outcome.failure.empty() && ignored ? ignored.message() : outcome.failure;
+        std::error_code not_renamed;
+        if (outcome.failure.empty()) fs::rename(directory / beside, directory / name, not_renamed);
+        const auto failure = not_renamed ? not_renamed.message() : outcome.failure;
         if (failure.empty()) continue;
         fs::remove(directory / beside, ignored);
         const auto path = (directory / name).string();

@@ -106,9 +106,9 @@ class Page {
   private:
     void header() {
         canvas_.text(at_.header.x, at_.header.y, "The last values of a stream", at_.title);
-        const auto state = model_.state == State::Ended    ? fmt::format("end of stream")
-                           : model_.state == State::Paused ? fmt::format("paused")
-                                                           : "";
+        const auto* state = model_.state == State::Ended    ? "end of stream"
+                            : model_.state == State::Paused ? "paused"
+                                                            : "";
         canvas_.text(at_.header.right(), at_.header.y, state, at_.title, model_.state == State::Ended ? accent : alarm,
                      Canvas::Align::Right);
         canvas_.paragraph(at_.words, summary(), at_.body, faint);
@@ -128,7 +128,7 @@ class Page {
         return words;
     }
 
-    [[nodiscard]] std::string sorter() const {
+    [[nodiscard]] const char* sorter() const {
         if (model_.sorter == "cpu") return "the CPU";
         if (model_.sorter == "pbsn") return "the graphics pipeline by blending";
         if (model_.sorter == "bitonic") return "the graphics pipeline by a bitonic network";
@@ -158,11 +158,8 @@ class Page {
         canvas_.fill({from, at_.plot.y, to - from, at_.plot.height}, window_color);
         scale_.draw(canvas_, at_.plot, at_.small);
         times();
-        for (const auto& tick : {"few", "many"}) {
-            const bool few = tick == std::string("few");
-            canvas_.text(few ? at_.histogram.x : at_.histogram.right(), at_.histogram.bottom() + 4, tick, at_.small,
-                         faint, few ? Canvas::Align::Left : Canvas::Align::Right);
-        }
+        canvas_.text(at_.histogram.x, at_.histogram.bottom() + 4, "few", at_.small, faint);
+        canvas_.text(at_.histogram.right(), at_.histogram.bottom() + 4, "many", at_.small, faint, Canvas::Align::Right);
         canvas_.text(at_.histogram.x + at_.histogram.width / 2, at_.histogram.bottom() + 4 + at_.small.line(),
                      "values of about that size", at_.small, faint, Canvas::Align::Middle);
         if (model_.history.empty())
@@ -173,10 +170,7 @@ class Page {
     void times() {
         const auto widest = static_cast<double>(at_.small.width("999,999 M") + at_.gap);
         const double least = static_cast<double>(model_.span) * widest / at_.plot.width;
-        const double power = std::pow(10, std::floor(std::log10(std::max(least, 1.0))));
-        double step = 10 * power;
-        for (const double part : {5, 2, 1}) step = part * power >= least ? part * power : step;
-        const auto every = std::max<std::uint64_t>(static_cast<std::uint64_t>(step), 1);
+        const auto every = static_cast<std::uint64_t>(round_step(std::max(least, 1.0)));
         const auto first = (first_shown() + every - 1) / every * every;
         for (auto read = first; read <= first_shown() + model_.span; read += every) {
             const auto x = static_cast<int>(x_of(read));

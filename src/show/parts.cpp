@@ -1,7 +1,5 @@
 #include "show/parts.hpp"
 
-#include <array>
-
 namespace quadmill::detail::show {
 
 Grid::Grid(const Box& box, int texels_wide, int texels_high) : width(texels_wide) {
@@ -46,11 +44,19 @@ int draw_scale(Canvas& canvas, const Box& box, const Font& font) {
     return from + 85 + font.width("large") - box.x;
 }
 
-std::vector<double> round_ticks(double low, double high) {
-    if (high <= low) high = low + std::max(std::abs(low), 1.0) * 1e-3;
-    const double power = std::pow(10, std::floor(std::log10((high - low) / 5)));
+double round_step(double least) {
+    const double power = std::pow(10, std::floor(std::log10(least)));
     double step = 10 * power;
-    for (const double part : {5, 2, 1}) step = part * power >= (high - low) / 8 ? part * power : step;
+    for (const double part : {5, 2, 1}) step = part * power >= least ? part * power : step;
+    return step;
+}
+
+std::vector<double> round_ticks(double low, double high) {
+    constexpr double smallest = 1e-300, largest = 1e300;  // beyond, steps would be 0 or infinite
+    low = std::clamp(low, -largest, largest);
+    high = std::clamp(high, -largest, largest);
+    if (high - low < smallest) high = low + std::max(std::abs(low), 1.0) * 1e-3;
+    const double step = round_step((high - low) / 8);
     const double first = std::floor(low / step) * step, last = std::ceil(high / step) * step;
     std::vector<double> ticks;
     for (int i = 0; first + i * step <= last + step / 2; ++i) {

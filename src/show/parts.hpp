@@ -7,24 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "quadmill/context.hpp"
 #include "show/canvas.hpp"
 #include "show/png.hpp"
 
 namespace quadmill::detail::show {
-
-// Watches a context's passes for as long as it lives.
-class Observing {
-  public:
-    Observing(Context& context, PassObserver& observer) : context_(context), before_(context.observe(&observer)) {}
-    Observing(const Observing&) = delete;
-    Observing& operator=(const Observing&) = delete;
-    ~Observing() { context_.observe(before_); }
-
-  private:
-    Context& context_;
-    PassObserver* before_;
-};
 
 // What a page of that size is written in. `small_size` and `wide_gap` are those of a large one.
 struct PageStyle {
@@ -42,11 +28,9 @@ struct PageStyle {
 
 // A picture to print: tiles of one size in rows, `columns` side by side.
 struct Sheet {
-    static constexpr int page_width = 1240, margin = 28, gap = 18;
+    static constexpr int page_width = 1240, margin = 28, gap = 18, inner_gap = 6;  // between tiles, and within one
     int columns;
-    [[nodiscard]] constexpr int tile_width() const {
-        return (page_width - 2 * margin - (columns - 1) * gap) / columns;
-    }
+    [[nodiscard]] constexpr int tile_width() const { return (page_width - 2 * margin - (columns - 1) * gap) / columns; }
     [[nodiscard]] int rows(std::size_t tiles) const { return (static_cast<int>(tiles) + columns - 1) / columns; }
     // Room for that tile in rows of that height, where the first one's upper left corner is that of `page`.
     [[nodiscard]] Box tile(const Box& page, std::size_t index, int height) const {
@@ -64,9 +48,7 @@ struct Grid {
     template <class ColorOf>
     void paint(Canvas& canvas, ColorOf&& color_of) const;
     // Around it.
-    void frame(Canvas& canvas, Color color) const {
-        canvas.frame({area.x - 1, area.y - 1, area.width + 2, area.height + 2}, color);
-    }
+    void frame(Canvas& canvas, Color color) const { canvas.frame(area.inset(-1), color); }
 
     Box area;
     float scale;  // pixels a texel: whole, or one over a whole number
@@ -95,7 +77,9 @@ void swatch(Canvas& canvas, Box& box, Color color, const std::string& words, con
 // Small values dark, large ones light; returns the width.
 int draw_scale(Canvas& canvas, const Box& box, const Font& font);
 
-// Round numbers, equally far apart, from `low` or below to `high` or above.
+// The least of 1, 2 and 5 times the powers of ten that is so much at least.
+[[nodiscard]] double round_step(double least);
+// Round numbers, equally far apart, from `low` or below to `high` or above, within +-1e300.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high);
 
 }  // namespace quadmill::detail::show

@@ -41,15 +41,18 @@ void write_png(const Canvas& picture, const std::string& path) {
     std::ofstream file(beside, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     file.close();
-    if (!file || std::rename(beside.c_str(), path.c_str()) != 0)
-        throw IoError(path + ": cannot be written: " + std::strerror(errno), path, 0);
+    if (file && std::rename(beside.c_str(), path.c_str()) == 0) return;
+    const std::string why = std::strerror(errno);
+    std::remove(beside.c_str());
+    throw IoError(path + ": cannot be written: " + why, path, 0);
 }
 
 Size parse_size(const std::string& text) {
     Size size{};
     int end = 0;
     const int read = std::sscanf(text.c_str(), "%5dx%5d%n", &size.width, &size.height, &end);
-    if (read != 2 || static_cast<std::size_t>(end) != text.size() || size.width < 640 || size.height < 480 ||
+    const bool plain = text.find_first_not_of("0123456789x") == std::string::npos;  // sscanf takes blanks and signs
+    if (read != 2 || !plain || static_cast<std::size_t>(end) != text.size() || size.width < 640 || size.height < 480 ||
         size.width > 7680 || size.height > 4320) {
         throw InvalidArgument("'" + text + "' is no size from 640x480 to 7680x4320");
     }

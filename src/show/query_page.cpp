@@ -62,10 +62,23 @@ std::size_t column_of(const Table& table, const std::string& name) {
     return column;
 }
 
+// From the smallest to the largest finite one.
+ValueRange range_of(const std::vector<double>& values) {
+    ValueRange range{std::nan(""), std::nan("")};
+    for (const double value : values) {
+        if (!std::isfinite(value)) continue;
+        range.low = std::fmin(range.low, value);
+        range.high = std::fmax(range.high, value);
+    }
+    if (std::isnan(range.low)) return {0, 1};
+    return range;
+}
+
 // One side of the scatter: round numbers around all values.
 struct Axis {
-    Axis(const Table& table, const std::string& column) : name(column) {
-        const auto range = range_of(table, column);
+    Axis(const Table& table, const std::string& column)
+        : name(column), values(values_of(table, column_of(table, column))) {
+        const auto range = range_of(values);
         ticks = round_ticks(range.low, range.high);
     }
     // From 0 at its low end to 1.
@@ -73,6 +86,7 @@ struct Axis {
     [[nodiscard]] double value(double part) const { return ticks.front() + part * (ticks.back() - ticks.front()); }
 
     std::string name;
+    std::vector<double> values;  // by row
     std::vector<double> ticks;
 };
 
@@ -103,9 +117,9 @@ Color stencil_color(const WatchedQuery& query, std::uint8_t value) {
     switch (value & ~query::level_bits) {
         case 0:
             return ramp({226, 226, 230}, accent);
-        case 0x40:
+        case query::undecided:
             return undecided;
-        case 0x80:
+        case query::decided:
             return decided;
         default:
             return mix(undecided, decided, 0.5F);
@@ -140,6 +154,29 @@ void paint_rows(Canvas& canvas, const Box& box, const WatchedQuery& query, Color
     const auto grid = row_grid(box, query);
     grid.paint(canvas, [&](std::size_t row) { return row < query.rows() ? color_of(row) : white; });
     grid.frame(canvas, rule);
+}
+
+struct StripCell {
+    std::size_t step;
+    Box box;
+};
+
+// Those that there is room for, around the one that is shown.
+std::vector<StripCell> strip_cells(const WatchedQuery& query, const QueryView& view, const QueryLayout& at) {
+    const auto count = query.steps.size();
+    const int gap = at.large ? 10 : 6, least = at.large ? 58 : 42;
+    const auto room = static_cast<std::size_t>((at.strip.width + gap) / (least + gap));
+    const auto shown = std::min(count, room);
+    const auto wanted = view.step > shown / 2 ? view.step - shown / 2 : 0;
+    const auto first = std::min(wanted, count - shown);
+    const int labels = 2 * at.small.line();
+    const int width = std::min((at.strip.width + gap) / static_cast<int>(shown) - gap, at.strip.height - labels);
+    std::vector<StripCell> cells;
+    for (std::size_t i = 0; i < shown; ++i)
+        cells.push_back(
+            {first + i,
+             {at.strip.x + static_cast<int>(i) * (width + gap), at.strip.y + 3, width, at.strip.height - 3}});
+    return cells;
 }
 
 class QueryDrawing {
@@ -178,7 +215,7 @@ class QueryDrawing {
     }
 
     void axes(const Box& plot, const Axis& x, const Axis& y) {
-        canvas_.frame({plot.x - 1, plot.y - 1, plot.width + 2, plot.height + 2}, rule);
+        canvas_.frame(plot.inset(-1), rule);
         for (const double tick : y.ticks) {
             const int line = y_of(plot, y, tick);
             canvas_.fill({plot.x, line, plot.width, 1}, shade);
@@ -210,13 +247,11 @@ class QueryDrawing {
     }
 
     void points(const Box& plot, const Axis& x, const Axis& y, Fate fate) {
-        const auto xs = values_of(query_.table, column_of(query_.table, x.name));
-        const auto ys = values_of(query_.table, column_of(query_.table, y.name));
         const int side = query_.rows() > 20000 ? 1 : at_.large ? 3 : 2;
         for (std::size_t row = 0; row < query_.rows(); ++row) {
-            if (fate_of(query_, step_, row) != fate || !std::isfinite(xs[row]) || !std::isfinite(ys[row])) continue;
-            canvas_.fill({x_of(plot, x, xs[row]) - side / 2, y_of(plot, y, ys[row]) - side / 2, side, side},
-                         color_of(fate));
+            const double right = x.values[row], up = y.values[row];
+            if (fate_of(query_, step_, row) != fate || !std::isfinite(right) || !std::isfinite(up)) continue;
+            canvas_.fill({x_of(plot, x, right) - side / 2, y_of(plot, y, up) - side / 2, side, side}, color_of(fate));
         }
     }
 
@@ -239,7 +274,7 @@ class QueryDrawing {
 
     [[nodiscard]] std::string content_name() const {
         if (step_.depth.empty() || !step_.content) return "nothing yet";
-        const auto columns = query_.table.columns();
+        const auto& columns = query_.table.columns();
         const auto& name = columns[step_.content->column].name;
         return step_.content->less ? name + " - " + columns[*step_.content->less].name : name;
     }
@@ -258,7 +293,7 @@ class QueryDrawing {
         };
         for (int level = 1; level <= query_.levels; ++level)
             add(static_cast<std::uint8_t>(level), std::to_string(level));
-        for (const int flag : {0x40, 0x80}) {
+        for (const int flag : {query::undecided, query::decided}) {
             if ((query_.flags & flag) != 0) add(static_cast<std::uint8_t>(flag | 1), std::to_string(flag));
         }
     }
@@ -285,10 +320,7 @@ class QueryDrawing {
         };
         add(left, "pass", fmt::format("{} of {}", view_.step, query_.steps.size() - 1));
         add(left, "engine", query_.engine == QueryEngine::Depth ? "depth" : "bitmap");
-        add(left, "passed",
-            step_.passed.empty()
-                ? "-"
-                : with_commas(static_cast<std::uint64_t>(std::count(step_.passed.begin(), step_.passed.end(), true))));
+        add(left, "passed", step_.passed.empty() ? "-" : with_commas(step_.rows_passed()));
         add(whole, "depth test", view_.step == 0 ? "-" : depth_words(query_, view_.step));
         add(whole, "stencil test", view_.step == 0 ? "-" : stencil_words(step_));
         add(whole, query_.engine == QueryEngine::Depth ? "occlusion query" : "read back",
@@ -296,8 +328,7 @@ class QueryDrawing {
     }
 
     void strip() {
-        const auto cells = strip_cells(query_, view_, at_);
-        for (const auto& [step, whole] : cells) {
+        for (const auto& [step, whole] : strip_cells(query_, view_, at_)) {
             Box box = whole;
             const auto& of = query_.steps[step];
             const int labels = 2 * at_.small.line();
@@ -306,20 +337,13 @@ class QueryDrawing {
             draw_result(canvas_, box, query_, of);
             const int middle = box.x + box.width / 2, below = thumbnail.bottom() + 5;
             const bool now = step == view_.step;
-            canvas_.text(middle, below, short_name(of.name, box.width + 4), at_.small, now ? ink : faint,
+            canvas_.text(middle, below, shortened(of.name, at_.small, box.width + 4), at_.small, now ? ink : faint,
                          Canvas::Align::Middle);
             if (of.counted)
                 canvas_.text(middle, below + at_.small.line(), with_commas(*of.counted), at_.small, accent,
                              Canvas::Align::Middle);
-            if (now)
-                canvas_.frame({thumbnail.x - 3, thumbnail.y - 3, thumbnail.width + 6, thumbnail.height + 6}, ink, 2);
+            if (now) canvas_.frame(thumbnail.inset(-3), ink, 2);
         }
-    }
-
-    [[nodiscard]] std::string short_name(std::string name, int width) const {
-        if (at_.small.width(name) <= width) return name;
-        while (!name.empty() && at_.small.width(name + "…") > width) name.pop_back();
-        return name + "…";
     }
 
     void legend() {
@@ -328,30 +352,6 @@ class QueryDrawing {
                      Canvas::Align::Right);
     }
 
-  public:
-    struct StripCell {
-        std::size_t step;
-        Box box;
-    };
-    // Those that there is room for, around the one that is shown.
-    static std::vector<StripCell> strip_cells(const WatchedQuery& query, const QueryView& view, const QueryLayout& at) {
-        const auto count = query.steps.size();
-        const int gap = at.large ? 10 : 6, least = at.large ? 58 : 42;
-        const auto room = static_cast<std::size_t>((at.strip.width + gap) / (least + gap));
-        const auto shown = std::min(count, room);
-        const auto wanted = view.step > shown / 2 ? view.step - shown / 2 : 0;
-        const auto first = std::min(wanted, count - shown);
-        const int labels = 2 * at.small.line();
-        const int width = std::min((at.strip.width + gap) / static_cast<int>(shown) - gap, at.strip.height - labels);
-        std::vector<StripCell> cells;
-        for (std::size_t i = 0; i < shown; ++i)
-            cells.push_back(
-                {first + i,
-                 {at.strip.x + static_cast<int>(i) * (width + gap), at.strip.y + 3, width, at.strip.height - 3}});
-        return cells;
-    }
-
-  private:
     const WatchedQuery& query_;
     const QueryView& view_;
     const QueryStep& step_;
@@ -362,14 +362,7 @@ class QueryDrawing {
 }  // namespace
 
 ValueRange range_of(const Table& table, const std::string& column) {
-    ValueRange range{std::nan(""), std::nan("")};
-    for (const double value : values_of(table, column_of(table, column))) {
-        if (!std::isfinite(value)) continue;
-        range.low = std::fmin(range.low, value);
-        range.high = std::fmax(range.high, value);
-    }
-    if (std::isnan(range.low)) return {0, 1};
-    return range;
+    return range_of(values_of(table, column_of(table, column)));
 }
 
 Grid row_grid(const Box& box, const WatchedQuery& query) {
@@ -418,7 +411,7 @@ std::array<double, 2> scatter_values(const Table& table, const QueryView& view, 
 }
 
 std::optional<std::size_t> step_at(const WatchedQuery& query, const QueryView& view, Size size, int x, int y) {
-    for (const auto& [step, box] : QueryDrawing::strip_cells(query, view, QueryLayout(size))) {
+    for (const auto& [step, box] : strip_cells(query, view, QueryLayout(size))) {
         if (box.holds(x, y)) return step;
     }
     return {};

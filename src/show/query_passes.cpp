@@ -9,7 +9,7 @@
 #include "quadmill/error.hpp"
 #include "query/plan/describe.hpp"
 #include "query/table/cells.hpp"
-#include "show/parts.hpp"
+#include "show/observing.hpp"
 
 namespace quadmill::detail::show {
 
@@ -156,6 +156,10 @@ class Watcher : public PassObserver {
 
 }  // namespace
 
+std::uint64_t QueryStep::rows_passed() const {
+    return static_cast<std::uint64_t>(std::count(passed.begin(), passed.end(), true));
+}
+
 std::optional<Value> value_at(const WatchedQuery& query, const DepthContent& content, std::uint32_t code) {
     if (!content.whole() || code >= content.codes()) return {};
     return query::value_of(*detail::Access::of(query.table), content.column, content.planes.key(code));
@@ -176,11 +180,8 @@ QueryProcessor& QueryWatcher::processor(QueryEngine engine) {
 
 WatchedQuery QueryWatcher::watch(const Predicate& where, QueryEngine engine) {
     auto& by = processor(engine);
-    WatchedQuery query{.table = table_,
-                       .condition = query::describe(detail::Access::of(where)),
-                       .renderer = context_.info().renderer,
-                       .engine = engine,
-                       .steps = {}};
+    WatchedQuery query{
+        .table = table_, .condition = query::describe(detail::Access::of(where)), .engine = engine, .steps = {}};
     query.steps.emplace_back().name = "rows";
     Watcher watcher(context_, query, content_);
     const Observing observing(context_, watcher);

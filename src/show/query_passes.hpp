@@ -47,6 +47,7 @@ struct QueryStep {
     std::optional<std::uint64_t> counted;
     int level = 0;  // that the stencil of a row counts to at least, unless the row has lost; 0: no stencil
 
+    [[nodiscard]] std::uint64_t rows_passed() const;
     [[nodiscard]] bool is_load() const { return act == query::QueryNote::Act::Load; }
     // Whether the depth engine tests the pixels of all rows.
     [[nodiscard]] bool is_test() const {
@@ -58,7 +59,7 @@ struct QueryStep {
 // The first step is the table before any pass.
 struct WatchedQuery {
     Table table;
-    std::string condition, renderer;
+    std::string condition;
     QueryEngine engine = QueryEngine::Depth;
     std::vector<QueryStep> steps;
     std::uint64_t count = 0;  // the answer

@@ -8,7 +8,7 @@ namespace quadmill::detail::show {
 namespace {
 
 constexpr Sheet query_tiles{4};
-constexpr int between = 6, half_tile = (query_tiles.tile_width() - between) / 2;
+constexpr int half_tile = (query_tiles.tile_width() - Sheet::inner_gap) / 2;
 
 // The height of a square with a cell a row.
 int square_of(const WatchedQuery& query) {
@@ -28,7 +28,7 @@ void draw_tile(Canvas& canvas, Box box, const WatchedQuery& query, std::size_t i
     Box grids = box.take_top(square_of(query) + 4);
     grids.height -= 4;
     if (depth) draw_depth(canvas, grids.take_left(half_tile), query, step);
-    if (depth) grids.take_left(between);
+    if (depth) grids.take_left(Sheet::inner_gap);
     draw_result(canvas, grids.take_left(half_tile), query, step);
     if (step.counted) line(bold, "counted: " + with_commas(*step.counted), accent);
 }

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -69,7 +68,7 @@ std::string action_words(const gl::StencilTest& test) {
 // What the stencil must be: the number of clauses that hold so far, from 1, and flags above it.
 std::string stencil_condition(const gl::StencilTest& test) {
     auto words = fmt::format("the stencil counts {}", test.reference & query::level_bits);
-    for (const int flag : {0x40, 0x80}) {
+    for (const int flag : {query::undecided, query::decided}) {
         if ((test.compared & flag) != 0)
             words += fmt::format(", its bit {} {}", flag, (test.reference & flag) != 0 ? "is set" : "is not");
     }
@@ -86,8 +85,7 @@ std::string load_text(const WatchedQuery& query, const QueryStep& step) {
     const auto* content = step.content ? &*step.content : nullptr;
     if (of_difference(step))
         return "The difference of two columns' values goes to the depth buffer, as a code below, at or above that of "
-               "0: "
-               "a op b is (a - b) op 0. It is that of their ranks among all values, so it is exact.";
+               "0: a op b is (a - b) op 0. It is that of their ranks among all values, so it is exact.";
     const auto shift = content ? content->planes.shift(content->plane) : 0;
     const auto part = content && !content->whole()
                           ? fmt::format("bits {} to {} of ", shift, shift + content->planes.bits - 1)
@@ -122,8 +120,7 @@ std::string test_text(const WatchedQuery& query, std::size_t at) {
     return text + count_words(step, step.counted == query.count);
 }
 
-std::string bitmap_text(const WatchedQuery& query, std::size_t at) {
-    const auto& step = query.steps[at];
+std::string bitmap_text(const QueryStep& step) {
     if (step.act == Act::Combine) return "Two selections are combined, 32 rows a fragment, bit by bit.";
     if (step.act == Act::Count) return "Each fragment counts the bits of 16 words of the selection: partial counts.";
     if (step.act == Act::AddUp)
@@ -135,7 +132,7 @@ std::string bitmap_text(const WatchedQuery& query, std::size_t at) {
         "{}: a fragment reads 32 rows of the column, and writes a word with a bit for each of them: whether the "
         "condition holds. {} have it set. The depth and stencil buffers have no part in it.",
         step.act == Act::Compare ? "A comparison with constants" : "A condition on rows",
-        with_commas(static_cast<std::uint64_t>(std::count(step.passed.begin(), step.passed.end(), true))));
+        with_commas(step.rows_passed()));
 }
 
 }  // namespace
@@ -164,7 +161,7 @@ std::string explain(const WatchedQuery& query, std::size_t step) {
                                 with_commas(static_cast<std::uint64_t>(query.texture_width)))
                   : "a bit each of a selection");
     if (now.is_load()) return load_text(query, now);
-    return now.is_test() ? test_text(query, step) : bitmap_text(query, step);
+    return now.is_test() ? test_text(query, step) : bitmap_text(now);
 }
 
 std::string depth_words(const WatchedQuery& query, std::size_t step) {

@@ -12,6 +12,8 @@ namespace quadmill::detail::show {
 
 namespace {
 
+constexpr double smallest = 1e-300, largest = 1e300;  // beyond, powers of ten are 0 or infinite
+
 double power_of_ten(double value) {
     return std::pow(10, std::floor(std::log10(value)));
 }
@@ -19,7 +21,11 @@ double power_of_ten(double value) {
 }  // namespace
 
 Scale::Scale(double low, double high, int top, int bottom, double logarithmic_from)
-    : top_(top), bottom_(bottom), low_(low), high_(high), logarithmic_(low > 0 && high > logarithmic_from * low) {
+    : top_(top),
+      bottom_(bottom),
+      low_(low),
+      high_(high),
+      logarithmic_(low > 0 && high > logarithmic_from * std::max(low, smallest) && high <= largest) {
     if (logarithmic_) {
         set_logarithmic();
     } else {
@@ -30,6 +36,7 @@ Scale::Scale(double low, double high, int top, int bottom, double logarithmic_fr
 // A tick for each power of ten; over a few of these, for 2 and 5 times as much, too.
 void Scale::set_logarithmic() {
     constexpr double rounding = 1e-9;
+    low_ = std::max(low_, smallest);
     const bool few = high_ <= 1000 * low_;
     for (double power = power_of_ten(low_);; power *= 10) {
         for (const double part : {1, 2, 5}) {
@@ -53,8 +60,8 @@ void Scale::set_linear() {
 
 double Scale::place(double value) const {
     if (logarithmic_ && value <= 0) return std::numeric_limits<double>::infinity();
-    const double part =
-        logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
+    const double part = logarithmic_ ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
+                                     : (value - low_) / (high_ - low_);
     return bottom_ - part * (bottom_ - top_);
 }
 

@@ -9,8 +9,8 @@ namespace quadmill::detail::show {
 
 class Scale {
   public:
-    // Rounded outwards to whole ticks. Logarithmic where both ends are positive and further apart than that factor.
-    // Pre: finite.
+    // Rounded outwards to whole ticks, within +-1e300. Logarithmic where both ends are positive and further apart than
+    // that factor. Pre: finite.
     Scale(double low, double high, int top, int bottom, double logarithmic_from = 1000);
 
     // In pixels from above; for values off the axis, the nearer end of it.

@@ -67,8 +67,8 @@ std::string merge_text(const Step& step) {
     const auto run = std::uint64_t{32} << static_cast<unsigned>(step.stage);
     return fmt::format(
         "Pairs of runs of {} keys became runs of {}: a search found where each fragment's keys begin in both runs; one "
-        "min or max a key and a bitonic merge in registers did the rest, {} at a time.",
-        with_commas(run), with_commas(2 * run), "32");
+        "min or max a key and a bitonic merge in registers did the rest, 32 at a time.",
+        with_commas(run), with_commas(2 * run));
 }
 
 }  // namespace
@@ -82,6 +82,15 @@ std::string title_of(const Stages& stages, std::size_t step) {
     const int of = stages.request.engine == Watched::Pbsn ? stages.stages : now.stage;
     return fmt::format("stage {} of {}, step {} of {}", now.stage, stages.stages,
                        stages.request.engine == Watched::Pbsn ? now.step : of - now.step + 1, of);
+}
+
+std::string size_words(const Stages& stages) {
+    return fmt::format("{} x {}{}", stages.width / stages.layers, stages.height,
+                       stages.layers > 1 ? fmt::format(" x {}", stages.layers) : "");
+}
+
+std::string order_words(const Step& step) {
+    return step.out_of_order == 0 ? "in order" : with_commas(step.out_of_order) + " out of order";
 }
 
 std::string explain(const Stages& stages, std::size_t step) {

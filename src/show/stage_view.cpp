@@ -40,7 +40,7 @@ StageLayout::StageLayout(Size size) : PageStyle(size, 11, 14) {
     channels = top;
 }
 
-// Paints the texels by color(place).
+// Paints the texels by color_of(place).
 template <class ColorOf>
 Grid paint_texels(Canvas& canvas, const Box& box, const Stages& stages, int channel, ColorOf&& color_of) {
     const Grid grid(box, stages.width, stages.height);
@@ -97,10 +97,8 @@ class StageDrawing {
         const auto& request = stages_.request;
         const auto title = fmt::format("{}: {}", name_of(request.engine), title_of(stages_, view_.step));
         canvas_.text(at_.header.x, at_.header.y, title, at_.title);
-        const auto state =
-            step_.out_of_order == 0 ? std::string("in order") : with_commas(step_.out_of_order) + " out of order";
-        canvas_.text(at_.header.right(), at_.header.y, state, at_.title, step_.out_of_order == 0 ? accent : alarm,
-                     Canvas::Align::Right);
+        canvas_.text(at_.header.right(), at_.header.y, order_words(step_), at_.title,
+                     step_.out_of_order == 0 ? accent : alarm, Canvas::Align::Right);
         canvas_.paragraph(at_.explanation, explain(stages_, view_.step), at_.body, faint);
     }
 
@@ -168,21 +166,8 @@ class StageDrawing {
     }
 
     void channels() {
-        Box all = at_.channels;
-        const bool wide = stages_.width > 2 * stages_.height;  // then one below the other
-        Box upper = all.take_top((all.height - at_.gap / 2) / 2);
-        all.take_top(at_.gap / 2);
         for (int channel = 0; channel < 4; ++channel) {
-            auto& row = wide ? all : channel < 2 ? upper : all;
-            Box box = row;
-            if (wide) {
-                const int each = (at_.channels.height - 3 * at_.gap / 2) / 4;
-                box = {at_.channels.x, at_.channels.y + channel * (each + at_.gap / 2), at_.channels.width, each};
-            } else {
-                const int each = (row.width - (channel % 2 == 0 ? at_.gap : 0)) / (channel % 2 == 0 ? 2 : 1);
-                box = row.take_left(each);
-                row.take_left(std::min(at_.gap, row.width));
-            }
+            Box box = channel_box(at_.channels, stages_, channel, at_.gap, at_.gap / 2);
             heading(box, fmt::format("{} channel", channel_names.at(static_cast<std::size_t>(channel))));
             draw_texels(canvas_, box, stages_, step_, channel);
         }
@@ -206,10 +191,7 @@ class StageDrawing {
         Box box = at_.side.inset(at_.gap / 2 + 2);
         const auto& request = stages_.request;
         row(box, "keys", with_commas(request.n), at_.body);
-        row(box, "texture",
-            fmt::format("{} x {}{}", stages_.width / stages_.layers, stages_.height,
-                        stages_.layers > 1 ? fmt::format(" x {}", stages_.layers) : ""),
-            at_.body);
+        row(box, "texture", size_words(stages_), at_.body);
         row(box, "texels", stages_.format, at_.body);
         box.take_top(at_.gap / 2);
         row(box, "passes", fmt::format("{} of {}", with_commas(step_.passes), with_commas(stages_.passes)), at_.body);
@@ -323,6 +305,18 @@ class StageDrawing {
 
 }  // namespace
 
+bool is_wide(const Stages& stages) {
+    return stages.width > 2 * stages.height;
+}
+
+Box channel_box(const Box& all, const Stages& stages, int channel, int gap_across, int gap_down) {
+    const int across = is_wide(stages) ? 1 : 2, down = 4 / across;
+    const int width = (all.width - (across - 1) * gap_across) / across;
+    const int height = (all.height - (down - 1) * gap_down) / down;
+    const int column = channel % across, row = channel / across;
+    return {all.x + column * (width + gap_across), all.y + row * (height + gap_down), width, height};
+}
+
 void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel) {
     const auto grid =
         paint_texels(canvas, box, stages, channel, [&](Place place) { return color_of(stages, step.keys[place]); });
@@ -350,12 +344,12 @@ Canvas draw_step(const Stages& stages, const View& view, Size size) {
     return StageDrawing(stages, view, size).draw();
 }
 
-Box time_line(const Stages& /*stages*/, Size size) {
+Box time_line(Size size) {
     return StageLayout(size).line;
 }
 
 std::size_t step_at(const Stages& stages, Size size, int x) {
-    const auto line = time_line(stages, size);
+    const auto line = time_line(size);
     const auto inside = static_cast<std::size_t>(std::clamp(x - line.x, 0, line.width - 1));
     return inside * stages.steps.size() / static_cast<std::size_t>(line.width);
 }

@@ -22,15 +22,22 @@ struct View {
 [[nodiscard]] Canvas draw_step(const Stages& stages, const View& view, Size size);
 
 // Where draw_step() puts the time line, and the step that is there at x.
-[[nodiscard]] Box time_line(const Stages& stages, Size size);
+[[nodiscard]] Box time_line(Size size);
 [[nodiscard]] std::size_t step_at(const Stages& stages, Size size, int x);
 
 // "stage 3 of 10, step 4 of 10".
 [[nodiscard]] std::string title_of(const Stages& stages, std::size_t step);
+// "64 x 64", and of several layers how many.
+[[nodiscard]] std::string size_words(const Stages& stages);
+// "in order", or how many keys are not.
+[[nodiscard]] std::string order_words(const Step& step);
 // What happened in that step, in a sentence.
 [[nodiscard]] std::string explain(const Stages& stages, std::size_t step);
 
-// Parts of pictures, for other pages: the texels of one channel, and all arrays' elements by index.
+// Parts of pictures, for other pages: whether a texture is so wide that its channels lie one below the other, not two
+// by two; where one of the four is among them, with gaps; its texels; and all arrays' elements by index.
+[[nodiscard]] bool is_wide(const Stages& stages);
+[[nodiscard]] Box channel_box(const Box& all, const Stages& stages, int channel, int gap_across, int gap_down);
 void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel);
 void draw_elements(Canvas& canvas, const Box& box, const Stages& stages, const Step& step);
 

@@ -15,10 +15,11 @@
 #include "gl/pixels.hpp"
 #include "pass/banked.hpp"
 #include "pass/layout.hpp"
+#include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
-#include "show/parts.hpp"
+#include "show/observing.hpp"
 #include "sort/note.hpp"
 
 namespace quadmill::detail::show {
@@ -104,11 +105,12 @@ std::vector<Place> order_of(const Stages& stages) {
     return order;
 }
 
-// Calls `each` with every texel of the quad and the one that it meets.
+// Calls `each` with every texel of the quad and the one that it meets. Bitonic quads are moved right by whole widths,
+// which tells their program what to keep (sort::BitonicQuads).
 template <class Each>
 void for_texels(const PassQuad& quad, int width, Each&& each) {
     const auto& [target, source] = quad;
-    const auto wide = static_cast<float>(width), code = std::floor(std::min(source.x0, source.x1) / wide) * wide;
+    const auto wide = static_cast<float>(width), moved = std::floor(std::min(source.x0, source.x1) / wide) * wide;
     const float step_x = (source.x1 - source.x0) / (target.x1 - target.x0);
     const float step_y = (source.y1 - source.y0) / (target.y1 - target.y0);
     const auto place = [&](float x, float y) {
@@ -116,7 +118,8 @@ void for_texels(const PassQuad& quad, int width, Each&& each) {
     };
     for (float y = target.y0 + 0.5F; y < target.y1; ++y) {
         for (float x = target.x0 + 0.5F; x < target.x1; ++x) {
-            each(place(x, y), place(source.x0 - code + (x - target.x0) * step_x, source.y0 + (y - target.y0) * step_y));
+            each(place(x, y),
+                 place(source.x0 - moved + (x - target.x0) * step_x, source.y0 + (y - target.y0) * step_y));
         }
     }
 }
@@ -224,8 +227,6 @@ class OutOfOrder {
           program_(device, "show/out_of_order.frag", shaders::show_out_of_order_frag),
           keys_(device, gl::Format::R32f, width, height_of(stages)),
           kept_(device, gl::Format::R32f, width, height_of(stages)),
-          target_(device, kept_),
-          quads_(device, {gl::rectangle(0, 0, width, height_of(stages))}),
           count_(device, gl::Query::Kind::Samples) {}
 
     [[nodiscard]] std::uint64_t operator()(const Step& step) {
@@ -239,10 +240,8 @@ class OutOfOrder {
                        .inputs = {&keys_},
                        .uniforms = {{"size", static_cast<int>(stages_.array_size())},
                                     {"count", static_cast<int>(stages_.order.size())}},
-                       .target = &target_,
-                       .quads = &quads_,
-                       .first = 0,
-                       .count = 1,
+                       .target = &kept_.framebuffer,
+                       .quads = &kept_.whole,
                        .count_samples = &count_});
         return count_.result();
     }
@@ -256,9 +255,8 @@ class OutOfOrder {
     gl::Device& device_;
     const Stages& stages_;
     gl::Program program_;
-    gl::Texture keys_, kept_;
-    gl::Framebuffer target_;
-    gl::QuadList quads_;
+    gl::Texture keys_;
+    pass::Target kept_;
     gl::Query count_;
     cpu::Workers workers_{1};
     pass::Uploader uploader_;
@@ -279,11 +277,10 @@ void expect(Stages& stages) {
         case Watched::BitonicFour:
             stages.expected_steps = steps * (steps + 1) / 2 - 1;
             break;
-        case Watched::Merge: {
+        case Watched::Merge:
             stages.stages = std::max(pass::log2_ceil(stages.array_size() / merge_run), 1);
             stages.expected_steps = static_cast<std::uint64_t>(stages.stages) + 1;
             break;
-        }
     }
 }
 
@@ -329,7 +326,6 @@ Stages watch(Context& context, const Request& request) {
     check(request);
     Stages stages;
     stages.request = request;
-    stages.renderer = context.info().renderer;
     cpu::KeyBuffer buffer(request.type, request.distribution, request.n, request.seed);
     const auto input = floats_of(buffer.keys());
     StageWatcher watcher(context, stages);

@@ -58,7 +58,7 @@ struct Step {
 // All steps of one sort. The first one is the input.
 struct Stages {
     Request request;
-    std::string renderer, format;
+    std::string format;                     // of the texture's texels
     int width = 0, height = 0, layers = 1;  // of the texture; layers lie side by side here
     std::size_t arrays = 1;                 // that are sorted at once
     std::vector<Place> order;               // where each array's elements are, one array after the other

@@ -47,4 +47,7 @@ misused plot answers
 ! "$latencies" plot missing out.svg 2>err && grep -q 'cannot read missing' err || fail "missing answers are no error"
 echo '{' >bad
 ! "$latencies" plot bad out.svg 2>err && grep -q 'line 1' err && ! [ -e out.svg ] || fail "bad answers are no error"
+status=0
+"$latencies" make 9999999999999999999 many 2>err || status=$?
+[ "$status" = 1 ] && grep -q '^latencies: ' err || fail "more values than there is memory are no error"
 ! "$latencies" log 100000 >/dev/full 2>err && grep -q 'cannot write' err || fail "a full device is no error"

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,7 +161,7 @@ TEST_CASE("a player plays, pauses, seeks and races") {
     CHECK(player.at() == 0);
     CHECK_FALSE(player.playing());
     const Size size{1280, 800};
-    const auto line = time_line(watch(context(), {.n = 256}), {640, 800});
+    const auto line = time_line({640, 800});
     CHECK(player.place_at(size, 640 + line.x, line.y + 5) == 0);
     CHECK(player.place_at(size, 640 + line.right() - 1, line.y + 5) == static_cast<std::ptrdiff_t>(pbsn_steps) - 1);
     CHECK(player.place_at(size, 640 + line.x, line.y - 5) == -1);
@@ -184,10 +185,18 @@ TEST_CASE("a contact sheet has the input, a stage step by step and the end, with
 }
 
 TEST_CASE("a plot of quantiles takes any finite values") {
-    for (const auto& [low, high] : {std::pair{0.0, 0.0}, {-3.0, 5.0}, {1e-9, 1e9}, {-1e30, 1e30}, {7.0, 7.0000001}}) {
+    for (const auto& [low, high] : {std::pair{0.0, 0.0},
+                                    {-3.0, 5.0},
+                                    {1e-9, 1e9},
+                                    {-1e30, 1e30},
+                                    {7.0, 7.0000001},
+                                    {5e-324, 1e300},
+                                    {0.0, 5e-324},
+                                    {-1.7e308, 1.7e308},
+                                    {1e299, 1.7e308}}) {
         QuantileCurve curve{.n = 1000, .eps = 0.01, .points = {}};
         for (int i = 0; i <= 10; ++i) {
-            const double value = low + (high - low) * i / 10;
+            const double value = std::lerp(low, high, i / 10.0);
             curve.points.push_back({i / 10.0, value, value, value});
         }
         CAPTURE(low);
@@ -195,9 +204,21 @@ TEST_CASE("a plot of quantiles takes any finite values") {
     }
 }
 
+TEST_CASE("a letter is one, however many bytes it has, also where a line is cut off") {
+    const Font font(13);
+    CHECK(font.width("\u00e4") == font.width("?"));  // what has no picture
+    CHECK(font.width("\U0001f600a") == font.width("?a"));
+    Canvas cut(100, 30), right(100, 30);
+    cut.label({0, 0, font.width("\u2264?\u2026"), 30}, "\u2264\u2264\u2264", font);
+    right.text(0, 0, "\u2264\u2026", font);
+    CHECK(cut.clipped());
+    CHECK(cut.pixels() == right.pixels());
+}
+
 TEST_CASE("sizes are parsed or refused") {
     CHECK(parse_size("1280x800").width == 1280);
     CHECK(parse_size("640x480").height == 480);
-    for (const auto* wrong : {"", "640", "640x", "639x480", "640x479", "640x480x", "-640x480", "99999x800"})
+    for (const auto* wrong : {"", "640", "640x", "639x480", "640x479", "640x480x", "-640x480", "99999x800", " 640x480",
+                              "640x 480", "+640x480"})
         CHECK_THROWS_AS(static_cast<void>(parse_size(wrong)), InvalidArgument);
 }
