@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every example in the public headers and the README is code that a test runs: its lines stand, one after the other, in
-a file of tests/examples, where only the indentation may differ. The calls in README's table of hosts stand in those of
-tests/hosts.
+"""Every example in the public headers, the README and docs/library.md is code that a test runs: its lines stand, one after
+the other, in a file of tests/examples, where only the indentation may differ. The calls in the library's table of hosts
+stand in those of tests/hosts.
 
     tests/examples.py       checks; prints what stands nowhere, exit status 1
 """
@@ -10,6 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+README, LIBRARY = ROOT / "README.md", ROOT / "docs/library.md"
 
 
 def words(lines):
@@ -30,15 +31,15 @@ def of_header(path):
             example, begin = [], 0
 
 
-def of_readme(path):
+def of_page(path):
     text = path.read_text()
     for block in re.finditer(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         yield text.count("\n", 0, block.start()) + 2, words(block[1].splitlines())
 
 
-def calls_of_hosts(readme):
+def calls_of_hosts():
     """(host, call) of each row, a call being words of code with arguments."""
-    table = re.search(r"^\| host \|.*\n\|.*\n((?:\|.*\n)+)", readme.read_text(), re.MULTILINE)
+    table = re.search(r"^\| host \|.*\n\|.*\n((?:\|.*\n)+)", LIBRARY.read_text(), re.MULTILINE)
     for row in table[1].splitlines():
         for call in re.findall(r"`([^`]*\([^`]*\)[^`]*)`", row):
             yield row.split("|")[1].strip(), call
@@ -46,7 +47,7 @@ def calls_of_hosts(readme):
 
 def untested_calls():
     """Those that the program of that host does not make."""
-    for host, call in calls_of_hosts(ROOT / "README.md"):
+    for host, call in calls_of_hosts():
         program = ROOT / "tests/hosts" / f"{host.lower().replace(' ', '')}_host.cpp"
         if "".join(call.split()) not in "".join(program.read_text().split()):
             yield program, call
@@ -59,7 +60,7 @@ def stands_in(example, lines):
 def main():
     tested = [words(path.read_text().splitlines()) for path in sorted((ROOT / "tests/examples").glob("*.cpp"))]
     found = [(path, *example) for path in sorted((ROOT / "include/quadmill").glob("*.hpp")) for example in of_header(path)]
-    found += [(ROOT / "README.md", *example) for example in of_readme(ROOT / "README.md")]
+    found += [(page, *example) for page in (README, LIBRARY) for example in of_page(page)]
     missing = [(path, line, example) for path, line, example in found
                if not any(stands_in(example, lines) for lines in tested)]
     for path, line, example in missing:
@@ -67,8 +68,8 @@ def main():
         print("".join(f"    {text}\n" for text in example), end="")
     unknown = list(untested_calls())
     for program, call in unknown:
-        print(f"{program.relative_to(ROOT)} has not what README's table of hosts says: {call}")
-    print(f"{len(found)} examples, {len(missing)} untested; {len(list(calls_of_hosts(ROOT / 'README.md')))} calls of hosts, "
+        print(f"{program.relative_to(ROOT)} has not what the library's table of hosts says: {call}")
+    print(f"{len(found)} examples, {len(missing)} untested; {len(list(calls_of_hosts()))} calls of hosts, "
           f"{len(unknown)} untested")
     return 1 if missing or unknown or not found else 0
 

@@ -262,7 +262,7 @@ class OutOfOrder {
     pass::Uploader uploader_;
 };
 
-// docs/design.md has the formulas.
+// docs/engines.md has the formulas.
 void expect(Stages& stages) {
     const int k = pass::log2_ceil(stages.array_size());
     const auto steps = static_cast<std::uint64_t>(k);

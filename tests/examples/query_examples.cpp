@@ -1,4 +1,4 @@
-// The examples of query.hpp, of the headers that it includes, and of the README's part on queries, as they are there.
+// The examples of query.hpp, of the headers that it includes, and of docs/library.md's part on queries, as they are there.
 #include <doctest/doctest.h>
 
 #include <quadmill/context.hpp>
@@ -65,7 +65,7 @@ TEST_CASE("query.hpp: a join") {
     CHECK(printed == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 1}, {1, 0}, {2, 1}});
 }
 
-TEST_CASE("README: queries") {
+TEST_CASE("The library's page: queries") {
     auto context = Context::headless();
     const std::vector<double> prices{1, 5, 3, 4};
     const std::vector<std::string> cities{"Paris", "Rome", "Oslo", "Oslo"};

@@ -1,4 +1,4 @@
-// The examples of sketch.hpp and of the README's part on sketches, as they are there.
+// The examples of sketch.hpp and of docs/library.md's part on sketches, as they are there.
 #include <doctest/doctest.h>
 #include <quadmill/context.hpp>
 #include <quadmill/sketch.hpp>
@@ -53,7 +53,7 @@ TEST_CASE("sketch.hpp: heavy hitters") {
     CHECK(printed == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{443, 100}, {80, 50}});
 }
 
-TEST_CASE("README: sketches") {
+TEST_CASE("The library's page: sketches") {
     auto context = Context::headless();
     const auto made = texture_of(context, 443);
     const auto texture = made.id();

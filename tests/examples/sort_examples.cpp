@@ -1,4 +1,4 @@
-// The examples of sort.hpp and of the README's part on sorting, as they are there.
+// The examples of sort.hpp and of docs/library.md's part on sorting, as they are there.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -104,7 +104,7 @@ TEST_CASE("sort.hpp: textures") {
     CHECK(all.ordered());
 }
 
-TEST_CASE("README: sorting") {
+TEST_CASE("The library's page: sorting") {
     Textures all;
     const auto input = all.input.id(), output = all.output.id(), depth = all.depth.id(), order = all.order.id();
     std::vector<std::uint32_t> index(5000);

@@ -1,4 +1,4 @@
-// The examples of stream.hpp and of the README's part on streams, as they are there.
+// The examples of stream.hpp and of docs/library.md's part on streams, as they are there.
 #include <doctest/doctest.h>
 #include <quadmill/context.hpp>
 #include <quadmill/stream.hpp>
@@ -45,7 +45,7 @@ TEST_CASE("stream.hpp: heavy prefixes") {
     CHECK(sources.heavy(0.5).size() == 1);
 }
 
-TEST_CASE("README: streams") {
+TEST_CASE("The library's page: streams") {
     const auto values = seconds();
     auto context = Context::headless();
     Quantiles<float> other({.eps = 0.0001});

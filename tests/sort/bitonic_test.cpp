@@ -145,7 +145,7 @@ TEST_CASE("Routine 4.1: stages 1 to k of steps i to 1, however many steps a pass
     }
 }
 
-TEST_CASE("The number of passes is that of docs/design.md") {
+TEST_CASE("The number of passes is that of docs/engines.md") {
     for (int k = 2; k <= 24; ++k) {
         const auto window = std::size_t{1} << unsigned(k);
         for (const int s : {1, 2, 3}) {

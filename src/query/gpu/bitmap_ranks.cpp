@@ -1,7 +1,7 @@
 // BitmapColumns: the k-th key of selected rows. Of many, a sample says between which two keys it almost surely lies; these
 // are counted and selected, until few are left to read back. Where a sample misleads, or many keys are equal, digits of
 // the key are found one after the other.
-// Source: Floyd, Rivest: Expected Time Bounds for Selection, CACM 1975; the digits: docs/design.md.
+// Source: Floyd, Rivest: Expected Time Bounds for Selection, CACM 1975; the digits: docs/engines.md.
 #include <algorithm>
 #include <bit>
 #include <cmath>
