@@ -254,6 +254,7 @@ TEST_CASE("What cannot be is refused") {
     refused({.kind = SketchKind::Sf, .width = 10, .fat = 0});
     refused({.width = ~std::uint64_t{0}});
     refused({.width = std::uint64_t{1} << 32U});
+    refused({.kind = SketchKind::Thread, .width = std::uint64_t{1} << 32U, .depth = 1});
     refused({.width = 10, .engine = SketchEngine::Sort});  // without a context
     refused({.kind = static_cast<SketchKind>(6), .width = 10});
     Sketch<std::uint32_t> sketch({.width = 10});
