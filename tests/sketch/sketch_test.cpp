@@ -10,10 +10,12 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <random>
 
 #include "quadmill/error.hpp"
+#include "sketch/host_table.hpp"
 #include "sketch/reciprocal.hpp"
 #include "sketch/streams.hpp"
 
@@ -194,6 +196,36 @@ TEST_CASE("Counters grow past 8 and past 32 bits") {
         sketch.remove(keys, weights);
         CHECK(sketch.query(5).estimate == 58);
     }
+}
+
+TEST_CASE("Where memory fails in the middle of a batch, counters of two levels are what they were before it") {
+    static int blocks_left = 0;  // until it does
+    const auto copy = [](const void* from, std::size_t first, std::span<detail::sketch::Key> to) {
+        if (--blocks_left == 0) throw std::bad_alloc();
+        for (std::size_t i = 0; i < to.size(); ++i)
+            to[i] = detail::sketch::key_of(static_cast<const std::uint32_t*>(from)[first + i]);
+    };
+    const auto keys = sketch_stream<std::uint32_t>("zipf", 20'000, 4);
+    const detail::sketch::Batch batch{keys.size(), copy, keys.data()};
+    const detail::sketch::Shape shape({.kind = SketchKind::Msws, .width = 200}, 1, "test");
+    detail::sketch::HostTable table(shape);
+    detail::cpu::Workers workers(1);
+    const auto counters = [&] {
+        std::vector<std::uint64_t> all(shape.cells());
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = table.get(i);
+        return all;
+    };
+    for (const auto sign : {detail::sketch::Sign::Plus, detail::sketch::Sign::Minus}) {
+        for (const int blocks : {1, 2, 100}) {
+            CAPTURE(blocks);
+            const auto before = counters();
+            blocks_left = blocks;
+            CHECK_THROWS_AS(table.add(batch, sign, keys.size(), workers), std::bad_alloc);
+            CHECK(counters() == before);
+        }
+        table.add(batch, sign, keys.size(), workers);
+    }
+    CHECK(counters() == std::vector<std::uint64_t>(shape.cells(), 0));
 }
 
 TEST_CASE("Floats and texts as keys") {
