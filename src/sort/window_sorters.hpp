@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/scratch.hpp"
 #include "cpu/window_sorter.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/window_sorter.hpp"
@@ -134,7 +135,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     void put_by_words(const Batch& batch);
 
     std::optional<OnGpu> gpu_;
-    Scratch scratch_;
+    cpu::Scratch scratch_;
 };
 
 // SIGMOD'06: GPUTeraSort's network.

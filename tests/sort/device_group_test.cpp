@@ -8,7 +8,9 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -124,6 +126,18 @@ TEST_CASE("Parts of any number are merged where the keys are") {
             sort_on_cpu(view(batch.before));
             CHECK(same(batch.keys, batch.before));
         }
+    }
+}
+
+TEST_CASE("A group that has found no memory to merge in sorts the next array") {
+    GroupSorter sorter(pair_of_contexts());
+    std::uint64_t key = 0;
+    for (std::uint64_t seed = 1; seed < 3; ++seed) {
+        Batch batch(KeyType::U64, "any bits", 600'001, whole, seed);
+        CHECK(sorter.sort(view(batch.keys)).textures == 2);
+        CHECK(same(batch.keys, batch.sorted));
+        // Of 2^60 keys none is looked at: there is no memory for as many.
+        CHECK_THROWS_AS(sorter.sort(std::span(&key, std::size_t{1} << 60U)), std::bad_alloc);
     }
 }
 
