@@ -1,8 +1,8 @@
 #include "sort/group_windows.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include "cpu/keys.hpp"
 #include "cpu/window_sorter.hpp"
 #include "quadmill/error.hpp"
 
@@ -108,10 +108,10 @@ void GroupWindows::work(std::size_t device, const Make& make) {
         --starting_;
         if (made.sorter) {
             depth_ += made.sorter->depth();
-            batch_bytes_ = made.sorter->batch_bytes();
-            batch_windows_ = made.sorter->batch_windows();
+            batch_bytes_ = std::max(batch_bytes_, made.sorter->batch_bytes());
+            batch_windows_ = std::max(batch_windows_, made.sorter->batch_windows());
             name_ = made.sorter->name();
-            can_sample_ = made.sorter->can_sample();
+            can_sample_ = can_sample_ && made.sorter->can_sample();
         }
     }
     changed_.notify_all();

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <new>
 #include <numeric>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "quadmill/error.hpp"
@@ -39,7 +41,7 @@ struct Fault {
     int number = 1;
 };
 
-class Faulty final : public WindowSorter {
+class Faulty : public WindowSorter {
   public:
     explicit Faulty(Fault fault) : fault_(fault), sorter_(cpu_window_sorter(2)) {
         if (fault.at == Fault::At::Make) throw GlError("lost while it was made");
@@ -212,6 +214,27 @@ TEST_CASE("The work of a device that fails goes to the others, and its share say
             }
         }
     }
+}
+
+TEST_CASE("A group takes samples where each of its devices does, whichever is ready last") {
+    class Sampling final : public Faulty {
+      public:
+        Sampling() : Faulty({}) {}
+        [[nodiscard]] bool can_sample() const override { return true; }
+    };
+    FaultyGroup group({{}, {}});
+    group.makes[0] = []() -> detail::sort::GroupWindows::Made {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return {nullptr, std::make_unique<Sampling>()};
+    };
+    {
+        const auto windows = group.windows();
+        CHECK(!windows->can_sample());
+        std::vector<float> keys(100);
+        CHECK_THROWS_AS(windows->begin_sample(keys, 100, 10), InvalidArgument);
+    }
+    group.makes[1] = group.makes[0];
+    CHECK(group.windows()->can_sample());
 }
 
 TEST_CASE("Without a device left, each batch comes back whole with the reason") {
