@@ -352,13 +352,11 @@ MergeSort::OnGpu MergeSort::on_gpu(const TileSurface& on, const KeyForm& form, c
 }
 
 void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to) {
-    constexpr std::size_t most_wide = 2048;
     const auto format = form.key_bytes() == 2   ? gl::Format::R16ui
                         : form.key_bytes() == 4 ? gl::Format::R32ui
                                                 : gl::Format::Rg32ui;
-    const auto across = std::min(sample.size(), most_wide);
-    const auto width = static_cast<int>(across), height = static_cast<int>((sample.size() + across - 1) / across);
-    if (!to.is(format, width, height)) to = pass::Target(device_, format, width, height);
+    const auto shape = pass::FourArray::of_blocks(0, sample.size());
+    if (!to.is(format, shape.width, shape.height)) to = pass::Target(device_, format, shape.width, shape.height);
     fill(device_, "sample", programs_.get("sort/sample.frag", shaders::sort_sample_frag, sorted.prelude), to,
          {sorted.keys},
          gl::Uniforms(sorted.uniforms)
@@ -367,7 +365,7 @@ void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, co
              .set("each", static_cast<int>(sample.each()))
              .set("step", static_cast<int>(sample.step))
              .set("last", static_cast<int>(sample.last))
-             .set("target_width", width));
+             .set("target_width", shape.width));
 }
 
 void MergeSort::request_sample(MergeLane& lane, MergeLane::Job& job, const OnGpu& sorted, std::size_t places) {
