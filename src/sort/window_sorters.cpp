@@ -300,6 +300,7 @@ void AutoWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t s
 
 void AutoWindowSorter::begin_batch(Keys keys, std::size_t window, std::size_t step) {
     window = cpu::checked_window(cpu::begin_name, keys, window);
+    cpu::check_under_way(cpu::begin_name, under_way_.size(), depth());
     const bool to_gpu = goes_to_gpu(keys, window);
     if (!to_gpu && !cpu_) cpu_.emplace(threads_, depth());
     if (to_gpu) {

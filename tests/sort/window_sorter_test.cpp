@@ -466,6 +466,16 @@ TEST_CASE("What a sorter of windows refuses") {
         sorter->finish();
         sorter->finish();
     }
+    {  // also where one batch is the GPU's, and one the CPU's
+        BySize sorter(context, {});
+        Batch odd(KeyType::F32, "any bits", 501, 100, 1), third(KeyType::F32, "any bits", 10, 3, 1);
+        sorter.begin(view(small.keys), 100);
+        sorter.begin(view(odd.keys), 100);
+        CHECK_THROWS_WITH_AS(sorter.begin(view(third.keys), 3), doctest::Contains("finish() one first"),
+                             InvalidArgument);
+        sorter.finish();
+        sorter.finish();
+    }
     for (const auto channels : {Channels::Windows, Channels::Split}) {
         const auto pbsn =
             window_sorter(context, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 16, .channels = channels}});
