@@ -97,6 +97,8 @@ class Intake {
             if (filling_.size() >= batch_) begin(take, [this] { begin_windows(cut(batch_)); });
         }
     }
+    // The same, but leaves the sorter alone until the next call, so that it cannot fail.
+    void keep(std::span<const T> values) { copy(values); }
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
     void note(std::uint64_t n, std::uint64_t nans) {  // that went past the intake

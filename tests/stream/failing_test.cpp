@@ -252,6 +252,47 @@ TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
     }
 }
 
+TEST_CASE("Where the sorter fails, what is merged is not cut off") {
+    class FailsWhileTold final : public Prompt {
+      public:
+        explicit FailsWhileTold(const bool& fails) : fails_(fails) {}
+        void begin(Keys keys, std::size_t window) override {
+            if (fails_) throw Failure();
+            Prompt::begin(keys, window);
+        }
+
+      private:
+        const bool& fails_;
+    };
+    // 450 values wait, and with 99 more there are those of a batch, which is 500.
+    const auto values = stream("random", 549, 3);
+    const auto first = std::span(values).first(450), second = std::span(values).subspan(450);
+    const auto run = [&]<class Summary, class Options>(const Options& options, const auto& add) {
+        bool fails = false;
+        Summary right(options), wrong(options, std::make_unique<FailsWhileTold>(fails)), other(options);
+        add(right, first);
+        add(wrong, first);
+        add(other, second);
+        right.merge(other);
+        fails = true;
+        CHECK_NOTHROW(wrong.merge(other));
+        fails = false;
+        CHECK(wrong.n() == values.size());
+        CHECK(wrong.save() == right.save());
+    };
+    run.operator()<Quantiles<double>>(QuantileOptions{.eps = 0.01, .window = 100},
+                                      [](auto& summary, std::span<const double> some) { summary.add(some); });
+    const auto run_sums = [&]<class T>(const T& /*type*/) {
+        run.template operator()<CorrelatedSums<T>>(CorrelatedSumOptions{.eps = 0.01, .window = 100},
+                                                   [](auto& summary, std::span<const double> some) {
+                                                       const std::vector<T> x(some.begin(), some.end());
+                                                       summary.add(x, some);
+                                                   });
+    };
+    run_sums(0.0F);
+    run_sums(0.0);
+}
+
 TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") {
     auto values = stream("random", 20'000, 3);
     for (std::size_t i = 0; i < values.size(); i += 97) values[i] = std::nan("");
