@@ -1,4 +1,4 @@
-// Float bits to unsigned keys in the library's total order and back (src/sort/keys.hpp has the rule).
+// Float bits to unsigned keys in the library's total order and back (src/cpu/keys.hpp has the rule).
 // `decode` 0: bits to keys; 1: keys to bits. `flip` is the sign bit for descending order, else 0.
 uniform highp usampler2D texture0;
 uniform uint decode;

@@ -52,6 +52,11 @@ void detail::cpu::check_segments(const char* function, Keys keys, std::span<cons
     if (!ends.empty() && ends.back() != keys.size()) fail("the last is " + std::to_string(ends.back()));
 }
 
+std::size_t detail::cpu::checked_window(const char* function, Keys keys, std::size_t window) {
+    if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
+    return std::min(window, std::max<std::size_t>(keys.size(), 1));
+}
+
 std::vector<std::size_t> detail::cpu::ends_of_windows(std::size_t n, std::size_t window) {
     std::vector<std::size_t> ends;
     ends.reserve(n / window + 1);
@@ -266,7 +271,7 @@ SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order
 }
 
 SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order, unsigned threads) {
-    if (window == 0) throw InvalidArgument("sort_windows_on_cpu: a window must hold at least 1 key, not 0");
+    window = cpu::checked_window("sort_windows_on_cpu", keys, window);
     return sort_segments_on_cpu(keys, cpu::ends_of_windows(keys.size(), window), order, threads);
 }
 

@@ -18,6 +18,8 @@ void check_index(const char* function, Keys keys, std::span<const std::uint32_t>
 void check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index);
 void check_segments(const char* function, Keys keys, std::span<const std::size_t> ends);
 
+// The window, no longer than the keys, so that sums with it cannot overflow, but 1 at least. Throws InvalidArgument for 0.
+[[nodiscard]] std::size_t checked_window(const char* function, Keys keys, std::size_t window);
 [[nodiscard]] std::vector<std::size_t> ends_of_windows(std::size_t n, std::size_t window);
 
 // Sorts values given by their bits.

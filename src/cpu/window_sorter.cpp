@@ -45,6 +45,12 @@ std::size_t window_of(double eps, double factor, double enough) {
     return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
 }
 
+void check_under_way(const char* function, std::size_t batches, std::size_t depth) {
+    if (batches < depth) return;
+    throw InvalidArgument(std::string(function) + ": " + std::to_string(depth) +
+                          " batches are under way, which is the most; finish() one first");
+}
+
 void WindowSample::check(Keys keys, std::size_t window, std::size_t step) {
     if (keys.size() == 0) return;
     if (window < 2 || keys.size() % window != 0 || step < 1 || step >= window) {
@@ -110,11 +116,11 @@ void CpuWindowSorter::share(std::size_t count, const std::function<void(std::siz
 }
 
 void CpuWindowSorter::begin(Keys keys, std::size_t window) {
-    if (window < 1) throw InvalidArgument("WindowSorter::begin: a window must hold at least 1 key, not 0");
-    window = std::min(window, std::max<std::size_t>(keys.size(), 1));
-    if (const std::lock_guard lock(mutex_); batches_.size() == depth())
-        throw InvalidArgument("WindowSorter::begin: " + std::to_string(depth()) +
-                              " batches are under way, which is the most; finish() one first");
+    window = checked_window(begin_name, keys, window);
+    {
+        const std::lock_guard lock(mutex_);
+        check_under_way(begin_name, batches_.size(), depth());
+    }
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {
         const Stopwatch time;

@@ -19,6 +19,10 @@ namespace quadmill::detail::cpu {
 // `factor` values for each value of a sample, or 16 where that is more than `enough`; from 2^12 to 2^24, a power of two.
 [[nodiscard]] std::size_t window_of(double eps, double factor, double enough);
 
+inline constexpr const char* begin_name = "WindowSorter::begin";
+// Throws InvalidArgument where so many batches are under way as there may be.
+void check_under_way(const char* function, std::size_t batches, std::size_t depth);
+
 // What WindowSorter::begin_sample() asks for, of windows that have been sorted whole.
 struct WindowSample {
     static constexpr const char* begin_name = "WindowSorter::begin_sample";

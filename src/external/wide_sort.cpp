@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/scratch.hpp"
 #include "cpu/stopwatch.hpp"
 #include "cpu/workers.hpp"
 #include "external/item_sort.hpp"
@@ -18,23 +19,6 @@ namespace {
 constexpr std::size_t share = std::size_t{1} << 14;      // keys that a thread takes at a time
 constexpr std::size_t most_runs = std::size_t{1} << 16;  // that are sorted at once: each takes memory in an engine
 constexpr std::size_t most_rounds = 64;                  // of 4 bytes each, for keys of 255 bytes
-
-// Memory for items that is not cleared first.
-class Items {
-  public:
-    std::span<std::uint64_t> first(std::size_t n) {
-        if (n > capacity_) {
-            memory_.reset();
-            memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(n);
-            capacity_ = n;
-        }
-        return {memory_.get(), n};
-    }
-
-  private:
-    std::unique_ptr<std::uint64_t[]> memory_;
-    std::size_t capacity_ = 0;
-};
 
 // Places [begin, end) of the order whose keys are equal as far as they were looked at.
 struct Run {
@@ -92,14 +76,14 @@ class Argsort {
     struct Tools {
         ItemSorter& engine;
         cpu::Workers& workers;
-        Items &items, &scratch;
+        cpu::Scratch &items, &scratch;
     };
 
     Argsort(const WideKeys& keys, std::span<std::uint32_t> order, const Tools& tools)
         : keys_(keys),
           order_(order),
           tools_(tools),
-          items_(tools.items.first(order.size())),
+          items_(tools.items.of<std::uint64_t>(order.size())),
           place_bits_(tools.engine.place_bits(order.size())),
           word_bits_(tools.engine.word_bits(order.size())),
           ties_(order.size()) {
@@ -218,7 +202,7 @@ void Argsort::sort_gathered() {
     stats_.key_ms += keys.ms();
     const cpu::Stopwatch sort;
     const auto n = ends_.back();
-    tools_.engine.sort({items_.first(n), tools_.scratch.first(order_.size()).first(n), ends_, place_bits_});
+    tools_.engine.sort({items_.first(n), tools_.scratch.of<std::uint64_t>(order_.size()).first(n), ends_, place_bits_});
     stats_.sort_ms += sort.ms();
     const cpu::Stopwatch scan;
     const auto mask = (std::uint64_t{1} << place_bits_) - 1;
@@ -259,7 +243,7 @@ struct WideSorter::State {
         : workers(threads), engine(make_item_sorter(context, wanted, workers)) {}
     cpu::Workers workers;
     std::unique_ptr<ItemSorter> engine;
-    Items items, scratch;
+    cpu::Scratch items, scratch;
 };
 
 WideSorter::WideSorter(const std::optional<Context>& context, Engine engine, unsigned threads)

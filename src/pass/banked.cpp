@@ -66,7 +66,7 @@ void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const
     constexpr std::size_t banks = std::size_t{2} * Banked::layers, across = Banked::tile_width;
     const auto width = static_cast<std::size_t>(shape_.width());
     const auto row_pairs = width * Banked::tile_height;
-    const auto layer_bytes = part.tile_rows * row_pairs * texel_bytes_;
+    const auto layer_bytes = part.rows * row_pairs * texel_bytes_;
     const auto* from = buffer_.receive(part.offset, banks * layer_bytes).data() + tile_row * row_pairs * texel_bytes_;
     const auto first_pair = (part.first + tile_row) * row_pairs;
     const auto pairs = std::min(row_pairs, pairs_ - first_pair);
@@ -100,17 +100,7 @@ void BankedReadBack::wait() {
 }
 
 void BankedReadBack::take(cpu::Workers& workers, const Take& take) {
-    struct TileRow {
-        Part* part;
-        std::size_t index;
-    };
-    std::vector<TileRow> rows;
-    for (auto& part : parts_) {
-        for (std::size_t i = 0; i < part.tile_rows; ++i) rows.push_back({&part, i});
-    }
-    workers.after_in_order(
-        rows.size(), [&](std::size_t i) { rows[i].part->arrived.wait(); },
-        [&](std::size_t i) { take_tile_row(*rows[i].part, rows[i].index, take); });
+    take_rows(parts_, workers, [&](const Part& part, std::size_t row) { take_tile_row(part, row, take); });
 }
 
 }  // namespace quadmill::detail::pass

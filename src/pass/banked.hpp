@@ -55,7 +55,7 @@ class BankedReadBack {
 
   private:
     struct Part {
-        std::size_t first, tile_rows, offset;
+        std::size_t first, rows, offset;  // rows of tiles; bytes
         gl::Fence arrived;
     };
     void take_tile_row(const Part& part, std::size_t tile_row, const Take& take) const;

@@ -21,6 +21,23 @@ inline constexpr std::size_t task_bytes = std::size_t{1} << 20, command_bytes = 
 // Makes the buffer anew when it is smaller than that.
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes);
 
+// Calls take_row(part, row) for the rows of all parts, on several threads, of each part once it has arrived; waits for the
+// GPU.
+template <class Part, class TakeRow>
+void take_rows(std::vector<Part>& parts, cpu::Workers& workers, const TakeRow& take_row) {
+    struct Row {
+        Part* part;
+        std::size_t index;
+    };
+    std::vector<Row> rows;
+    for (auto& part : parts) {
+        for (std::size_t i = 0; i < part.rows; ++i) rows.push_back({&part, i});
+    }
+    workers.after_in_order(
+        rows.size(), [&](std::size_t i) { rows[i].part->arrived.wait(); },
+        [&](std::size_t i) { take_row(*rows[i].part, rows[i].index); });
+}
+
 // Staging memory for uploads; grows to the largest texture sent. Keep two to fill one while the other is on its way.
 class Uploader {
   public:

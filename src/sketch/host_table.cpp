@@ -73,6 +73,41 @@ void for_blocks(std::size_t begin, std::size_t end, const Work& work) {
     for (auto first = begin; first < end; first += block_keys) work(first, std::min(block_keys, end - first));
 }
 
+// Calls change(cell, weight) for the cells of keys [begin, end).
+template <class Counters, class Change>
+void for_cells(const Shape& shape, const Batch& batch, std::size_t begin, std::size_t end, const Counters& counters,
+               const Change& change) {
+    Cells cells(shape);
+    for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
+        cells.find(batch, first, count, counters);
+        for (std::size_t i = 0; i < count; ++i) {
+            // Threads would wait for each other's additions of a key that comes several times in a row.
+            auto weight = std::uint64_t{batch.weight(first + i)};
+            while (i + 1 < count && cells.key(i + 1) == cells.key(i)) weight += batch.weight(first + ++i);
+            for (const auto cell : cells.of(i)) change(cell, weight);
+        }
+    });
+}
+
+// Where there is no memory for high counters, what was added is taken off again, which takes none.
+void add_all_or_none(MultiLevel& levels, const Shape& shape, const Batch& batch, Sign sign) {
+    std::size_t added = 0;
+    try {
+        for_cells(shape, batch, 0, batch.size, levels, [&](std::size_t cell, std::uint64_t weight) {
+            levels.add(cell, weight, sign);
+            ++added;
+        });
+    } catch (...) {
+        const auto opposite = sign == Sign::Plus ? Sign::Minus : Sign::Plus;
+        for_cells(shape, batch, 0, batch.size, levels, [&](std::size_t cell, std::uint64_t weight) {
+            if (added == 0) return;
+            levels.add(cell, weight, opposite);
+            --added;
+        });
+        throw;
+    }
+}
+
 template <class Work>
 void for_tasks(std::size_t size, cpu::Workers& workers, const Work& work) {
     const auto tasks = (size + task_keys - 1) / task_keys;
@@ -121,26 +156,15 @@ void HostTable::reserve(std::uint64_t n) {
 
 void HostTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers) {
     reserve(n);
-    const auto add_keys = [&](auto& counters, Sharing sharing, std::size_t begin, std::size_t end) {
-        Cells cells(*shape_);
-        for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
-            cells.find(batch, first, count, counters);
-            for (std::size_t i = 0; i < count; ++i) {
-                // Threads would wait for each other's additions of a key that comes several times in a row.
-                auto weight = std::uint64_t{batch.weight(first + i)};
-                while (i + 1 < count && cells.key(i + 1) == cells.key(i)) weight += batch.weight(first + ++i);
-                for (const auto cell : cells.of(i)) add_to(counters, cell, weight, sign, sharing);
-            }
-        });
-    };
-    if (auto* levels = std::get_if<MultiLevel>(&counters_)) {
-        return add_keys(*levels, Sharing::Alone, 0, batch.size);
-    }
+    if (auto* levels = std::get_if<MultiLevel>(&counters_)) return add_all_or_none(*levels, *shape_, batch, sign);
     std::visit(
         [&](auto& counters) {
             const auto sharing = workers.threads() > 1 && batch.size > task_keys ? Sharing::Shared : Sharing::Alone;
-            for_tasks(batch.size, workers,
-                      [&](std::size_t begin, std::size_t end) { add_keys(counters, sharing, begin, end); });
+            for_tasks(batch.size, workers, [&](std::size_t begin, std::size_t end) {
+                for_cells(*shape_, batch, begin, end, counters, [&](std::size_t cell, std::uint64_t weight) {
+                    add_to(counters, cell, weight, sign, sharing);
+                });
+            });
         },
         counters_);
 }

@@ -41,7 +41,7 @@ class HostTable {
   public:
     explicit HostTable(const Shape& shape);
 
-    // No counter is more than n, the sum of all weights once this batch is in.
+    // No counter is more than n, the sum of all weights once this batch is in. Where memory fails, nothing is added.
     void add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers);
     // The estimates of the keys.
     void query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const;

@@ -97,7 +97,7 @@ void check(const SketchOptions& options, int bucket, const char* function) {
     if (options.fat < 1 || options.fat > 255)
         refuse(function, "fat must be from 1 to 255, not " + std::to_string(options.fat));
     const auto fat = options.kind == SketchKind::Sf ? static_cast<std::uint64_t>(options.fat) : 1;
-    const auto most = most_cells / static_cast<std::uint64_t>(options.depth) / fat;
+    const auto most = std::min(most_cells / static_cast<std::uint64_t>(options.depth) / fat, most_32);  // columns()
     if (options.width < 1 || options.width > most) {
         refuse(function, "width must be from 1 to " + std::to_string(most) + ", not " + std::to_string(options.width));
     }

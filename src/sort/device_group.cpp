@@ -7,6 +7,7 @@
 
 #include "cpu/keys.hpp"
 #include "cpu/merge.hpp"
+#include "cpu/scratch.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 #include "sort/group_windows.hpp"
@@ -112,18 +113,7 @@ struct GroupSorter::State {
     std::shared_ptr<Places> places;  // of the parts under way
     std::unique_ptr<GroupWindows> windows;
     std::size_t devices;
-    std::unique_ptr<std::byte[]> scratch{};
-    std::size_t scratch_bytes = 0;
-
-    template <class Key>
-    std::span<Key> scratch_for(std::size_t n) {
-        if (scratch_bytes < n * sizeof(Key)) {
-            scratch.reset();
-            scratch = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(Key));
-            scratch_bytes = n * sizeof(Key);
-        }
-        return {reinterpret_cast<Key*>(scratch.get()), n};
-    }
+    detail::cpu::Scratch scratch{};
     // Sorts the parts, all of them also where one fails.
     void sort_parts(Keys keys, std::size_t part);
 };
@@ -176,7 +166,7 @@ SortStats GroupSorter::sort(Keys keys) {
     const auto parts = parts_for(keys.size(), state.devices), part = (keys.size() + parts - 1) / parts;
     detail::cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
         using namespace detail::cpu;  // NOLINT(google-build-using-namespace)
-        const auto scratch = parts > 1 ? state.scratch_for<Key>(values.size()) : std::span<Key>();  // before any change
+        const auto scratch = parts > 1 ? state.scratch.of<Key>(values.size()) : std::span<Key>();  // before any change
         // A round merges from one to the other, and the last one into `values`.
         const bool in_scratch = parts > 1 && merge_rounds(parts, Ways::Two) % 2 == 1;
         const auto sorted = in_scratch ? scratch : values;

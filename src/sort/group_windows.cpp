@@ -1,16 +1,15 @@
 #include "sort/group_windows.hpp"
 
+#include <algorithm>
 #include <utility>
 
-#include "cpu/keys.hpp"
+#include "cpu/sort.hpp"
 #include "cpu/window_sorter.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::sort {
 
 namespace {
-
-constexpr const char* begin_name = "WindowSorter::begin";
 
 std::string words_of(const std::exception_ptr& error) {
     try {
@@ -108,10 +107,10 @@ void GroupWindows::work(std::size_t device, const Make& make) {
         --starting_;
         if (made.sorter) {
             depth_ += made.sorter->depth();
-            batch_bytes_ = made.sorter->batch_bytes();
-            batch_windows_ = made.sorter->batch_windows();
+            batch_bytes_ = std::max(batch_bytes_, made.sorter->batch_bytes());
+            batch_windows_ = std::max(batch_windows_, made.sorter->batch_windows());
             name_ = made.sorter->name();
-            can_sample_ = made.sorter->can_sample();
+            can_sample_ = can_sample_ && made.sorter->can_sample();
         }
     }
     changed_.notify_all();
@@ -199,8 +198,7 @@ void GroupWindows::leave_out(std::size_t device, const Begun& begun, const std::
 }
 
 void GroupWindows::begin(Keys keys, std::size_t window) {
-    if (window < 1) throw InvalidArgument(std::string(begin_name) + ": a window must hold at least 1 key, not 0");
-    begin_batch(keys, window, 0);
+    begin_batch(keys, cpu::checked_window(cpu::begin_name, keys, window), 0);
 }
 
 void GroupWindows::begin_sample(Keys keys, std::size_t window, std::size_t step) {
@@ -211,10 +209,7 @@ void GroupWindows::begin_sample(Keys keys, std::size_t window, std::size_t step)
 
 void GroupWindows::begin_batch(Keys keys, std::size_t window, std::size_t step) {
     const std::lock_guard lock(mutex_);
-    if (under_way_.size() == depth_) {
-        throw InvalidArgument(std::string(begin_name) + ": " + std::to_string(depth_) +
-                              " batches are under way, which is the most; finish() one first");
-    }
+    cpu::check_under_way(cpu::begin_name, under_way_.size(), depth_);
     auto batch = std::make_shared<Batch>(Batch{keys, window, step});
     under_way_.push_back(batch);
     if (alive_ > 0) {

@@ -103,7 +103,7 @@ class GroupWindows final : public WindowSorter {
     cpu::Workers workers_;
     std::size_t depth_ = 0, batch_bytes_ = 0, batch_windows_ = 1;
     std::string name_;
-    bool can_sample_ = false;
+    bool can_sample_ = true;  // while each device can
 
     mutable std::mutex mutex_;  // of all below
     std::condition_variable changed_;

@@ -283,8 +283,7 @@ SortStats Sorter::argsort(Keys keys, std::span<std::uint32_t> index, std::option
 SortStats Sorter::sort_windows(Keys keys, std::size_t window, std::optional<Order> order) {
     const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::sort_windows";
-    if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
-    window = std::min(window, std::max<std::size_t>(keys.size(), 1));
+    window = cpu::checked_window(function, keys, window);
     if (state_->options.engine == Engine::Pbsn) check_pbsn_window(function, state_->options.pbsn, window);
     return state_->sort({Task::What::Windows, function, keys, {}, window});
 }

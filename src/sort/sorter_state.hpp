@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "cpu/scratch.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/bitonic/bitonic_sort.hpp"
@@ -36,7 +37,7 @@ struct Sorter::State {
         explicit OnGpu(Device& device) : pbsn(device), lanes{detail::sort::Lane(device), detail::sort::Lane(device)} {}
         detail::sort::Pbsn pbsn;
         std::array<detail::sort::Lane, 2> lanes;
-        detail::sort::Scratch scratch;
+        detail::cpu::Scratch scratch;
         std::optional<detail::sort::TextureSort> texture_sort;
     };
     OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cpu/keys.hpp"
+#include "cpu/sort.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "sort/choose.hpp"
@@ -16,14 +17,8 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// No longer than the keys, so that sums with it cannot overflow.
-std::size_t checked(const char* function, Keys keys, std::size_t window) {
-    if (window < 1) throw InvalidArgument(std::string(function) + ": a window must hold at least 1 key, not 0");
-    return std::min(window, std::max<std::size_t>(keys.size(), 1));
-}
-
 Task task_of(Keys keys, std::size_t window) {
-    return {Task::What::Windows, "WindowSorter::begin", keys, {}, window};
+    return {Task::What::Windows, cpu::begin_name, keys, {}, window};
 }
 
 }  // namespace
@@ -35,11 +30,8 @@ LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options, 
       lanes_(lanes) {}
 
 void LaneWindowSorter::begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step) {
-    window = checked(function, keys, window);
-    if (under_way() == lanes_) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(lanes_) +
-                              " batches are under way, which is the most; finish() one first");
-    }
+    window = cpu::checked_window(function, keys, window);
+    cpu::check_under_way(function, under_way(), lanes_);
     check(keys, window);
     auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, function);
@@ -66,11 +58,12 @@ MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& 
 
 std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
     const auto* const merge = gpu_.empty() ? nullptr : &gpu_[beside_ ? next_lane() : 0]->merge;
-    return sort::no_space(context_, options_, merge, task_of(keys, checked(begin_name, keys, window)), lanes_, beside_);
+    return sort::no_space(context_, options_, merge, task_of(keys, cpu::checked_window(cpu::begin_name, keys, window)),
+                          lanes_, beside_);
 }
 
 void MergeWindowSorter::check(Keys keys, std::size_t window) const {
-    if (const auto why = no_space(keys, window)) throw InvalidArgument(std::string(begin_name) + ": " + *why);
+    if (const auto why = no_space(keys, window)) throw InvalidArgument(std::string(cpu::begin_name) + ": " + *why);
 }
 
 const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, std::size_t window) {
@@ -125,7 +118,7 @@ std::size_t PbsnWindowSorter::bytes() const {
 }
 
 void PbsnWindowSorter::check(Keys /*keys*/, std::size_t window) const {
-    check_pbsn_window(begin_name, options_.pbsn, window);
+    check_pbsn_window(cpu::begin_name, options_.pbsn, window);
 }
 
 void PbsnWindowSorter::begin_chunk(Batch& batch) {
@@ -217,7 +210,7 @@ BitonicWindowSorter::BitonicWindowSorter(Context context, const SortOptions& opt
     : LaneWindowSorter(std::move(context), options) {}
 
 BitonicJob BitonicWindowSorter::job(Keys keys, std::size_t window) const {
-    return BitonicSort::job(context_.info(), KeyForm{keys.type()}, keys.size(), window, options_, begin_name);
+    return BitonicSort::job(context_.info(), KeyForm{keys.type()}, keys.size(), window, options_, cpu::begin_name);
 }
 
 void BitonicWindowSorter::check(Keys keys, std::size_t window) const {
@@ -253,7 +246,7 @@ HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions
 }
 
 void HybridWindowSorter::begin(Keys keys, std::size_t window) {
-    window = checked("WindowSorter::begin", keys, window);
+    window = cpu::checked_window(cpu::begin_name, keys, window);
     const auto windows = (keys.size() + window - 1) / window;
     const auto to_gpu = static_cast<std::size_t>(std::ceil((1 - cpu_share_) * static_cast<double>(windows)));
     const auto gpu_keys = std::min(to_gpu * window, keys.size()), cpu_keys = keys.size() - gpu_keys;
@@ -306,7 +299,8 @@ void AutoWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t s
 }
 
 void AutoWindowSorter::begin_batch(Keys keys, std::size_t window, std::size_t step) {
-    window = checked("WindowSorter::begin", keys, window);
+    window = cpu::checked_window(cpu::begin_name, keys, window);
+    cpu::check_under_way(cpu::begin_name, under_way_.size(), depth());
     const bool to_gpu = goes_to_gpu(keys, window);
     if (!to_gpu && !cpu_) cpu_.emplace(threads_, depth());
     if (to_gpu) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/scratch.hpp"
 #include "cpu/window_sorter.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/window_sorter.hpp"
@@ -25,7 +26,7 @@ namespace quadmill::detail::sort {
 // transfers run beside the passes three, one on its way to the GPU, one there and one on its way back.
 class LaneWindowSorter : public WindowSorter {
   public:
-    void begin(Keys keys, std::size_t window) final { begin_batch(begin_name, keys, window, 0); }
+    void begin(Keys keys, std::size_t window) final { begin_batch(cpu::begin_name, keys, window, 0); }
     void finish() final;
     [[nodiscard]] std::size_t depth() const override { return lanes_; }
     [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{16} << 20U; }
@@ -39,7 +40,6 @@ class LaneWindowSorter : public WindowSorter {
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
 
   protected:
-    static constexpr const char* begin_name = "WindowSorter::begin";
     static constexpr std::size_t lanes_in_line = 2, lanes_beside = 3;
     LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes = lanes_in_line);
     // Throws InvalidArgument for what there is no room for, or the engine cannot sort.
@@ -134,7 +134,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     void put_by_words(const Batch& batch);
 
     std::optional<OnGpu> gpu_;
-    Scratch scratch_;
+    cpu::Scratch scratch_;
 };
 
 // SIGMOD'06: GPUTeraSort's network.

@@ -273,8 +273,7 @@ void CorrelatedSums<T>::merge(const CorrelatedSums& other) {
     s.n += from.n;
     s.nans += from.nans;
     s.total.merge(from.total);
-    for (const auto& [key, weight] : rest)
-        s.pairs.add(KeyOf<T>::value(key), weight, [&](auto sorted) { s.take(std::move(sorted)); });
+    for (const auto& [key, weight] : rest) s.pairs.keep(key, weight);
 }
 
 template <class T>

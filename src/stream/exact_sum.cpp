@@ -44,11 +44,10 @@ void ExactSum::add(const ExactSum& other, double factor) {
 // The bits below the lowest digit are 0: no product of two doubles has any there.
 void ExactSum::add_bits(Wide bits, int exponent, bool negative) {
     if (bits == 0) return;
-    const auto zeros = std::countr_zero(static_cast<std::uint64_t>(bits));
-    if (zeros < 64) {
-        bits >>= static_cast<unsigned>(zeros);
-        exponent += zeros;
-    }
+    const auto low_half = static_cast<std::uint64_t>(bits), high_half = static_cast<std::uint64_t>(bits >> 64U);
+    const auto zeros = low_half != 0 ? std::countr_zero(low_half) : 64 + std::countr_zero(high_half);
+    bits >>= static_cast<unsigned>(zeros);
+    exponent += zeros;
     const auto place = static_cast<std::size_t>(exponent + lowest);
     const auto shift = static_cast<unsigned>(place % 32);
     auto digit = place / 32;

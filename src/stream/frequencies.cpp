@@ -129,7 +129,7 @@ void Frequencies<T>::merge(const Frequencies& other) {
     s.summary.prune(s.eps * static_cast<double>(s.summary.n()));
     s.with_rest.reset();
     s.intake.note(others.n(), from.intake.nans());
-    add(rest.values());
+    s.intake.keep(rest.values());
 }
 
 template <class T>

@@ -239,7 +239,7 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     s.levels.merge(others, s.options);
     s.with_rest.reset();
     s.intake.note(others.n(), 0);
-    add(rest.values());
+    s.intake.keep(rest.values());
 }
 
 template <class T>

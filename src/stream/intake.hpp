@@ -97,6 +97,8 @@ class Intake {
             if (filling_.size() >= batch_) begin(take, [this] { begin_windows(cut(batch_)); });
         }
     }
+    // The same, but leaves the sorter alone until the next call, so that it cannot fail.
+    void keep(std::span<const T> values) { copy(values); }
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
     void note(std::uint64_t n, std::uint64_t nans) {  // that went past the intake
@@ -106,18 +108,20 @@ class Intake {
 
     // Sorts and hands on all whole windows that have come; what remains is rest().
     void settle(const Take& take) {
-        begin_whole(take);
-        while (!under_way_.empty()) take_oldest(take);
+        whether_or_not([&] { begin_whole(take); }, [&] { take_all(take); });
     }
     // Values that fill no window yet, in the order in which they came. Pre: settle() was called last.
     [[nodiscard]] std::span<const T> rest() const { return filling_.values(); }
     // The same, and returns the rest sorted, until values come or settle: a copy, which goes through the sorter right
     // behind the last windows. Asked again and again while a window fills, it sorts what is new.
     Window<T> settle_all(const Take& take) {
-        begin_whole(take);
-        const auto fresh = std::as_const(filling_).values().subspan(sorted_.size());
-        if (!fresh.empty()) begin(take, [&] { begin_rest(fresh); });
-        while (!under_way_.empty()) take_oldest(take);
+        whether_or_not(
+            [&] {
+                begin_whole(take);
+                const auto fresh = std::as_const(filling_).values().subspan(sorted_.size());
+                if (!fresh.empty()) begin(take, [&] { begin_rest(fresh); });
+            },
+            [&] { take_all(take); });
         return Window<T>(std::as_const(sorted_).values().data(), sorted_.size());
     }
 
@@ -162,7 +166,13 @@ class Intake {
     void copy(std::span<const T> values) {
         if (filling_.capacity() == 0) filling_ = std::exchange(spare_, {});
         const auto to = filling_.append(values.size(), batch_);
-        const auto nans = copy_shared(values, to);
+        std::size_t nans = 0;
+        try {
+            nans = copy_shared(values, to);
+        } catch (...) {
+            filling_.drop_last(values.size());
+            throw;
+        }
         if (nans > 0) static_cast<void>(std::remove_if(to.begin(), to.end(), KeyOf<T>::is_nan));
         filling_.drop_last(nans);
         n_ += values.size() - nans;
@@ -187,9 +197,10 @@ class Intake {
         auto done = finish(take);
         whether_or_not(next, [&] { hand_on(std::move(done), take); });
     }
+    // A batch at a time: more wait where the sorter has failed.
     void begin_whole(const Take& take) {
-        const auto whole = filling_.size() / window_ * window_;
-        if (whole > 0) begin(take, [&] { begin_windows(cut(whole)); });
+        while (filling_.size() >= window_)
+            begin(take, [&] { begin_windows(cut(std::min(filling_.size() / window_ * window_, batch_))); });
     }
     // Where the sorter fails, the values come back to where they were, in the order of their windows.
     void begin_windows(Batch<T> batch) {
@@ -254,6 +265,11 @@ class Intake {
         sorted_.clear();
     }
     void take_oldest(const Take& take) { hand_on(finish(take), take); }
+    // Also behind one that cannot be handed on: a copy of values that wait must not come when these are others.
+    void take_all(const Take& take) {
+        if (under_way_.empty()) return;
+        whether_or_not([&] { take_oldest(take); }, [&] { take_all(take); });
+    }
     void hand_on(UnderWay done, const Take& take) {
         auto& [batch, is_rest] = done;
         if (is_rest) {

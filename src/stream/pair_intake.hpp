@@ -37,7 +37,7 @@ class PairIntake {
     void add(T x, double weight, const Take& take) {
         const auto key = KeyOf<T>::key(x);
         if constexpr (packed) {
-            const std::uint64_t word = key << 32U | place_;
+            const auto word = word_of(key);
             whether_or_not(
                 [&] {
                     keys_.add(std::span(&word, 1), one_by_one<std::uint64_t>([&](const Window<std::uint64_t>& sorted) {
@@ -45,15 +45,23 @@ class PairIntake {
                               }));
                 },
                 [&] {
-                    if (keys_.n() == n_) return;  // the sorter failed before it was taken
-                    n_ = keys_.n();
-                    weights_.push_back(weight);
-                    place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
+                    // Else the sorter failed before it was taken.
+                    if (keys_.n() > n_) note(weight);
                 });
+        } else {
+            keep(key, weight);
+            if (rest_.size() >= batch_) take_whole(take);
+        }
+    }
+    // The same, but leaves the sorter alone until the next call, so that it cannot fail.
+    void keep(Key key, double weight) {
+        if constexpr (packed) {
+            const auto word = word_of(key);
+            keys_.keep(std::span(&word, 1));
+            note(weight);
         } else {
             rest_.push_back({key, weight});
             ++n_;
-            if (rest_.size() >= batch_) take_whole(take);
         }
     }
     void settle(const Take& take) {
@@ -81,6 +89,13 @@ class PairIntake {
     [[nodiscard]] std::uint64_t n() const { return n_; }
 
   private:
+    [[nodiscard]] std::uint64_t word_of(Key key) const { return key << 32U | place_; }
+    // Of the word that keys_ has taken.
+    void note(double weight) {
+        n_ = keys_.n();
+        weights_.push_back(weight);
+        place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
+    }
     void take_window(const Window<std::uint64_t>& sorted, const Take& take) {
         std::vector<Pair> pairs(sorted.size());
         for (std::size_t i = 0; i < pairs.size(); ++i)

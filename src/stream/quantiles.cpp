@@ -228,7 +228,7 @@ void Quantiles<T>::merge(const Quantiles& other) {
         s.histogram.merge(buckets, s.intake.share());
         s.of_rest.reset();
         s.intake.note(buckets.n(), other.nans());
-        add(rest.values());
+        s.intake.keep(rest.values());
     });
 }
 

@@ -279,6 +279,18 @@ TEST_CASE("lines, whatever they hold") {
     CHECK(sort_by_pushing(input, options, plans, random) == sorted_lines(input));
 }
 
+TEST_CASE("lines of which the first ones are long, and there is memory for all at once") {
+    const Folder folder;
+    auto options = options_for({.kind = RecordFormat::Kind::Lines}, folder);
+    const detail::cpu::Stopwatch time;
+    options.progress = [&time](const ExternalProgress&) { return time.ms() < 60e3 ? Proceed::GoOn : Proceed::Stop; };
+    std::string input;
+    for (int i = 0; i < 70; ++i) input += std::string(999, 'x') + "\n";  // what the others are guessed by
+    for (int i = 0; i < 60'000; ++i) input += std::to_string(i * 7 % 100) + "\n";
+    CHECK(sort_by_file(input, options, folder, {}) == sorted_lines(input));
+    CHECK(sort_by_file(input + "7", options, folder, {}) == sorted_lines(input + "7\n"));
+}
+
 TEST_CASE("by the memory that there is: in one go, by runs, by the least") {
     const Folder folder;
     std::mt19937 random(20);

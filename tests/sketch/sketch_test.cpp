@@ -10,10 +10,12 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <random>
 
 #include "quadmill/error.hpp"
+#include "sketch/host_table.hpp"
 #include "sketch/reciprocal.hpp"
 #include "sketch/streams.hpp"
 
@@ -196,6 +198,36 @@ TEST_CASE("Counters grow past 8 and past 32 bits") {
     }
 }
 
+TEST_CASE("Where memory fails in the middle of a batch, counters of two levels are what they were before it") {
+    static int blocks_left = 0;  // until it does
+    const auto copy = [](const void* from, std::size_t first, std::span<detail::sketch::Key> to) {
+        if (--blocks_left == 0) throw std::bad_alloc();
+        for (std::size_t i = 0; i < to.size(); ++i)
+            to[i] = detail::sketch::key_of(static_cast<const std::uint32_t*>(from)[first + i]);
+    };
+    const auto keys = sketch_stream<std::uint32_t>("zipf", 20'000, 4);
+    const detail::sketch::Batch batch{keys.size(), copy, keys.data()};
+    const detail::sketch::Shape shape({.kind = SketchKind::Msws, .width = 200}, 1, "test");
+    detail::sketch::HostTable table(shape);
+    detail::cpu::Workers workers(1);
+    const auto counters = [&] {
+        std::vector<std::uint64_t> all(shape.cells());
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = table.get(i);
+        return all;
+    };
+    for (const auto sign : {detail::sketch::Sign::Plus, detail::sketch::Sign::Minus}) {
+        for (const int blocks : {1, 2, 100}) {
+            CAPTURE(blocks);
+            const auto before = counters();
+            blocks_left = blocks;
+            CHECK_THROWS_AS(table.add(batch, sign, keys.size(), workers), std::bad_alloc);
+            CHECK(counters() == before);
+        }
+        table.add(batch, sign, keys.size(), workers);
+    }
+    CHECK(counters() == std::vector<std::uint64_t>(shape.cells(), 0));
+}
+
 TEST_CASE("Floats and texts as keys") {
     Sketch<float> floats({.width = 1000});
     floats.insert(std::array{0.0F, -0.0F, std::nanf("1"), -std::nanf("2"), 1.5F, -1.5F});
@@ -254,6 +286,7 @@ TEST_CASE("What cannot be is refused") {
     refused({.kind = SketchKind::Sf, .width = 10, .fat = 0});
     refused({.width = ~std::uint64_t{0}});
     refused({.width = std::uint64_t{1} << 32U});
+    refused({.kind = SketchKind::Thread, .width = std::uint64_t{1} << 32U, .depth = 1});
     refused({.width = 10, .engine = SketchEngine::Sort});  // without a context
     refused({.kind = static_cast<SketchKind>(6), .width = 10});
     Sketch<std::uint32_t> sketch({.width = 10});

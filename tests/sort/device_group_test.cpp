@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "quadmill/error.hpp"
@@ -37,7 +41,7 @@ struct Fault {
     int number = 1;
 };
 
-class Faulty final : public WindowSorter {
+class Faulty : public WindowSorter {
   public:
     explicit Faulty(Fault fault) : fault_(fault), sorter_(cpu_window_sorter(2)) {
         if (fault.at == Fault::At::Make) throw GlError("lost while it was made");
@@ -127,6 +131,18 @@ TEST_CASE("Parts of any number are merged where the keys are") {
     }
 }
 
+TEST_CASE("A group that has found no memory to merge in sorts the next array") {
+    GroupSorter sorter(pair_of_contexts());
+    std::uint64_t key = 0;
+    for (std::uint64_t seed = 1; seed < 3; ++seed) {
+        Batch batch(KeyType::U64, "any bits", 600'001, whole, seed);
+        CHECK(sorter.sort(view(batch.keys)).textures == 2);
+        CHECK(same(batch.keys, batch.sorted));
+        // Of 2^60 keys none is looked at: there is no memory for as many.
+        CHECK_THROWS_AS(sorter.sort(std::span(&key, std::size_t{1} << 60U)), std::bad_alloc);
+    }
+}
+
 TEST_CASE("A group is of the devices that are asked for, and the same one twice is two contexts on it") {
     const std::array twice{0, 0};
     const auto group = DeviceGroup::headless(twice);
@@ -198,6 +214,27 @@ TEST_CASE("The work of a device that fails goes to the others, and its share say
             }
         }
     }
+}
+
+TEST_CASE("A group takes samples where each of its devices does, whichever is ready last") {
+    class Sampling final : public Faulty {
+      public:
+        Sampling() : Faulty({}) {}
+        [[nodiscard]] bool can_sample() const override { return true; }
+    };
+    FaultyGroup group({{}, {}});
+    group.makes[0] = []() -> detail::sort::GroupWindows::Made {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return {nullptr, std::make_unique<Sampling>()};
+    };
+    {
+        const auto windows = group.windows();
+        CHECK(!windows->can_sample());
+        std::vector<float> keys(100);
+        CHECK_THROWS_AS(windows->begin_sample(keys, 100, 10), InvalidArgument);
+    }
+    group.makes[1] = group.makes[0];
+    CHECK(group.windows()->can_sample());
 }
 
 TEST_CASE("Without a device left, each batch comes back whole with the reason") {

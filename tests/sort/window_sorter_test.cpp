@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cpu/keys.hpp"
+#include "cpu/sample_keys.hpp"
 #include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "gl/halting.hpp"
@@ -161,6 +162,19 @@ TEST_CASE("Samples of windows are those of the sorted ones, of every type, windo
         CHECK(same(batch.keys, batch.before));
     }
     CHECK(can >= 7);  // and Auto, on a GPU
+}
+
+TEST_CASE("A sample may have more keys than the highest texture of 2048 columns") {
+    const auto context = Context::headless();
+    const auto n = 2048 * (static_cast<std::size_t>(context.info().max_texture_size) + 1);
+    std::vector<Half> keys(n);
+    for (std::size_t i = 0; i < n; ++i) keys[i].bits = static_cast<std::uint16_t>(i * 40503U >> 5U & 0x7bffU);
+    const auto before = detail::cpu::checksum(keys);
+    const auto sorter = window_sorter(context, {.engine = Engine::Merge});
+    sorter->begin_sample(keys, n, 1);
+    sorter->finish();
+    CHECK(detail::cpu::in_order(keys));
+    CHECK(detail::cpu::checksum(keys) == before);
 }
 
 TEST_CASE("A sample that cannot be begun or finished leaves the batch as it was") {
@@ -451,6 +465,16 @@ TEST_CASE("What a sorter of windows refuses") {
                              InvalidArgument);
         sorter->finish();
         sorter->finish();
+    }
+    {  // also where one batch is the GPU's, and one the CPU's
+        BySize sorter(context, {});
+        Batch odd(KeyType::F32, "any bits", 501, 100, 1), third(KeyType::F32, "any bits", 10, 3, 1);
+        sorter.begin(view(small.keys), 100);
+        sorter.begin(view(odd.keys), 100);
+        CHECK_THROWS_WITH_AS(sorter.begin(view(third.keys), 3), doctest::Contains("finish() one first"),
+                             InvalidArgument);
+        sorter.finish();
+        sorter.finish();
     }
     for (const auto channels : {Channels::Windows, Channels::Split}) {
         const auto pbsn =

@@ -47,6 +47,23 @@ class Failing : public WindowSorter {
     std::unique_ptr<WindowSorter> sorter_;
 };
 
+// Sorts in begin(), in batches of 1000 floats, of which two may be under way.
+class Prompt : public WindowSorter {
+  public:
+    void begin(Keys keys, std::size_t window) override { sort_windows_on_cpu(keys, window); }
+    void finish() override {}
+    [[nodiscard]] std::size_t depth() const override { return 2; }
+    [[nodiscard]] std::size_t batch_bytes() const override { return 4096; }
+    [[nodiscard]] Times times() const override { return {}; }
+    [[nodiscard]] std::string name() const override { return "prompt"; }
+};
+
+std::vector<float> counted_up(std::size_t n) {
+    std::vector<float> values(n);
+    std::iota(values.begin(), values.end(), 0.0F);
+    return values;
+}
+
 template <class Work>
 void until_it_works(Work work) {
     for (int i = 0; i < 1000; ++i) {
@@ -98,8 +115,7 @@ TEST_CASE("Blocks that wait for a tree come once, also where there is no memory 
     const detail::stream::SlidingPlan plan({.eps = 0.01, .window = 10'000'000});
     REQUIRE(plan.tree_height() > 1);
     const auto block = static_cast<std::size_t>(plan.block);
-    std::vector<float> values(block);
-    std::iota(values.begin(), values.end(), 0.0F);
+    const auto values = counted_up(block);
     detail::stream::SlidingWindow<Unlucky> window(plan);
     detail::stream::BlockTrees<float, Unlucky> trees(plan);
     StreamTimes times;
@@ -111,6 +127,79 @@ TEST_CASE("Blocks that wait for a tree come once, also where there is no memory 
     CHECK(window.n() == 2 * block);
     trees.flush(window, times);
     CHECK(window.n() == 2 * block);
+}
+
+TEST_CASE("Values whose copying fails have not come, and nothing is taken in their place") {
+    class FailsOnce final : public Prompt {
+      public:
+        void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
+            if (std::exchange(fails_, false)) throw Failure();
+            Prompt::share(count, work);
+        }
+        [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{1} << 20U; }
+
+      private:
+        bool fails_ = true;
+    };
+    const auto values = counted_up(100'000);
+    detail::stream::Intake<float> intake(std::make_unique<FailsOnce>(), 100);
+    std::size_t taken = 0;
+    const auto take =
+        detail::stream::one_by_one<float>([&](const detail::stream::Window<float>& window) { taken += window.size(); });
+    CHECK_THROWS_AS(intake.add(values, take), Failure);
+    CHECK(intake.n() == 0);
+    intake.settle(take);
+    CHECK(taken == 0);
+    intake.add(values, take);
+    intake.settle(take);
+    CHECK(taken == values.size());
+}
+
+TEST_CASE("Where a window cannot be taken, values that wait behind it are in the next answer once") {
+    for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is under way, or as many as there may be
+        CAPTURE(n);
+        const auto values = counted_up(n);
+        detail::stream::Intake<float> intake(std::make_unique<Prompt>(), 100);
+        bool fails = false;
+        const auto take = [&](const detail::stream::Windows<float>& /*windows*/) {
+            if (std::exchange(fails, false)) throw std::bad_alloc();
+        };
+        intake.add(values, take);
+        fails = true;
+        CHECK_THROWS_AS(static_cast<void>(intake.settle_all(take)), std::bad_alloc);
+        const auto rest = intake.settle_all(take).values();
+        CHECK(std::ranges::equal(rest, std::span(values).last(50)));
+    }
+}
+
+TEST_CASE("What a sorter that failed has given back goes to it in batches of the size that it asked for") {
+    class FailsWhenTold final : public Prompt {
+      public:
+        FailsWhenTold(bool& fails, std::size_t& largest) : fails_(fails), largest_(largest) {}
+        void begin(Keys keys, std::size_t window) override {
+            largest_ = std::max(largest_, keys.size());
+            Prompt::begin(keys, window);
+        }
+        void finish() override {
+            if (std::exchange(fails_, false)) throw Failure();
+        }
+
+      private:
+        bool& fails_;
+        std::size_t& largest_;
+    };
+    bool fails = false;
+    std::size_t largest = 0, taken = 0;
+    detail::stream::Intake<float> intake(std::make_unique<FailsWhenTold>(fails, largest), 100);
+    const auto take = detail::stream::one_by_one<float>([&](const detail::stream::Window<float>& window) {
+        CHECK(window.values().front() == static_cast<float>(100 * taken++));
+    });
+    intake.add(counted_up(2900), take);
+    fails = true;
+    CHECK_THROWS_AS(intake.settle(take), Failure);
+    intake.settle(take);
+    CHECK(taken == 29);
+    CHECK(largest == 1000);
 }
 
 TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
@@ -138,8 +227,7 @@ TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
     };
     // As long as batches are whole windows, the windows are those of a sorter that works, in some order.
     constexpr std::size_t window = 100, step = 9, windows = 400;
-    std::vector<float> values(window * windows);
-    std::iota(values.begin(), values.end(), 0.0F);
+    const auto values = counted_up(window * windows);
     for (unsigned seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
         detail::stream::Intake<float> intake(std::make_unique<Sampling>(seed % 2 == 0, seed), window);
@@ -155,13 +243,54 @@ TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
         });
         while (intake.n() < values.size()) {
             until_it_works([&] {
-                const auto rest = std::span(std::as_const(values)).subspan(static_cast<std::size_t>(intake.n()));
+                const auto rest = std::span(values).subspan(static_cast<std::size_t>(intake.n()));
                 intake.add(rest.first(std::min<std::size_t>(rest.size(), 700)), take);
             });
         }
         until_it_works([&] { intake.settle(take); });
         CHECK(std::ranges::count(taken, 1) == windows);
     }
+}
+
+TEST_CASE("Where the sorter fails, what is merged is not cut off") {
+    class FailsWhileTold final : public Prompt {
+      public:
+        explicit FailsWhileTold(const bool& fails) : fails_(fails) {}
+        void begin(Keys keys, std::size_t window) override {
+            if (fails_) throw Failure();
+            Prompt::begin(keys, window);
+        }
+
+      private:
+        const bool& fails_;
+    };
+    // 450 values wait, and with 99 more there are those of a batch, which is 500.
+    const auto values = stream("random", 549, 3);
+    const auto first = std::span(values).first(450), second = std::span(values).subspan(450);
+    const auto run = [&]<class Summary, class Options>(const Options& options, const auto& add) {
+        bool fails = false;
+        Summary right(options), wrong(options, std::make_unique<FailsWhileTold>(fails)), other(options);
+        add(right, first);
+        add(wrong, first);
+        add(other, second);
+        right.merge(other);
+        fails = true;
+        CHECK_NOTHROW(wrong.merge(other));
+        fails = false;
+        CHECK(wrong.n() == values.size());
+        CHECK(wrong.save() == right.save());
+    };
+    run.operator()<Quantiles<double>>(QuantileOptions{.eps = 0.01, .window = 100},
+                                      [](auto& summary, std::span<const double> some) { summary.add(some); });
+    const auto run_sums = [&]<class T>(const T& /*type*/) {
+        run.template operator()<CorrelatedSums<T>>(CorrelatedSumOptions{.eps = 0.01, .window = 100},
+                                                   [](auto& summary, std::span<const double> some) {
+                                                       const std::vector<T> x(some.begin(), some.end());
+                                                       summary.add(x, some);
+                                                   });
+    };
+    run_sums(0.0F);
+    run_sums(0.0);
 }
 
 TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") {

@@ -363,6 +363,12 @@ TEST_CASE("Exact sums round once, whatever comes and in what order") {
     CHECK(tiny.nearest(2) == 2 * least);  // of 1 and 2, the even one
     tiny.add(tiny, -1);
     CHECK(tiny.sign() == 0);
+    // The product of the two least doubles is one bit, with 104 zeros behind it as doubles' bits are multiplied.
+    ExactSum square;
+    square.add(least, least);
+    CHECK(square.sign() == 1);
+    square.add(ExactSum(-least), least);
+    CHECK(square.sign() == 0);
     CHECK(ExactSum().nearest() == 0);
     Writer to({Kind::Quantiles, quadmill::KeyType::F64});
     large.write(to);

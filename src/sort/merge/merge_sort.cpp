@@ -352,13 +352,11 @@ MergeSort::OnGpu MergeSort::on_gpu(const TileSurface& on, const KeyForm& form, c
 }
 
 void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to) {
-    constexpr std::size_t most_wide = 2048;
     const auto format = form.key_bytes() == 2   ? gl::Format::R16ui
                         : form.key_bytes() == 4 ? gl::Format::R32ui
                                                 : gl::Format::Rg32ui;
-    const auto across = std::min(sample.size(), most_wide);
-    const auto width = static_cast<int>(across), height = static_cast<int>((sample.size() + across - 1) / across);
-    if (!to.is(format, width, height)) to = pass::Target(device_, format, width, height);
+    const auto shape = pass::FourArray::of_blocks(0, sample.size());
+    if (!to.is(format, shape.width, shape.height)) to = pass::Target(device_, format, shape.width, shape.height);
     fill(device_, "sample", programs_.get("sort/sample.frag", shaders::sort_sample_frag, sorted.prelude), to,
          {sorted.keys},
          gl::Uniforms(sorted.uniforms)
@@ -367,7 +365,7 @@ void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, co
              .set("each", static_cast<int>(sample.each()))
              .set("step", static_cast<int>(sample.step))
              .set("last", static_cast<int>(sample.last))
-             .set("target_width", width));
+             .set("target_width", shape.width));
 }
 
 void MergeSort::request_sample(MergeLane& lane, MergeLane::Job& job, const OnGpu& sorted, std::size_t places) {
@@ -455,9 +453,12 @@ SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, 
     const auto sorted = sort_drawn(form, count, [&](const pass::Target& to, std::size_t rows) {
         quads = &argsort_quads(to, rows, index.width(), count);
         draw(device_, {.name = "keys of texture",
-                       .program = &programs_.get("sort/keys_of_texture.frag", shaders::sort_keys_of_texture_frag),
+                       .program = &programs_.get("sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
+                                                 "#define CHANNELS 1\n#define BITS\n"),
                        .inputs = {&raw_},
-                       .uniforms = {{"count", static_cast<int>(count)},
+                       .uniforms = {{"first_key", 0},
+                                    {"count", static_cast<int>(count)},
+                                    {"channel", 0},
                                     {"source_width", keys.width()},
                                     {"target_width", to.texture.width()},
                                     {"padding", static_cast<unsigned>(form.padding())}},

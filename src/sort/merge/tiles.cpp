@@ -142,17 +142,7 @@ void TileReadBack::wait() {
 }
 
 void TileReadBack::take(cpu::Workers& workers, const Take& take) {
-    struct Row {
-        Part* part;
-        std::size_t index;
-    };
-    std::vector<Row> rows;
-    for (auto& part : parts_) {
-        for (std::size_t i = 0; i < part.rows; ++i) rows.push_back({&part, i});
-    }
-    workers.after_in_order(
-        rows.size(), [&](std::size_t i) { rows[i].part->arrived.wait(); },
-        [&](std::size_t i) { take_row(*rows[i].part, rows[i].index, take); });
+    pass::take_rows(parts_, workers, [&](const Part& part, std::size_t row) { take_row(part, row, take); });
 }
 
 }  // namespace quadmill::detail::sort

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/merge.hpp"
+#include "cpu/scratch.hpp"
 #include "cpu/sort.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
@@ -31,31 +32,12 @@ struct Lane {
     gl::Query sort_begin, sort_end, read_end;  // GPU times
 };
 
-// CPU memory that is written before it is read; grows and is kept.
-class Scratch {
-  public:
-    template <class T>
-    [[nodiscard]] std::span<T> of(std::size_t n) {
-        if (size_ < n * sizeof(T)) {
-            memory_.reset();
-            size_ = 0;
-            memory_ = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
-            size_ = n * sizeof(T);
-        }
-        return {reinterpret_cast<T*>(memory_.get()), n};
-    }
-
-  private:
-    std::unique_ptr<std::byte[]> memory_;
-    std::size_t size_ = 0;
-};
-
 // What a sort works with. Pre of every use: a session is open.
 struct Bench {
     gl::Device& device;
     Pbsn& pbsn;
     cpu::Workers& workers;
-    Scratch& scratch;
+    cpu::Scratch& scratch;
     const SortOptions& options;
 };
 

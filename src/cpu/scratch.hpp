@@ -1,0 +1,29 @@
+// Memory for what is written before it is read.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace quadmill::detail::cpu {
+
+// Not cleared first; grows, and is kept.
+class Scratch {
+  public:
+    template <class T>
+    [[nodiscard]] std::span<T> of(std::size_t n) {
+        if (size_ < n * sizeof(T)) {
+            memory_.reset();
+            size_ = 0;
+            memory_ = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
+            size_ = n * sizeof(T);
+        }
+        return {reinterpret_cast<T*>(memory_.get()), n};
+    }
+
+  private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace quadmill::detail::cpu
