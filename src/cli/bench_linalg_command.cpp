@@ -105,11 +105,11 @@ void BenchLinalg::print(const LuCase& found) const {
                    fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), found.gflops(result),
                    result.passes,
                    result.passes > 0 ? fmt::format("{:.2f}", result.ms * 1e3 / static_cast<double>(result.passes)) : "",
-                   result.contender->is_rival() ? "" : fmt::format("{:.3g}", result.residual),
+                   fmt::format("{:.3g}", result.residual),
                    bound ? fmt::format("{:.0f} % of {}", bound->percent(), bound->limit) : "");
         for (const auto* rival : others)
             fmt::print(" {:>20}", rival == &result ? "" : fmt::format("{:.3g}", rival->ms / result.ms));
-        fmt::print("{}\n", result.verified() ? "" : "  WRONG RESULT");
+        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
     }
     print_losses(found.results);
     if (const auto times = found.blocks_over_rows())
@@ -127,19 +127,14 @@ Json BenchLinalg::to_json(const LuCase& found) {
              {"results", Json::array()}};
     if (const auto times = found.blocks_over_rows()) out["blocks_over_rows"] = *times;
     for (const auto& result : found.results) {
-        auto one = contender_head(result);
+        auto one = contender_json(result);
         if (result.ran()) {
-            one.update(Json{{"ms", result.ms},
-                            {"low_ms", result.low_ms},
-                            {"high_ms", result.high_ms},
-                            {"gflops", found.gflops(result)},
+            one.update(Json{{"gflops", found.gflops(result)},
+                            {"residual", result.residual},
                             {"times_faster_than", times_faster_than(found.results, result)}});
         }
         if (result.ran() && !result.contender->is_rival()) {
-            one.update(Json{{"verified", result.verified()},
-                            {"residual", result.residual},
-                            {"passes", result.passes},
-                            {"upload_ms", result.upload_ms}});
+            one.update(Json{{"passes", result.passes}, {"upload_ms", result.upload_ms}});
             if (const auto& bound = result.bound)
                 one["bound"] = {{"pass", bound->pass},
                                 {"limit", bound->limit},
@@ -150,7 +145,7 @@ Json BenchLinalg::to_json(const LuCase& found) {
             for (const auto& part : result.parts)
                 one["parts"].push_back({{"pass", part.name}, {"passes", part.passes}, {"gpu_ms", part.gpu_ms}});
         }
-        out["results"].push_back(one);
+        out["results"].push_back(std::move(one));
     }
     return out;
 }

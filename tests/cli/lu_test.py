@@ -180,15 +180,18 @@ class LuVerb(Command):
         for case in small:
             self.assertEqual(case["systems"], 50)
             itself, *rivals = case["results"]
-            self.assertEqual((itself["name"], itself["verified"]), ("all at once", True))
-            self.assertGreater(itself["gflops"], 0)
+            self.assertEqual(itself["name"], "all at once")
             self.assertTrue(rivals)
+        for case in report["cases"]:
+            for one in case["results"]:
+                self.assertIs(one["verified"], True, one["name"])
+                self.assertGreater(one["gflops"], 0)
+                self.assertTrue(0 < one["residual"] < 30, one)
         for case in report["cases"][:6]:
             self.assertEqual("blocks_over_rows" in case, case["pivot"] != "full")
             engines = [one for one in case["results"] if one["kind"] == "engine"]
             self.assertEqual(len(engines), {"none": 4, "partial": 5, "full": 2}[case["pivot"]])
             for one in engines:
-                self.assertTrue(one["verified"])
                 self.assertEqual(sum(part["passes"] for part in one["parts"]), one["passes"] + 1)  # and the diagonal
                 bound = one["bound"]
                 self.assertAlmostEqual(bound["percent_of_limit"], 100 * bound["least_ms"] / bound["ms"], delta=1e-6)
