@@ -1,10 +1,10 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/json.hpp"
 #include "cli/lu_batch.hpp"
 #include "cli/passes.hpp"
 #include "files/files.hpp"
@@ -18,8 +18,6 @@
 namespace quadmill::detail::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const input::Words<Swap> swap_words{{"pointer", Swap::Pointer}, {"copy", Swap::Copy}};
 const input::Words<Layout> layout_words{{"tiles", Layout::Tiles}, {"scalars", Layout::Scalars}};
