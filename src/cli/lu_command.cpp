@@ -7,6 +7,7 @@
 #include "cli/json.hpp"
 #include "cli/lu_batch.hpp"
 #include "cli/passes.hpp"
+#include "cli/refusals.hpp"
 #include "files/files.hpp"
 #include "input/matrix_file.hpp"
 #include "input/text.hpp"
@@ -210,7 +211,7 @@ void LuCommand::run() const {
     Outcome outcome{.a = input::read_matrix(matrix, columns)};
     if (!sides.empty()) outcome.b = read_sides(outcome.a);
     auto context = Context::headless({.device = device});
-    Lu lu(context, options);
+    auto lu = checked([&] { return Lu(context, options); });
     std::vector<PassProfiler::Row> rows;
     {
         std::optional<PassProfiler> profiler;

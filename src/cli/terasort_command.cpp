@@ -14,6 +14,7 @@
 #include "cli/devices.hpp"
 #include "cli/passes.hpp"
 #include "cli/ranks.hpp"
+#include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "external/plan.hpp"
 #include "gl/egl.hpp"
@@ -112,8 +113,7 @@ RecordFormat TerasortCommand::record_format() const {
     try {
         static_cast<void>(least_memory(records));
     } catch (const InvalidArgument& error) {
-        const std::string_view what = error.what();
-        throw CLI::ValidationError("--key", std::string(what.substr(what.find(": ") + 2)));
+        throw CLI::ValidationError("--key", without_function(error));
     }
     return records;
 }

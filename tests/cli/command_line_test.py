@@ -571,7 +571,7 @@ class Show(Command):
             self.assertEqual(run(*arguments, "-").stdout, self.read(file))
         self.fails(2, "-o", "show", "sort")
         self.fails(2, "--engine", "show", "sort", "--engine", "cpu", "-o", "x.png")
-        self.fails(1, "1000", "show", "sort", "--n", "1000", "-o", self.path("none.png"))
+        self.fails(2, "1000", "show", "sort", "--n", "1000", "-o", self.path("none.png"))
         self.assertFalse(os.path.exists(self.path("none.png")))
 
     def test_query(self):
