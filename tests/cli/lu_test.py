@@ -3,7 +3,6 @@
 usage: lu_test.py QUADMILL [unittest arguments]
 """
 import array
-import json
 import random
 import struct
 import unittest
@@ -17,9 +16,7 @@ MATRIX = b"%%MatrixMarket matrix array real general\n% by columns\n2 2\n2\n4\n1\
 
 class LuVerb(Command):
     def lu(self, *args, **more):
-        result = run("lu", "--json", *args, **more)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return json.loads(result.stdout)
+        return self.report("lu", *args, **more)
 
     def floats_of(self, path):
         values = array.array("f")
@@ -169,10 +166,8 @@ class LuVerb(Command):
 
     def test_bench_reports_and_draws(self):
         plot = self.path("lu.svg")
-        result = run("bench", "linalg", "--n", "40,64", "--repeat", "1", "--rivals", "--json", "--plot", plot,
-                     "--batch", "4,9", "--systems", "50")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        report = json.loads(result.stdout)
+        report = self.report("bench", "linalg", "--n", "40,64", "--repeat", "1", "--rivals", "--plot", plot,
+                             "--batch", "4,9", "--systems", "50")
         self.assertEqual([(case["n"], case["pivot"]) for case in report["cases"]],
                          [(n, pivot) for n in (40, 64) for pivot in ("none", "partial", "full")]
                          + [(4, "partial"), (9, "partial")])

@@ -154,7 +154,7 @@ class Answers(Query):
 
     def test_auto_without_a_driver_is_quiet(self):
         result = run("query", "SELECT COUNT(*) FROM data.csv", cwd=self.folder,
-                     env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
+                     env=self.without_driver())
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"COUNT(*)\n2000\n", b""))
 
     def test_threads(self):
