@@ -260,7 +260,7 @@ void BenchSketch::run() {
         print_limits(bench.limits());
     }
     if (plot_to) write_plots(*plot_to);
-    if (!right) throw Error("bench sketch: a table was wrong; see above");
+    if (!right) throw Error("bench sketch: a table or an estimate was wrong; see above");
 }
 
 }  // namespace
