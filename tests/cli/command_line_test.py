@@ -36,6 +36,7 @@ class Help(Command):
         self.assertIn("did you mean 'sort'?", self.fails(2, "quadmill --help", "sorrt"))
         for args in ([], ["--text"], ["--eps", "0.1", "file"]):
             self.fails(2, "no verb 'quantile'; did you mean 'quantiles'?", "quantile", *args)
+        self.fails(2, "did you mean 'query'?", "qeury")
         self.fails(2, "no verb 'frobnicate'; there are info, sort, quantiles", "frobnicate")
         self.fails(2, "no verb 'streams'; did you mean 'stream'?", "bench", "streams")
         self.fails(2, "--nonsense", "sort", "--nonsense")

@@ -162,7 +162,6 @@ class Answers(Query):
             self.assertEqual(self.value("SELECT COUNT(a) FROM data.csv", "--threads", threads),
                              sum(row[0] is not None for row in self.table))
 
-
     def test_engines_agree(self):
         for condition in self.CONDITIONS[:8]:
             query = f"SELECT COUNT(*), SUM(a), MIN(b), MEDIAN(c), KTH_LARGEST(d, 2) FROM data.csv WHERE {condition}"
@@ -241,11 +240,6 @@ class Refusals(Query):
     def test_sum_beyond_64_bits(self):
         self.path("x.csv", b"a\n9223372036854775807\n1\n")
         self.refuses(1, "64", "SELECT SUM(a) FROM x.csv")
-
-    def test_unknown_verbs(self):
-        self.fails(2, "there is no verb 'quantile'; did you mean 'quantiles'?", "quantile")
-        self.fails(2, "did you mean 'query'?", "qeury")
-        self.fails(2, "there is no verb 'zzzzzzzz'; there are info, sort, ", "zzzzzzzz")
 
 
 if __name__ == "__main__":

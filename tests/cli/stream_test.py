@@ -26,6 +26,7 @@ class Quantiles(Stream):
                          sorted(["cpu", "std::sort", "std::sort par", "vqsort", "spreadsort", "qsort"]))
         for name in missing:
             self.assertIn(f"bench stream: without {name}".encode(), result.stderr)
+        self.fails(2, "--window", "bench", "stream", "--window", "0")
 
     def test_shape(self):
         answer = self.answer("quantiles", "--eps", "0.01", stdin=floats([3, 1, 2]))
