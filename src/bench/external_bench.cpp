@@ -100,10 +100,11 @@ FileContender cp_program() {
 }
 
 BenchFolder::BenchFolder(const std::string& in) : path_(in + "/quadmill-bench-XXXXXX") {
-    if (!mkdtemp(path_.data()))
+    if (!mkdtemp(path_.data())) {
         throw IoError(
             fmt::format("cannot make a folder in '{}': {}; name another one with --folder", in, std::strerror(errno)),
             in, 0);
+    }
 }
 
 BenchFolder::~BenchFolder() {

@@ -55,7 +55,8 @@ Tables joined_by_key(const std::vector<float>& left, const std::vector<float>& r
 }
 
 double middle_of(std::size_t rows) {
-    return static_cast<double>(rows / 2) / 8;
+    const auto middle = rows / 2;
+    return static_cast<double>(middle) / 8;
 }
 
 Tables values_to_compare(std::size_t rows) {
@@ -217,8 +218,8 @@ JoinBench::Run JoinBench::time(std::size_t contender, const JoinCase& which) {
 JoinCaseResult JoinBench::run(const JoinCase& which) {
     JoinCaseResult found{which, {}};
     std::vector<std::vector<double>> times(contenders_.size());
-    for (std::size_t i = 0; i < contenders_.size(); ++i)
-        found.results.push_back({.contender = &contenders_[i], .refusal = unfit(contenders_[i], which)});
+    for (const auto& contender : contenders_)
+        found.results.push_back({.contender = &contender, .refusal = unfit(contender, which)});
     for (int repetition = 0; repetition <= repeat_; ++repetition) {  // the first is not counted, and for the GPU alone
         for (std::size_t i = 0; i < contenders_.size(); ++i) {
             auto& result = found.results[i];

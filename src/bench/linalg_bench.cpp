@@ -139,9 +139,10 @@ std::optional<LuBound> LinalgBench::bound(const LuContender& contender, const st
             return LuBound{row.name, limit, row.gpu_ms, fill_->least_ms(row.texels, row.format, row.write)};
         }
         if (row.name != "update") continue;
-        if (contender.options.layout == Layout::Scalars)
+        if (contender.options.layout == Layout::Scalars) {
             return LuBound{row.name, "write " + row.format, row.gpu_ms,
                            fill_->least_ms(row.texels, row.format, row.write)};
+        }
         if (!fetch_) fetch_ = fetch_limit(*context_);
         constexpr double layers = 8;
         const double fetches =

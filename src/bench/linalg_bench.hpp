@@ -24,8 +24,8 @@ struct LuRival {
     const char *name, *package;
     Pivot pivot;
     std::size_t most_n;  // beyond it takes too long
-    // In place, of a matrix column after column. `order` begins as the matrix's own; with partial pivoting only rows are
-    // written. Returns LAPACK's `info`, 0 for success. Null: was not built in.
+    // In place, of a matrix column after column. `order` begins as the matrix's own; partial pivoting writes its rows
+    // alone. Returns LAPACK's `info`, 0 for success. Null: was not built in.
     int (*factor)(float* matrix, std::size_t n, LuOrder order);
 };
 [[nodiscard]] const std::vector<LuRival>& lu_rivals();

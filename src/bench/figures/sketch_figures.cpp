@@ -18,7 +18,7 @@ const std::vector<std::pair<SketchKind, std::string>> kinds{
     {SketchKind::Thread, "thread"},   {SketchKind::Warp, "warp"}, {SketchKind::Half, "half"},
     {SketchKind::Quarter, "quarter"}, {SketchKind::Msws, "msws"}, {SketchKind::Sf, "sf"}};
 
-// Nanoseconds each, by the fastest engine and by the CPU; of the thread sketch also by a point a counter, as in the paper.
+// Nanoseconds each, by the fastest engine and by the CPU; of the thread sketch also by the paper's points.
 void add_rates(FigureData& data, const std::string& panel, const std::string& name, const SketchCaseResult& found,
                SketchTimes SketchResult::*times) {
     const auto x = static_cast<double>(found.which.n);
