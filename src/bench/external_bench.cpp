@@ -4,12 +4,14 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <thread>
 #include <utility>
 
+#include "bench/refusal.hpp"
 #include "bench/spread.hpp"
 #include "bench/wake.hpp"
 #include "cpu/sample_keys.hpp"
@@ -98,10 +100,11 @@ FileContender cp_program() {
 }
 
 BenchFolder::BenchFolder(const std::string& in) : path_(in + "/quadmill-bench-XXXXXX") {
-    if (!mkdtemp(path_.data()))
+    if (!mkdtemp(path_.data())) {
         throw IoError(
             fmt::format("cannot make a folder in '{}': {}; name another one with --folder", in, std::strerror(errno)),
             in, 0);
+    }
 }
 
 BenchFolder::~BenchFolder() {
@@ -173,7 +176,7 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
             if (!result.ran()) continue;
             const auto sorted = contenders[i].sorted;
             input.index.resize(sorted == Sorted::Keys ? 0 : n);
-            try {
+            result.refusal = refusal_of([&] {
                 auto& sorter = sorters[i];
                 if (!sorter && !contenders[i].is_rival()) sorter.emplace(*context, contenders[i].options);
                 const auto sort = [&](SortData& data) {
@@ -191,11 +194,7 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
                 stats.total_ms = watch.ms();  // by the same clock for all
                 if (repetition > 0) runs[i].push_back(stats);
                 result.verified = result.verified && is_right(sorted, input, data);
-            } catch (const InvalidArgument& error) {
-                result.refusal = error.what();
-            } catch (const GlError& error) {
-                result.refusal = error.what();
-            }
+            });
         }
     }
     for (std::size_t i = 0; i < contenders.size(); ++i) {
@@ -209,7 +208,7 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
 
 namespace {
 
-constexpr std::size_t given_bytes = std::size_t{1} << 20U;  // at a time
+constexpr std::size_t given_bytes = (std::size_t{1} << 20U) / record_bytes * record_bytes;  // at a time
 
 // Runs of records with all of their numbers, one after the other, each sorted by itself.
 class RunFile {
@@ -249,35 +248,40 @@ class RunFile {
     Number128 checksum_ = 0;
 };
 
-// Merges all, and gives each piece to `see`.
-template <class See>
-void drain(external::Stream& stream, See see) {
-    std::vector<std::byte> memory(given_bytes / record_bytes * record_bytes);
-    for (auto got = memory.size(); got == memory.size();) {
-        got = stream.fill(memory);
-        see(std::span<const std::byte>(memory).first(got));
+// Merges into the memory, piece by piece. Returns the bytes that came.
+std::size_t drain(external::Stream& stream, std::span<std::byte> memory) {
+    for (std::size_t all = 0;;) {
+        const auto piece = memory.subspan(all, std::min(given_bytes, memory.size() - all));
+        const auto got = stream.fill(piece);
+        all += got;
+        if (got < piece.size() || all == memory.size()) return all;
     }
 }
 
 class PhaseTwo {
   public:
     PhaseTwo(const RunFile& runs, const MergeCase& which, const std::optional<Context>& context)
-        : runs_(runs), which_(which), context_(context) {}
+        : runs_(runs), which_(which), context_(context), memory_((which.records + 1) * record_bytes) {}
 
-    template <class See>
-    external::GpuMergeStats run(MergeBy by, See see) {
+    external::GpuMergeStats run(MergeBy by) {
         external::StageClock reading;
         if (by == MergeBy::Losers) {
             const auto page = files::page;
             external::Merger tree(format_, runs_.inputs(),
                                   {.fan_in = which_.runs, .margin = page, .block = which_.block, .write_block = 0},
                                   reading, {});
-            drain(tree, see);
+            merged_ = drain(tree, memory_);
             return {};
         }
         external::GpuMerger merger(format_, runs_.inputs(), which_.block, context_.value(), 0, reading, {});
-        drain(merger, see);
+        merged_ = drain(merger, memory_);
         return merger.stats();
+    }
+    // Whether the run before merged all records and no other, in order; forgets them.
+    [[nodiscard]] bool is_right() {
+        const auto check = check_records(std::span(memory_).first(merged_));
+        std::ranges::fill(memory_, std::byte{});
+        return check.unordered == 0 && check.checksum == runs_.checksum();
     }
 
   private:
@@ -285,6 +289,8 @@ class PhaseTwo {
     const MergeCase& which_;
     const std::optional<Context>& context_;
     external::Format format_{"bench external", {}};
+    std::vector<std::byte> memory_;  // for a record too many; kept, so that none is found while it is timed
+    std::size_t merged_ = 0;         // bytes of it
 };
 
 }  // namespace
@@ -302,25 +308,21 @@ MergeCaseResult run_merges(const std::string& folder, const std::optional<Contex
     std::vector<std::vector<double>> times(contenders.size());
     for (const auto& contender : contenders) {
         auto& result = found.results.emplace_back(MergeResult{.contender = &contender});
-        if (contender.by == MergeBy::Gpu && !context) {
-            result.refusal = why_no_context;
-            continue;
-        }
-        RecordCheck check;
-        try {
-            phase.run(contender.by, [&](auto records) { check.add(check_records(records)); });  // warms up, too
-        } catch (const Error& error) {
-            result.refusal = error.what();
-        }
-        result.verified = check.unordered == 0 && check.checksum == runs.checksum();
+        if (contender.by == MergeBy::Gpu && !context) result.refusal = why_no_context;
     }
-    for (int repetition = 0; repetition < repeat; ++repetition) {
+    for (int repetition = 0; repetition <= repeat; ++repetition) {  // the first is not counted
         for (std::size_t i = 0; i < contenders.size(); ++i) {
             auto& result = found.results[i];
             if (!result.ran()) continue;
-            const cpu::Stopwatch watch;
-            result.parts = phase.run(contenders[i].by, [](auto) {});
-            times[i].push_back(watch.ms());
+            const auto by = contenders[i].by;
+            result.refusal = refusal_of([&] {
+                if (by == MergeBy::Gpu) wake(*context, [&] { phase.run(by); });
+                const cpu::Stopwatch watch;
+                result.parts = phase.run(by);
+                const auto ms = watch.ms();
+                if (repetition > 0) times[i].push_back(ms);
+                result.verified = phase.is_right() && result.verified;
+            });
         }
     }
     for (std::size_t i = 0; i < contenders.size(); ++i) {

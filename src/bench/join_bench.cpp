@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "bench/refusal.hpp"
 #include "bench/spread.hpp"
 #include "bench/wake.hpp"
 #include "cpu/stopwatch.hpp"
@@ -54,7 +55,8 @@ Tables joined_by_key(const std::vector<float>& left, const std::vector<float>& r
 }
 
 double middle_of(std::size_t rows) {
-    return static_cast<double>(rows / 2) / 8;
+    const auto middle = rows / 2;
+    return static_cast<double>(middle) / 8;
 }
 
 Tables values_to_compare(std::size_t rows) {
@@ -199,7 +201,7 @@ QueryProcessor& JoinBench::processor(std::size_t contender) {
     return kept.emplace(*context_, QueryOptions{.engine = engine_, .execution = execution});
 }
 
-std::optional<double> JoinBench::time(std::size_t contender, const JoinCase& which) {
+JoinBench::Run JoinBench::time(std::size_t contender, const JoinCase& which) {
     const auto tables = tables_of(which);
     auto& asked = processor(contender);
     const auto by = contenders_[contender].by;
@@ -210,27 +212,27 @@ std::optional<double> JoinBench::time(std::size_t contender, const JoinCase& whi
     const cpu::Stopwatch time;
     answer(asked, which, by, tables, found_);
     const auto ms = time.ms();
-    const bool right = found_ == tables.answer && found_.size() == which.result;
-    return right ? std::optional(ms) : std::nullopt;
+    return {ms, found_ == tables.answer && found_.size() == which.result};
 }
 
 JoinCaseResult JoinBench::run(const JoinCase& which) {
     JoinCaseResult found{which, {}};
     std::vector<std::vector<double>> times(contenders_.size());
-    for (std::size_t i = 0; i < contenders_.size(); ++i)
-        found.results.push_back({.contender = &contenders_[i], .refusal = unfit(contenders_[i], which)});
+    for (const auto& contender : contenders_)
+        found.results.push_back({.contender = &contender, .refusal = unfit(contender, which)});
     for (int repetition = 0; repetition <= repeat_; ++repetition) {  // the first is not counted, and for the GPU alone
         for (std::size_t i = 0; i < contenders_.size(); ++i) {
             auto& result = found.results[i];
             if (!result.ran() || (repetition == 0 && !on_gpu(contenders_[i].by))) continue;
-            const auto ms = time(i, which);
-            result.verified = result.verified && ms;
-            if (repetition > 0 && ms) times[i].push_back(*ms);
+            result.refusal = refusal_of([&] {
+                const auto run = time(i, which);
+                result.verified = result.verified && run.right;
+                if (repetition > 0) times[i].push_back(run.ms);
+            });
         }
     }
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
-        if (times[i].empty()) continue;
-        Spread(std::move(times[i])).note_in(found.results[i]);
+        if (found.results[i].ran()) Spread(std::move(times[i])).note_in(found.results[i]);
     }
     return found;
 }

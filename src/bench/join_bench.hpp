@@ -66,8 +66,12 @@ class JoinBench {
   private:
     // Why it does not run; empty when it does.
     [[nodiscard]] std::string unfit(const JoinContender& contender, const JoinCase& which) const;
-    // Times new tables, which no processor has seen; the milliseconds, or nothing when the result is wrong.
-    [[nodiscard]] std::optional<double> time(std::size_t contender, const JoinCase& which);
+    // The milliseconds of new tables, which no processor has seen, and whether the result is right.
+    struct Run {
+        double ms;
+        bool right;
+    };
+    [[nodiscard]] Run time(std::size_t contender, const JoinCase& which);
     [[nodiscard]] QueryProcessor& processor(std::size_t contender);
 
     std::optional<Context> context_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <random>
+#include <utility>
 
 #include "bench/spread.hpp"
 #include "cpu/stopwatch.hpp"
@@ -30,32 +31,43 @@ Sgetrf openblas_sgetrf() {
     return found;
 }
 
-int openblas(float* matrix, std::size_t n) {
+int openblas(float* matrix, std::size_t n, LuOrder order) {
     const int size = static_cast<int>(n);
     std::vector<int> pivots(n);
     int info = 0;
     openblas_sgetrf()(&size, &size, matrix, &size, pivots.data(), &info);
+    for (std::size_t i = 0; i < n; ++i) std::swap(order.rows[i], order.rows[static_cast<std::size_t>(pivots[i] - 1)]);
     return info;
 }
 
 #ifdef QUADMILL_EIGEN
 using Columns = Eigen::Map<Eigen::MatrixXf>;
+// P A has row i of A as its row P(i).
+template <class Permutation>
+void note_rows(const Permutation& permutation, std::span<std::uint32_t> rows) {
+    for (std::uint32_t i = 0; i < rows.size(); ++i)
+        rows[static_cast<std::size_t>(permutation.indices()[static_cast<Eigen::Index>(i)])] = i;
+}
 // Says nothing of zero pivots.
-int eigen_partial(float* matrix, std::size_t n) {
+int eigen_partial(float* matrix, std::size_t n, LuOrder order) {
     Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::PartialPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
+    note_rows(lu.permutationP(), order.rows);
     return 0;
 }
 // Ends where nothing but zeros is left.
-int eigen_full(float* matrix, std::size_t n) {
+int eigen_full(float* matrix, std::size_t n, LuOrder order) {
     Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::FullPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
+    note_rows(lu.permutationP(), order.rows);
+    for (std::size_t i = 0; i < n; ++i)  // A Q has column Q(i) of A as its column i
+        order.columns[i] = static_cast<std::uint32_t>(lu.permutationQ().indices()[static_cast<Eigen::Index>(i)]);
     const auto pivots = static_cast<std::size_t>(lu.nonzeroPivots());
     return pivots < n ? static_cast<int>(pivots) + 1 : 0;
 }
 #else
-constexpr int (*eigen_partial)(float*, std::size_t) = nullptr;
-constexpr int (*eigen_full)(float*, std::size_t) = nullptr;
+constexpr int (*eigen_partial)(float*, std::size_t, LuOrder) = nullptr;
+constexpr int (*eigen_full)(float*, std::size_t, LuOrder) = nullptr;
 #endif
 
 // Dominant on its diagonal for no pivoting, which is not stable otherwise.
@@ -66,6 +78,35 @@ std::vector<float> sample(std::size_t n, Pivot pivot) {
     for (auto& x : matrix) x = value(random);
     for (std::size_t i = 0; i < n && pivot == Pivot::Diagonal; ++i) matrix[i * n + i] += static_cast<float>(n);
     return matrix;
+}
+
+void judge(LuTimes& times, double residual) {
+    constexpr double most = 30;  // of LAPACK's own tests
+    times.residual = std::max(times.residual, residual);
+    times.verified = times.residual < most;
+}
+
+std::vector<float> transposed(std::span<const float> matrix, std::size_t n) {
+    std::vector<float> out(n * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) out[j * n + i] = matrix[i * n + j];
+    }
+    return out;
+}
+
+// The largest residual of matrices one after the other, each column after column, as rivals have them.
+double residual_by_columns(std::span<const float> matrices, std::span<const float> factors, LuOrder order,
+                           std::size_t n) {
+    double most = 0;
+    for (std::size_t at = 0; at < order.rows.size(); at += n) {
+        const auto matrix = transposed(matrices.subspan(at * n, n * n), n);
+        const auto rows = order.rows.subspan(at, n), columns = order.columns.subspan(at, n);
+        most =
+            std::max(most, linalg::residual_ratio({matrix, n, n}, {.lu = transposed(factors.subspan(at * n, n * n), n),
+                                                                   .rows = {rows.begin(), rows.end()},
+                                                                   .columns = {columns.begin(), columns.end()}}));
+    }
+    return most;
 }
 
 // RGBA32F texels that a fragment of an update in tiles fetches: where its 8 rows were, and these, and of each 4
@@ -98,9 +139,10 @@ std::optional<LuBound> LinalgBench::bound(const LuContender& contender, const st
             return LuBound{row.name, limit, row.gpu_ms, fill_->least_ms(row.texels, row.format, row.write)};
         }
         if (row.name != "update") continue;
-        if (contender.options.layout == Layout::Scalars)
+        if (contender.options.layout == Layout::Scalars) {
             return LuBound{row.name, "write " + row.format, row.gpu_ms,
                            fill_->least_ms(row.texels, row.format, row.write)};
+        }
         if (!fetch_) fetch_ = fetch_limit(*context_);
         constexpr double layers = 8;
         const double fetches =
@@ -135,7 +177,7 @@ LuTimes LinalgBench::on_gpu(const LuContender& contender, MatrixView matrix) {
         times.upload_ms = stats.upload_ms;
         times.passes = stats.passes;
     }
-    times.residual = linalg::residual_ratio(matrix, lu.factors());
+    judge(times, linalg::residual_ratio(matrix, lu.factors()));
     take(times, ms, [&] { static_cast<void>(lu.factor(matrix)); });
     times.bound = bound(contender, times.parts);
     return times;
@@ -156,7 +198,7 @@ LuTimes LinalgBench::batch_on_gpu(const std::vector<float>& matrices, std::size_
         times.upload_ms = stats.upload_ms;
         times.passes = stats.passes;
     }
-    times.residual = linalg::residual_ratio(matrices, batch.factors(), n);
+    judge(times, linalg::residual_ratio(matrices, batch.factors(), n));
     take(times, ms, [&] { static_cast<void>(batch.factor(matrices, n)); });
     return times;
 }
@@ -170,11 +212,17 @@ LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<fl
     }
     constexpr std::size_t of_task = 256;
     std::vector<double> ms;
+    std::vector<std::uint32_t> unmoved(systems * n);
+    for (std::size_t i = 0; i < unmoved.size(); ++i) unmoved[i] = static_cast<std::uint32_t>(i % n);
     for (int i = 0; i <= repeat_; ++i) {
         auto copy = matrices;
+        auto rows = unmoved, columns = unmoved;
+        const LuOrder order{rows, columns};
         std::atomic<int> info = 0;  // of one that failed
         const auto factor = [&](std::size_t system) {
-            const int failed = contender.rival->factor(copy.data() + system * n * n, n);
+            const int failed =
+                contender.rival->factor(copy.data() + system * n * n, n,
+                                        {order.rows.subspan(system * n, n), order.columns.subspan(system * n, n)});
             if (failed != 0) info = failed;
         };
         const cpu::Stopwatch time;
@@ -191,6 +239,7 @@ LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<fl
             times.refusal = "failed: its info was " + std::to_string(info.load());
             return times;
         }
+        judge(times, residual_by_columns(matrices, copy, order, n));
         if (i > 0) ms.push_back(taken);
     }
     take(times, ms, {});

@@ -1,8 +1,10 @@
 // LU by passes, and by others on the CPU, of the same matrices.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,13 +14,19 @@
 
 namespace quadmill::detail::bench {
 
-// A factorization of others: in place, with partial (or full) pivoting.
+// Row i of L U is row rows[i] of the matrix, and column j its column columns[j].
+struct LuOrder {
+    std::span<std::uint32_t> rows, columns;
+};
+
+// A factorization of others, with partial (or full) pivoting.
 struct LuRival {
     const char *name, *package;
     Pivot pivot;
     std::size_t most_n;  // beyond it takes too long
-    // Returns LAPACK's `info`, 0 for success. Null: was not built in.
-    int (*factor)(float* matrix, std::size_t n);
+    // In place, of a matrix column after column. `order` begins as the matrix's own; partial pivoting writes its rows
+    // alone. Returns LAPACK's `info`, 0 for success. Null: was not built in.
+    int (*factor)(float* matrix, std::size_t n, LuOrder order);
 };
 [[nodiscard]] const std::vector<LuRival>& lu_rivals();
 
@@ -42,11 +50,11 @@ struct LuTimes {
     double ms = 0, low_ms = 0, high_ms = 0;  // of the factorization: median, lowest, highest
     double upload_ms = 0;
     std::uint64_t passes = 0;
-    double residual = 0;
+    double residual = 0;   // the largest of those that were measured
+    bool verified = true;  // it is small enough
     std::optional<LuBound> bound{};
     std::vector<PassProfiler::Row> parts{};  // of one more factorization: its passes by name
     [[nodiscard]] bool ran() const { return refusal.empty(); }
-    [[nodiscard]] bool verified() const { return contender->is_rival() || residual < 30; }
 };
 
 struct LuCase {

@@ -7,11 +7,12 @@
 #include <span>
 #include <unordered_map>
 
+#include "bench/refusal.hpp"
 #include "bench/spread.hpp"
+#include "bench/wake.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "pass/transfer.hpp"
-#include "quadmill/error.hpp"
 
 namespace quadmill::detail::bench {
 
@@ -50,6 +51,29 @@ void send(gl::Device& device, const gl::Texture& texture, std::span<const std::u
     gl::Fence(device).wait();
 }
 
+// The first words of such a texture.
+std::vector<std::uint64_t> first_words(gl::Device& device, const gl::Texture& texture, std::size_t count) {
+    const gl::Scope scope(device, "bench");
+    pass::ReadBack readback;
+    cpu::Workers workers;
+    std::vector<std::uint32_t> words(count);
+    readback.request(device, texture);
+    readback.copy_to(std::as_writable_bytes(std::span(words)), workers);
+    scope.check();
+    return {words.begin(), words.end()};
+}
+
+std::vector<std::uint64_t> estimates_of(std::span<const SketchCount> counts) {
+    std::vector<std::uint64_t> estimates;
+    for (const auto& count : counts) estimates.push_back(count.estimate);
+    return estimates;
+}
+
+// Whether they are those of one insert, so many times.
+bool is_multiple(std::span<const std::uint64_t> found, std::span<const std::uint64_t> of_one, std::uint64_t times) {
+    return std::ranges::equal(found, of_one, {}, {}, [times](std::uint64_t one) { return times * one; });
+}
+
 }  // namespace
 
 struct SketchBench::State {
@@ -57,13 +81,27 @@ struct SketchBench::State {
     struct Input {
         std::vector<std::uint32_t> keys;
         gl::Texture texture, estimates;
+        [[nodiscard]] std::span<const std::uint32_t> compared() const {
+            return std::span(keys).first(std::min(keys.size(), compared_keys));
+        }
     };
+    // What the CPU has of each key once.
+    struct Expected {
+        std::vector<std::uint64_t> estimates;  // of the keys that are compared
+        std::vector<std::uint64_t> counters;   // empty where there are too many to compare
+    };
+    using Work = std::function<void()>;
     const Input& input(const SketchCase& which);
-    [[nodiscard]] static SketchTimes measured(int repeat, double untimed_ms, const std::function<void()>& work);
+    // Once untimed: programs are compiled, memory is found.
+    [[nodiscard]] SketchTimes measured(int times, const Work& work) const;
+    // Until the GPU is done, which is awake.
+    [[nodiscard]] SketchTimes measured_on_gpu(const Work& work) const;
     void run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result);
-    void run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result) const;
+    void run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result);
     void judge(const SketchCase& which, SketchResult& result);
     const Limit& gather(std::uint64_t texels, int fetches);
+    const Expected& expect(const SketchCase& which, const Input& in);
+    // Of a sketch into which all keys were inserted, any number of times.
     [[nodiscard]] bool is_right(const SketchCase& which, const Input& in, const Sketch<std::uint32_t>& sketch);
     [[nodiscard]] static SketchOptions options(const SketchCase& which, const SketchContender& contender) {
         return {.kind = which.kind, .width = width_of(which), .engine = contender.engine, .threads = contender.threads};
@@ -76,7 +114,7 @@ struct SketchBench::State {
     std::vector<Limit> limits;
     std::map<std::pair<std::uint64_t, int>, Limit> gathers;  // by texels and fetches
     std::optional<std::pair<std::pair<std::size_t, cpu::Distribution>, Input>> last;
-    std::optional<Sketch<std::uint32_t>> expected;  // the CPU's of the case, once it was asked for
+    std::optional<Expected> expected;  // of the case, once it was asked for
 };
 
 const SketchBench::State::Input& SketchBench::State::input(const SketchCase& which) {
@@ -100,12 +138,10 @@ const SketchBench::State::Input& SketchBench::State::input(const SketchCase& whi
     return last.emplace(key, std::move(in)).second;
 }
 
-// `untimed_ms`: so long it works before, at least once, unless it is 0.
-SketchTimes SketchBench::State::measured(int repeat, double untimed_ms, const std::function<void()>& work) {
-    const cpu::Stopwatch untimed;
-    while (untimed.ms() < untimed_ms) work();
+SketchTimes SketchBench::State::measured(int times, const Work& work) const {
+    work();
     std::vector<double> values;
-    for (int i = 0; i < repeat; ++i) {
+    for (int i = 0; i < times; ++i) {
         const cpu::Stopwatch time;
         work();
         values.push_back(time.ms());
@@ -113,18 +149,35 @@ SketchTimes SketchBench::State::measured(int repeat, double untimed_ms, const st
     return times_of(std::move(values));
 }
 
+SketchTimes SketchBench::State::measured_on_gpu(const Work& work) const {
+    auto& device = *detail::Access::of(*context);
+    const auto finished = [&] {
+        const gl::Scope scope(device, "bench");
+        work();
+        gl::Fence(device).wait();
+    };
+    wake(*context, finished);
+    return measured(repeat, finished);
+}
+
+const SketchBench::State::Expected& SketchBench::State::expect(const SketchCase& which, const Input& in) {
+    if (expected) return *expected;
+    Sketch<std::uint32_t> sketch({.kind = which.kind, .width = width_of(which), .engine = SketchEngine::Cpu});
+    sketch.insert(in.keys);
+    const bool are_few = 3 * width_of(which) <= compared_counters;
+    return expected.emplace(Expected{estimates_of(sketch.query(in.compared())),
+                                     are_few ? sketch.counters() : std::vector<std::uint64_t>()});
+}
+
 bool SketchBench::State::is_right(const SketchCase& which, const Input& in, const Sketch<std::uint32_t>& sketch) {
-    if (!expected) {
-        expected.emplace(SketchOptions{.kind = which.kind, .width = width_of(which), .engine = SketchEngine::Cpu});
-        expected->insert(in.keys);
-    }
-    const auto some = std::span(in.keys).first(std::min(in.keys.size(), compared_keys));
-    if (sketch.query(some) != expected->query(some)) return false;
-    return 3 * width_of(which) > compared_counters || sketch.counters() == expected->counters();
+    const auto& [estimates, counters] = expect(which, in);
+    const auto times = sketch.n() / in.keys.size();
+    return times * in.keys.size() == sketch.n() &&
+           is_multiple(estimates_of(sketch.query(in.compared())), estimates, times) &&
+           (counters.empty() || is_multiple(sketch.counters(), counters, times));
 }
 
 void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result) {
-    auto& device = *detail::Access::of(*context);
     const bool filled_by_cpu = which.kind == SketchKind::Sf;
     std::optional<Sketch<std::uint32_t>> made(std::in_place, *context, options(which, *result.contender));
     auto& sketch = *made;
@@ -132,40 +185,34 @@ void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, Sk
         if (filled_by_cpu) return sketch.insert(in.keys);
         sketch.insert_texture(in.texture.id(), which.n);
     };
-    const auto finished = [&](const std::function<void()>& work) {
-        return [&device, work] {
-            const gl::Scope scope(device, "bench");
-            work();
-            gl::Fence(device).wait();
-        };
-    };
-    // Programs are compiled, memory is found; an idle GPU has a low clock.
-    const double untimed_ms = context->info().software ? 0.1 : 200;
-    insert();
-    result.verified = is_right(which, in, sketch);
     if (filled_by_cpu) {
-        result.insert = measured(repeat, 0.1, insert);
+        result.insert = measured(repeat, insert);
     } else {
-        result.insert = measured(repeat, untimed_ms, finished(insert));
-        result.insert_memory = measured(repeat, untimed_ms, finished([&] { sketch.insert(in.keys); }));
+        result.insert = measured_on_gpu(insert);
+        result.insert_memory = measured_on_gpu([&] { sketch.insert(in.keys); });
     }
     result.bytes = sketch.bytes();
+    result.verified = is_right(which, in, sketch);
     // As in the paper, a sketch of n keys is asked, not one of many times as many.
     made.reset();
     made.emplace(*context, options(which, *result.contender));
     insert();
-    result.query = measured(repeat, untimed_ms,
-                            finished([&] { sketch.query_texture(in.texture.id(), in.estimates.id(), which.n); }));
+    result.query = measured_on_gpu([&] { sketch.query_texture(in.texture.id(), in.estimates.id(), which.n); });
+    const auto found = first_words(*detail::Access::of(*context), in.estimates, in.compared().size());
+    result.verified = result.verified && is_multiple(found, expect(which, in).estimates, 1);
     judge(which, result);
 }
 
-void SketchBench::State::run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result) const {
+void SketchBench::State::run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result) {
     Sketch<std::uint32_t> sketch(options(which, *result.contender));
     const int times = which.n > slow_on_cpu ? 1 : repeat;
-    constexpr double untimed_ms = 0.1;  // once
-    result.insert = measured(times, untimed_ms, [&] { sketch.insert(in.keys); });
-    result.query = measured(times, untimed_ms, [&] { static_cast<void>(sketch.query(in.keys)); });
+    result.insert = measured(times, [&] { sketch.insert(in.keys); });
+    std::vector<SketchCount> found;
+    result.query = measured(times, [&] { found = sketch.query(in.keys); });
     result.bytes = sketch.bytes();
+    const auto compared = std::span<const SketchCount>(found).first(in.compared().size());
+    result.verified = is_right(which, in, sketch) &&
+                      is_multiple(estimates_of(compared), expect(which, in).estimates, sketch.n() / in.keys.size());
 }
 
 // By the points that an insert draws into one render target, and the texels that a query reads from anywhere.
@@ -210,20 +257,12 @@ SketchCaseResult SketchBench::run(const SketchCase& which) {
     for (const auto& contender : state_->contenders) {
         if (!goes_with(which.kind, contender.engine)) continue;
         SketchResult result{.contender = &contender};
-        try {
-            if (contender.is_rival()) {
-                state_->run_on_cpu(which, in, result);
-            } else if (!state_->context) {
-                result.refusal = state_->why_no_context;
-            } else {
-                state_->run_on_gpu(which, in, result);
-            }
-        } catch (const InvalidArgument& error) {
-            result.refusal = error.what();
-        } catch (const std::bad_alloc&) {
-            result.refusal = "out of memory";
-        } catch (const GlError& error) {
-            result.refusal = error.what();
+        if (contender.is_rival()) {
+            result.refusal = refusal_of([&] { state_->run_on_cpu(which, in, result); });
+        } else if (!state_->context) {
+            result.refusal = state_->why_no_context;
+        } else {
+            result.refusal = refusal_of([&] { state_->run_on_gpu(which, in, result); });
         }
         found.results.push_back(std::move(result));
     }

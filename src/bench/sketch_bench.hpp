@@ -43,7 +43,9 @@ struct SketchResult {
     SketchTimes insert_memory{};    // of the GPU, with the upload
     std::optional<double> insert_percent_of_limit{}, query_percent_of_limit{};
     std::size_t bytes = 0;
-    bool verified = true;  // the table is that of the CPU; of a large one, 2^16 estimates are
+    // After all inserts the table is that of the CPU, as many times; of a large one, 2^16 estimates are. So are as many
+    // of what the last query found.
+    bool verified = true;
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
 };

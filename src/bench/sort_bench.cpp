@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "bench/refusal.hpp"
 #include "bench/spread.hpp"
 #include "bench/wake.hpp"
 #include "cpu/keys.hpp"
@@ -133,7 +134,7 @@ void SortBench::wake(std::size_t i, Sorted sorted, SortData data) {
 }
 
 void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
-    try {
+    result.refusal = refusal_of([&] {
         const auto& what = contenders_[i].what;
         const auto* early = std::get_if<EarlySort>(&what);
         if (std::holds_alternative<const Rival*>(what) && which.sorted != Sorted::Keys)
@@ -157,11 +158,7 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
         context_->observe(nullptr);  // the limits are measured by passes, too
         for (const auto& [target, texels] : written.texels)
             *result.least_ms += limits_->least_ms(texels, target.first, target.second);
-    } catch (const InvalidArgument& error) {
-        result.refusal = error.what();
-    } catch (const GlError& error) {
-        result.refusal = error.what();
-    }
+    });
 }
 
 CaseResult SortBench::run(const SortCase& which) {

@@ -31,6 +31,7 @@ struct Spread {
 template <class Run, class Of>
 [[nodiscard]] Spread spread_of(const std::vector<Run>& runs, const Of& of) {
     std::vector<double> values;
+    values.reserve(runs.size());
     for (const auto& run : runs) values.push_back(std::invoke(of, run));
     return Spread(std::move(values));
 }

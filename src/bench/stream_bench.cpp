@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/borrowed.hpp"
+#include "bench/refusal.hpp"
 #include "bench/spread.hpp"
 #include "bench/wake.hpp"
 #include "cpu/keys.hpp"
@@ -212,7 +213,7 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
                 const auto i = (turn + static_cast<std::size_t>(repetition)) % contenders_.size();
                 auto& result = found.results[i];
                 if (!result.ran()) continue;
-                try {
+                result.refusal = refusal_of([&] {
                     auto& sorts = sorter(i);
                     result.engine = sorts.name();
                     const auto warm = values.first(std::min(values.size(), std::size_t{1} << 24U));
@@ -220,11 +221,7 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
                     warm_up();
                     if (context_ && sorts.name() != "cpu" && !contenders_[i].is_rival()) wake(*context_, warm_up);
                     runs[i].push_back(bench::run<T>(which, values, sorts));
-                } catch (const InvalidArgument& error) {
-                    result.refusal = error.what();
-                } catch (const GlError& error) {
-                    result.refusal = error.what();
-                }
+                });
             }
         }
         for (std::size_t i = 0; i < runs.size(); ++i) {

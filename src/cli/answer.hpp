@@ -4,18 +4,16 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "cli/json.hpp"
 #include "input/text.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::detail::cli {
-
-using Json = nlohmann::ordered_json;
 
 enum class Format { Table, JsonLine };
 

@@ -92,16 +92,15 @@ BenchRun::Opened BenchRun::open_context() const {
     }
 }
 
-nlohmann::ordered_json BenchRun::facts(const std::optional<Context>& context,
-                                       const std::vector<MissingRival>& missing) const {
-    nlohmann::ordered_json facts{{"quadmill", QUADMILL_VERSION},
-                                 {"command", command_line},
-                                 {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-                                 {"renderer", context ? context->info().renderer : "none"},
-                                 {"cpu", cpu_model()},
-                                 {"threads", std::thread::hardware_concurrency()},
-                                 {"repeat", repeat},
-                                 {"rivals_missing", nlohmann::ordered_json::array()}};
+Json BenchRun::facts(const std::optional<Context>& context, const std::vector<MissingRival>& missing) const {
+    Json facts{{"quadmill", QUADMILL_VERSION},
+               {"command", command_line},
+               {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+               {"renderer", context ? context->info().renderer : "none"},
+               {"cpu", cpu_model()},
+               {"threads", std::thread::hardware_concurrency()},
+               {"repeat", repeat},
+               {"rivals_missing", Json::array()}};
     for (const auto& rival : missing) {
         if (with_rivals) facts["rivals_missing"].push_back({{"name", rival.name}, {"package", rival.package}});
     }
@@ -114,15 +113,23 @@ void BenchRun::print_facts(const std::optional<Context>& context, const std::str
                how);
 }
 
-nlohmann::ordered_json limits_json(const std::vector<bench::Limit>& limits) {
-    auto out = nlohmann::ordered_json::array();
+Json limits_json(const std::vector<bench::Limit>& limits) {
+    auto out = Json::array();
     for (const auto& limit : limits)
         out.push_back({{"name", limit.name}, {"value", limit.value}, {"unit", limit.unit}});
     return out;
 }
 
-nlohmann::ordered_json or_null(const std::optional<double>& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+void print_limits(const std::vector<bench::Limit>& limits) {
+    for (const auto& limit : limits) fmt::print("{:<34} {:>8.3f} {}\n", limit.name, limit.value, limit.unit);
+}
+
+Json or_null(const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+}
+
+std::unique_ptr<files::OutputFile> open_plot(const std::string& path) {
+    return path.empty() ? nullptr : std::make_unique<files::OutputFile>(path);
 }
 
 void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels) {

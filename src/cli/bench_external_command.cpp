@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "bench/external_bench.hpp"
 #include "cli/bench_report.hpp"
@@ -19,7 +17,6 @@ namespace quadmill::detail::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t block = std::size_t{1} << 20U;  // of a run that phase 2 reads at a time
 
@@ -83,12 +80,11 @@ void print_stages(const Json& report) {
 }
 
 void BenchExternal::print(const FileCaseResult& found) const {
-    const auto others = rivals_of(found.results);
+    const RivalColumns columns(found.results);
     fmt::print("\n{} ASCII records, {:.1f} MB, with {} of memory, in {}\n{:<20} {:>9} {:>20} {:>9} {:>10}",
                found.records, static_cast<double>(found.records * record_bytes) * 1e-6, memory, folder, "", "s",
                "(lowest .. highest)", "MB/s", "peak MB");
-    for (const auto* rival : others) fmt::print(" {:>12}", "x " + rival->contender->name);
-    fmt::print("\n");
+    columns.end_head();
     for (const auto& result : found.results) {
         if (!result.ran()) {
             fmt::print("{:<20} {:>9}  {}\n", result.contender->name, "n/a", result.refusal);
@@ -99,56 +95,49 @@ void BenchExternal::print(const FileCaseResult& found) const {
         fmt::print("{:<20} {:>9.3f} {:>20} {:>9.1f} {:>10}", result.contender->name, result.ms * 1e-3,
                    fmt::format("({:.3f} .. {:.3f})", result.low_ms * 1e-3, result.high_ms * 1e-3),
                    megabytes_per_s(found.records, result), peak > 0 ? fmt::format("{:.1f}", peak * 1e-6) : "");
-        for (const auto* rival : others)
-            fmt::print(" {:>12}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
-        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+        columns.end_line(result);
         print_stages(report);
     }
     print_losses(found.results);
 }
 
 void BenchExternal::print(const PairCaseResult& found) const {
-    const auto others = rivals_of(found.results);
+    const RivalColumns columns(found.results);
     fmt::print("\n{} pairs of a 32-bit float and a pointer\n{:<24} {:>10} {:>22} {:>9} {:>8} {:>9} {:>9} {:>9} {:>10}",
                found.n, "", "ms", "(lowest .. highest)", "Mpairs/s", "passes", "upload", "sort", "read back",
                "transfer");
-    for (const auto* rival : others) fmt::print(" {:>8}", "x " + rival->contender->name);
-    fmt::print("\n");
+    columns.end_head();
     for (const auto& result : found.results) {
         if (!result.ran()) {
             fmt::print("{:<24} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
             continue;
         }
         const auto& parts = result.parts;
-        fmt::print("{:<24} {:>10.3f} {:>22} {:>9.2f}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), per_s(found.n, result) * 1e-6);
+        fmt::print("{:<24} {:>10.3f} {:>22} {:>9.2f}", result.contender->name, result.ms, spread_words(result),
+                   per_s(found.n, result) * 1e-6);
         if (parts.passes > 0) {
             fmt::print(" {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>8.1f} %", parts.passes, parts.upload_ms, parts.sort_ms,
                        parts.readback_ms, result.transfer_percent());
         } else {
             fmt::print(" {:>49}", "");
         }
-        for (const auto* rival : others)
-            fmt::print(" {:>8}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
-        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+        columns.end_line(result);
     }
 }
 
 void BenchExternal::print(const MergeCaseResult& found) const {
-    const auto others = rivals_of(found.results);
+    const RivalColumns columns(found.results);
     fmt::print("\n{} records in {} runs, merged into memory\n{:<16} {:>10} {:>22} {:>9} {:>8} {:>9} {:>9} {:>9} {:>12}",
                found.which.records, found.which.runs, "", "ms", "(lowest .. highest)", "MB/s", "merges", "keys",
                "merge", "scan", "again");
-    for (const auto* rival : others) fmt::print(" {:>16}", "x " + rival->contender->name);
-    fmt::print("\n");
+    columns.end_head();
     for (const auto& result : found.results) {
         if (!result.ran()) {
             fmt::print("{:<16} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
             continue;
         }
         const auto& parts = result.parts;
-        fmt::print("{:<16} {:>10.3f} {:>22} {:>9.1f}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms),
+        fmt::print("{:<16} {:>10.3f} {:>22} {:>9.1f}", result.contender->name, result.ms, spread_words(result),
                    per_s(found.which.records * record_bytes, result) * 1e-6);
         if (parts.merges > 0) {
             fmt::print(" {:>8} {:>9.3f} {:>9.3f} {:>9.3f} {:>10.1f} %", parts.merges, parts.key_ms, parts.merge_ms,
@@ -157,9 +146,7 @@ void BenchExternal::print(const MergeCaseResult& found) const {
         } else {
             fmt::print(" {:>51}", "");
         }
-        for (const auto* rival : others)
-            fmt::print(" {:>16}", rival == &result ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
-        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+        columns.end_line(result);
     }
 }
 
@@ -258,8 +245,7 @@ bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& all) {
 }
 
 void BenchExternal::run() {
-    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
-    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    const auto plot_to = open_plot(plot_file);
     if (records.empty() && pairs.empty() && merges.empty()) {
         records = merges = {std::size_t{1} << 20U};
         pairs = {std::size_t{1} << 14U, std::size_t{1} << 16U, std::size_t{1} << 18U};
@@ -275,34 +261,31 @@ void BenchExternal::run() {
                        {"merges", Json::array()}});
     RatePlot plot("records");
     bool right = true;
+    const auto take = [&](const char* list, const std::string& title, std::size_t n, const auto& found) {
+        for (const auto& result : found.results) right = right && result.verified;
+        if (!json) print(found);
+        report[list].push_back(to_json(found));
+        plot.add(title, n, found.results);
+    };
     const auto files = programs();
     std::vector<FileCaseResult> all_files;
     for (const auto count : records) {
         const BenchFolder own(folder);
-        const auto& found = all_files.emplace_back(run_files(own, files, count, repeat));
-        right = right && std::ranges::all_of(found.results, &FileResult::verified);
-        if (!json) print(found);
-        report["files"].push_back(to_json(found));
-        plot.add("files of ASCII records, " + memory + " of memory", count, found.results);
+        take("files", "files of ASCII records, " + memory + " of memory", count,
+             all_files.emplace_back(run_files(own, files, count, repeat)));
     }
     if (!records.empty()) plot.add(stages(all_files));
     const auto sorts = pair_contenders();
     std::vector<PairCaseResult> all_pairs;
     for (const auto n : pairs) {
-        const auto& found = all_pairs.emplace_back(run_pairs(context, why_not, sorts, n, repeat));
-        right = right && std::ranges::all_of(found.results, &PairResult::verified);
-        if (!json) print(found);
-        report["pairs"].push_back(to_json(found));
-        plot.add("pairs of a 32-bit float and a pointer", n, found.results);
+        take("pairs", "pairs of a 32-bit float and a pointer", n,
+             all_pairs.emplace_back(run_pairs(context, why_not, sorts, n, repeat)));
     }
     if (!pairs.empty()) plot.add(transfers(all_pairs));
     const auto mergers = merge_contenders();
     for (const auto count : merges) {
-        const auto found = run_merges(folder, context, why_not, mergers, {count, runs, block}, repeat);
-        right = right && std::ranges::all_of(found.results, &MergeResult::verified);
-        if (!json) print(found);
-        report["merges"].push_back(to_json(found));
-        plot.add(fmt::format("phase 2 of {} runs", runs), count, found.results);
+        take("merges", fmt::format("phase 2 of {} runs", runs), count,
+             run_merges(folder, context, why_not, mergers, {count, runs, block}, repeat));
     }
     if (json) fmt::print("{}\n", report.dump());
     if (plot_to) plot.write(*plot_to);

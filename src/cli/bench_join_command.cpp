@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "bench/join_bench.hpp"
@@ -33,7 +31,7 @@ struct BenchJoin : BenchRun {
   private:
     [[nodiscard]] std::vector<JoinContender> contenders() const;
     static void print_case(const JoinCaseResult& found);
-    [[nodiscard]] static nlohmann::ordered_json to_json(const JoinCaseResult& found);
+    [[nodiscard]] static Json to_json(const JoinCaseResult& found);
 };
 
 std::vector<JoinContender> BenchJoin::contenders() const {
@@ -62,16 +60,13 @@ void BenchJoin::print_case(const JoinCaseResult& found) {
                "(lowest .. highest)");
     for (const auto& result : found.results) {
         if (!result.ran()) continue;
-        fmt::print("{:<12} {:>10.3f} {:>24}{}\n", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms),
+        fmt::print("{:<12} {:>10.3f} {:>24}{}\n", result.contender->name, result.ms, spread_words(result),
                    result.verified ? "" : "  WRONG RESULT");
     }
-    std::string without;
     for (const auto& result : found.results) {
         if (!result.ran() && found.which.figure == JoinFigure::Graph)
-            without += fmt::format("without {}: {}\n", result.contender->name, result.refusal);
+            fmt::print("without {}: {}\n", result.contender->name, result.refusal);
     }
-    fmt::print("{}", without);
     const auto& ours = found.results.front();
     for (const auto& result : found.results) {
         if (ours.ran() && result.ran() && result.ms < ours.ms)
@@ -79,25 +74,14 @@ void BenchJoin::print_case(const JoinCaseResult& found) {
     }
 }
 
-nlohmann::ordered_json BenchJoin::to_json(const JoinCaseResult& found) {
-    nlohmann::ordered_json out{{"figure", static_cast<int>(found.which.figure)},
-                               {"name", title(found.which)},
-                               {"rows", found.which.rows},
-                               {"x", found.which.x},
-                               {"result", found.which.result},
-                               {"contenders", nlohmann::ordered_json::array()}};
-    for (const auto& result : found.results) {
-        nlohmann::ordered_json one{{"name", result.contender->name}, {"ran", result.ran()}};
-        if (result.ran()) {
-            one.update({{"verified", result.verified},
-                        {"ms", result.ms},
-                        {"low_ms", result.low_ms},
-                        {"high_ms", result.high_ms}});
-        } else {
-            one["reason"] = result.refusal;
-        }
-        out["contenders"].push_back(std::move(one));
-    }
+Json BenchJoin::to_json(const JoinCaseResult& found) {
+    Json out{{"figure", static_cast<int>(found.which.figure)},
+             {"name", title(found.which)},
+             {"rows", found.which.rows},
+             {"x", found.which.x},
+             {"result", found.which.result},
+             {"contenders", Json::array()}};
+    for (const auto& result : found.results) out["contenders"].push_back(contender_json(result));
     return out;
 }
 
@@ -123,13 +107,12 @@ class TimePlot {
 };
 
 void BenchJoin::run() {
-    std::optional<files::OutputFile> plot_to;
-    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    const auto plot_to = open_plot(plot_file);
     auto [context, why_not] = open_context();
     if (!json) print_facts(context, "from columns in memory to the result in memory");
     auto report = facts(context, {});
     report["engine"] = input::word_for(gpu_engine_words, engine);
-    report["cases"] = nlohmann::ordered_json::array();
+    report["cases"] = Json::array();
     JoinBench bench(context, std::move(why_not), contenders(), engine, repeat);
     TimePlot plot;
     bool right = true;

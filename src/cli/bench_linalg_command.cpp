@@ -1,8 +1,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "bench/linalg_bench.hpp"
 #include "cli/bench_report.hpp"
@@ -16,7 +14,6 @@ namespace quadmill::detail::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
-using Json = nlohmann::ordered_json;
 
 const input::Words<Pivot> pivots{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
 
@@ -88,13 +85,12 @@ void BenchLinalg::print_parts(const LuTimes& result) {
 }
 
 void BenchLinalg::print(const LuCase& found) const {
-    const auto others = rivals_of(found.results);
+    const RivalColumns columns(found.results);
     const auto many = found.systems > 1 ? fmt::format("{} matrices of ", found.systems) : std::string();
     fmt::print("\n{}n = {}, pivoting: {}\n{:<24} {:>10} {:>22} {:>10} {:>8} {:>9} {:>9}  {:<30}", many, found.n,
                input::word_for(pivots, found.pivot), "", "ms", "(lowest .. highest)", "GFLOP/s", "passes", "us/pass",
                "residual", "% of limit");
-    for (const auto* rival : others) fmt::print(" {:>20}", "x " + rival->contender->name);
-    fmt::print("\n");
+    columns.end_head();
     for (const auto& result : found.results) {
         if (!result.ran()) {
             fmt::print("without {}: {}\n", result.contender->name, result.refusal);
@@ -102,14 +98,11 @@ void BenchLinalg::print(const LuCase& found) const {
         }
         const auto& bound = result.bound;
         fmt::print("{:<24} {:>10.3f} {:>22} {:>10.1f} {:>8} {:>9} {:>9}  {:<30}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), found.gflops(result),
-                   result.passes,
+                   spread_words(result), found.gflops(result), result.passes,
                    result.passes > 0 ? fmt::format("{:.2f}", result.ms * 1e3 / static_cast<double>(result.passes)) : "",
-                   result.contender->is_rival() ? "" : fmt::format("{:.3g}", result.residual),
+                   fmt::format("{:.3g}", result.residual),
                    bound ? fmt::format("{:.0f} % of {}", bound->percent(), bound->limit) : "");
-        for (const auto* rival : others)
-            fmt::print(" {:>20}", rival == &result ? "" : fmt::format("{:.3g}", rival->ms / result.ms));
-        fmt::print("{}\n", result.verified() ? "" : "  WRONG RESULT");
+        columns.end_line(result);
     }
     print_losses(found.results);
     if (const auto times = found.blocks_over_rows())
@@ -127,19 +120,14 @@ Json BenchLinalg::to_json(const LuCase& found) {
              {"results", Json::array()}};
     if (const auto times = found.blocks_over_rows()) out["blocks_over_rows"] = *times;
     for (const auto& result : found.results) {
-        auto one = contender_head(result);
+        auto one = contender_json(result);
         if (result.ran()) {
-            one.update(Json{{"ms", result.ms},
-                            {"low_ms", result.low_ms},
-                            {"high_ms", result.high_ms},
-                            {"gflops", found.gflops(result)},
+            one.update(Json{{"gflops", found.gflops(result)},
+                            {"residual", result.residual},
                             {"times_faster_than", times_faster_than(found.results, result)}});
         }
         if (result.ran() && !result.contender->is_rival()) {
-            one.update(Json{{"verified", result.verified()},
-                            {"residual", result.residual},
-                            {"passes", result.passes},
-                            {"upload_ms", result.upload_ms}});
+            one.update(Json{{"passes", result.passes}, {"upload_ms", result.upload_ms}});
             if (const auto& bound = result.bound)
                 one["bound"] = {{"pass", bound->pass},
                                 {"limit", bound->limit},
@@ -150,14 +138,13 @@ Json BenchLinalg::to_json(const LuCase& found) {
             for (const auto& part : result.parts)
                 one["parts"].push_back({{"pass", part.name}, {"passes", part.passes}, {"gpu_ms", part.gpu_ms}});
         }
-        out["results"].push_back(one);
+        out["results"].push_back(std::move(one));
     }
     return out;
 }
 
 void BenchLinalg::run() {
-    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
-    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    const auto plot_to = open_plot(plot_file);
     std::ranges::sort(n);
     std::ranges::sort(batch);
     auto all = contenders();
@@ -186,8 +173,8 @@ void BenchLinalg::run() {
     if (json) {
         fmt::print("{}\n", report.dump());
     } else {
-        for (const auto& limit : bench.limits())
-            fmt::print("limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
+        if (!bench.limits().empty()) fmt::print("\n% of limit: at the rates below\n");
+        print_limits(bench.limits());
     }
     if (plot_to) plot.write(*plot_to);
     if (!right) throw Error("bench linalg: a factorization was wrong; see above");

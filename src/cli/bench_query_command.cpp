@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -20,7 +19,6 @@ namespace quadmill::detail::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
-using Json = nlohmann::ordered_json;
 
 const input::Words<QueryBy> engine_words_of_queries{
     {"depth", QueryBy::Depth}, {"bitmap", QueryBy::Bitmap}, {"cpu", QueryBy::Cpu}};
@@ -51,7 +49,7 @@ struct BenchQuery : BenchRun {
     [[nodiscard]] static std::string title(const QueryCase& which);
     static void print_case(const QueryCaseResult& found);
     static void print_loads(std::size_t n, const std::vector<LoadTime>& loads);
-    static void print_limit(const std::optional<Limit>& limit);
+    static void explain_limit(const std::optional<Limit>& limit);
     [[nodiscard]] static Json to_json(const QueryCaseResult& found);
     [[nodiscard]] static Json to_json(const QueryCaseResult& found, const QueryTimes& result);
     [[nodiscard]] static Json to_json(std::size_t n, const LoadTime& load);
@@ -79,11 +77,10 @@ std::string BenchQuery::title(const QueryCase& which) {
 }
 
 void BenchQuery::print_case(const QueryCaseResult& found) {
-    const auto others = rivals_of(found.results);
+    const RivalColumns columns(found.results);
     fmt::print("\n{}, {} rows\n{:<18} {:>10} {:>22} {:>10} {:>10} {:>12}", title(found.which), found.n, "", "ms",
                "(lowest .. highest)", "Mrows/s", "% of limit", "passes' time");
-    for (const auto* rival : others) fmt::print(" {:>19}", "x " + rival->contender->name);
-    fmt::print("\n");
+    columns.end_head();
     std::map<std::string, std::string> left_out;  // by reason
     for (const auto& result : found.results) {
         if (!result.ran()) {
@@ -93,12 +90,10 @@ void BenchQuery::print_case(const QueryCaseResult& found) {
         }
         const auto percent = result.percent_of_limit();
         fmt::print("{:<18} {:>10.3f} {:>22} {:>10.1f} {:>10} {:>12}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms), per_s(found.n, result) * 1e-6,
+                   spread_words(result), per_s(found.n, result) * 1e-6,
                    percent ? fmt::format("{:.0f} %", *percent) : "",
                    result.passes_time ? fmt::format("{:.2f}", *result.passes_time) : "");
-        for (const auto* rival : others)
-            fmt::print(" {:>19}", rival == &result ? "" : fmt::format("{:.3g}", rival->ms / result.ms));
-        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+        columns.end_line(result);
         if (const auto goal = found.which.goal_passes; goal && result.passes_time && *result.passes_time > *goal)
             fmt::print("{:<18} misses its goal, {:.3g} passes' time\n", "", *goal);
     }
@@ -112,18 +107,16 @@ void BenchQuery::print_loads(std::size_t n, const std::vector<LoadTime>& loads) 
                "", "columns", "ms", "(lowest .. highest)", "GB/s");
     for (const auto& load : loads) {
         fmt::print("{:<18} {:>8} {:>10.3f} {:>22} {:>9.3f}\n", load.contender->name, load.columns, load.ms,
-                   fmt::format("({:.3f} .. {:.3f})", load.low_ms, load.high_ms),
-                   static_cast<double>(load.bytes) * 1e-6 / load.ms);
+                   spread_words(load), static_cast<double>(load.bytes) * 1e-6 / load.ms);
     }
 }
 
-void BenchQuery::print_limit(const std::optional<Limit>& limit) {
+void BenchQuery::explain_limit(const std::optional<Limit>& limit) {
     if (!limit) return;
     fmt::print(
         "\n% of limit: the time that the pixels which passes tested against depth or stencil take at the rate below, "
-        "of the\n            whole time. passes' time: the whole time over that of one such pass over all rows.\n"
-        "{:<20} {:>8.3f} {}\n",
-        limit->name, limit->value, limit->unit);
+        "of the\n            whole time. passes' time: the whole time over that of one such pass over all rows.\n");
+    print_limits({*limit});
 }
 
 Json BenchQuery::to_json(const QueryCaseResult& found, const QueryTimes& result) {
@@ -170,8 +163,7 @@ Json BenchQuery::head(const QueryBench& bench, const std::optional<Context>& con
 }
 
 void BenchQuery::run() {
-    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
-    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    const auto plot_to = open_plot(plot_file);
     std::ranges::sort(n);
     if (kinds.empty()) {
         for (const auto& [word, kind] : kind_words) kinds.push_back(kind);
@@ -197,7 +189,7 @@ void BenchQuery::run() {
     if (json) {
         fmt::print("{}\n", report.dump());
     } else {
-        print_limit(bench.depth_limit());
+        explain_limit(bench.depth_limit());
     }
     if (plot_to) plot.write(*plot_to);
     if (!right) throw Error("bench query: an answer was wrong; see above");

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "bench/limits.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
+#include "cli/json.hpp"
 #include "cpu/sample_keys.hpp"
 #include "files/files.hpp"
 #include "quadmill/context.hpp"
@@ -48,8 +49,7 @@ struct BenchRun {
     // If rivals are wanted, a note about each of these goes to standard error.
     void note_missing(const std::string& verb, const std::vector<MissingRival>& missing) const;
     // Which program measured when on what, and which rivals are missing, if any are wanted.
-    [[nodiscard]] nlohmann::ordered_json facts(const std::optional<Context>& context,
-                                               const std::vector<MissingRival>& missing) const;
+    [[nodiscard]] Json facts(const std::optional<Context>& context, const std::vector<MissingRival>& missing) const;
     // The same on one line, and how the times were taken.
     void print_facts(const std::optional<Context>& context, const std::string& how) const;
 };
@@ -76,6 +76,35 @@ template <class Result>
     return some;
 }
 
+// "(lowest .. highest)" of its times.
+template <class Times>
+[[nodiscard]] std::string spread_words(const Times& times) {
+    return fmt::format("({:.3f} .. {:.3f})", times.low_ms, times.high_ms);
+}
+
+// How the lines of a table end: with a column for each rival that ran, its time over that of the line.
+template <class Result>
+class RivalColumns {
+  public:
+    explicit RivalColumns(const std::vector<Result>& results) : rivals_(rivals_of(results)) {}
+    void end_head() const {
+        for (const auto* rival : rivals_) fmt::print(" {:>{}}", "x " + rival->contender->name, width(*rival));
+        fmt::print("\n");
+    }
+    // Says also where the result is wrong.
+    void end_line(const Result& result) const {
+        for (const auto* rival : rivals_)
+            fmt::print(" {:>{}}", rival == &result ? "" : fmt::format("{:.3g}", rival->ms / result.ms), width(*rival));
+        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+    }
+
+  private:
+    [[nodiscard]] static std::size_t width(const Result& rival) {
+        return std::max<std::size_t>(rival.contender->name.size() + 2, 8);
+    }
+    std::vector<const Result*> rivals_;
+};
+
 // A line an engine, of the rivals that were faster.
 template <class Result>
 void print_losses(const std::vector<Result>& results) {
@@ -93,8 +122,8 @@ void print_losses(const std::vector<Result>& results) {
 }
 
 template <class Result>
-[[nodiscard]] nlohmann::ordered_json times_faster_than(const std::vector<Result>& results, const Result& result) {
-    auto out = nlohmann::ordered_json::object();
+[[nodiscard]] Json times_faster_than(const std::vector<Result>& results, const Result& result) {
+    auto out = Json::object();
     for (const auto* rival : rivals_of(results)) {
         if (rival != &result) out[rival->contender->name] = rival->ms / result.ms;
     }
@@ -108,20 +137,20 @@ template <class Result>
 
 // What is said of every contender: who it is, and why it did not run.
 template <class Result>
-[[nodiscard]] nlohmann::ordered_json contender_head(const Result& result) {
-    nlohmann::ordered_json out{{"name", result.contender->name},
-                               {"kind", result.contender->is_rival() ? "rival" : "engine"},
-                               {"ran", result.ran()}};
+[[nodiscard]] Json contender_head(const Result& result) {
+    Json out{{"name", result.contender->name},
+             {"kind", result.contender->is_rival() ? "rival" : "engine"},
+             {"ran", result.ran()}};
     if (!result.ran()) out["reason"] = result.refusal;
     return out;
 }
 
 // And how it did.
 template <class Result>
-[[nodiscard]] nlohmann::ordered_json contender_json(const Result& result) {
+[[nodiscard]] Json contender_json(const Result& result) {
     auto out = contender_head(result);
     if (result.ran()) {
-        out.update(nlohmann::ordered_json{
+        out.update(Json{
             {"verified", result.verified}, {"ms", result.ms}, {"low_ms", result.low_ms}, {"high_ms", result.high_ms}});
     }
     return out;
@@ -129,14 +158,15 @@ template <class Result>
 
 // With n things a second under the name `rate`.
 template <class Result>
-[[nodiscard]] nlohmann::ordered_json contender_json(const Result& result, const std::string& rate, std::size_t n) {
+[[nodiscard]] Json contender_json(const Result& result, const std::string& rate, std::size_t n) {
     auto out = contender_json(result);
     if (result.ran()) out[rate] = per_s(n, result);
     return out;
 }
 
-[[nodiscard]] nlohmann::ordered_json limits_json(const std::vector<bench::Limit>& limits);
-[[nodiscard]] nlohmann::ordered_json or_null(const std::optional<double>& value);
+[[nodiscard]] Json limits_json(const std::vector<bench::Limit>& limits);
+void print_limits(const std::vector<bench::Limit>& limits);
+[[nodiscard]] Json or_null(const std::optional<double>& value);
 
 // A series for each contender, and in it a point at (x, y(result)) where it ran. Pre: they are those of the panel's
 // first points.
@@ -155,6 +185,8 @@ void add_points(bench::Panel& panel, std::size_t x, const std::vector<Result>& r
     }
 }
 
+// Nothing where the path is empty. A place that cannot be written is an error before the work.
+[[nodiscard]] std::unique_ptr<files::OutputFile> open_plot(const std::string& path);
 void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels);
 
 // `what` ("keys") a second against how many there are, a panel a title.

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bench/sketch_bench.hpp"
@@ -17,7 +16,6 @@ namespace quadmill::detail::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
-using Json = nlohmann::ordered_json;
 
 struct BenchSketch : BenchRun {
     BenchSketch() { repeat = 3; }
@@ -43,6 +41,7 @@ struct BenchSketch : BenchRun {
     void write_plots(files::OutputFile& file) const;
     [[nodiscard]] Panel rates(const std::string& title, bool inserts) const;
     [[nodiscard]] Panel errors() const;
+    void print_accuracy() const;
     [[nodiscard]] const SketchResult* best(const SketchCaseResult& found, bool inserts) const;
     [[nodiscard]] std::optional<double> times_thread(const SketchCaseResult& found, const SketchResult& result,
                                                      bool inserts) const;
@@ -210,9 +209,17 @@ void BenchSketch::write_plots(files::OutputFile& file) const {
                       rates("Fig. 6: queries" + load + "; paper: 2080 Ti, load 0.5", false), errors()});
 }
 
+void BenchSketch::print_accuracy() const {
+    fmt::print("\nmean relative error of uniform keys, in percent\n{:<10} {:>6} {:>10} {:>10}\n", "", "load", "here",
+               "paper");
+    for (const auto& one : accuracy_) {
+        fmt::print("{:<10} {:>6} {:>10.2f} {:>10}\n", one.name, one.load, one.percent,
+                   one.paper_percent ? fmt::format("{:.2f}", *one.paper_percent) : "");
+    }
+}
+
 void BenchSketch::run() {
-    std::optional<files::OutputFile> plot_to;
-    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    const auto plot_to = open_plot(plot_file);
     auto [context, why_not] = open_context();
     const bool gpu = context && !context->info().software;
     if (n.empty()) {
@@ -246,20 +253,14 @@ void BenchSketch::run() {
     if (json) {
         fmt::print("{}\n", report.dump());
     } else {
-        fmt::print("\nmean relative error of uniform keys, in percent\n{:<10} {:>6} {:>10} {:>10}\n", "", "load",
-                   "here", "paper");
-        for (const auto& one : accuracy_) {
-            fmt::print("{:<10} {:>6} {:>10.2f} {:>10}\n", one.name, one.load, one.percent,
-                       one.paper_percent ? fmt::format("{:.2f}", *one.paper_percent) : "");
-        }
+        print_accuracy();
         fmt::print(
             "\n% of limit: of points into one render target, or of keys that gather as many texels, at the rates "
             "below\n");
-        for (const auto& limit : bench.limits())
-            fmt::print("{:<34} {:>8.3f} {}\n", limit.name, limit.value, limit.unit);
+        print_limits(bench.limits());
     }
     if (plot_to) write_plots(*plot_to);
-    if (!right) throw Error("bench sketch: a table was wrong; see above");
+    if (!right) throw Error("bench sketch: a table or an estimate was wrong; see above");
 }
 
 }  // namespace

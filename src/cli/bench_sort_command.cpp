@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bench/sort_bench.hpp"
@@ -20,7 +19,6 @@ namespace quadmill::detail::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
-using Json = nlohmann::ordered_json;
 
 struct BenchSort : BenchOptions {
     std::vector<std::size_t> n{std::size_t{1} << 16, std::size_t{1} << 18, std::size_t{1} << 20};
@@ -39,7 +37,7 @@ struct BenchSort : BenchOptions {
     void print_case(const CaseResult& found) const;
     [[nodiscard]] Json to_json(const CaseResult& found) const;
     [[nodiscard]] Json to_json(const CaseResult& found, const Result& result) const;
-    void print_limits(const std::vector<Limit>& limits) const;
+    static void explain_limits(const std::vector<Limit>& limits);
     // Where `auto` was furthest behind another engine, by how many times; nothing where it or the others did not run.
     struct Behind {
         double times = 0;
@@ -93,19 +91,17 @@ std::string BenchSort::title(const SortCase& which) {
 }
 
 void BenchSort::print_case(const CaseResult& found) const {
-    const auto others = rivals_of(found.results);
+    const RivalColumns columns(found.results);
     fmt::print("\n{}, {} keys\n{:<14} {:>10} {:>22} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10}", title(found.which),
                found.which.n, "", "ms", "(lowest .. highest)", "Mkeys/s", "upload", "passes", "read back", "merge",
                "% of limit");
-    for (const auto* rival : others) fmt::print(" {:>15}", "x " + rival->contender->name);
-    fmt::print("\n");
+    columns.end_head();
     for (const auto& result : found.results) {
         if (!result.ran()) {
             fmt::print("{:<14} {:>10}  {}\n", result.contender->name, "n/a", result.refusal);
             continue;
         }
-        fmt::print("{:<14} {:>10.3f} {:>22} {:>9.2f}", result.contender->name, result.ms,
-                   fmt::format("({:.3f} .. {:.3f})", result.low_ms, result.high_ms),
+        fmt::print("{:<14} {:>10.3f} {:>22} {:>9.2f}", result.contender->name, result.ms, spread_words(result),
                    per_s(found.which.n, result) * 1e-6);
         const bool by_passes = result.parts.passes > 0;
         for (const double part :
@@ -113,11 +109,7 @@ void BenchSort::print_case(const CaseResult& found) const {
             fmt::print(" {:>9}", by_passes ? fmt::format("{:.3f}", part) : "");
         const auto percent = result.percent_of_limit();
         fmt::print(" {:>10}", percent ? fmt::format("{:.0f} %", *percent) : "");
-        for (const auto* rival : others) {
-            const bool itself = rival == &result;
-            fmt::print(" {:>15}", itself ? "" : fmt::format("{:.2f}", rival->ms / result.ms));
-        }
-        fmt::print("{}\n", result.verified ? "" : "  WRONG RESULT");
+        columns.end_line(result);
     }
     print_losses(found.results);
 }
@@ -149,12 +141,12 @@ Json BenchSort::to_json(const CaseResult& found) const {
     return out;
 }
 
-void BenchSort::print_limits(const std::vector<Limit>& limits) const {
+void BenchSort::explain_limits(const std::vector<Limit>& limits) {
     if (limits.empty()) return;
     fmt::print(
         "\n% of limit: the time that the texels which the passes were to write take at the rates below, of the time "
         "of the passes;\n            more than is true where the GPU skipped passes because all was in order.\n");
-    for (const auto& l : limits) fmt::print("{:<20} {:>8.3f} {}\n", l.name, l.value, l.unit);
+    print_limits(limits);
 }
 
 std::optional<BenchSort::Behind> BenchSort::auto_behind(const std::vector<CaseResult>& all) {
@@ -177,8 +169,7 @@ std::optional<BenchSort::Behind> BenchSort::auto_behind(const std::vector<CaseRe
 }
 
 void BenchSort::run() {
-    std::optional<files::OutputFile> plot_to;  // a place that cannot be written is an error before the work
-    if (!plot_file.empty()) plot_to.emplace(plot_file);
+    const auto plot_to = open_plot(plot_file);
     std::ranges::sort(n);
     std::optional<bench::RivalThreads> rival_threads;
     if (with_rivals) rival_threads.emplace();
@@ -209,7 +200,7 @@ void BenchSort::run() {
             fmt::print("\nauto takes at most {:.2f} times as long as the best other engine: {}, {} keys\n",
                        behind->times, title(behind->of->which), behind->of->which.n);
         }
-        print_limits(bench.limits());
+        explain_limits(bench.limits());
     }
     if (plot_to) {
         RatePlot plot("keys");

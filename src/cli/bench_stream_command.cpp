@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bench/stream_bench.hpp"
@@ -17,7 +16,6 @@ namespace quadmill::detail::cli {
 namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
-using Json = nlohmann::ordered_json;
 
 const input::Words<Summary> summary_words{{"quantiles", Summary::Quantiles},
                                           {"frequencies", Summary::Frequencies},
@@ -176,7 +174,9 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
         ->transform(count_of_keys())
         ->default_str("1000000");
     verb->add_option("--window", work->window,
-                     "Values that are sorted at once, but for sliding windows (default: by eps)");
+                     "Values that are sorted at once, but for sliding windows (default: by eps)")
+        ->transform(input::count_up_to(std::uint64_t{1} << 24U))
+        ->type_name("N");
     verb->add_option("--engines", work->engines, "Engines (default: cpu, merge, hybrid, auto)")
         ->delimiter(',')
         ->transform(input::one_of(input::engine_words));

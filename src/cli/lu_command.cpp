@@ -1,12 +1,13 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/json.hpp"
 #include "cli/lu_batch.hpp"
 #include "cli/passes.hpp"
+#include "cli/refusals.hpp"
 #include "files/files.hpp"
 #include "input/matrix_file.hpp"
 #include "input/text.hpp"
@@ -18,8 +19,6 @@
 namespace quadmill::detail::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const input::Words<Swap> swap_words{{"pointer", Swap::Pointer}, {"copy", Swap::Copy}};
 const input::Words<Layout> layout_words{{"tiles", Layout::Tiles}, {"scalars", Layout::Scalars}};
@@ -212,7 +211,7 @@ void LuCommand::run() const {
     Outcome outcome{.a = input::read_matrix(matrix, columns)};
     if (!sides.empty()) outcome.b = read_sides(outcome.a);
     auto context = Context::headless({.device = device});
-    Lu lu(context, options);
+    auto lu = checked([&] { return Lu(context, options); });
     std::vector<PassProfiler::Row> rows;
     {
         std::optional<PassProfiler> profiler;

@@ -59,6 +59,15 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     return fmt::format("there is no verb {}; there are {}", input::in_quotes(word), names);
 }
 
+// What was wrong with the call.
+void explain(const CLI::App& app, const CLI::ParseError& error) {
+    std::string name = "quadmill";
+    const CLI::App* verb = &app;
+    for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
+    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(unknown_verb(*verb).value_or(error.what())),
+               name);
+}
+
 int run(int argc, char** argv) {
     CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
@@ -107,11 +116,7 @@ int run(int argc, char** argv) {
             app.exit(error);  // --help or --version
             return 0;
         }
-        std::string name = "quadmill";
-        const CLI::App* verb = &app;
-        for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
-        fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name,
-                   input::printable(unknown_verb(*verb).value_or(error.what())), name);
+        explain(app, error);
         return wrong_call;
     }
     return 0;

@@ -5,7 +5,7 @@
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
-#include "cli/saved_input.hpp"
+#include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "quadmill/error.hpp"
 

@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/passes.hpp"
 #include "cli/query_answer.hpp"
+#include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
 #include "input/csv.hpp"
@@ -77,16 +78,6 @@ struct QueryCommand {
     std::vector<NodeStats> nodes_;
     Names names_ = Names::Write;  // once, so that the answers of all batches are CSV together
 };
-
-// What is wrong with the query is wrong with the call.
-template <class Work>
-auto checked(const Work& work) {
-    try {
-        return work();
-    } catch (const InvalidArgument& error) {
-        throw CLI::ValidationError(error.what());
-    }
-}
 
 void QueryCommand::parse() {
     query_ = checked([this] { return sql::parse_sql(sql); });

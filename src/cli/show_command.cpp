@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "files/files.hpp"
 #include "input/checks.hpp"
@@ -40,7 +41,7 @@ struct ShowSort {
     void run() const {
         files::OutputFile file(output);
         auto context = Context::headless({.device = device});
-        write(file, show::contact_sheet(show::watch(context, request)));
+        write(file, show::contact_sheet(checked([&] { return show::watch(context, request); })));
     }
 };
 
@@ -101,27 +102,19 @@ struct ShowQuery {
     void run() const;
     // `names`: of the file's columns, when they are known.
     [[nodiscard]] sql::SqlQuery parsed(const std::vector<sql::SqlNames>& names) const;
-    [[nodiscard]] Predicate checked(const sql::SqlQuery& query, const sql::SqlTypes& known) const;
+    [[nodiscard]] Predicate where_of(const sql::SqlQuery& query, const sql::SqlTypes& known) const;
 };
 
 // What is counted is rows of one file.
 sql::SqlQuery ShowQuery::parsed(const std::vector<sql::SqlNames>& names) const {
-    try {
-        auto query = names.empty() ? sql::parse_sql(sql) : sql::parse_sql(sql, names);
-        if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
-    } catch (const InvalidArgument& error) {
-        throw CLI::ValidationError(error.what());
-    }
+    auto query = checked([&] { return names.empty() ? sql::parse_sql(sql) : sql::parse_sql(sql, names); });
+    if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
     throw CLI::ValidationError("QUERY",
                                "the passes shown are those of a WHERE on one table, without JOIN and GROUP BY");
 }
 
-Predicate ShowQuery::checked(const sql::SqlQuery& query, const sql::SqlTypes& known) const {
-    try {
-        check_types(sql, query, known);
-    } catch (const InvalidArgument& error) {
-        throw CLI::ValidationError(error.what());
-    }
+Predicate ShowQuery::where_of(const sql::SqlQuery& query, const sql::SqlTypes& known) const {
+    checked([&] { check_types(sql, query, known); });
     return typed(query, known).where.value_or(Predicate::always(true));
 }
 
@@ -132,7 +125,7 @@ void ShowQuery::run() const {
     const auto query = parsed({csv.names()});
     const std::vector<input::CsvTable> found{csv.table(input::columns_of(query, 0, csv.names()), 0)};
     const auto known = input::types_in(query, found);
-    const auto where = checked(query, known);
+    const auto where = where_of(query, known);
     const auto table = input::filled(found[0], query, 0, known);
     auto context = Context::headless({.device = device});
     show::QueryWatcher watcher(context, table);

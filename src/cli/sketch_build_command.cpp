@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/ranks.hpp"
-#include "cli/saved_input.hpp"
+#include "cli/refusals.hpp"
 #include "cli/sketch_verbs.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
@@ -32,19 +32,7 @@ struct SketchBuild {
   private:
     template <class T>
     void run_as();
-    template <class T>
-    [[nodiscard]] Sketch<T> make(std::optional<Context> context) const;
 };
-
-// What the library refuses here is what the call asked for.
-template <class T>
-Sketch<T> SketchBuild::make(std::optional<Context> context) const {
-    try {
-        return context ? Sketch<T>(*context, options) : Sketch<T>(options);
-    } catch (const InvalidArgument& error) {
-        throw CLI::ValidationError("sketch", without_function(error));
-    }
-}
 
 template <class T>
 void SketchBuild::run_as() {
@@ -56,7 +44,7 @@ void SketchBuild::run_as() {
     auto context = machine.context(inputs.front());
     std::optional<files::OutputFile> file;
     if (ranks.is_first()) file.emplace(output);
-    auto sketch = make<T>(context);
+    auto sketch = checked([&] { return context ? Sketch<T>(*context, options) : Sketch<T>(options); });
     Profile profile(machine, context);
     const bool is_text = std::is_same_v<T, std::string_view> || reading.form == input::Form::Text;
     for (const auto& share : ranks.shares_of(inputs, is_text ? 0 : sizeof(T))) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/saved_input.hpp"
+#include "cli/refusals.hpp"
 #include "cli/sketch_verbs.hpp"
 #include "cli/stream_run.hpp"
 #include "quadmill/error.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/saved_input.hpp"
+#include "cli/refusals.hpp"
 #include "cli/sketch_verbs.hpp"
 #include "cli/stream_run.hpp"
 #include "quadmill/error.hpp"

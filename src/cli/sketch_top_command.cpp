@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/saved_input.hpp"
+#include "cli/refusals.hpp"
 #include "cli/sketch_verbs.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
@@ -53,13 +53,9 @@ void SketchTop::print(const TopCounts<T>& top, std::uint64_t n) const {
 template <class T>
 void SketchTop::run_as() {
     auto context = machine.context(input);
-    auto heavy = [&] {
-        try {
-            return context ? HeavyHitters<T>(*context, frequencies, options) : HeavyHitters<T>(frequencies, options);
-        } catch (const InvalidArgument& error) {
-            throw CLI::ValidationError("sketch", without_function(error));
-        }
-    }();
+    auto heavy = checked([&] {
+        return context ? HeavyHitters<T>(*context, frequencies, options) : HeavyHitters<T>(frequencies, options);
+    });
     Profile profile(machine, context);
     read_keys<T>(input, reading, type, [&](std::span<const T> keys) { heavy.add(keys); });
     const auto top = heavy.top(count);

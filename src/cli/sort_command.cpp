@@ -277,6 +277,41 @@ void SortCommand::print_profile(const SortStats& sorted) {
         print_blending(*context_, rows, {.keys = sorted.n, .steps = sorted.steps, .merge_moves = sorted.merge_moves});
 }
 
+// Returns those of the bitonic engine, which go with no other.
+std::array<const CLI::Option*, 3> add_engine_options(CLI::App& verb, SortOptions& sort) {
+    add_pbsn_options(verb, sort.pbsn);
+    verb.add_option("--max-texels", sort.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    verb.add_option("--max-run", sort.pbsn.max_run,
+                    "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144; "
+                    "fastest is 256; the paper's own form for any size: as --max-texels)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    const auto* representation =
+        verb.add_option("--representation", sort.bitonic.representation,
+                        "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
+            ->transform(input::one_of(input::representation_words))
+            ->default_str("single");
+    const auto* block =
+        verb.add_option("--block", sort.bitonic.block,
+                        "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
+                        "(default: 128, and none on software renderers)")
+            ->check(CLI::NonNegativeNumber)
+            ->type_name("N");
+    const auto* steps = verb.add_option("--steps-per-pass", sort.bitonic.steps_per_pass,
+                                        "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
+                            ->check(CLI::Range(1, 3))
+                            ->capture_default_str();
+    verb.add_option(
+            "--kernel", sort.merge.kernel,
+            "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
+            "auto: the faster one that can")
+        ->transform(input::one_of(input::kernel_words))
+        ->default_str("auto");
+    return {representation, block, steps};
+}
+
 }  // namespace
 
 void add_sort_command(CLI::App& app) {
@@ -314,37 +349,7 @@ void add_sort_command(CLI::App& app) {
                      "Only the first K values in order: the smallest, or with --order desc the largest")
         ->check(CLI::PositiveNumber)
         ->type_name("K");
-    add_pbsn_options(*verb, command->sort.pbsn);
-    verb->add_option("--max-texels", command->sort.pbsn.max_texels,
-                     "For pbsn: most texels in one texture (4 values each)")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    verb->add_option("--max-run", command->sort.pbsn.max_run,
-                     "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144; "
-                     "fastest is 256; the paper's own form for any size: as --max-texels)")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
-    const auto* representation =
-        verb->add_option("--representation", command->sort.bitonic.representation,
-                         "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
-            ->transform(input::one_of(input::representation_words))
-            ->default_str("single");
-    const auto* block =
-        verb->add_option("--block", command->sort.bitonic.block,
-                         "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
-                         "(default: 128, and none on software renderers)")
-            ->check(CLI::NonNegativeNumber)
-            ->type_name("N");
-    const auto* steps = verb->add_option("--steps-per-pass", command->sort.bitonic.steps_per_pass,
-                                         "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
-                            ->check(CLI::Range(1, 3))
-                            ->capture_default_str();
-    verb->add_option(
-            "--kernel", command->sort.merge.kernel,
-            "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
-            "auto: the faster one that can")
-        ->transform(input::one_of(input::kernel_words))
-        ->default_str("auto");
+    const auto bitonic_options = add_engine_options(*verb, command->sort);
     verb->add_option("--threads", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(CLI::NonNegativeNumber);
@@ -360,7 +365,7 @@ void add_sort_command(CLI::App& app) {
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
         "  quadmill sort data.f32 -o sorted.f32 --device all\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1");
-    verb->callback([command, bitonic_options = std::array{representation, block, steps}] {
+    verb->callback([command, bitonic_options] {
         for (const auto* option : bitonic_options) {
             if (option->count() > 0 && command->sort.engine != Engine::Bitonic)
                 throw CLI::ValidationError(option->get_name(), "goes with --engine bitonic");

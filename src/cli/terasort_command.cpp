@@ -14,6 +14,7 @@
 #include "cli/devices.hpp"
 #include "cli/passes.hpp"
 #include "cli/ranks.hpp"
+#include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "external/plan.hpp"
 #include "gl/egl.hpp"
@@ -112,8 +113,7 @@ RecordFormat TerasortCommand::record_format() const {
     try {
         static_cast<void>(least_memory(records));
     } catch (const InvalidArgument& error) {
-        const std::string_view what = error.what();
-        throw CLI::ValidationError("--key", std::string(what.substr(what.find(": ") + 2)));
+        throw CLI::ValidationError("--key", without_function(error));
     }
     return records;
 }
@@ -315,6 +315,30 @@ void TerasortCommand::run_on_ranks() {
 }
 #endif
 
+void add_record_options(CLI::App& verb, TerasortCommand& command) {
+    auto* record = verb.add_option("--record-bytes", command.record_bytes, "Bytes of a record, 1 to 65535")
+                       ->check(CLI::Range(1, 65535))
+                       ->capture_default_str();
+    auto* offset = verb.add_option("--key-offset", command.key_offset, "Where in a record its key begins, from 0")
+                       ->capture_default_str();
+    auto* bytes = verb.add_option("--key-bytes", command.key_bytes, "Bytes of the key, 1 to 255")
+                      ->check(CLI::Range(1, 255))
+                      ->capture_default_str();
+    auto* key = verb.add_option("--key", command.keys,
+                                "A key field: OFFSET:BYTES or OFFSET:TYPE (u32, i32, u64, i64, f32, f64, "
+                                "little-endian), and :desc for the largest first. Records that are equal in the first "
+                                "field are ordered by the second one, and so on")
+                    ->type_name("SPEC")
+                    ->allow_extra_args(false)
+                    ->excludes(offset)
+                    ->excludes(bytes);
+    verb.add_flag("--lines", command.lines, "Records are lines of text, ordered by their bytes as LC_ALL=C sort does")
+        ->excludes(record)
+        ->excludes(offset)
+        ->excludes(bytes)
+        ->excludes(key);
+}
+
 }  // namespace
 
 void add_terasort_command(CLI::App& app) {
@@ -322,27 +346,7 @@ void add_terasort_command(CLI::App& app) {
     auto* verb = app.add_subcommand("terasort", "Sort a file of records that may be larger than memory");
     verb->add_option("IN", command->input, "Input; - is standard input. It is only read")->required();
     verb->add_option("OUT", command->output, "Output; - is standard output. Appears only when complete")->required();
-    auto* record = verb->add_option("--record-bytes", command->record_bytes, "Bytes of a record, 1 to 65535")
-                       ->check(CLI::Range(1, 65535))
-                       ->capture_default_str();
-    auto* offset = verb->add_option("--key-offset", command->key_offset, "Where in a record its key begins, from 0")
-                       ->capture_default_str();
-    auto* bytes = verb->add_option("--key-bytes", command->key_bytes, "Bytes of the key, 1 to 255")
-                      ->check(CLI::Range(1, 255))
-                      ->capture_default_str();
-    auto* key = verb->add_option("--key", command->keys,
-                                 "A key field: OFFSET:BYTES or OFFSET:TYPE (u32, i32, u64, i64, f32, f64, "
-                                 "little-endian), and :desc for the largest first. Records that are equal in the first "
-                                 "field are ordered by the second one, and so on")
-                    ->type_name("SPEC")
-                    ->allow_extra_args(false)
-                    ->excludes(offset)
-                    ->excludes(bytes);
-    verb->add_flag("--lines", command->lines, "Records are lines of text, ordered by their bytes as LC_ALL=C sort does")
-        ->excludes(record)
-        ->excludes(offset)
-        ->excludes(bytes)
-        ->excludes(key);
+    add_record_options(*verb, *command);
     verb->add_option("--memory", command->memory, "Most memory that the program takes, as 256M or 4G")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("256M")

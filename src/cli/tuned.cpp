@@ -7,10 +7,10 @@
 #include <array>
 #include <cstdlib>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
+#include "cli/json.hpp"
 #include "cpu/numbers.hpp"
 #include "files/files.hpp"
 #include "quadmill/error.hpp"
@@ -19,7 +19,6 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int tuning_version = 1;
 constexpr const char* tuning_format = "quadmill tune";
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bench/cache.hpp"
+#include "bench/linalg_bench.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
 #include "bench/sort_bench.hpp"
@@ -134,6 +135,26 @@ TEST_CASE("a rival that does not sort, or loses keys, is found out; engines with
     CHECK(found.results[1].refusal == "there is no OpenGL");
     CHECK_FALSE(found.results[2].verified);
     CHECK_FALSE(found.results[3].verified);
+}
+
+TEST_CASE("an LU that is none is found out, alone and among many; every rival's that was built in is one") {
+    const LuRival idle{"idle", "", Pivot::Partial, 1000, [](float*, std::size_t, LuOrder) { return 0; }};
+    const LuRival failing{"failing", "", Pivot::Partial, 1000, [](float*, std::size_t, LuOrder) { return 3; }};
+    std::vector<LuContender> contenders{{"idle", {}, &idle}, {"failing", {}, &failing}};
+    for (const auto& rival : lu_rivals()) {
+        if (rival.factor) contenders.push_back({rival.name, {}, &rival});
+    }
+    LinalgBench bench(std::nullopt, "there is no OpenGL", contenders, 2);
+    const auto check = [](const LuTimes& times) {
+        CAPTURE(times.contender->name);
+        CHECK(times.verified == (times.contender->name != "idle"));
+        CHECK(times.ran() == (times.contender->name != "failing" && times.contender->name != "all at once"));
+        if (times.ran()) CHECK(times.residual > 0);
+    };
+    for (const auto pivot : {Pivot::Diagonal, Pivot::Partial, Pivot::Full}) {
+        for (const auto& times : bench.run(33, pivot).results) check(times);
+    }
+    for (const auto& times : bench.run_batch(5, 300).results) check(times);
 }
 
 TEST_CASE("a plot escapes its words and keeps all points on the page") {

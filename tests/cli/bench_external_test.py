@@ -2,7 +2,6 @@
 
 usage: bench_external_test.py QUADMILL [unittest arguments]
 """
-import json
 import os
 import unittest
 import xml.etree.ElementTree
@@ -12,10 +11,9 @@ from command import Command, run
 
 class BenchExternal(Command):
     def bench(self, *args):
-        result = run("bench", "external", "--json", "--repeat", "1", "--folder", self.folder, *args)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        report = self.report("bench", "external", "--repeat", "1", "--folder", self.folder, *args)
         self.assertEqual([name for name in os.listdir(self.folder) if "quadmill-bench" in name], [])
-        return json.loads(result.stdout)
+        return report
 
     def check(self, contenders, names):
         by_name = {one["name"]: one for one in contenders}

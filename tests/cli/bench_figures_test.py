@@ -88,7 +88,7 @@ class BenchFigures(Command):
 
     def test_without_a_driver(self):
         said = self.figures("--quick", "--only", "mds09-fig5", "-o", self.path("results"),
-                            env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
+                            env=self.without_driver())
         self.assertIn("cannot be measured here", said)
 
     def test_wrong_calls(self):

@@ -2,7 +2,6 @@
 
 usage: bench_query_test.py QUADMILL [unittest arguments]
 """
-import json
 import unittest
 import xml.etree.ElementTree
 
@@ -14,9 +13,7 @@ RIVALS = ["scan", "scan, all threads", "std::nth_element", "sqlite"]
 
 class BenchQuery(Command):
     def bench(self, *args, **more):
-        result = run("bench", "query", "--json", *args, **more)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return json.loads(result.stdout)
+        return self.report("bench", "query", *args, **more)
 
     def check_depth(self, case, depth, limit):
         pass_ms = case["n"] / limit["value"] * 1e-6
@@ -103,7 +100,7 @@ class BenchQuery(Command):
 
     def test_without_a_driver(self):
         report = self.bench("--n", "100", "--repeat", "1", "--queries", "predicate",
-                            env={"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")})
+                            env=self.without_driver())
         self.assertEqual((report["renderer"], report["limits"]), ("none", []))
         ran = {one["name"]: one["ran"] for one in report["cases"][0]["contenders"]}
         self.assertEqual(ran, {"depth": False, "bitmap": False, "cpu": True})

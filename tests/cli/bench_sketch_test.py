@@ -2,7 +2,6 @@
 
 usage: bench_sketch_test.py QUADMILL [unittest arguments]
 """
-import json
 import unittest
 import xml.etree.ElementTree
 
@@ -16,10 +15,8 @@ RIVALS = ["cpu, 1 thread", "cpu, all threads"]
 class BenchSketch(Command):
     def test_report_and_plot(self):
         plot = self.path("plot.svg")
-        result = run("bench", "sketch", "--n", "2^10,2000", "--kinds", "thread,quarter,msws,sf", "--loads", "0.5",
-                     "--dist", "uniform,equal", "--repeat", "1", "--rivals", "--quick", "--json", "--plot", plot)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        report = json.loads(result.stdout)
+        report = self.report("bench", "sketch", "--n", "2^10,2000", "--kinds", "thread,quarter,msws,sf", "--loads",
+                             "0.5", "--dist", "uniform,equal", "--repeat", "1", "--rivals", "--quick", "--plot", plot)
         for key in "quadmill command date renderer cpu threads repeat cases limits accuracy".split():
             self.assertIn(key, report)
         units = [limit["unit"] for limit in report["limits"]]

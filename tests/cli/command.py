@@ -1,5 +1,6 @@
 """What the tests of the command share: the program is their first argument."""
 import array
+import json
 import os
 import select
 import struct
@@ -54,6 +55,15 @@ class Command(unittest.TestCase):
     def next_line(self, process):
         self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")
         return process.stdout.readline()
+
+    def report(self, *args, **more):
+        """What it says with --json."""
+        result = run(*args, "--json", **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def without_driver(self):
+        return {"__EGL_VENDOR_LIBRARY_FILENAMES": self.path("none.json")}
 
     def fails(self, status, words, *args, **more):
         result = run(*args, **more)

@@ -3,7 +3,6 @@
 usage: lu_test.py QUADMILL [unittest arguments]
 """
 import array
-import json
 import random
 import struct
 import unittest
@@ -17,9 +16,7 @@ MATRIX = b"%%MatrixMarket matrix array real general\n% by columns\n2 2\n2\n4\n1\
 
 class LuVerb(Command):
     def lu(self, *args, **more):
-        result = run("lu", "--json", *args, **more)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return json.loads(result.stdout)
+        return self.report("lu", *args, **more)
 
     def floats_of(self, path):
         values = array.array("f")
@@ -159,7 +156,7 @@ class LuVerb(Command):
                    self.path("b", floats([1])))
         self.fails(2, "goes with --solve", "lu", self.path("a", floats([1])), "--refine")
         self.fails(2, "--block", "lu", self.path("a", floats([1])), "--block", "3")
-        self.fails(1, "leave block unset", "lu", self.path("a", floats([1])), "--block", "8", "--pivot", "full")
+        self.fails(2, "leave block unset", "lu", self.path("a", floats([1])), "--block", "8", "--pivot", "full")
 
     def test_profile_is_a_table_of_passes(self):
         result = run("lu", self.path("a.f32", floats([1, 2, 3, 4])), "--profile", "--block", "1")
@@ -169,10 +166,8 @@ class LuVerb(Command):
 
     def test_bench_reports_and_draws(self):
         plot = self.path("lu.svg")
-        result = run("bench", "linalg", "--n", "40,64", "--repeat", "1", "--rivals", "--json", "--plot", plot,
-                     "--batch", "4,9", "--systems", "50")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        report = json.loads(result.stdout)
+        report = self.report("bench", "linalg", "--n", "40,64", "--repeat", "1", "--rivals", "--plot", plot,
+                             "--batch", "4,9", "--systems", "50")
         self.assertEqual([(case["n"], case["pivot"]) for case in report["cases"]],
                          [(n, pivot) for n in (40, 64) for pivot in ("none", "partial", "full")]
                          + [(4, "partial"), (9, "partial")])
@@ -180,15 +175,18 @@ class LuVerb(Command):
         for case in small:
             self.assertEqual(case["systems"], 50)
             itself, *rivals = case["results"]
-            self.assertEqual((itself["name"], itself["verified"]), ("all at once", True))
-            self.assertGreater(itself["gflops"], 0)
+            self.assertEqual(itself["name"], "all at once")
             self.assertTrue(rivals)
+        for case in report["cases"]:
+            for one in case["results"]:
+                self.assertIs(one["verified"], True, one["name"])
+                self.assertGreater(one["gflops"], 0)
+                self.assertTrue(0 < one["residual"] < 30, one)
         for case in report["cases"][:6]:
             self.assertEqual("blocks_over_rows" in case, case["pivot"] != "full")
             engines = [one for one in case["results"] if one["kind"] == "engine"]
             self.assertEqual(len(engines), {"none": 4, "partial": 5, "full": 2}[case["pivot"]])
             for one in engines:
-                self.assertTrue(one["verified"])
                 self.assertEqual(sum(part["passes"] for part in one["parts"]), one["passes"] + 1)  # and the diagonal
                 bound = one["bound"]
                 self.assertAlmostEqual(bound["percent_of_limit"], 100 * bound["least_ms"] / bound["ms"], delta=1e-6)

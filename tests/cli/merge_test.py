@@ -20,9 +20,7 @@ class Merging(Stream):
         return path
 
     def merge(self, *args):
-        result = run("merge", *args, "--json")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return json.loads(result.stdout)
+        return self.report("merge", *args)
 
     def test_quantiles(self):
         chance = random.Random(9)

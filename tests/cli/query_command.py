@@ -1,6 +1,5 @@
 """What the tests of queries share: tables as CSV, and the command beside SQLite."""
 import io
-import json
 
 from command import Command, run
 
@@ -21,9 +20,7 @@ def csv_of(names, rows, **more):
 
 class Query(Command):
     def answer(self, query, *args, stdin=b"", **more):
-        result = run("query", query, *args, "--json", stdin=stdin, cwd=self.folder, **more)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return json.loads(result.stdout)
+        return self.report("query", query, *args, stdin=stdin, cwd=self.folder, **more)
 
     def rows(self, query, *args, **more):
         return self.answer(query, *args, **more)["rows"]

@@ -24,8 +24,7 @@ from query_command import Query, csv_of
 
 
 class Csv(Query):
-    def types(self, content):
-        """Each column's type, by what it takes."""
+    def rows_of(self, content):
         self.path("t.csv", content)
         return self.rows("SELECT * FROM t.csv")
 
@@ -47,20 +46,20 @@ class Csv(Query):
         self.assertEqual(self.rows("SELECT \"a b\", f.\"c,d\" FROM 'my file.csv' AS f"), [[1, 2]])
 
     def test_types(self):
-        self.assertEqual(self.types(b"a,b,c,d,e\n1,1.5,x,,007\n-2,2e3,1,,+8\n"),
+        self.assertEqual(self.rows_of(b"a,b,c,d,e\n1,1.5,x,,007\n-2,2e3,1,,+8\n"),
                          [[1, 1.5, "x", None, "007"], [-2, 2000, "1", None, "+8"]])
-        self.assertEqual(self.types(b"a\n1\nx\n02\n"), [["1"], ["x"], ["02"]])
-        self.assertEqual(self.types(b"a,b\n 1 , x\n\" 2\",y \n"), [[1, " x"], [2, "y "]])
-        self.assertEqual(self.types(b"a,b,c\n1,\"\",\"\"\n\"\",x,\"\"\n"), [[1, "", ""], [None, "x", ""]])
-        self.assertEqual(self.types(b"a,b\ninf,nan\n-Infinity,1\n"), [["inf", "nan"], ["-inf", 1]])
-        self.assertEqual(self.types(b"a\n0x10\n"), [["0x10"]])
+        self.assertEqual(self.rows_of(b"a\n1\nx\n02\n"), [["1"], ["x"], ["02"]])
+        self.assertEqual(self.rows_of(b"a,b\n 1 , x\n\" 2\",y \n"), [[1, " x"], [2, "y "]])
+        self.assertEqual(self.rows_of(b"a,b,c\n1,\"\",\"\"\n\"\",x,\"\"\n"), [[1, "", ""], [None, "x", ""]])
+        self.assertEqual(self.rows_of(b"a,b\ninf,nan\n-Infinity,1\n"), [["inf", "nan"], ["-inf", 1]])
+        self.assertEqual(self.rows_of(b"a\n0x10\n"), [["0x10"]])
         for numbers in ([2147483647, -2147483648], [2147483648, 0], [4294967295], [4294967296], [-1, 4294967295],
                         [9223372036854775807, -9223372036854775808], [0.1, 16777217.0], [0.5, 1e300, 5e-324]):
-            self.assertEqual(self.types(csv_of(["a"], [[n] for n in numbers])), [[n] for n in numbers])
+            self.assertEqual(self.rows_of(csv_of(["a"], [[n] for n in numbers])), [[n] for n in numbers])
             self.assertEqual(self.value("SELECT MAX(a) FROM t.csv"), max(numbers))
-        self.assertEqual(self.types(b"a,b,c,d\n-9223372036854775809,01234,-0.5,-01\n1,1234,0,2\n"),
+        self.assertEqual(self.rows_of(b"a,b,c,d\n-9223372036854775809,01234,-0.5,-01\n1,1234,0,2\n"),
                          [["-9223372036854775809", "01234", -0.5, "-01"], ["1", "1234", 0, "2"]])
-        self.assertEqual(self.types(b"a\n1e-999\n-1e999\n"), [[0], ["-inf"]])
+        self.assertEqual(self.rows_of(b"a\n1e-999\n-1e999\n"), [[0], ["-inf"]])
 
     def test_exact_comparisons(self):
         self.path("t.csv", b"f,i\n0.1,9007199254740993\n0.5,9007199254740992\n")

@@ -4,7 +4,6 @@ for those that need what ES lacks, which are named here with the reason.
 
     shaders_test.py QUADMILL
 """
-import os
 import pathlib
 import random
 import subprocess

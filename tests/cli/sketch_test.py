@@ -5,17 +5,17 @@ usage: sketch_test.py QUADMILL [unittest arguments]
 import collections
 import json
 import random
-import struct
 import unittest
 
 from command import Command, run
 
+import stream_command
+
 KINDS = ["thread", "warp", "half", "quarter", "msws", "sf"]
-CODES = {"u32": "I", "u64": "Q", "f32": "f"}
 
 
 def raw(values, name="u32"):
-    return struct.pack(f"<{len(values)}{CODES[name]}", *values)
+    return stream_command.raw(values, name)
 
 
 class Sketch(Command):

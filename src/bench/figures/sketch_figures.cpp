@@ -18,6 +18,25 @@ const std::vector<std::pair<SketchKind, std::string>> kinds{
     {SketchKind::Thread, "thread"},   {SketchKind::Warp, "warp"}, {SketchKind::Half, "half"},
     {SketchKind::Quarter, "quarter"}, {SketchKind::Msws, "msws"}, {SketchKind::Sf, "sf"}};
 
+// Nanoseconds each, by the fastest engine and by the CPU; of the thread sketch also by the paper's points.
+void add_rates(FigureData& data, const std::string& panel, const std::string& name, const SketchCaseResult& found,
+               SketchTimes SketchResult::*times) {
+    const auto x = static_cast<double>(found.which.n);
+    double best = 0;
+    for (const auto& result : found.results) {
+        const double each = (result.*times).ms * 1e6 / x;
+        if (!result.ran() || each <= 0) continue;
+        if (result.contender->is_rival()) {
+            data.add(panel, Whose::Baseline, name + ", cpu", x, each);
+            continue;
+        }
+        best = best > 0 ? std::min(best, each) : each;
+        if (found.which.kind == SketchKind::Thread && result.contender->engine == SketchEngine::BlendCounters)
+            data.add(panel, Whose::Ours, "thread, a point a counter", x, each);
+    }
+    if (best > 0) data.add(panel, Whose::Ours, name, x, best);
+}
+
 void measure_rates(FigureSetting& setting, FigureData& data) {
     SketchBench bench(setting.context, setting.why_no_context,
                       {{"points", SketchEngine::BlendCounters},
@@ -28,31 +47,15 @@ void measure_rates(FigureSetting& setting, FigureData& data) {
                       2);
     using Powers = std::vector<unsigned>;
     for (const auto power : setting.pick(Powers{15, 17}, Powers{18, 21, 24})) {
-        const auto n = std::size_t{1} << power;
-        const auto x = static_cast<double>(n);
         for (const auto& [kind, name] : kinds) {
-            const auto found = bench.run({kind, n, 0.5, cpu::Distribution::Uniform});
-            for (const bool insert : {true, false}) {
-                double best = 0;
-                for (const auto& r : found.results) {
-                    if (!r.ran()) {
-                        data.note_missing(name + ", " + r.contender->name, r.refusal);
-                        continue;
-                    }
-                    if (!r.verified) data.note_wrong(name + ", " + r.contender->name, "a table was wrong");
-                    const auto& times = insert ? r.insert : r.query;
-                    const double each = times.ms * 1e6 / x;
-                    if (each <= 0) continue;
-                    if (r.contender->is_rival()) {
-                        data.add(insert ? inserts : queries, Whose::Baseline, name + ", cpu", x, each);
-                    } else {
-                        best = best > 0 ? std::min(best, each) : each;
-                        if (kind == SketchKind::Thread && r.contender->engine == SketchEngine::BlendCounters)
-                            data.add(insert ? inserts : queries, Whose::Ours, "thread, a point a counter", x, each);
-                    }
-                }
-                if (best > 0) data.add(insert ? inserts : queries, Whose::Ours, name, x, best);
+            const auto found = bench.run({kind, std::size_t{1} << power, 0.5, cpu::Distribution::Uniform});
+            for (const auto& result : found.results) {
+                const auto who = name + ", " + result.contender->name;
+                if (!result.ran()) data.note_missing(who, result.refusal);
+                if (!result.verified) data.note_wrong(who, "a table or an estimate was wrong");
             }
+            add_rates(data, inserts, name, found, &SketchResult::insert);
+            add_rates(data, queries, name, found, &SketchResult::query);
         }
     }
     constexpr double paper_n = 134217728;  // 2^27

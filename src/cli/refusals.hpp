@@ -1,6 +1,7 @@
-// What is said of files that hold something saved.
+// What the library refuses, as the command says it.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,17 @@ inline std::string without_function(const InvalidArgument& error) {
     return std::string(colon < what.find(' ') ? what.substr(colon + 2) : what);
 }
 
+// What is refused is wrong with the call.
+template <class Work>
+auto checked(const Work& work) {
+    try {
+        return work();
+    } catch (const InvalidArgument& error) {
+        throw CLI::ValidationError(without_function(error));
+    }
+}
+
+// It is what a file holds.
 [[noreturn]] inline void refuse_file(const std::string& file, const InvalidArgument& error) {
     throw InvalidArgument(files::input_name(file) + ": " + without_function(error));
 }

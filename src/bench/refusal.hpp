@@ -1,0 +1,26 @@
+// Why a contender cannot do a case, which is no error of the bench.
+#pragma once
+
+#include <new>
+#include <string>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::bench {
+
+// Does the work. Returns what refused it, or nothing.
+template <class Work>
+[[nodiscard]] std::string refusal_of(const Work& work) {
+    try {
+        work();
+        return {};
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    } catch (const GlError& error) {
+        return error.what();
+    } catch (const std::bad_alloc&) {
+        return "out of memory";
+    }
+}
+
+}  // namespace quadmill::detail::bench
