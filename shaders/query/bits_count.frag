@@ -6,8 +6,9 @@ out uvec4 counts;
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     int first = 32 * (at.y * 1024 + at.x);
-    counts = uvec4(0u);
+    uvec4 four = uvec4(0u);  // OpenGL ES 3.0 does not index what goes out
     for (int i = 0; i < 32; ++i) {
-        if (first + i < words) counts[i >> 3] += uint(bitCount(word_at(first + i)));
+        if (first + i < words) four[i >> 3] += uint(bitCount(word_at(first + i)));
     }
+    counts = four;
 }

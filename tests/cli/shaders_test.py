@@ -31,6 +31,8 @@ LACKING = {
 }
 EXPECTED = {
     "query_at_formula.frag": "doubles",
+    "query_bits_count.frag": "counts of bits",
+    "query_bits_list.frag": "counts of bits",
     "query_count_bits.frag": "counts of bits",
     "query_difference.frag": "doubles",
     "query_formula.frag": "doubles",

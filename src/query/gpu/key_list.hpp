@@ -16,9 +16,9 @@ namespace quadmill::detail::query {
 struct SelectedKeys {
     const gl::Texture& selection;
     const gl::Texture& keys;
-    ColumnType type;
-    Shape shape;
-    std::uint64_t n;  // rows that are selected
+    ColumnType type = ColumnType::F32;
+    Shape shape{};
+    std::uint64_t n = 0;  // rows that are selected
 };
 
 // Waits for the GPU. Pre of every call: a session is open.
