@@ -81,7 +81,8 @@ class CsvStream {
 
     // Empty where Ctrl-C came before the line of names was complete.
     [[nodiscard]] const sql::SqlNames& names() const;
-    // The next rows; in the end as many as there are, but nothing instead of no rows, unless there were none at all.
+    // The next rows; in the end as many as there are, but nothing instead of no rows, unless there were none at all. A fault
+    // is told after all tables of so many rows before it; the rows behind these are not given.
     // Pre: the same arguments each time.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
     [[nodiscard]] bool interrupted();

@@ -109,7 +109,7 @@ class MatrixMarket {
         if (words.size() != (dense_ ? 2U : 3U))
             fail(line_, dense_ ? "is no 'ROWS COLUMNS'" : "is no 'ROWS COLUMNS ENTRIES'");
         const auto rows = whole(words[0]), columns = whole(words[1]);
-        if (rows > 0 && columns > most_elements / rows) fail(line_, "is more than 2^30 elements");
+        if (columns > most_elements / std::max<std::uint64_t>(rows, 1)) fail(line_, "is more than 2^30 elements");
         if (symmetry_ != Symmetry::General && rows != columns)
             fail(line_, "is not square, which symmetric matrices are");
         made_.rows = rows;
@@ -123,6 +123,8 @@ class MatrixMarket {
         const auto i = whole(words[0]), j = whole(words[1]);
         if (i < 1 || i > made_.rows) fail(words[0], "is no row of the matrix");
         if (j < 1 || j > made_.columns) fail(words[1], "is no column of the matrix");
+        if (symmetry_ == Symmetry::Skew && i == j)
+            fail(line_, "is on the diagonal, which skew-symmetric matrices leave out");
         set(i - 1, j - 1, pattern_ ? Value{1} : number(words[2]));
     }
     [[nodiscard]] std::size_t whole(std::string_view word) const {

@@ -141,6 +141,8 @@ class LuVerb(Command):
                             (b"%%MatrixMarket matrix array real general\n2 2\n1\n1\n", "ends before"),
                             (b"%%MatrixMarket matrix array real general\n1 1\n1\n1\n", "line 4"),
                             (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", "no row of the matrix"),
+                            (b"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 5\n", "on the diagonal"),
+                            (b"%%MatrixMarket matrix array real general\n0 18446744073709551615\n", "2^30 elements"),
                             (b"%%MatrixMarket matrix array complex general\n", "'complex'"),
                             (b"1 2\n", "does not begin with %%MatrixMarket")):
             self.fails(1, words, "lu", self.path("a.mtx", text))

@@ -14,15 +14,19 @@ using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// That groups were found by sorting.
+// That groups were found by sorting, and how many words were sorted.
 class Sorted final : public PassObserver {
   public:
     explicit Sorted(Context& context) : context_(context), previous_(context.observe(this)) {}
     Sorted(const Sorted&) = delete;
     Sorted& operator=(const Sorted&) = delete;
     ~Sorted() override { context_.observe(previous_); }
-    void before(const PassEvent& pass) override { found = found || pass.name == "begin groups"; }
+    void before(const PassEvent& pass) override {
+        found = found || pass.name == "begin groups";
+        if (pass.name == "order rows") ++words;
+    }
     bool found = false;
+    int words = 0;
 
   private:
     Context& context_;
@@ -158,6 +162,16 @@ TEST_CASE("as many groups as rows, and one that is long among them") {
                  .group_by = {"k"}},
                 table);
     CHECK(sorted.found);
+
+    // Several quantiles of a column are of one sort.
+    Query query{.outputs = {{median_of("x"), ""}}, .group_by = {"k"}};
+    const auto words_of_one = (sorted.words = 0, expect_same(gpu, cpu, query, table), sorted.words);
+    for (const double phi : {0.1, 0.9})
+        query.outputs.push_back({QueryAggregate{.kind = Kind::Quantile, .column = "x", .phi = phi}, ""});
+    sorted.words = 0;
+    expect_same(gpu, cpu, query, table);
+    CHECK(words_of_one > 0);
+    CHECK(sorted.words == words_of_one);
 }
 
 TEST_CASE("a group's sum beyond 64 bits is refused, as on the CPU") {

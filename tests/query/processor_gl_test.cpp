@@ -154,6 +154,24 @@ TEST_CASE("linear conditions of many columns") {
     }
 }
 
+TEST_CASE("a column of which a part made room for others takes that part again") {
+    const auto context = Context::headless();
+    const detail::gl::Scope scope(*detail::Access::of(context), "test");
+    constexpr std::size_t rows = 1U << 18U, part = 1U << 16U;  // a part of a column takes 256 KiB
+    detail::query::BitmapEngine engine(*detail::Access::of(context), 2, part);
+    const std::array first{std::size_t{0}};
+    std::array<Table, 2> tables;
+    for (auto& table : tables) table.add("a", std::vector<float>(rows, 1));
+    const auto &a = detail::Access::of(tables[0]), &b = detail::Access::of(tables[1]);
+    static_cast<void>(engine.open(a, first));
+    CHECK(engine.bytes(*a, first) == 0);
+    const auto whole = engine.bytes(*b, first);
+    REQUIRE(whole > 0);
+    REQUIRE(engine.make_space(*b, first, engine.held() + whole / 2));
+    CHECK(engine.bytes(*a, first) > 0);
+    CHECK(engine.bytes(*a, first) < whole);
+}
+
 TEST_CASE_TEMPLATE("columns that are not in use make room for others", Engine, detail::query::BitmapEngine,
                    detail::query::DepthEngine) {
     auto context = Context::headless();

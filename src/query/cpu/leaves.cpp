@@ -116,8 +116,7 @@ void pack_leaf(const TableData& table, const Pair& leaf, std::size_t first, std:
         });
     };
     // Numbers that hold all values of a type compare as its keys do, and NaNs as they should.
-    const bool is_float = a.type == ColumnType::F32 || a.type == ColumnType::F64;
-    if (leaf.as == Pair::As::Doubles || (leaf.as == Pair::As::Keys && is_float)) {
+    if (leaf.as == Pair::As::Doubles || (leaf.as == Pair::As::Keys && is_float(a.type))) {
         compare(double{});
     } else {
         compare(std::int64_t{});

@@ -7,16 +7,13 @@
 
 #include "gl/pass.hpp"
 #include "quadmill_shaders.hpp"
+#include "query/gpu/key_textures.hpp"
 
 namespace quadmill::detail::query {
 
 namespace {
 
 constexpr std::size_t words_a_texel = 32, texels_a_texel = 16;
-
-std::size_t up(std::size_t a, std::size_t b) {
-    return (a + b - 1) / b;
-}
 
 }  // namespace
 

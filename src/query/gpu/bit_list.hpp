@@ -41,8 +41,8 @@ class BitList {
     enum class Length { Known, OnGpu };
     void draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target,
               Length length = Length::Known);
-    // Fills the target with entries of the list, one from somewhere in each of as many equal parts. Pre: as of draw(); a
-    // power of two of them, at most 2^16, and at most the bits set, which the CPU knows.
+    // Fills the target with entries of the list, one from somewhere in each of as many equal parts. Pre: as of draw(); at
+    // most 2^16, and at most the bits set, which the CPU knows.
     void draw_sample(const BitWords& words, std::uint64_t bits_set, const pass::Target& target);
 
   private:

@@ -119,9 +119,9 @@ GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, con
                                                                        : "");
         const auto phi = std::bit_cast<std::uint64_t>(what.phi);
         return find_kth(of, rows, of.least, of.most, [&](Key prefix, const pass::Target& to) {
-            gl::Uniforms uniforms{{"prefix", glm::uvec2(low(prefix), high(prefix))}};
+            gl::Uniforms uniforms{{"prefix", words_of(prefix)}};
             if (what.kind == Quantile) {
-                uniforms.set("phi", glm::uvec2(low(phi), high(phi)));
+                uniforms.set("phi", words_of(phi));
             } else {
                 uniforms.set("k", rank_word(what.k));
             }

@@ -1,6 +1,6 @@
 // Columns as keys in textures, four or two rows a texel; a fragment program reads 32 rows and writes their bits, so a
 // condition costs reading its columns once. Aggregates fold 128 rows a fragment, then 16 partial results, until one is
-// left; nothing but that one is read back.
+// left, which is all that is read back; of a k-th value samples are.
 // Source: bitmaps as what goes from operator to operator: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2; reduction:
 // 'Query Processing on GPUs'.
 #pragma once

@@ -71,9 +71,11 @@ std::size_t GpuTables::bytes(const TableData& table, std::span<const std::size_t
     std::size_t bytes = pools_.contains(part) ? 0 : pool_bytes(part);
     for (const auto i : columns) {
         const auto& data = table.columns[i];
-        const auto known = columns_.lower_bound({data.get(), 0});
-        if (known == columns_.end() || known->first.first != data.get())
-            bytes += column_bytes(table.rows, data->type, most_rows);
+        for (std::size_t first = 0; first == 0 || first < table.rows; first += most_rows) {
+            const auto known = columns_.find({data.get(), first});
+            if (known == columns_.end() || known->second.data.expired())
+                bytes += column_bytes(std::min(most_rows, table.rows - first), data->type, most_rows);
+        }
     }
     return bytes;
 }

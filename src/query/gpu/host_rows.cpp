@@ -21,6 +21,7 @@ BitWords words_of(const SelectedWords& rows) {
 }  // namespace
 
 void HostRows::write_bits(const SelectedWords& rows, const gl::Texture& to, sort::IndexWrite how) {
+    if (rows.shape.rows == 0) return;  // a draw has a quad at least
     sort::IndexTarget target(device_, to, how);
     const gl::QuadList quads(device_, pass::first_texels(to.width(), rows.shape.words_in_use()));
     draw(device_, {.name = "bits to caller",
@@ -44,7 +45,8 @@ void HostRows::write_rows(const SelectedWords& rows, const gl::HostBuffer& index
                           const gl::HostBuffer& count, std::size_t count_offset) {
     write_count(rows, count, count_offset);
     const auto all = rows.shape.rows;
-    const auto lines = (all + list_width - 1) / list_width;
+    if (all == 0) return;
+    const auto lines = up(all, list_width);
     fit(device_, piece_, gl::Format::R32ui, list_width, static_cast<int>(std::min<std::size_t>(lines, piece_height)));
     const auto most = static_cast<std::size_t>(list_width) * static_cast<std::size_t>(piece_.texture.height());
     for (std::size_t first = 0; first < all; first += most) {

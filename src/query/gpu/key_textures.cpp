@@ -62,7 +62,7 @@ Key most_number(ColumnType type) {
 }
 
 gl::Uniform key_uniform(std::string name, ColumnType type, Key key) {
-    if (wide(type)) return {std::move(name), glm::uvec2(low(key), high(key))};
+    if (wide(type)) return {std::move(name), words_of(key)};
     return {std::move(name), low(key)};
 }
 

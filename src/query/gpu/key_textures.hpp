@@ -25,6 +25,10 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
+// a / b, rounded up.
+[[nodiscard]] inline std::size_t up(std::size_t a, std::size_t b) {
+    return (a + b - 1) / b;
+}
 [[nodiscard]] inline std::size_t product(int a, int b) {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
@@ -40,6 +44,9 @@ struct Shape {
 [[nodiscard]] int texels_a_word(ColumnType type);
 [[nodiscard]] std::uint32_t low(Key key);
 [[nodiscard]] std::uint32_t high(Key key);
+[[nodiscard]] inline glm::uvec2 words_of(Key key) {
+    return {low(key), high(key)};
+}
 
 // The k of a k-th value, as shaders count values; more than there may be are as many as 2^32 - 1.
 [[nodiscard]] inline std::uint32_t rank_word(std::uint64_t k) {

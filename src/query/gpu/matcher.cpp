@@ -20,10 +20,6 @@ constexpr std::size_t least_line = 32;
 constexpr std::size_t group = 4;                          // left rows that a texel of matches has words of
 constexpr std::size_t least_lines = 8, most_lines = 512;  // of pairs that are read back at once
 
-std::size_t up(std::size_t a, std::size_t b) {
-    return (a + b - 1) / b;
-}
-
 // Keys as textures have them: of 64 bits, or without the least one of 32, so that one more than the most is 32 bits.
 struct Code {
     bool wide = false;

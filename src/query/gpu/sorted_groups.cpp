@@ -19,14 +19,6 @@ namespace {
 
 constexpr int word_bits = 32;
 
-std::size_t up(std::size_t a, std::size_t b) {
-    return (a + b - 1) / b;
-}
-
-glm::uvec2 words_of(Key key) {
-    return {low(key), high(key)};
-}
-
 Key last_value(const GpuColumn& of) {
     return is_float(of.type) ? first_nan(of.type) : ~Key{0};
 }
@@ -264,9 +256,12 @@ std::vector<MeasuredTexel> SortedGroups::folded(const GpuColumn& of, const pass:
 
 std::vector<Key> SortedGroups::kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) {
     const auto column = wanted_.measures[measure].column;
-    auto by = wanted_.by;
-    by.push_back(column);
-    const auto by_value = sorted(by);
+    if (sorted_by_ != column) {
+        auto by = wanted_.by;
+        by.push_back(column);
+        by_value_ = sorted(by);
+        sorted_by_ = column;
+    }
     std::vector<std::uint32_t> places(groups.size());
     std::uint64_t start = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -276,7 +271,7 @@ std::vector<Key> SortedGroups::kth(std::size_t measure, std::span<const std::opt
     }
     const auto list = columns_.send_list(gl::Format::R32ui, std::as_bytes(std::span(places)));
     std::vector<Key> keys;
-    for (const auto& texel : keys_at(by_value, column, list, groups.size())) keys.push_back(texel.key());
+    for (const auto& texel : keys_at(by_value_, column, list, groups.size())) keys.push_back(texel.key());
     return keys;
 }
 

@@ -72,7 +72,9 @@ class SortedGroups final : public FoundGroups {
     GroupsWanted wanted_;
     bool fits_ = true;
     std::size_t rows_ = 0;
-    TargetPtr list_, grouped_;   // the rows as they come, and by group
+    TargetPtr list_, grouped_;  // the rows as they come, and by group
+    TargetPtr by_value_;        // and by a column in each group
+    std::optional<std::size_t> sorted_by_{};
     pass::Target starts_;        // of groups in the latter
     std::uint64_t largest_ = 0;  // rows of a group
 };

@@ -23,7 +23,7 @@ using Key = std::uint64_t;
 // Leaves are false where a column is NULL, negated or not, but for IsNull. `negate` turns round the rest.
 //
 // low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for, so only negated ones hold for them. Pre: low <= high, and neither is the key just below +0's, that of a -0:
+// asks for, so only negated ones hold for them. Pre: low <= high, and, of the CPU's engine, neither is the key just below +0's, that of a -0:
 // no value has it, and the CPU's engine, which compares values, would take it for +0's.
 struct Range {
     std::size_t column;

@@ -270,16 +270,14 @@ void Run::aggregates(RowsRun& run) {
 void Run::groups(RowsRun& run) {
     const cpu::Stopwatch time;
     const auto bits = run.bits(source_);
-    const auto most = tools_.join.tuning.engine_groups;
-    if (most_groups(run.table(), by_) <= most) {
-        if (auto found = engine_groups(run.columns(), run.table(), by_, bits, most)) {
-            log_.add(*group_, found->size(), time.ms());
-            for (const auto& group : *found) {
-                EngineMeasures measures(run.table(), run.columns(), group.rows);
-                group_out(group.by, measures);
-            }
-            return;
+    if (most_groups(run.table(), by_) <= tools_.join.tuning.engine_groups) {
+        const auto found = engine_groups(run.columns(), run.table(), by_, bits);
+        log_.add(*group_, found.size(), time.ms());
+        for (const auto& group : found) {
+            EngineMeasures measures(run.table(), run.columns(), group.rows);
+            group_out(group.by, measures);
         }
+        return;
     }
     const bool sorts = tools_.join.tuning.sorted_groups;
     if (const auto found = sorts ? run.columns().group(groups_wanted(by_, wanted_), *bits) : nullptr) {

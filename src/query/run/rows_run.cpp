@@ -217,38 +217,35 @@ namespace {
 
 class GroupFinder {
   public:
-    GroupFinder(Columns& columns, const TableData& table, const std::vector<ColumnPlace>& by, std::size_t most)
-        : columns_(columns), table_(table), by_(by), most_(most) {}
+    GroupFinder(Columns& columns, const TableData& table, const std::vector<ColumnPlace>& by)
+        : columns_(columns), table_(table), by_(by) {}
 
-    // False when there are too many.
-    bool find(const BitsPtr& rows) {
+    void find(const BitsPtr& rows) {
         if (label_.size() == by_.size()) {
-            if (found_.size() == most_) return false;
             found_.push_back({label_, rows});
-            return true;
+            return;
         }
         const auto column = by_[label_.size()].column;
         auto rest = rows;
         if (!table_.columns[column]->valid.empty()) {
             const auto nulls = columns_.combine(BoolOp::And, *rows, *columns_.leaf(IsNull{column}));
-            if (columns_.count(*nulls) > 0 && !with({}, nulls)) return false;
+            if (columns_.count(*nulls) > 0) with({}, nulls);
             rest = columns_.combine(BoolOp::AndNot, *rows, *nulls);
         }
-        return columns_.count(*rest) == 0 || find_values(column, std::move(rest));
+        if (columns_.count(*rest) > 0) find_values(column, std::move(rest));
     }
 
     [[nodiscard]] std::vector<EngineGroup> take() { return std::move(found_); }
 
   private:
-    bool with(Value value, const BitsPtr& rows) {
+    void with(Value value, const BitsPtr& rows) {
         label_.push_back(std::move(value));
-        const bool all = find(rows);
+        find(rows);
         label_.pop_back();
-        return all;
     }
 
     // Pre: there is a row. Not one of them is NULL.
-    bool find_values(std::size_t column, BitsPtr rest) {
+    void find_values(std::size_t column, BitsPtr rest) {
         const auto type = table_.columns[column]->type;
         const auto nan = first_nan(type);
         const auto most = columns_.extremes(column, *rest).second;
@@ -259,7 +256,7 @@ class GroupFinder {
             if (is_nan || key == most) return with(value_of(table_, column, is_nan ? nan : key), rest);
             const auto group =
                 columns_.combine(BoolOp::And, *rest, *columns_.leaf(Range{.column = column, .low = key, .high = key}));
-            if (!with(value_of(table_, column, key), group)) return false;
+            with(value_of(table_, column, key), group);
             rest = columns_.combine(BoolOp::AndNot, *rest, *group);
         }
     }
@@ -267,7 +264,6 @@ class GroupFinder {
     Columns& columns_;
     const TableData& table_;
     const std::vector<ColumnPlace>& by_;
-    std::size_t most_;
     std::vector<Value> label_;
     std::vector<EngineGroup> found_;
 };
@@ -279,17 +275,16 @@ std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>
     std::uint64_t groups = 1;
     for (const auto& place : by) {
         const auto& of = *table.columns[place.column];
-        if (of.most >= of.least) groups *= std::min(of.most - of.least, many) + 1 + (of.valid.empty() ? 0 : 1);
+        groups *= std::min(of.most - of.least, many) + 1 + (of.valid.empty() ? 0 : 1);
         if (groups > many) return groups;
     }
     return groups;
 }
 
-std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
-                                                      const std::vector<ColumnPlace>& by, const BitsPtr& rows,
-                                                      std::size_t most) {
-    GroupFinder finder(columns, table, by, most);
-    if (!finder.find(rows)) return {};
+std::vector<EngineGroup> engine_groups(Columns& columns, const TableData& table, const std::vector<ColumnPlace>& by,
+                                       const BitsPtr& rows) {
+    GroupFinder finder(columns, table, by);
+    finder.find(rows);
     return finder.take();
 }
 

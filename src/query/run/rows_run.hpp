@@ -120,16 +120,15 @@ class EngineMeasures : public Measures {
     std::map<std::size_t, Column> by_column_;
 };
 
-// Groups that an engine finds one by one, each the smallest key beyond the last, in the order of their values. Nothing
-// when there are more than `most`. Pre: all columns are of table 0.
+// Groups that an engine finds one by one, each the smallest key beyond the last, in the order of their values. Pre: all
+// columns are of table 0.
 struct EngineGroup {
     std::vector<Value> by;
     BitsPtr rows;
 };
 // How many groups there may be at most, by the columns' least and largest keys.
 [[nodiscard]] std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>& by);
-[[nodiscard]] std::optional<std::vector<EngineGroup>> engine_groups(Columns& columns, const TableData& table,
-                                                                    const std::vector<ColumnPlace>& by,
-                                                                    const BitsPtr& rows, std::size_t most);
+[[nodiscard]] std::vector<EngineGroup> engine_groups(Columns& columns, const TableData& table,
+                                                     const std::vector<ColumnPlace>& by, const BitsPtr& rows);
 
 }  // namespace quadmill::detail::query

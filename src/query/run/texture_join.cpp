@@ -17,14 +17,10 @@ namespace {
 // What a texture of list_width holds on every device.
 constexpr std::size_t most_listed = std::size_t{list_width} << 14U;
 
-bool holds_floats(ColumnType type) {
-    return type == ColumnType::F32 || type == ColumnType::F64;
-}
-
 // As what the columns compare; nothing where that would round.
 std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) {
     if (a.type == b.type) return Pair::As::Keys;
-    if (!holds_floats(a.type) && !holds_floats(b.type)) return Pair::As::Integers;
+    if (!is_float(a.type) && !is_float(b.type)) return Pair::As::Integers;
     for (const auto* column : {&a, &b}) {
         if (column->type != ColumnType::I64) continue;
         if (KeyOf<std::int64_t>::value(column->least) < -exact_doubles ||
