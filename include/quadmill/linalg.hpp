@@ -199,7 +199,7 @@ class QUADMILL_API Lu {
 
     /// The same to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU,
     /// until one is no smaller than half of the one before or all are below the accuracy of double.
-    /// Shape: as for the other solve(); x is filled.
+    /// Shape: as for the other solve(); x is filled, and may lie where b does.
     /// Pre: matrix is the one that was factorized, to be read again; its condition is well below 2^24, else
     /// `converged` is false and x the best that was found.
     /// Throws: as the other solve(); InvalidArgument for NaNs and infinities in b.

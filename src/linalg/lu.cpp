@@ -267,9 +267,10 @@ Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<dou
         throw InvalidArgument("Lu::solve: x has " + std::to_string(x.size()) + " elements, and b " +
                               std::to_string(b.size()));
     if (!std::isfinite(largest(b))) throw InvalidArgument("Lu::solve: b has a NaN or an infinity");
+    const std::vector<double> sides(b.begin(), b.end());  // x may lie where b does
     std::ranges::fill(x, 0.0);
     Refinement found{.converged = true};
-    if (b.empty()) return found;
+    if (sides.empty()) return found;
     double norm = 0;  // of the matrix
     for (std::size_t i = 0; i < state.rows; ++i) {
         double sum = 0;
@@ -278,14 +279,15 @@ Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<dou
         norm = std::max(norm, sum);
     }
     const double least = std::sqrt(static_cast<double>(state.rows)) * std::numeric_limits<double>::epsilon() / 2;
-    std::vector<double> left(b.begin(), b.end()), best(x.size());
-    found.residual = largest(b) > 0 ? 1 : 0;
+    auto left = sides;
+    std::vector<double> best(x.size());
+    found.residual = largest(sides) > 0 ? 1 : 0;
     while (found.residual > least) {
         const auto correction = state.correction(left, columns);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] += correction[i];
-        left = state.residuals(matrix, b, x, columns);
+        left = state.residuals(matrix, sides, x, columns);
         ++found.steps;
-        const double residual = largest(left) / (norm * largest(x) + largest(b));
+        const double residual = largest(left) / (norm * largest(x) + largest(sides));
         found.converged = residual <= found.residual / 2;
         if (residual < found.residual) {
             found.residual = residual;

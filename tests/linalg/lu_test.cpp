@@ -419,6 +419,25 @@ TEST_CASE("refinement reaches double accuracy, and says when it cannot") {
     CHECK(refinement.residual <= 1);
 }
 
+TEST_CASE("a refined solution may take the place of its right-hand side, or a part of it") {
+    const std::size_t n = 20, sides = 2;
+    const auto a = random_matrix(n, n, 52);
+    Lu lu(context());
+    lu.factor(a.view());
+    std::vector<double> b(n * sides), wanted(b.size());
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<double>(i));
+    CHECK(lu.solve(a.view(), b, wanted, sides).converged);
+    for (const std::size_t later : {std::size_t{0}, std::size_t{7}}) {
+        auto memory = b;
+        memory.resize(b.size() + later);
+        const auto x = std::span(memory).subspan(later);
+        const auto refinement = lu.solve(a.view(), std::span(memory).first(b.size()), x, sides);
+        CHECK(refinement.converged);
+        CHECK(refinement.steps >= 2);
+        CHECK(std::ranges::equal(x, wanted));
+    }
+}
+
 TEST_CASE("wrong calls are refused with what to do") {
     Lu lu(context());
     const auto a = random_matrix(3, 2, 1);
