@@ -166,8 +166,8 @@ struct Refinement {
 /// for four columns in a panel of `block` columns, with Pivot::Partial one more a column, and for each panel one over
 /// the trailing matrix and 6 small ones.
 /// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
-/// them, for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
-/// fifths of it), and where factors are asked for before factor(); GlError, ContextError, std::bad_alloc.
+/// them, for more rows or columns than ContextInfo::max_texture_size, and where factors are asked for before factor();
+/// GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', LU decomposition; blocks and tiles are not in it.
 ///
 ///     Lu lu(Context::headless());

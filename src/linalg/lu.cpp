@@ -94,11 +94,9 @@ struct Lu::State {
 
 void Lu::State::check_fits(std::size_t rows_wanted, std::size_t columns_wanted) const {
     const auto most = static_cast<std::size_t>(context.info().max_texture_size);
-    const auto wide = block > 1 ? most * 4 / 5 : most;
-    if (rows_wanted <= most && columns_wanted <= wide) return;
+    if (rows_wanted <= most && columns_wanted <= most) return;
     throw InvalidArgument("Lu::factor: " + std::to_string(rows_wanted) + " rows and " + std::to_string(columns_wanted) +
-                          " columns do not fit into textures here, which take " + std::to_string(most) + " and " +
-                          std::to_string(wide));
+                          " columns do not fit into textures here, which take " + std::to_string(most) + " of each");
 }
 
 template <class Factorize>

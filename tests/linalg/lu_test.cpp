@@ -438,6 +438,28 @@ TEST_CASE("a refined solution may take the place of its right-hand side, or a pa
     }
 }
 
+TEST_CASE("sides as long as a texture's, whatever the form") {
+    const auto most = static_cast<std::size_t>(context().info().max_texture_size);
+    for (const auto layout : {Layout::Scalars, Layout::Tiles}) {
+        for (const std::size_t block : {1U, 8U, 16U, 32U}) {
+            Lu lu(context(), {.block = block, .layout = layout});
+            for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
+                     {8, most}, {8, most * 4 / 5 + 1}, {7, most - 1}, {40, most}, {most, 8}, {most - 1, 40}}) {
+                INFO(rows, " x ", columns, ", block ", block, ", layout ", static_cast<int>(layout));
+                const auto a = random_matrix(rows, columns, 16);
+                CHECK(lu.factor(a.view()).info == 0);
+                const auto factors = lu.factors();
+                CHECK(is_permutation_of_places(factors.rows, rows));
+                CHECK(lu_ratio(a, factors) < 30);
+                CHECK(max_lower(factors, columns) <= 1.0 + 1e-6);
+            }
+            const std::vector<float> ones(most + 1, 1.0F);
+            CHECK_THROWS_AS(lu.factor({ones, 1, most + 1}), InvalidArgument);
+            CHECK_THROWS_AS(lu.factor({ones, most + 1, 1}), InvalidArgument);
+        }
+    }
+}
+
 TEST_CASE("wrong calls are refused with what to do") {
     Lu lu(context());
     const auto a = random_matrix(3, 2, 1);
