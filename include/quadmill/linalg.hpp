@@ -48,8 +48,8 @@ struct Extreme {
 /// bracket. Integer sums and extremes are exact.
 /// Memory: on the GPU the matrix and a quarter more; a texture of the caller is read where it is.
 /// Throws: InvalidArgument for views whose size is not rows * columns, for rows or columns beyond
-/// ContextInfo::max_texture_size (but for Along::All), for more than 2^30 elements, and for what is no such texture;
-/// GlError, ContextError, std::bad_alloc.
+/// ContextInfo::max_texture_size (but for Along::All), for more than 2^30 elements, or that size squared where it is
+/// less, and for what is no such texture; GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', parallel reduction, where a pass folds two.
 ///
 ///     Reducer reducer(Context::headless());
