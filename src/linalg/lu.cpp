@@ -10,6 +10,7 @@
 #include "gl/pixels.hpp"
 #include "linalg/blocked_lu.hpp"
 #include "linalg/matrix_texture.hpp"
+#include "linalg/on_gpu.hpp"
 #include "linalg/row_lu.hpp"
 #include "linalg/substitution.hpp"
 #include "quadmill/error.hpp"
@@ -62,9 +63,9 @@ double Determinant::value() const noexcept {
     return sign * std::exp(log_magnitude);
 }
 
-struct Lu::State {
+struct Lu::State : OnGpu {
     State(const Context& with, const LuOptions& wanted)
-        : context(with), options(wanted), block(block_of(wanted)), workers(wanted.threads) {}
+        : OnGpu(with, wanted.threads), options(wanted), block(block_of(wanted)) {}
 
     template <class Factorize>
     void run(Factorize& factorize, MatrixView matrix, LuStats& stats);
@@ -76,14 +77,9 @@ struct Lu::State {
     [[nodiscard]] std::vector<double> residuals(MatrixView matrix, std::span<const double> b, std::span<const double> x,
                                                 std::size_t columns);
     [[nodiscard]] std::vector<double> correction(std::span<const double> residuals, std::size_t columns);
-    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*detail::Access::of(context)); }
 
-    Context context;
     LuOptions options;
     std::size_t block;
-    cpu::Workers workers;
-    std::optional<pass::Programs> programs;
-    pass::Uploader uploader;
     // What the last factorization left.
     bool is_factorized = false;
     std::size_t rows = 0, columns = 0, info = 0;

@@ -9,6 +9,7 @@
 #include "gl/pixels.hpp"
 #include "linalg/batch_lu.hpp"
 #include "linalg/matrix_texture.hpp"
+#include "linalg/on_gpu.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill {
@@ -16,19 +17,14 @@ namespace quadmill {
 using namespace detail;          // NOLINT(google-build-using-namespace): this file is a front door of the room
 using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
 
-struct LuBatch::State {
-    State(const Context& with, unsigned threads) : context(with), workers(threads) {}
+struct LuBatch::State : OnGpu {
+    using OnGpu::OnGpu;
 
     [[nodiscard]] BatchLu::Grid grid_of(const char* where, std::size_t matrices, std::size_t side) const;
     void check_is_factorized(const char* where) const {
         if (!is_factorized) throw InvalidArgument(std::string(where) + ": nothing was factorized; call factor() first");
     }
-    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*detail::Access::of(context)); }
 
-    Context context;
-    cpu::Workers workers;
-    std::optional<pass::Programs> programs;
-    pass::Uploader uploader;
     // What the last factorization left.
     bool is_factorized = false;
     std::size_t systems = 0, n = 0;

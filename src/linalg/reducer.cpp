@@ -8,6 +8,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "linalg/matrix_texture.hpp"
+#include "linalg/on_gpu.hpp"
 #include "pass/fold.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
@@ -45,8 +46,8 @@ void check_alike(const auto& left, const auto& right) {
 
 }  // namespace
 
-struct Reducer::State {
-    explicit State(const Context& with) : context(with) {}
+struct Reducer::State : OnGpu {
+    using OnGpu::OnGpu;
 
     // A matrix in a texture, of the caller or not; in rows of other lengths where its own do not fit.
     struct Source {
@@ -87,12 +88,6 @@ struct Reducer::State {
                                                                Along along, Which which);
     template <class Sum, class Word>
     [[nodiscard]] std::vector<Sum> exact_sums(std::span<const Word> values, std::size_t columns, Along along);
-    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*detail::Access::of(context)); }
-
-    Context context;
-    cpu::Workers workers;
-    pass::Uploader uploader;
-    std::optional<pass::Programs> programs;
 };
 
 void Reducer::State::check(const char* function, std::size_t values, std::size_t rows, std::size_t columns,
