@@ -30,7 +30,7 @@ int wrong_argument(int m, int n, int lda) {
 }
 
 // One for all callers, who take turns. Lives until the process ends: threads may still call then. Where there is no
-// context, that is found out once: LAPACK would have answered before.
+// context, that is found out once, since asking takes longer than LAPACK does for small matrices.
 Lu& factorizer() {
     struct Opened {
         std::optional<Lu> lu{};
@@ -86,7 +86,7 @@ decltype(&sgetrf_) lapacks_own() {
     return reinterpret_cast<decltype(&sgetrf_)>(dlsym(RTLD_NEXT, "sgetrf_"));
 }
 
-// Once a process: what one call cannot have done, the next ones mostly cannot either.
+// At the first call that needs it, as a program may make thousands alike.
 void say_who_answers(const char* why) {
     static std::once_flag said;
     std::call_once(said, [&] {

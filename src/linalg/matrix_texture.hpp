@@ -20,8 +20,8 @@ void check_finite(const std::string& where, std::span<const float> values, std::
 struct Size {
     int width, height;
 };
-// Of the one that a matrix is reduced from, where a side has `most` texels at most. All of it at once may be longer: its
-// elements then lie in rows of another length, in their order. Throws InvalidArgument where it does not fit.
+// Of the one that a matrix is reduced from, where a side has `most` texels at most. All of it at once may be longer:
+// its elements then lie in rows of another length, in their order. Throws InvalidArgument where it does not fit.
 [[nodiscard]] Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t columns, Along along,
                                   std::size_t most);
 // Pre: it has been checked that it fits.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "cpu/workers.hpp"
 #include "gl/device.hpp"
@@ -11,7 +12,7 @@
 namespace quadmill::detail::linalg {
 
 struct OnGpu {
-    explicit OnGpu(const Context& with, unsigned threads = 0) : context(with), workers(threads) {}
+    explicit OnGpu(Context with, unsigned threads = 0) : context(std::move(with)), workers(threads) {}
     // Within a session: they are there from the first use on.
     pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*Access::of(context)); }
 

@@ -49,7 +49,8 @@ for j in range(n):
     for i in range(m):
         a[j * lda + i] = values[j * m + i]
 ipiv, info = (ctypes.c_int * min(m, n))(), ctypes.c_int(-99)
-library.sgetrf_(*(ctypes.byref(ctypes.c_int(x)) for x in (m, n)), a, ctypes.byref(ctypes.c_int(lda)), ipiv, ctypes.byref(info))
+m, n, lda = map(ctypes.c_int, (m, n, lda))
+library.sgetrf_(*map(ctypes.byref, (m, n)), a, ctypes.byref(lda), ipiv, ctypes.byref(info))
 json.dump([bytes(a).hex(), list(ipiv), info.value], sys.stdout)
 """
 
