@@ -48,8 +48,8 @@ struct Extreme {
 /// bracket. Integer sums and extremes are exact.
 /// Memory: on the GPU the matrix and a quarter more; a texture of the caller is read where it is.
 /// Throws: InvalidArgument for views whose size is not rows * columns, for rows or columns beyond
-/// ContextInfo::max_texture_size (but for Along::All), for more than 2^30 elements, and for what is no such texture;
-/// GlError, ContextError, std::bad_alloc.
+/// ContextInfo::max_texture_size (but for Along::All), for more than 2^30 elements, or that size squared where it is
+/// less, and for what is no such texture; GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', parallel reduction, where a pass folds two.
 ///
 ///     Reducer reducer(Context::headless());
@@ -166,8 +166,8 @@ struct Refinement {
 /// for four columns in a panel of `block` columns, with Pivot::Partial one more a column, and for each panel one over
 /// the trailing matrix and 6 small ones.
 /// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
-/// them, for sizes that textures do not hold (ContextInfo::max_texture_size, with Layout::Tiles or block > 1 four
-/// fifths of it), and where factors are asked for before factor(); GlError, ContextError, std::bad_alloc.
+/// them, for more rows or columns than ContextInfo::max_texture_size, and where factors are asked for before factor();
+/// GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', LU decomposition; blocks and tiles are not in it.
 ///
 ///     Lu lu(Context::headless());
@@ -199,7 +199,7 @@ class QUADMILL_API Lu {
 
     /// The same to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU,
     /// until one is no smaller than half of the one before or all are below the accuracy of double.
-    /// Shape: as for the other solve(); x is filled.
+    /// Shape: as for the other solve(); x is filled, and may lie where b does.
     /// Pre: matrix is the one that was factorized, to be read again; its condition is well below 2^24, else
     /// `converged` is false and x the best that was found.
     /// Throws: as the other solve(); InvalidArgument for NaNs and infinities in b.

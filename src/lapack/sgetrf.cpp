@@ -1,4 +1,6 @@
 // LAPACK's sgetrf by passes, for programs that call it in Fortran's way: preload libquadmill_lapack.so, or link it first.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,10 +29,24 @@ int wrong_argument(int m, int n, int lda) {
     return m < 0 ? 1 : n < 0 ? 2 : lda < std::max(1, m) ? 4 : 0;
 }
 
-// One for all callers, who take turns. Lives until the process ends: threads may still call then.
+// One for all callers, who take turns. Lives until the process ends: threads may still call then. Where there is no
+// context, that is found out once, since asking takes longer than LAPACK does for small matrices.
 Lu& factorizer() {
-    static auto* const lu = new Lu(Context::headless());
-    return *lu;
+    struct Opened {
+        std::optional<Lu> lu{};
+        std::exception_ptr failure{};
+    };
+    static auto* const opened = [] {
+        auto* const made = new Opened;
+        try {
+            made->lu.emplace(Context::headless());
+        } catch (...) {
+            made->failure = std::current_exception();
+        }
+        return made;
+    }();
+    if (opened->failure) std::rethrow_exception(opened->failure);
+    return *opened->lu;
 }
 
 // LAPACK's pivots are the exchanges, in their order, that make this order of rows.
@@ -47,21 +63,37 @@ void write_exchanges(const std::vector<std::uint32_t>& rows, std::size_t steps, 
     }
 }
 
+// Throws before it writes to `a`.
 int factor(std::size_t rows, std::size_t columns, float* a, std::size_t lda, int* ipiv) {
     static std::mutex turns;
     const std::lock_guard lock(turns);
+    auto& lu = factorizer();
     std::vector<float> matrix(rows * columns);
     for (std::size_t j = 0; j < columns; ++j) {
         for (std::size_t i = 0; i < rows; ++i) matrix[i * columns + j] = a[j * lda + i];
     }
-    auto& lu = factorizer();
     const auto stats = lu.factor({matrix, rows, columns});
     const auto factors = lu.factors();
+    write_exchanges(factors.rows, std::min(rows, columns), ipiv);
     for (std::size_t j = 0; j < columns; ++j) {
         for (std::size_t i = 0; i < rows; ++i) a[j * lda + i] = factors.lu[i * columns + j];
     }
-    write_exchanges(factors.rows, std::min(rows, columns), ipiv);
     return static_cast<int>(stats.info);
+}
+
+// The next sgetrf_ in the order of loading: LAPACK's own where this one was preloaded, or linked first; else null.
+decltype(&sgetrf_) lapacks_own() {
+    return reinterpret_cast<decltype(&sgetrf_)>(dlsym(RTLD_NEXT, "sgetrf_"));
+}
+
+// At the first call that needs it, as a program may make thousands alike.
+void say_who_answers(const char* why) {
+    static std::once_flag said;
+    std::call_once(said, [&] {
+        static_cast<void>(std::fprintf(
+            stderr, "libquadmill_lapack: sgetrf: %s; LAPACK's own sgetrf answers, now and whenever this one cannot\n",
+            why));
+    });
 }
 
 }  // namespace
@@ -78,8 +110,13 @@ void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* ipiv, in
         *info =
             factor(static_cast<std::size_t>(*m), static_cast<std::size_t>(*n), a, static_cast<std::size_t>(*lda), ipiv);
     } catch (const std::exception& error) {
+        if (const auto own = lapacks_own()) {
+            say_who_answers(error.what());
+            return own(m, n, a, lda, ipiv, info);
+        }
         // Fortran has no way to be told, and wrong factors would be worse.
-        static_cast<void>(std::fprintf(stderr, "libquadmill_lapack: sgetrf: %s\n", error.what()));
+        static_cast<void>(
+            std::fprintf(stderr, "libquadmill_lapack: sgetrf: %s; there is no other sgetrf to ask\n", error.what()));
         std::abort();
     }
 }

@@ -10,6 +10,7 @@
 #include "gl/pixels.hpp"
 #include "linalg/blocked_lu.hpp"
 #include "linalg/matrix_texture.hpp"
+#include "linalg/on_gpu.hpp"
 #include "linalg/row_lu.hpp"
 #include "linalg/substitution.hpp"
 #include "quadmill/error.hpp"
@@ -62,9 +63,9 @@ double Determinant::value() const noexcept {
     return sign * std::exp(log_magnitude);
 }
 
-struct Lu::State {
+struct Lu::State : OnGpu {
     State(const Context& with, const LuOptions& wanted)
-        : context(with), options(wanted), block(block_of(wanted)), workers(wanted.threads) {}
+        : OnGpu(with, wanted.threads), options(wanted), block(block_of(wanted)) {}
 
     template <class Factorize>
     void run(Factorize& factorize, MatrixView matrix, LuStats& stats);
@@ -76,14 +77,9 @@ struct Lu::State {
     [[nodiscard]] std::vector<double> residuals(MatrixView matrix, std::span<const double> b, std::span<const double> x,
                                                 std::size_t columns);
     [[nodiscard]] std::vector<double> correction(std::span<const double> residuals, std::size_t columns);
-    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*detail::Access::of(context)); }
 
-    Context context;
     LuOptions options;
     std::size_t block;
-    cpu::Workers workers;
-    std::optional<pass::Programs> programs;
-    pass::Uploader uploader;
     // What the last factorization left.
     bool is_factorized = false;
     std::size_t rows = 0, columns = 0, info = 0;
@@ -94,11 +90,9 @@ struct Lu::State {
 
 void Lu::State::check_fits(std::size_t rows_wanted, std::size_t columns_wanted) const {
     const auto most = static_cast<std::size_t>(context.info().max_texture_size);
-    const auto wide = block > 1 ? most * 4 / 5 : most;
-    if (rows_wanted <= most && columns_wanted <= wide) return;
+    if (rows_wanted <= most && columns_wanted <= most) return;
     throw InvalidArgument("Lu::factor: " + std::to_string(rows_wanted) + " rows and " + std::to_string(columns_wanted) +
-                          " columns do not fit into textures here, which take " + std::to_string(most) + " and " +
-                          std::to_string(wide));
+                          " columns do not fit into textures here, which take " + std::to_string(most) + " of each");
 }
 
 template <class Factorize>
@@ -267,9 +261,10 @@ Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<dou
         throw InvalidArgument("Lu::solve: x has " + std::to_string(x.size()) + " elements, and b " +
                               std::to_string(b.size()));
     if (!std::isfinite(largest(b))) throw InvalidArgument("Lu::solve: b has a NaN or an infinity");
+    const std::vector<double> sides(b.begin(), b.end());  // x may lie where b does
     std::ranges::fill(x, 0.0);
     Refinement found{.converged = true};
-    if (b.empty()) return found;
+    if (sides.empty()) return found;
     double norm = 0;  // of the matrix
     for (std::size_t i = 0; i < state.rows; ++i) {
         double sum = 0;
@@ -278,14 +273,15 @@ Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<dou
         norm = std::max(norm, sum);
     }
     const double least = std::sqrt(static_cast<double>(state.rows)) * std::numeric_limits<double>::epsilon() / 2;
-    std::vector<double> left(b.begin(), b.end()), best(x.size());
-    found.residual = largest(b) > 0 ? 1 : 0;
+    auto left = sides;
+    std::vector<double> best(x.size());
+    found.residual = largest(sides) > 0 ? 1 : 0;
     while (found.residual > least) {
         const auto correction = state.correction(left, columns);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] += correction[i];
-        left = state.residuals(matrix, b, x, columns);
+        left = state.residuals(matrix, sides, x, columns);
         ++found.steps;
-        const double residual = largest(left) / (norm * largest(x) + largest(b));
+        const double residual = largest(left) / (norm * largest(x) + largest(sides));
         found.converged = residual <= found.residual / 2;
         if (residual < found.residual) {
             found.residual = residual;

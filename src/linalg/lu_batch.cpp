@@ -9,6 +9,7 @@
 #include "gl/pixels.hpp"
 #include "linalg/batch_lu.hpp"
 #include "linalg/matrix_texture.hpp"
+#include "linalg/on_gpu.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill {
@@ -16,19 +17,14 @@ namespace quadmill {
 using namespace detail;          // NOLINT(google-build-using-namespace): this file is a front door of the room
 using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
 
-struct LuBatch::State {
-    State(const Context& with, unsigned threads) : context(with), workers(threads) {}
+struct LuBatch::State : OnGpu {
+    using OnGpu::OnGpu;
 
-    [[nodiscard]] BatchLu::Grid grid(const char* where) const;
+    [[nodiscard]] BatchLu::Grid grid_of(const char* where, std::size_t matrices, std::size_t side) const;
     void check_is_factorized(const char* where) const {
         if (!is_factorized) throw InvalidArgument(std::string(where) + ": nothing was factorized; call factor() first");
     }
-    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*detail::Access::of(context)); }
 
-    Context context;
-    cpu::Workers workers;
-    std::optional<pass::Programs> programs;
-    pass::Uploader uploader;
     // What the last factorization left.
     bool is_factorized = false;
     std::size_t systems = 0, n = 0;
@@ -36,12 +32,13 @@ struct LuBatch::State {
     std::optional<BatchLu> factorized;  // nothing of no elements
 };
 
-BatchLu::Grid LuBatch::State::grid(const char* where) const {
+BatchLu::Grid LuBatch::State::grid_of(const char* where, std::size_t matrices, std::size_t side) const {
     const int most = context.info().max_texture_size;
-    if (const auto found = BatchLu::grid_of(systems, as_int(n), most)) return *found;
-    throw InvalidArgument(std::string(where) + ": " + std::to_string(systems) + " matrices of " + std::to_string(n) +
-                          " x " + std::to_string(n) + " do not fit into textures here, which take " +
-                          std::to_string(most) + " texels on a side; factorize parts of them");
+    if (const auto found = BatchLu::grid_of(matrices, as_int(side), most)) return *found;
+    throw InvalidArgument(std::string(where) + ": " + std::to_string(matrices) + " matrices of " +
+                          std::to_string(side) + " x " + std::to_string(side) +
+                          " do not fit into textures here, which take " + std::to_string(most) +
+                          " texels on a side; factorize parts of them");
 }
 
 LuBatch::LuBatch(const Context& context, unsigned threads) : state_(std::make_unique<State>(context, threads)) {}
@@ -57,15 +54,16 @@ BatchStats LuBatch::factor(std::span<const float> matrices, std::size_t n) {
     if (n == 0 ? !matrices.empty() : matrices.size() % (n * n) != 0)
         throw InvalidArgument("LuBatch::factor: " + std::to_string(matrices.size()) + " values make no " +
                               std::to_string(n) + " x " + std::to_string(n) + " matrices");
-    check_finite("LuBatch::factor", matrices, n);
+    check_finite("LuBatch::factor", matrices, n, n);
+    const auto systems = n == 0 ? 0 : matrices.size() / (n * n);
+    const auto grid = matrices.empty() ? BatchLu::Grid{} : state.grid_of("LuBatch::factor", systems, n);
     state.is_factorized = false;
     state.factorized.reset();
-    state.systems = n == 0 ? 0 : matrices.size() / (n * n);
+    state.systems = systems;
     state.n = n;
     state.info.clear();
     BatchStats stats{.systems = state.systems, .n = n, .info = {}};
     if (!matrices.empty()) {
-        const auto grid = state.grid("LuBatch::factor");
         auto& device = *detail::Access::of(state.context);
         const gl::Scope scope(device, "LuBatch::factor");
         auto& batch = state.factorized.emplace(device, state.on_gpu(), as_int(n), grid);
@@ -120,8 +118,8 @@ std::vector<float> LuBatch::solve(std::span<const float> b, std::size_t columns)
                               std::to_string(state.n) + " rows and " + std::to_string(columns) +
                               " right-hand sides do not make " + std::to_string(b.size()) + " values");
     if (b.empty()) return {};
-    check_finite("LuBatch::solve", b, columns);
-    const auto grid = state.grid("LuBatch::solve");
+    check_finite("LuBatch::solve", b, state.n, columns);
+    const auto grid = state.grid_of("LuBatch::solve", state.systems, state.n);
     const auto most = static_cast<std::size_t>(state.context.info().max_texture_size);
     if (static_cast<std::size_t>(grid.across) * of_system > most)
         throw InvalidArgument("LuBatch::solve: " + std::to_string(columns) +

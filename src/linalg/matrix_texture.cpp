@@ -2,12 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::linalg {
+
+namespace {
+
+auto first_not_finite(std::span<const float> values) {
+    return std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+}
+
+std::string what_is_at(std::size_t row, std::size_t column, float value) {
+    return "row " + std::to_string(row) + ", column " + std::to_string(column) + " (from 0) is " +
+           (std::isnan(value) ? "a NaN" : "infinite");
+}
+
+}  // namespace
 
 void check_shape(const std::string& where, std::size_t values, std::size_t rows, std::size_t columns) {
     constexpr auto most = std::size_t{1} << 30U;
@@ -19,12 +32,33 @@ void check_shape(const std::string& where, std::size_t values, std::size_t rows,
 }
 
 void check_finite(const std::string& where, std::span<const float> values, std::size_t columns) {
-    const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+    const auto bad = first_not_finite(values);
     if (bad == values.end()) return;
     const auto place = static_cast<std::size_t>(bad - values.begin());
-    throw InvalidArgument(where + ": row " + std::to_string(place / columns) + ", column " +
-                          std::to_string(place % columns) + " (from 0) is " +
-                          (std::isnan(*bad) ? "a NaN" : "infinite"));
+    throw InvalidArgument(where + ": " + what_is_at(place / columns, place % columns, *bad));
+}
+
+void check_finite(const std::string& where, std::span<const float> values, std::size_t rows, std::size_t columns) {
+    const auto bad = first_not_finite(values);
+    if (bad == values.end()) return;
+    const auto place = static_cast<std::size_t>(bad - values.begin()), row = place / columns;
+    throw InvalidArgument(where + ": matrix " + std::to_string(row / rows) + ", " +
+                          what_is_at(row % rows, place % columns, *bad));
+}
+
+Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t columns, Along along, std::size_t most) {
+    if (rows <= most && columns <= most) return {as_int(columns), as_int(rows)};
+    const auto sides = where + ": " + std::to_string(rows) + " rows and " + std::to_string(columns) + " columns ";
+    if (along != Along::All)
+        throw InvalidArgument(sides + "do not fit into textures, which take " + std::to_string(most) +
+                              "; reduce all of it, or parts");
+    const auto values = rows * columns, least = (values + most - 1) / most;
+    if (least > most)
+        throw InvalidArgument(sides + "are more elements than a texture holds here, " + std::to_string(most) + " x " +
+                              std::to_string(most) + "; reduce parts");
+    constexpr std::size_t line = 8192;  // texels of a row, where they suffice
+    const auto width = std::min(most, std::max(line, std::bit_ceil(least)));
+    return {as_int(width), as_int((values + width - 1) / width)};
 }
 
 int as_int(std::size_t size) {

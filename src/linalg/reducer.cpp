@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -7,6 +8,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "linalg/matrix_texture.hpp"
+#include "linalg/on_gpu.hpp"
 #include "pass/fold.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
@@ -18,8 +20,7 @@ using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-constexpr int at_once = 64;         // elements that the first pass folds into one
-constexpr std::size_t line = 8192;  // texels of a row, where the matrix's own are too long, or too many
+constexpr int at_once = 64;  // elements that the first pass folds into one
 
 int parts(int count) {
     return (count + at_once - 1) / at_once;
@@ -35,10 +36,18 @@ pass::Fold::Along fold_along(Along along) {
                                      : pass::Fold::Along::All;
 }
 
+// Of two matrices, wherever they are.
+void check_alike(const auto& left, const auto& right) {
+    if (left.rows == right.rows && left.columns == right.columns) return;
+    throw InvalidArgument("Reducer::dots: the matrices have " + std::to_string(left.rows) + " x " +
+                          std::to_string(left.columns) + " and " + std::to_string(right.rows) + " x " +
+                          std::to_string(right.columns) + " elements; they must be alike");
+}
+
 }  // namespace
 
-struct Reducer::State {
-    explicit State(const Context& with) : context(with) {}
+struct Reducer::State : OnGpu {
+    using OnGpu::OnGpu;
 
     // A matrix in a texture, of the caller or not; in rows of other lengths where its own do not fit.
     struct Source {
@@ -56,6 +65,11 @@ struct Reducer::State {
         std::string prelude{};
         gl::Format format = gl::Format::Rgba32ui;
     };
+    // Before OpenGL is called: throws InvalidArgument for a shape that is wrong, or does not fit.
+    void check(const char* function, std::size_t values, std::size_t rows, std::size_t columns, Along along) const;
+    void check(const char* function, const MatrixInput& matrix, Along along) const;
+    [[nodiscard]] Size size_for(const char* function, std::size_t rows, std::size_t columns, Along along) const;
+    // Pre: it was checked.
     template <class Word>
     [[nodiscard]] Source upload(const char* function, std::span<const Word> values, std::size_t rows,
                                 std::size_t columns, gl::Format format, Along along);
@@ -74,28 +88,31 @@ struct Reducer::State {
                                                                Along along, Which which);
     template <class Sum, class Word>
     [[nodiscard]] std::vector<Sum> exact_sums(std::span<const Word> values, std::size_t columns, Along along);
-    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*detail::Access::of(context)); }
-
-    Context context;
-    cpu::Workers workers;
-    pass::Uploader uploader;
-    std::optional<pass::Programs> programs;
 };
+
+void Reducer::State::check(const char* function, std::size_t values, std::size_t rows, std::size_t columns,
+                           Along along) const {
+    check_shape(function, values, rows, columns);
+    static_cast<void>(size_for(function, rows, columns, along));
+}
+
+// Textures are the driver's to check.
+void Reducer::State::check(const char* function, const MatrixInput& matrix, Along along) const {
+    if (const auto* view = std::get_if<MatrixView>(&matrix))
+        check(function, view->values.size(), view->rows, view->columns, along);
+}
+
+Size Reducer::State::size_for(const char* function, std::size_t rows, std::size_t columns, Along along) const {
+    return size_to_reduce(function, rows, columns, along, static_cast<std::size_t>(context.info().max_texture_size));
+}
 
 template <class Word>
 Reducer::State::Source Reducer::State::upload(const char* function, std::span<const Word> values, std::size_t rows,
                                               std::size_t columns, gl::Format format, Along along) {
-    check_shape(function, values.size(), rows, columns);
-    const auto most = static_cast<std::size_t>(context.info().max_texture_size);
-    if (along != Along::All && (rows > most || columns > most))
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(rows) + " rows and " +
-                              std::to_string(columns) + " columns do not fit into textures, which take " +
-                              std::to_string(most) + "; reduce all of it, or parts");
     Source source{rows, columns, {}, nullptr};
     if (values.empty()) return source;
-    const auto width = rows > most || columns > most ? line : columns;
-    source.own =
-        gl::Texture(*detail::Access::of(context), format, as_int(width), as_int((values.size() + width - 1) / width));
+    const auto [width, height] = size_for(function, rows, columns, along);
+    source.own = gl::Texture(*detail::Access::of(context), format, width, height);
     linalg::upload(*detail::Access::of(context), workers, uploader, values, source.own);
     return source;
 }
@@ -146,6 +163,7 @@ std::vector<float> Reducer::State::float_sums(const Source& source, Along along,
 
 std::vector<std::optional<Extreme>> Reducer::State::extremes(const char* function, const MatrixInput& matrix,
                                                              Along along, Which which) {
+    check(function, matrix, along);
     const gl::Scope scope(*detail::Access::of(context), function);
     const auto source = open(function, matrix, along);
     std::vector<std::optional<Extreme>> found(source.results(along));
@@ -168,13 +186,15 @@ std::vector<std::optional<Extreme>> Reducer::State::extremes(const char* functio
 
 template <class Sum, class Word>
 std::vector<Sum> Reducer::State::exact_sums(std::span<const Word> values, std::size_t columns, Along along) {
-    const gl::Scope scope(*detail::Access::of(context), "Reducer::sums");
+    constexpr auto function = "Reducer::sums";
     if (columns == 0 ? !values.empty() : values.size() % columns != 0)
-        throw InvalidArgument("Reducer::sums: " + std::to_string(values.size()) + " values do not make rows of " +
-                              std::to_string(columns));
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(values.size()) +
+                              " values do not make rows of " + std::to_string(columns));
+    const auto rows = columns == 0 ? 0 : values.size() / columns;
+    check(function, values.size(), rows, columns, along);
+    const gl::Scope scope(*detail::Access::of(context), function);
     const std::span words(reinterpret_cast<const std::uint32_t*>(values.data()), values.size());
-    const auto source =
-        upload("Reducer::sums", words, columns == 0 ? 0 : values.size() / columns, columns, gl::Format::R32ui, along);
+    const auto source = upload(function, words, rows, columns, gl::Format::R32ui, along);
     std::vector<Sum> sums;
     if (values.empty()) return std::vector<Sum>(source.results(along), 0);
     const std::string sign = std::is_signed_v<Word> ? "#define SIGNED\n" : "";
@@ -191,6 +211,7 @@ Reducer& Reducer::operator=(Reducer&&) noexcept = default;
 Reducer::~Reducer() = default;
 
 std::vector<float> Reducer::sums(const MatrixInput& matrix, Along along) {
+    state_->check("Reducer::sums", matrix, along);
     const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::sums");
     auto sums = state_->float_sums(state_->open("Reducer::sums", matrix, along), along, {});
     scope.check();
@@ -198,18 +219,21 @@ std::vector<float> Reducer::sums(const MatrixInput& matrix, Along along) {
 }
 
 std::vector<float> Reducer::dots(const MatrixInput& a, const MatrixInput& b, Along along) {
-    const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::dots");
-    const auto left = state_->open("Reducer::dots", a, along), right = state_->open("Reducer::dots", b, along);
-    if (left.rows != right.rows || left.columns != right.columns)
-        throw InvalidArgument("Reducer::dots: the matrices have " + std::to_string(left.rows) + " x " +
-                              std::to_string(left.columns) + " and " + std::to_string(right.rows) + " x " +
-                              std::to_string(right.columns) + " elements; they must be alike");
+    constexpr auto function = "Reducer::dots";
+    state_->check(function, a, along);
+    state_->check(function, b, along);
+    if (const auto* left = std::get_if<MatrixView>(&a), *right = std::get_if<MatrixView>(&b); left && right)
+        check_alike(*left, *right);
+    const gl::Scope scope(*detail::Access::of(state_->context), function);
+    const auto left = state_->open(function, a, along), right = state_->open(function, b, along);
+    check_alike(left, right);
     auto dots = state_->float_sums(left, along, "#define DOT\n", &right.texture());
     scope.check();
     return dots;
 }
 
 std::vector<float> Reducer::norms(const MatrixInput& matrix, Along along) {
+    state_->check("Reducer::norms", matrix, along);
     const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::norms");
     const auto source = state_->open("Reducer::norms", matrix, along);
     if (source.rows == 0 || source.columns == 0) return std::vector<float>(source.results(along), 0.0F);

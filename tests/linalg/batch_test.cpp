@@ -167,7 +167,11 @@ TEST_CASE("wrong calls for many matrices are refused with what to do") {
                          InvalidArgument);
     CHECK_THROWS_AS(batch.factor(values, 0), InvalidArgument);
     const std::vector<float> infinite{1, 2, 3, std::numeric_limits<float>::infinity()};
-    CHECK_THROWS_WITH_AS(batch.factor(infinite, 2), "LuBatch::factor: row 1, column 1 (from 0) is infinite",
+    CHECK_THROWS_WITH_AS(batch.factor(infinite, 2), "LuBatch::factor: matrix 0, row 1, column 1 (from 0) is infinite",
+                         InvalidArgument);
+    std::vector<float> three(3 * 4, 1.0F);
+    three[2 * 4 + 2] = std::numeric_limits<float>::quiet_NaN();
+    CHECK_THROWS_WITH_AS(batch.factor(three, 2), "LuBatch::factor: matrix 2, row 1, column 0 (from 0) is a NaN",
                          InvalidArgument);
     CHECK(batch.factor({}, 5).systems == 0);
     CHECK(batch.factors().lu.empty());
@@ -177,8 +181,27 @@ TEST_CASE("wrong calls for many matrices are refused with what to do") {
     CHECK_THROWS_WITH_AS(static_cast<void>(batch.solve(small, 3)),
                          "LuBatch::solve: 2 systems of 2 rows and 3 right-hand sides do not make 8 values",
                          InvalidArgument);
+    std::vector<float> b(2 * 2 * 3, 1.0F);
+    b[2 * 3 + 1] = std::numeric_limits<float>::infinity();
+    CHECK_THROWS_WITH_AS(static_cast<void>(batch.solve(b, 3)),
+                         "LuBatch::solve: matrix 1, row 0, column 1 (from 0) is infinite", InvalidArgument);
     using detail::linalg::BatchLu;
     CHECK(BatchLu::grid_of(1000, 32, 16384)->across == 1);
     CHECK(BatchLu::grid_of(16384 * 14, 32, 16384)->across == 14);
     CHECK(!BatchLu::grid_of(16384 * 17, 32, 16384));
+}
+
+TEST_CASE("a wrong call leaves what was factorized before") {
+    LuBatch batch(context());
+    batch.factor(std::vector<float>{2, 1, 4, 1}, 2);
+    {
+        const SmallTextures textures(8);
+        CHECK_THROWS_WITH_AS(batch.factor(std::vector<float>(4 * 17, 1.0F), 2),
+                             "LuBatch::factor: 17 matrices of 2 x 2 do not fit into textures here, which take 8 texels "
+                             "on a side; factorize parts of them",
+                             InvalidArgument);
+    }
+    CHECK_THROWS_AS(batch.factor(std::vector<float>(7), 2), InvalidArgument);
+    CHECK(batch.factors().rows == std::vector<std::uint32_t>{1, 0});
+    CHECK(batch.solve(std::vector<float>{3, 5}) == std::vector<float>{1, 1});
 }

@@ -419,6 +419,47 @@ TEST_CASE("refinement reaches double accuracy, and says when it cannot") {
     CHECK(refinement.residual <= 1);
 }
 
+TEST_CASE("a refined solution may take the place of its right-hand side, or a part of it") {
+    const std::size_t n = 20, sides = 2;
+    const auto a = random_matrix(n, n, 52);
+    Lu lu(context());
+    lu.factor(a.view());
+    std::vector<double> b(n * sides), wanted(b.size());
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<double>(i));
+    CHECK(lu.solve(a.view(), b, wanted, sides).converged);
+    for (const std::size_t later : {std::size_t{0}, std::size_t{7}}) {
+        auto memory = b;
+        memory.resize(b.size() + later);
+        const auto x = std::span(memory).subspan(later);
+        const auto refinement = lu.solve(a.view(), std::span(memory).first(b.size()), x, sides);
+        CHECK(refinement.converged);
+        CHECK(refinement.steps >= 2);
+        CHECK(std::ranges::equal(x, wanted));
+    }
+}
+
+TEST_CASE("sides as long as a texture's, whatever the form") {
+    const auto most = static_cast<std::size_t>(context().info().max_texture_size);
+    for (const auto layout : {Layout::Scalars, Layout::Tiles}) {
+        for (const std::size_t block : {1U, 8U, 16U, 32U}) {
+            Lu lu(context(), {.block = block, .layout = layout});
+            for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
+                     {8, most}, {8, most * 4 / 5 + 1}, {7, most - 1}, {40, most}, {most, 8}, {most - 1, 40}}) {
+                INFO(rows, " x ", columns, ", block ", block, ", layout ", static_cast<int>(layout));
+                const auto a = random_matrix(rows, columns, 16);
+                CHECK(lu.factor(a.view()).info == 0);
+                const auto factors = lu.factors();
+                CHECK(is_permutation_of_places(factors.rows, rows));
+                CHECK(lu_ratio(a, factors) < 30);
+                CHECK(max_lower(factors, columns) <= 1.0 + 1e-6);
+            }
+            const std::vector<float> ones(most + 1, 1.0F);
+            CHECK_THROWS_AS(lu.factor({ones, 1, most + 1}), InvalidArgument);
+            CHECK_THROWS_AS(lu.factor({ones, most + 1, 1}), InvalidArgument);
+        }
+    }
+}
+
 TEST_CASE("wrong calls are refused with what to do") {
     Lu lu(context());
     const auto a = random_matrix(3, 2, 1);

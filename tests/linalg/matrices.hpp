@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "gl/device.hpp"
 #include "quadmill/linalg.hpp"
 
 namespace quadmill::test {
@@ -16,6 +17,22 @@ inline Context context() {
     static const auto opened = Context::headless();
     return opened;
 }
+
+// As if textures were smaller, while it lives: what does not fit can be tried without the memory for it.
+class SmallTextures {
+  public:
+    explicit SmallTextures(int size) : most_(detail::Access::of(opened_)->info.max_texture_size), before_(most_) {
+        most_ = size;
+    }
+    SmallTextures(const SmallTextures&) = delete;
+    SmallTextures& operator=(const SmallTextures&) = delete;
+    ~SmallTextures() { most_ = before_; }
+
+  private:
+    Context opened_ = context();
+    int& most_;
+    const int before_;
+};
 
 struct Matrix {
     std::size_t rows, columns;

@@ -5,10 +5,12 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "gl/device.hpp"
 #include "gl/texels.hpp"
 #include "linalg/matrices.hpp"
+#include "linalg/matrix_texture.hpp"
 #include "quadmill/error.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -145,6 +147,71 @@ TEST_CASE("a vector longer than a texture is wide") {
                     InvalidArgument);
     CHECK_THROWS_WITH_AS(static_cast<void>(reducer.sums(MatrixView{values, 2, 2})),
                          "Reducer::sums: 2 rows and 2 columns do not make 100001 values", InvalidArgument);
+}
+
+TEST_CASE("a texture to reduce from holds 2^30 elements, or as many as it can") {
+    using detail::linalg::size_to_reduce;
+    const auto size = [](std::size_t rows, std::size_t columns, std::size_t most) {
+        const auto [width, height] = size_to_reduce("f", rows, columns, Along::All, most);
+        return std::pair{width, height};
+    };
+    CHECK(size(16384, 16384, 16384) == std::pair{16384, 16384});  // as it is
+    CHECK(size(1, 16385, 16384) == std::pair{8192, 3});
+    CHECK(size(16385, 1, 16384) == std::pair{8192, 3});
+    const auto half = std::size_t{1} << 27U, most_elements = std::size_t{1} << 30U;
+    CHECK(size(1, half, 16384) == std::pair{8192, 16384});
+    CHECK(size(1, half + 1, 16384) == std::pair{16384, 8193});
+    CHECK(size(1, 2 * half, 16384) == std::pair{16384, 16384});
+    CHECK(size(most_elements, 1, 32768) == std::pair{32768, 32768});
+    CHECK(size(most_elements, 1, 65536) == std::pair{16384, 65536});
+    CHECK(size(1, 12000 * 12000, 12000) == std::pair{12000, 12000});
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(size(1, 2 * half + 1, 16384)),
+        "f: 1 rows and 268435457 columns are more elements than a texture holds here, 16384 x 16384; reduce parts",
+        InvalidArgument);
+    CHECK_THROWS_AS(static_cast<void>(size(16385, 16384, 16384)), InvalidArgument);
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(size_to_reduce("f", 1, 16385, Along::Rows, 16384)),
+        "f: 1 rows and 16385 columns do not fit into textures, which take 16384; reduce all of it, or parts",
+        InvalidArgument);
+}
+
+TEST_CASE("more elements than a texture holds are refused") {
+    Reducer reducer(context());
+    const std::vector<float> values(64 * 64 + 1, 1.0F);
+    const std::vector<std::uint32_t> words(values.size(), 1);
+    const SmallTextures textures(64);
+    CHECK(reducer.sums(MatrixView{std::span(values).first(4096), 1, 4096}).front() == 4096);
+    const std::string said =
+        "Reducer::sums: 1 rows and 4097 columns are more elements than a texture holds here, 64 x 64; reduce parts";
+    CHECK_THROWS_WITH_AS(static_cast<void>(reducer.sums(MatrixView{values, 1, values.size()})), said.c_str(),
+                         InvalidArgument);
+    CHECK_THROWS_WITH_AS(static_cast<void>(reducer.sums(std::span(words), words.size())), said.c_str(),
+                         InvalidArgument);
+}
+
+TEST_CASE("wrong arguments are refused before OpenGL is called") {
+    const auto opened = context();
+    Reducer reducer(opened);
+    const std::vector<float> values(6);
+    const std::vector<std::uint32_t> words(6);
+    const std::vector<float> many(static_cast<std::size_t>(opened.info().max_texture_size) + 1);
+    const MatrixView wrong{values, 2, 2}, right{values, 2, 3}, other{values, 3, 2}, wide{many, 1, many.size()};
+    // While this thread has the context, another one could not begin to use it.
+    const detail::gl::Scope scope(*detail::Access::of(opened), "test");
+    std::thread([&] {
+        CHECK_THROWS_AS(static_cast<void>(reducer.sums(right)), ContextError);
+        CHECK_THROWS_AS(static_cast<void>(reducer.sums(wrong)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.sums(wide, Along::Columns)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.dots(wrong, right)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.dots(right, wrong)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.dots(right, other)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.norms(wrong)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.least(wrong)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.most(wrong)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.sums(std::span(words), 4)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.sums(std::span(words), 0)), InvalidArgument);
+    }).join();
 }
 
 TEST_CASE("textures of the caller are read where they are, beside views") {

@@ -1,0 +1,25 @@
+// What each of the room's objects keeps between calls, whatever it computes.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "cpu/workers.hpp"
+#include "gl/device.hpp"
+#include "pass/programs.hpp"
+#include "pass/transfer.hpp"
+
+namespace quadmill::detail::linalg {
+
+struct OnGpu {
+    explicit OnGpu(Context with, unsigned threads = 0) : context(std::move(with)), workers(threads) {}
+    // Within a session: they are there from the first use on.
+    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*Access::of(context)); }
+
+    Context context;
+    cpu::Workers workers;
+    std::optional<pass::Programs> programs;
+    pass::Uploader uploader;
+};
+
+}  // namespace quadmill::detail::linalg
