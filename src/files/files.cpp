@@ -104,10 +104,12 @@ InputFile::InputFile(std::string path)
     : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file_ < 0) fail("open");
     struct stat facts {};
-    if (fstat(file_, &facts) != 0) fail("look at");
-    if (S_ISDIR(facts.st_mode)) {
-        errno = EISDIR;
-        fail("read");
+    const bool is_known = fstat(file_, &facts) == 0;
+    if (!is_known || S_ISDIR(facts.st_mode)) {
+        const int error = is_known ? EISDIR : errno;
+        if (file_ > STDERR_FILENO) close(file_);  // no destructor will
+        errno = error;
+        fail(is_known ? "read" : "look at");
     }
     if (S_ISREG(facts.st_mode)) size_ = static_cast<std::uint64_t>(facts.st_size);
 }
