@@ -55,11 +55,6 @@ void make_cached(int file) {
     if (flags >= 0) fcntl(file, F_SETFL, flags & ~O_DIRECT);
 }
 
-bool is_direct(int file) {
-    const int flags = fcntl(file, F_GETFL);
-    return flags >= 0 && (flags & O_DIRECT) != 0;
-}
-
 }  // namespace
 
 struct BlockIo::Transfer {
@@ -70,6 +65,7 @@ struct BlockIo::Transfer {
     std::uint64_t offset = 0, tag = 0;
     std::size_t done = 0;
     int error = 0;
+    bool was_cached = false;  // was tried through the cache, though the file may be direct
 
     [[nodiscard]] std::byte* begin() const { return memory + done; }
     [[nodiscard]] std::size_t left() const { return size - done; }
@@ -79,7 +75,10 @@ struct BlockIo::Transfer {
     // Takes the system's answer: bytes, or a negative errno. Whether the transfer has ended.
     bool take(std::int64_t answer) {
         if (answer == -EINTR || answer == -EAGAIN) return false;
-        if (answer == -EINVAL && is_direct(file)) {  // this file system wants other multiples, or the end is not one
+        // This file system wants other multiples, or the end is not one. Each transfer tries again for itself: another
+        // one of the file may have made it cached since this one was begun.
+        if (answer == -EINVAL && !was_cached) {
+            was_cached = true;
             make_cached(file);
             return false;
         }
