@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <ios>
 #include <utility>
 
 #include "files/fault.hpp"
@@ -74,6 +76,19 @@ void is_finished(const std::string& path) {
     for (auto& file : unfinished) {
         if (file.is_there && path == file.path.data()) file.is_there = 0;
     }
+}
+
+// What permissions new files lack. The call that tells it sets it, too, and a thread that makes a file in that moment
+// would make one for everybody; so it is asked only where the system has no other answer (Linux before 4.7).
+mode_t permissions_mask() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        unsigned mask = 0;
+        if (word == "Umask:" && status >> std::oct >> mask) return mask;
+    }
+    const auto mask = umask(0);
+    umask(mask);
+    return mask;
 }
 
 std::string reason(int error) {
@@ -187,9 +202,7 @@ OutputFile::OutputFile(std::string path, OnSignal on_signal) : path_(std::move(p
         }
     }
     create_temporary(on_signal);
-    const auto mask = umask(0);
-    umask(mask);
-    fchmod(file_, exists ? facts.st_mode & 07777U : 0666U & ~mask);
+    fchmod(file_, exists ? facts.st_mode & 07777U : 0666U & ~permissions_mask());
 }
 
 void OutputFile::create_temporary(OnSignal on_signal) {

@@ -2,11 +2,15 @@
 #include "files/files.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "quadmill/error.hpp"
 
@@ -29,6 +33,12 @@ struct Folder {
         std::filesystem::temp_directory_path() / ("quadmill-files-test-" + std::to_string(getpid()));
 };
 
+mode_t mode_of(const std::filesystem::path& path) {
+    struct stat facts {};
+    REQUIRE(stat(path.c_str(), &facts) == 0);
+    return facts.st_mode & 07777U;
+}
+
 }  // namespace
 
 TEST_CASE("an input that is refused stays open nowhere") {
@@ -38,4 +48,30 @@ TEST_CASE("an input that is refused stays open nowhere") {
         CHECK_THROWS_WITH_AS(InputFile(folder.path.string()), doctest::Contains("Is a directory"), quadmill::IoError);
     }
     CHECK(open_files() == before);
+}
+
+TEST_CASE("an output has the permissions that new files have, and files that others make meanwhile, too") {
+    const Folder folder;
+    const auto before = umask(027);
+    std::atomic<bool> is_over = false;
+    int open_to_all = 0;
+    std::thread other([&] {
+        const auto path = folder.path / "other";
+        while (!is_over) {
+            close(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+            struct stat facts {};
+            if (stat(path.c_str(), &facts) == 0 && (facts.st_mode & 0777U) != 0640) ++open_to_all;
+            unlink(path.c_str());
+        }
+    });
+    for (int i = 0; i < 2000; ++i) {
+        const OutputFile output((folder.path / "output").string(), OutputFile::OnSignal::LeaveAlone);
+    }
+    is_over = true;
+    other.join();
+    CHECK(open_to_all == 0);
+    OutputFile output((folder.path / "output").string(), OutputFile::OnSignal::LeaveAlone);
+    output.commit();
+    CHECK(mode_of(folder.path / "output") == 0640);
+    umask(before);
 }
