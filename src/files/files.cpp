@@ -115,6 +115,19 @@ std::uint64_t machine_memory() {
     return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+Got read_at(int file, std::span<std::byte> memory, std::uint64_t offset) {
+    Got all;
+    while (all.bytes < memory.size()) {
+        const auto place = static_cast<off_t>(offset + all.bytes);
+        const auto got = pread(file, memory.data() + all.bytes, memory.size() - all.bytes, place);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) all.error = errno;
+        if (got <= 0) break;
+        all.bytes += static_cast<std::size_t>(got);
+    }
+    return all;
+}
+
 InputFile::InputFile(std::string path)
     : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file_ < 0) fail("open");

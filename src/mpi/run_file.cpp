@@ -61,14 +61,10 @@ void RunFile::is_whole(std::uint64_t bytes) {
 }
 
 void RunFile::read(std::span<std::byte> memory, std::uint64_t offset) const {
-    while (!memory.empty()) {
-        const auto got = pread(file_, memory.data(), memory.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got == 0) errno = EIO;  // it was longer before
-        if (got <= 0) fail("read", offset);
-        memory = memory.subspan(static_cast<std::size_t>(got));
-        offset += static_cast<std::uint64_t>(got);
-    }
+    const auto got = files::read_at(file_, memory, offset);
+    if (got.bytes == memory.size()) return;
+    errno = got.error != 0 ? got.error : EIO;  // it was longer before
+    fail("read", offset + got.bytes);
 }
 
 void RunFile::write(std::span<const std::byte> memory, std::uint64_t offset) const {

@@ -6,10 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "quadmill/error.hpp"
@@ -74,4 +78,25 @@ TEST_CASE("an output has the permissions that new files have, and files that oth
     output.commit();
     CHECK(mode_of(folder.path / "output") == 0640);
     umask(before);
+}
+
+TEST_CASE("a read at an offset goes to the end, and tells an error") {
+    const Folder folder;
+    const auto path = folder.path / "ten";
+    OutputFile output(path.string(), OutputFile::OnSignal::LeaveAlone);
+    output.write(std::as_bytes(std::span("0123456789", 10)));
+    output.commit();
+    const InputFile file(path.string());
+    std::array<char, 8> memory{};
+    auto got = read_at(file.descriptor(), std::as_writable_bytes(std::span(memory)), 1);
+    CHECK(got.bytes == memory.size());
+    CHECK(got.error == 0);
+    CHECK(std::string_view(memory.data(), memory.size()) == "12345678");
+    got = read_at(file.descriptor(), std::as_writable_bytes(std::span(memory)), 7);
+    CHECK(got.bytes == 3);
+    CHECK(got.error == 0);
+    CHECK(std::string_view(memory.data(), 3) == "789");
+    got = read_at(-1, std::as_writable_bytes(std::span(memory)), 0);
+    CHECK(got.bytes == 0);
+    CHECK(got.error == EBADF);
 }
