@@ -176,9 +176,10 @@ TEST_CASE("transfers of one direct file that the file system refuses at the same
             CHECK(done.error == 0);
             CHECK(done.bytes == page - odd);
         }
-        for (std::size_t i = 0; i < many; ++i)
+        for (std::size_t i = 0; i < many; ++i) {
             CHECK(std::equal(read.data() + i * page + odd, read.data() + (i + 1) * page,
                              written.data() + i * page + odd));
+        }
     }
 }
 
