@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -145,15 +145,15 @@ std::uint64_t line_begin(const files::InputFile& file, std::uint64_t at) {
     if (at == 0) return 0;
     std::array<char, 1 << 16> block{};
     for (--at;;) {
-        const auto got = pread(file.descriptor(), block.data(), block.size(), static_cast<off_t>(at));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            throw IoError("cannot read " + file.name() + " at byte " + std::to_string(at) + ": " + std::strerror(errno),
-                          file.path(), at);
-        const std::string_view come(block.data(), static_cast<std::size_t>(got));
+        const auto got = files::read_at(file.descriptor(), std::as_writable_bytes(std::span(block)), at);
+        const std::string_view come(block.data(), got.bytes);
         if (const auto end = come.find('\n'); end != come.npos) return at + end + 1;
-        at += static_cast<std::uint64_t>(got);
-        if (got == 0) return at;
+        at += got.bytes;
+        if (got.error != 0)
+            throw IoError(
+                "cannot read " + file.name() + " at byte " + std::to_string(at) + ": " + std::strerror(got.error),
+                file.path(), at);
+        if (got.bytes < block.size()) return at;
     }
 }
 

@@ -15,6 +15,13 @@ void fail_io(const std::string& what, const FilePlace& place, std::uint64_t at, 
                   place.path, at);
 }
 
+void check_end(const FilePlace& place, std::uint64_t end, std::uint64_t size, std::size_t record_bytes) {
+    if (end == size) return;
+    throw IoError(place.name + " ends within a record: at byte " + std::to_string(end) + " there are " +
+                      std::to_string(size - end) + " bytes left, and a record has " + std::to_string(record_bytes),
+                  place.path, end);
+}
+
 void Transfers::begin() {
     if (io_.under_way() == 0) clock_.begin();
 }

@@ -111,4 +111,7 @@ class TemporarySpace {
 
 [[noreturn]] void fail_io(const std::string& what, const FilePlace& place, std::uint64_t at, int error);
 
+// Throws IoError where the last record is cut off. `end`: of the whole records, of all bytes.
+void check_end(const FilePlace& place, std::uint64_t end, std::uint64_t size, std::size_t record_bytes);
+
 }  // namespace quadmill::detail::external

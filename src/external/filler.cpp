@@ -121,13 +121,8 @@ void Filler::read_slot(Slot& slot, std::uint64_t size, std::size_t block, Transf
     }
 }
 
-// `end`: of the whole records, of all bytes.
 void Filler::check_end(std::uint64_t end, std::uint64_t size) const {
-    if (end == size) return;
-    throw IoError(source_.name + " ends within a record: at byte " + std::to_string(end) + " there are " +
-                      std::to_string(size - end) + " bytes left, and a record has " +
-                      std::to_string(format_.fixed()->record_bytes()),
-                  source_.path, end);
+    external::check_end(source_, end, size, format_.fixed()->record_bytes());
 }
 
 Slot* Filler::finish() {

@@ -256,10 +256,13 @@ void must_differ(const files::InputFile& input, const std::string& output) {
 // Bytes of a line, guessed from the first ones; rather few, since lines that are too many end a run early.
 std::size_t mean_line(const files::InputFile& file) {
     std::vector<char> head(std::size_t{1} << 16U);
-    const auto got = file.size() ? pread(file.descriptor(), head.data(), head.size(), 0) : 0;
-    if (got <= 0) return 16;
-    const auto lines = std::count(head.begin(), head.begin() + got, '\n') + 1;
-    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(got / lines * 3 / 4, 1));
+    if (file.size()) {
+        const auto got = files::read_at(file.descriptor(), std::as_writable_bytes(std::span(head)), 0);
+        head.resize(got.bytes);
+    }
+    if (!file.size() || head.empty()) return 16;
+    const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n')) + 1;
+    return std::max<std::size_t>(head.size() / lines * 3 / 4, 1);
 }
 
 void read_all(Sorting& sorting, const files::InputFile& in, BlockIo::Method method, std::string& io_name) {

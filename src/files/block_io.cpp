@@ -55,11 +55,6 @@ void make_cached(int file) {
     if (flags >= 0) fcntl(file, F_SETFL, flags & ~O_DIRECT);
 }
 
-bool is_direct(int file) {
-    const int flags = fcntl(file, F_GETFL);
-    return flags >= 0 && (flags & O_DIRECT) != 0;
-}
-
 }  // namespace
 
 struct BlockIo::Transfer {
@@ -70,6 +65,7 @@ struct BlockIo::Transfer {
     std::uint64_t offset = 0, tag = 0;
     std::size_t done = 0;
     int error = 0;
+    bool was_cached = false;  // was tried through the cache, though the file may be direct
 
     [[nodiscard]] std::byte* begin() const { return memory + done; }
     [[nodiscard]] std::size_t left() const { return size - done; }
@@ -79,7 +75,10 @@ struct BlockIo::Transfer {
     // Takes the system's answer: bytes, or a negative errno. Whether the transfer has ended.
     bool take(std::int64_t answer) {
         if (answer == -EINTR || answer == -EAGAIN) return false;
-        if (answer == -EINVAL && is_direct(file)) {  // this file system wants other multiples, or the end is not one
+        // This file system wants other multiples, or the end is not one. Each transfer tries again for itself: another
+        // one of the file may have made it cached since this one was begun.
+        if (answer == -EINVAL && !was_cached) {
+            was_cached = true;
             make_cached(file);
             return false;
         }
@@ -239,17 +238,17 @@ class Uring final : public BlockIo::Engine {
             free_.pop_back();
         }
     }
-    // False when it has ended already, by a fault.
+    // False when it has ended already, as the kernel does not take it.
     bool submit(unsigned slot, BlockIo::Transfer& transfer) {
         const auto fault = transfer.fault();
-        if (fault.error != 0) {
-            transfer.error = fault.error;
-            done_.push_back(transfer.result());
-            return false;
-        }
+        if (fault.error != 0) return ended(transfer, fault.error);
         constexpr std::size_t most = std::size_t{1} << 30;  // a length of 32 bits
         const auto size = static_cast<unsigned>(std::min({transfer.left(), fault.most, most}));
-        auto* entry = io_uring_get_sqe(&ring_);  // there is one: as many entries as slots, and each is submitted
+        auto* entry = io_uring_get_sqe(&ring_);
+        if (!entry) {  // it is full of those that the kernel did not take
+            if (const int error = hand_over(); error != 0) return ended(transfer, error);
+            entry = io_uring_get_sqe(&ring_);
+        }
         if (transfer.kind == BlockIo::Transfer::Kind::Read) {
             io_uring_prep_read(entry, transfer.file, transfer.begin(), size, transfer.place());
         } else {
@@ -257,12 +256,26 @@ class Uring final : public BlockIo::Engine {
         }
         io_uring_sqe_set_data(entry, &slots_[slot]);
         slots_[slot] = transfer;
-        int error = 0;
-        do {
-            error = io_uring_submit(&ring_);
-        } while (error == -EINTR || error == -EAGAIN);
-        if (error < 0) throw std::system_error(-error, std::generic_category(), "io_uring");
-        return true;
+        const int error = hand_over();
+        if (error == 0) return true;
+        // It stays in the ring and goes with the next one that the kernel takes, so it must not touch the memory then.
+        io_uring_prep_nop(entry);
+        io_uring_sqe_set_data(entry, nullptr);
+        return ended(transfer, error);
+    }
+    bool ended(BlockIo::Transfer& transfer, int error) {
+        transfer.error = error;
+        done_.push_back(transfer.result());
+        return false;
+    }
+    // All that is in the ring; else an error, of errno.
+    int hand_over() {
+        while (io_uring_sq_ready(&ring_) > 0) {
+            const int taken = io_uring_submit(&ring_);
+            if (taken == -EINTR || taken == -EAGAIN) continue;
+            if (taken <= 0) return taken < 0 ? -taken : EIO;
+        }
+        return 0;
     }
     bool reap(std::chrono::milliseconds wait) {
         __kernel_timespec time{.tv_sec = wait.count() / 1000, .tv_nsec = wait.count() % 1000 * 1000000};
@@ -271,12 +284,16 @@ class Uring final : public BlockIo::Engine {
         if (error == -ETIME || error == -EINTR || error == -EAGAIN) return false;
         if (error != 0) throw std::system_error(-error, std::generic_category(), "io_uring");
         auto* transfer = static_cast<BlockIo::Transfer*>(io_uring_cqe_get_data(entry));
-        const bool ended = transfer->take(entry->res);
+        if (!transfer) {  // of one that it did not take
+            io_uring_cqe_seen(&ring_, entry);
+            return true;
+        }
+        const bool has_ended = transfer->take(entry->res);
         io_uring_cqe_seen(&ring_, entry);
         const auto slot = static_cast<unsigned>(transfer - slots_.data());
-        if (ended) done_.push_back(transfer->result());
+        if (has_ended) done_.push_back(transfer->result());
         auto again = *transfer;
-        if (ended || !submit(slot, again)) free_.push_back(slot);
+        if (has_ended || !submit(slot, again)) free_.push_back(slot);
         fill();
         return true;
     }

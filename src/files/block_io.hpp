@@ -59,7 +59,6 @@ class BlockIo {
         std::size_t bytes;
         int error;
     };
-    using Clock = std::chrono::steady_clock;
 
     explicit BlockIo(Method method = Method::Auto);
     BlockIo(const BlockIo&) = delete;

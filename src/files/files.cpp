@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <ios>
 #include <utility>
 
 #include "files/fault.hpp"
@@ -76,6 +78,19 @@ void is_finished(const std::string& path) {
     }
 }
 
+// What permissions new files lack. The call that tells it sets it, too, and a thread that makes a file in that moment
+// would make one for everybody; so it is asked only where the system has no other answer (Linux before 4.7).
+mode_t permissions_mask() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        unsigned mask = 0;
+        if (word == "Umask:" && status >> std::oct >> mask) return mask;
+    }
+    const auto mask = umask(0);
+    umask(mask);
+    return mask;
+}
+
 std::string reason(int error) {
     return error == EBADF ? "it is closed" : std::strerror(error);
 }
@@ -100,14 +115,29 @@ std::uint64_t machine_memory() {
     return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+Got read_at(int file, std::span<std::byte> memory, std::uint64_t offset) {
+    Got all;
+    while (all.bytes < memory.size()) {
+        const auto place = static_cast<off_t>(offset + all.bytes);
+        const auto got = pread(file, memory.data() + all.bytes, memory.size() - all.bytes, place);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) all.error = errno;
+        if (got <= 0) break;
+        all.bytes += static_cast<std::size_t>(got);
+    }
+    return all;
+}
+
 InputFile::InputFile(std::string path)
     : path_(std::move(path)), file_(path_ == "-" ? STDIN_FILENO : open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file_ < 0) fail("open");
     struct stat facts {};
-    if (fstat(file_, &facts) != 0) fail("look at");
-    if (S_ISDIR(facts.st_mode)) {
-        errno = EISDIR;
-        fail("read");
+    const bool is_known = fstat(file_, &facts) == 0;
+    if (!is_known || S_ISDIR(facts.st_mode)) {
+        const int error = is_known ? EISDIR : errno;
+        if (file_ > STDERR_FILENO) close(file_);  // no destructor will
+        errno = error;
+        fail(is_known ? "read" : "look at");
     }
     if (S_ISREG(facts.st_mode)) size_ = static_cast<std::uint64_t>(facts.st_size);
 }
@@ -185,9 +215,7 @@ OutputFile::OutputFile(std::string path, OnSignal on_signal) : path_(std::move(p
         }
     }
     create_temporary(on_signal);
-    const auto mask = umask(0);
-    umask(mask);
-    fchmod(file_, exists ? facts.st_mode & 07777U : 0666U & ~mask);
+    fchmod(file_, exists ? facts.st_mode & 07777U : 0666U & ~permissions_mask());
 }
 
 void OutputFile::create_temporary(OnSignal on_signal) {

@@ -33,6 +33,14 @@ class Bytes {
 // Bytes of memory that this machine has.
 [[nodiscard]] std::uint64_t machine_memory();
 
+// How far a read came: to fewer bytes than were asked for at the end of the file, or with an error, of errno.
+struct Got {
+    std::size_t bytes = 0;
+    int error = 0;
+};
+// Reads until the memory is full.
+[[nodiscard]] Got read_at(int file, std::span<std::byte> memory, std::uint64_t offset);
+
 // A file that is open for reading, or standard input for "-". Everything throws IoError.
 class InputFile {
   public:

@@ -24,12 +24,17 @@ constexpr std::string_view temporary_mark = ".part-quadmill-", temporary_pattern
 bool lock_temporary(int file, const std::string& path) {
     while (flock(file, LOCK_EX) != 0 && errno == EINTR) {
     }
-    struct stat opened {};
-    struct stat named {};
-    return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
+    return has_name(file, path);
 }
 
 }  // namespace
+
+bool has_name(int file, const std::string& path) {
+    struct stat opened {};
+    struct stat named {};
+    return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
 
 std::pair<int, std::string> create_locked(const std::string& target) {
     for (;;) {

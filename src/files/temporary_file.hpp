@@ -10,6 +10,9 @@ namespace quadmill::detail::files {
 // Makes and locks a new file beside `target`, under a name that tells whose it is; -1, and errno, where it cannot.
 [[nodiscard]] std::pair<int, std::string> create_locked(const std::string& target);
 
+// Whether an open file still has that name: between its opening and its lock, another may have taken it away.
+[[nodiscard]] bool has_name(int file, const std::string& path);
+
 // Removes what runs that were killed have left beside `target`. Who is still at work has its own one locked.
 void remove_leftovers(const std::string& target);
 

@@ -39,9 +39,8 @@ bool concerns(Workaround id, const ContextInfo& info, const Features& features) 
 
 Features Features::of(const Api& gl, const ContextInfo& info) {
     Features found;
-    // OpenGL 4.5 has them all; a dialect that lacks one says so here.
-    found.exact_counts = found.conditional_rendering = found.timestamps = found.float_blending = true;
-    found.buffer_textures = found.query_buffers = found.doubles = found.zero_to_one_depth = true;
+    // OpenGL 4.5 has both; a dialect that lacks one says so here.
+    found.exact_counts = found.float_blending = true;
     GLint profile = 0;
     gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
     found.old_state = (static_cast<GLuint>(profile) & GLuint{GL_CONTEXT_COMPATIBILITY_PROFILE_BIT}) != 0;
@@ -49,7 +48,6 @@ Features Features::of(const Api& gl, const ContextInfo& info) {
     found.fill_rectangle = gl.NV_fill_rectangle != 0;
     found.subgroups = fragments_have_subgroups(gl);
     found.shader_clock = gl.ARB_shader_clock != 0 && !info.software;  // of which the clock is no CPU's
-    found.free_memory = info.software || gl.NVX_gpu_memory_info || gl.ATI_meminfo;
     found.color_targets = std::min(info.max_draw_buffers, draw_buffers);
     for (const auto& workaround : workarounds) {
         found.worked_around.set(static_cast<std::size_t>(workaround.id),

@@ -46,21 +46,14 @@ inline constexpr std::array workarounds{
                    "that the texture can be bound to"}};
 
 struct Features {
-    bool exact_counts = false;           // an occlusion query counts samples; else it only tells whether there was any
-    bool conditional_rendering = false;  // the GPU itself skips passes whose query counted nothing
-    bool timestamps = false;             // the GPU writes its time
-    bool depth_bounds = false;           // a test of the depth that is stored
-    bool float_blending = false;         // MIN, MAX and ADD on targets of 32-bit floats
-    bool buffer_textures = false;        // shaders read buffers
-    bool query_buffers = false;          // counts go to buffers without the CPU
-    bool doubles = false;                // in shaders
-    bool zero_to_one_depth = false;      // depths arrive as the vertex shader has them, unrounded
-    bool fill_rectangle = false;         // one triangle fills its bounding rectangle
-    bool subgroups = false;              // fragments exchange values
-    bool free_memory = false;            // the driver tells how much there is
-    bool shader_clock = false;           // shaders read the clock of the unit that runs them
-    bool old_state = false;              // the compatibility profile's: see compatibility.hpp
-    int color_targets = 0;               // of a pass, 8 at most
+    bool exact_counts = false;    // an occlusion query counts samples; else it only tells whether there was any
+    bool depth_bounds = false;    // a test of the depth that is stored
+    bool float_blending = false;  // MIN, MAX and ADD on targets of 32-bit floats
+    bool fill_rectangle = false;  // one triangle fills its bounding rectangle
+    bool subgroups = false;       // fragments exchange values
+    bool shader_clock = false;    // shaders read the clock of the unit that runs them
+    bool old_state = false;       // the compatibility profile's: see compatibility.hpp
+    int color_targets = 0;        // of a pass, 8 at most
 
     std::bitset<workarounds.size()> worked_around;
     [[nodiscard]] bool works_around(Workaround id) const { return worked_around.test(static_cast<std::size_t>(id)); }

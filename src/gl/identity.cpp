@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <quadmill_glad/egl.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -27,11 +28,22 @@ Function loaded(std::initializer_list<const char*> libraries, const char* name) 
     return function;
 }
 
+// The same, looked for until it is found: a program may load its libraries after it has asked in vain.
+template <class Function>
+Function loaded_once(std::atomic<Function>& kept, std::initializer_list<const char*> libraries, const char* name) {
+    auto function = kept.load(std::memory_order_relaxed);
+    if (!function) kept.store(function = loaded<Function>(libraries, name), std::memory_order_relaxed);
+    return function;
+}
+
 // EGL answers for the client API that the thread is bound to, which need not be OpenGL.
 void* egl_context() {
-    static const auto get = loaded<PFNEGLGETCURRENTCONTEXTPROC>({"libEGL.so.1"}, "eglGetCurrentContext");
-    static const auto query_api = loaded<PFNEGLQUERYAPIPROC>({"libEGL.so.1"}, "eglQueryAPI");
-    static const auto bind_api = loaded<PFNEGLBINDAPIPROC>({"libEGL.so.1"}, "eglBindAPI");
+    static std::atomic<PFNEGLGETCURRENTCONTEXTPROC> kept_get{nullptr};
+    static std::atomic<PFNEGLQUERYAPIPROC> kept_query{nullptr};
+    static std::atomic<PFNEGLBINDAPIPROC> kept_bind{nullptr};
+    const auto get = loaded_once(kept_get, {"libEGL.so.1"}, "eglGetCurrentContext");
+    const auto query_api = loaded_once(kept_query, {"libEGL.so.1"}, "eglQueryAPI");
+    const auto bind_api = loaded_once(kept_bind, {"libEGL.so.1"}, "eglBindAPI");
     if (!get || !query_api || !bind_api) return nullptr;
     const auto api = query_api();
     if (api == EGL_OPENGL_API) return get();
@@ -42,7 +54,8 @@ void* egl_context() {
 }
 
 void* glx_context() {
-    static const auto get = loaded<void* (*)()>({"libGLX.so.0", "libGL.so.1"}, "glXGetCurrentContext");
+    static std::atomic<void* (*)()> kept_get{nullptr};
+    const auto get = loaded_once(kept_get, {"libGLX.so.0", "libGL.so.1"}, "glXGetCurrentContext");
     return get ? get() : nullptr;
 }
 

@@ -31,6 +31,24 @@ bool is_as_hoped(const Fragment& found, std::uint32_t x, std::uint32_t y) {
            found.of_opposite == packed(left + box_width - 1 - in_x, bottom + box_height - 1 - in_y);
 }
 
+// Draws that are no passes of what the caller asked for, however they end.
+class Unobserved {
+  public:
+    explicit Unobserved(Device& device)
+        : device_(device), observer_(std::exchange(device.observer, nullptr)), passes_(device.passes) {}
+    Unobserved(const Unobserved&) = delete;
+    Unobserved& operator=(const Unobserved&) = delete;
+    ~Unobserved() {
+        device_.observer = observer_;
+        device_.passes = passes_;
+    }
+
+  private:
+    Device& device_;
+    PassObserver* observer_;
+    std::uint64_t passes_;
+};
+
 // One texture of that size drawn whole; some drivers cut large ones into parts.
 bool drawn_as_hoped(Device& device, const Program& program, int width, int height) {
     const Texture texture(device, Format::Rgba32ui, width, height);
@@ -55,9 +73,7 @@ bool drawn_as_hoped(Device& device, const Program& program, int width, int heigh
 bool has_lanes_in_boxes(Device& device) {
     if (device.lanes_in_boxes) return *device.lanes_in_boxes;
     if (!device.features.subgroups) return device.lanes_in_boxes.emplace(false);
-    // Not a pass of what the caller asked for.
-    auto* const observer = std::exchange(device.observer, nullptr);
-    const auto passes = device.passes;
+    const Unobserved unobserved(device);
     bool as_hoped = true;
     try {
         const Program program(device, "gl/lanes.frag", shaders::gl_lanes_frag,
@@ -68,8 +84,6 @@ bool has_lanes_in_boxes(Device& device) {
     } catch (const GlError&) {
         as_hoped = false;
     }
-    device.observer = observer;
-    device.passes = passes;
     return device.lanes_in_boxes.emplace(as_hoped);
 }
 

@@ -36,9 +36,6 @@ void VertexArrayTraits::destroy(const Api& gl, std::uint32_t id) {
 void QueryTraits::destroy(const Api& gl, std::uint32_t id) {
     gl.DeleteQueries(1, &id);
 }
-void SamplerTraits::destroy(const Api& gl, std::uint32_t id) {
-    gl.DeleteSamplers(1, &id);
-}
 
 namespace {
 

@@ -77,9 +77,6 @@ struct VertexArrayTraits {
 struct QueryTraits {
     static void destroy(const Api& gl, std::uint32_t id);
 };
-struct SamplerTraits {
-    static void destroy(const Api& gl, std::uint32_t id);
-};
 
 // Counts bytes as in use by a device, for as long as it lives. The object that holds it keeps the device alive.
 class Tally {

@@ -214,6 +214,7 @@ void end_condition(Device& device) {
 void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value) {
     const auto& gl = device.gl;
     auto& bound = device.pipeline;
+    bound.end_condition(gl);  // which would skip it
     gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, bound.framebuffer = target.id());
     device.save_stencil();
     gl.StencilMaskSeparate(GL_FRONT_AND_BACK, 0xff);

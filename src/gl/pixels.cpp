@@ -12,9 +12,24 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-std::vector<std::byte> read_all(Device& device, GLuint texture, const FormatInfo& format, std::size_t texels) {
-    std::vector<std::byte> bytes(texels * format.bytes);
-    device.gl.GetTextureImage(texture, 0, format.format, format.type, static_cast<GLsizei>(bytes.size()), bytes.data());
+// In parts, since the driver is told their bytes in 31 bits: a texture may have more.
+std::vector<std::byte> read_all(Device& device, GLuint texture, const FormatInfo& format, int width, int height,
+                                int layers) {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    const auto row = static_cast<std::size_t>(width) * format.bytes;
+    const auto rows_at_once =
+        static_cast<int>(std::clamp<std::size_t>(most / row, 1, static_cast<std::size_t>(height)));
+    std::vector<std::byte> bytes(row * static_cast<std::size_t>(height) * static_cast<std::size_t>(layers));
+    auto* to = bytes.data();
+    for (int layer = 0; layer < layers; ++layer) {
+        for (int first = 0; first < height; first += rows_at_once) {
+            const int rows = std::min(rows_at_once, height - first);
+            const auto part = row * static_cast<std::size_t>(rows);
+            device.gl.GetTextureSubImage(texture, 0, 0, first, layer, width, rows, 1, format.format, format.type,
+                                         static_cast<GLsizei>(part), to);
+            to += part;
+        }
+    }
     return bytes;
 }
 
@@ -55,14 +70,12 @@ void read_rows(Device& device, const Texture& from, int first, int rows, const P
 }
 
 std::vector<std::byte> read_target(Device& device, const PassEvent& pass) {
-    return read_all(device, pass.target, info(format_of(pass.format)),
-                    static_cast<std::size_t>(pass.width) * static_cast<std::size_t>(pass.height) *
-                        static_cast<std::size_t>(pass.targets));
+    return read_all(device, pass.target, info(format_of(pass.format)), pass.width, pass.height, pass.targets);
 }
 
 std::vector<std::byte> read_texels(Device& device, const Texture& texture) {
-    const auto& format = info(texture.format());
-    return read_all(device, texture.id(), format, texture.bytes() / format.bytes);
+    return read_all(device, texture.id(), info(texture.format()), texture.width(), texture.height(),
+                    std::max(texture.layers(), 1));
 }
 
 void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word) {

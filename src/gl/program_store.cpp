@@ -166,8 +166,10 @@ bool ProgramStore::link_saved(const Api& gl, GLuint program, const Key& key) con
     gl.ProgramBinary(program, format, bytes.data(), static_cast<GLsizei>(bytes.size()));
     GLint done = GL_FALSE;
     gl.GetProgramiv(program, GL_LINK_STATUS, &done);
-    while (!done && gl.GetError() != GL_NO_ERROR) {
-        // A driver that was updated takes its old programs no more; they are compiled.
+    // A driver that was updated takes its old programs no more; they are compiled. One that lost the context may tell
+    // so for ever.
+    for (GLenum error = done ? GLenum{GL_NO_ERROR} : gl.GetError(); error != GL_NO_ERROR && error != GL_CONTEXT_LOST;) {
+        error = gl.GetError();
     }
     return done != GL_FALSE;
 }

@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "files/files.hpp"
+#include "files/temporary_file.hpp"
+
 namespace quadmill::detail::mpi {
 
 namespace {
@@ -23,15 +26,17 @@ bool lock(int file) {
 
 std::unique_ptr<RunFile> RunFile::create(const std::string& path) {
     const auto part = path + unfinished;
-    const int file = open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    std::unique_ptr<RunFile> run(new RunFile(part, file));
-    run->target_ = path;
-    if (file < 0 || !lock(file)) {
+    for (;;) {
+        const int file = open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        std::unique_ptr<RunFile> run(new RunFile(part, file));
+        run->target_ = path;
         run->is_kept_ = true;  // another job's
-        run->fail(file < 0 ? "create" : "lock", 0);
+        if (file < 0 || !lock(file)) run->fail(file < 0 ? "create" : "lock", 0);
+        if (!files::has_name(file, part)) continue;  // that job has just removed it, or it is whole now
+        run->is_kept_ = false;
+        if (ftruncate(file, 0) != 0) run->fail("write", 0);
+        return run;
     }
-    if (ftruncate(file, 0) != 0) run->fail("write", 0);
-    return run;
 }
 
 std::unique_ptr<RunFile> RunFile::find(const std::string& path, std::uint64_t bytes) {
@@ -56,14 +61,10 @@ void RunFile::is_whole(std::uint64_t bytes) {
 }
 
 void RunFile::read(std::span<std::byte> memory, std::uint64_t offset) const {
-    while (!memory.empty()) {
-        const auto got = pread(file_, memory.data(), memory.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got == 0) errno = EIO;  // it was longer before
-        if (got <= 0) fail("read", offset);
-        memory = memory.subspan(static_cast<std::size_t>(got));
-        offset += static_cast<std::uint64_t>(got);
-    }
+    const auto got = files::read_at(file_, memory, offset);
+    if (got.bytes == memory.size()) return;
+    errno = got.error != 0 ? got.error : EIO;  // it was longer before
+    fail("read", offset + got.bytes);
 }
 
 void RunFile::write(std::span<const std::byte> memory, std::uint64_t offset) const {

@@ -202,12 +202,7 @@ class Terasort {
         const auto size = *input_->size();
         record_ = format.bytes;
         all_ = size / record_;
-        if (size % record_ != 0) {
-            const auto end = all_ * record_;
-            throw IoError(input_->name() + " ends within a record: at byte " + std::to_string(end) + " there are " +
-                              std::to_string(size - end) + " bytes left, and a record has " + std::to_string(record_),
-                          input_->path(), end);
-        }
+        external::check_end(input_place(), all_ * record_, size, record_);
         std::error_code none;
         if (fs::equivalent(input_->path(), output_, none))
             throw InvalidArgument("terasort: the output '" + output_ + "' is the input; give it another name");
@@ -395,17 +390,12 @@ class Terasort {
     }
 
     void read_input(std::span<std::byte> memory, std::uint64_t offset) const {
-        while (!memory.empty()) {
-            const auto got = pread(input_->descriptor(), memory.data(), memory.size(), static_cast<off_t>(offset));
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) external::fail_io("read", input_place(), offset, errno);
-            if (got == 0)
-                throw IoError(
-                    input_->name() + " became shorter while it was read: it ends at byte " + std::to_string(offset),
-                    input_->path(), offset);
-            memory = memory.subspan(static_cast<std::size_t>(got));
-            offset += static_cast<std::uint64_t>(got);
-        }
+        const auto got = files::read_at(input_->descriptor(), memory, offset);
+        if (got.bytes == memory.size()) return;
+        const auto end = offset + got.bytes;
+        if (got.error != 0) external::fail_io("read", input_place(), end, got.error);
+        throw IoError(input_->name() + " became shorter while it was read: it ends at byte " + std::to_string(end),
+                      input_->path(), end);
     }
 
     [[nodiscard]] std::size_t me() const { return static_cast<std::size_t>(comm_.rank()); }

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -45,6 +46,16 @@ BlockIo::Done wait(BlockIo& io) {
     const auto done = io.next(20s);
     REQUIRE(done);
     return *done;
+}
+
+// That of the only ring of this process; -1 where there is none.
+int ring_descriptor() {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        if (std::filesystem::read_symlink(entry, gone) == "anon_inode:[io_uring]")
+            return std::stoi(entry.path().filename().string());
+    }
+    return -1;
 }
 
 std::byte pattern(std::size_t i) {
@@ -134,6 +145,72 @@ TEST_CASE("a transfer goes on where the system took a part of it, also of a dire
         io.read(file.descriptor(), {read.data(), read.size()}, 0, 0);
         CHECK(wait(io).bytes == read.size());
         CHECK(std::equal(written.data(), written.data() + written.size(), read.data()));
+    }
+}
+
+TEST_CASE("transfers of one direct file that the file system refuses at the same time all go through the cache") {
+    constexpr std::size_t many = 4;  // as many as there are threads
+    for (const auto method : methods()) {
+        const TemporaryFile file(folder());
+        const Memory written(many * page), read(many * page);
+        for (std::size_t i = 0; i < written.size(); ++i) written.data()[i] = pattern(i);
+        REQUIRE(pwrite(file.descriptor(), written.data(), written.size(), 0) == static_cast<ssize_t>(written.size()));
+        make_direct(file.descriptor());
+        static std::atomic<std::size_t> refused;
+        refused = 0;
+        // Where faults are answers, all are refused before one of them goes on; a ring is given odd places instead,
+        // which file systems may refuse.
+        const Faults faults([](Call call) {
+            if (call != Call::Read || refused >= many) return Fault{};
+            for (++refused; refused < many;) std::this_thread::yield();
+            return Fault{EINVAL};
+        });
+        BlockIo io(method);
+        const bool by_ring = std::string(io.name()) == "io_uring";
+        if (by_ring) fault_hook = nullptr;
+        const std::size_t odd = by_ring ? 1 : 0;
+        for (std::size_t i = 0; i < many; ++i)
+            io.read(file.descriptor(), {read.data() + i * page + odd, page - odd}, i * page + odd, i);
+        for (std::size_t i = 0; i < many; ++i) {
+            const auto done = wait(io);
+            CHECK(done.error == 0);
+            CHECK(done.bytes == page - odd);
+        }
+        for (std::size_t i = 0; i < many; ++i) {
+            CHECK(std::equal(read.data() + i * page + odd, read.data() + (i + 1) * page,
+                             written.data() + i * page + odd));
+        }
+    }
+}
+
+TEST_CASE("what the kernel does not take ends with its error, and leaves the ring as it was") {
+    const TemporaryFile file(folder());
+    const Memory written(2 * page), read(2 * page);
+    for (std::size_t i = 0; i < written.size(); ++i) written.data()[i] = pattern(i);
+    REQUIRE(pwrite(file.descriptor(), written.data(), written.size(), 0) == static_cast<ssize_t>(written.size()));
+    for (const auto method : methods()) {
+        if (method != BlockIo::Method::Uring) continue;
+        BlockIo io(method);
+        const int ring = ring_descriptor();
+        REQUIRE(ring >= 0);
+        const int kept = fcntl(ring, F_DUPFD_CLOEXEC, 0), none = open("/dev/null", O_RDWR | O_CLOEXEC);
+        REQUIRE(dup2(none, ring) == ring);
+        constexpr std::uint64_t many = 40;  // more than a ring holds
+        for (std::uint64_t i = 0; i < many; ++i) io.read(file.descriptor(), {read.data() + page, page}, page, i);
+        for (std::uint64_t i = 0; i < many; ++i) {
+            const auto done = wait(io);
+            CHECK(done.error != 0);
+            CHECK(done.bytes == 0);
+        }
+        REQUIRE(dup2(kept, ring) == ring);
+        close(kept);
+        close(none);
+        // The first one finds the ring full, and empties it.
+        io.read(file.descriptor(), {read.data(), page}, 0, 1);
+        CHECK(wait(io).error == 0);
+        CHECK(std::equal(read.data(), read.data() + page, written.data()));
+        CHECK(
+            std::all_of(read.data() + page, read.data() + 2 * page, [](std::byte one) { return one == std::byte{}; }));
     }
 }
 

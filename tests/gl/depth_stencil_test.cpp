@@ -285,3 +285,28 @@ TEST_CASE("points land where their vertex shader puts them and add up, between p
         CHECK(read_texels<float>(device, target.texture) == expected);
     }
 }
+
+TEST_CASE("a stencil is cleared also behind a pass that was skipped") {
+    Bench bench;
+    auto& device = bench.device;
+    const Program nothing(device, "nothing", "out float value;\nvoid main() { value = 0.0; discard; }");
+    const Texture color(device, Format::R32f, test_width, test_height),
+        stencil(device, Format::Stencil8, test_width, test_height);
+    const Framebuffer target(device, color, &stencil);
+    const QuadList quads(device, {test_quad});
+    const Query none(device, Query::Kind::Samples);
+    Pass pass{.name = "count",
+              .program = &nothing,
+              .target = &target,
+              .quads = &quads,
+              .first = 0,
+              .count = 1,
+              .count_samples = &none};
+    write_texels(device, stencil, std::vector<std::uint8_t>(std::size_t{test_width} * test_height, 3));
+    draw(device, pass);
+    pass.count_samples = nullptr;
+    pass.only_if = &none;
+    draw(device, pass);
+    clear_stencil(device, target, 7);
+    CHECK(std::ranges::all_of(read_texels<std::uint8_t>(device, stencil), [](int value) { return value == 7; }));
+}

@@ -17,7 +17,6 @@ TEST_CASE("Features of an OpenGL 4.5 device") {
     const auto context = Context::headless();
     const auto& features = detail::Access::of(context)->features;
     CHECK(features.exact_counts);
-    CHECK(features.zero_to_one_depth);
     CHECK(features.color_targets == 8);
     const auto& named = context.info().optional_extensions;
     const auto is_named = [&](std::string_view name) { return std::ranges::find(named, name) != named.end(); };
