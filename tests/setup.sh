@@ -8,7 +8,7 @@ packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
     fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
     doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools clang-tidy # and of the tests
     liblapack-test                                                    # LAPACK's own tester
-    doxygen groff-base dpkg-dev                                       # the reference, the manual page, packages
+    doxygen groff-base dpkg-dev file                                  # the reference, the manual page, packages
     libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
     libsdl2-dev qt6-base-dev libqt6opengl6-dev libgtk-4-dev           # hosts as the tests know them
     pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
