@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
+#include <new>
 #include <span>
 
 namespace quadmill::detail::cpu {
@@ -12,9 +14,10 @@ class Scratch {
   public:
     template <class T>
     [[nodiscard]] std::span<T> of(std::size_t n) {
-        if (size_ < n * sizeof(T)) {
+        if (n > size_ / sizeof(T)) {
             memory_.reset();
             size_ = 0;
+            if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
             memory_ = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
             size_ = n * sizeof(T);
         }

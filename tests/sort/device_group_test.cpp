@@ -138,8 +138,8 @@ TEST_CASE("A group that has found no memory to merge in sorts the next array") {
         Batch batch(KeyType::U64, "any bits", 600'001, whole, seed);
         CHECK(sorter.sort(view(batch.keys)).textures == 2);
         CHECK(same(batch.keys, batch.sorted));
-        // Of 2^60 keys none is looked at: there is no memory for as many.
-        CHECK_THROWS_AS(sorter.sort(std::span(&key, std::size_t{1} << 60U)), std::bad_alloc);
+        // Of 2^61 keys none is looked at: there is no memory for as many.
+        CHECK_THROWS_AS(sorter.sort(std::span(&key, std::size_t{1} << 61U)), std::bad_alloc);
     }
 }
 
