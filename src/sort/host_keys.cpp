@@ -34,6 +34,13 @@ KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char*
                               " bytes from one to the next, do not fit into the buffer, which has " +
                               std::to_string(buffer.bytes()) + " bytes");
     }
+    const auto texel_keys = 4 / static_cast<std::size_t>(key_words);
+    if (stride > gl::BufferTexels::most(device, format) / texel_keys) {
+        throw InvalidArgument(std::string(function) + ": keys that lie " + std::to_string(stride) +
+                              " bytes from each other; a buffer texture reaches over " +
+                              std::to_string(gl::BufferTexels::most(device, format)) + " bytes here, of which " +
+                              std::to_string(texel_keys) + " keys must take no more");
+    }
     stride /= texel_bytes();
 }
 
@@ -44,29 +51,28 @@ bool overlap(const KeysInBuffer& a, const KeysInBuffer& b) {
     return a.offset < end(b) && b.offset < end(a);
 }
 
-// In parts of as many keys as a buffer texture holds.
+// In parts of as many keys as a buffer texture holds: rows, or texels of a row where its keys lie so far apart.
 void HostKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto width = static_cast<std::size_t>(source.texture.width());
-    const auto row_keys = width * 4 / static_cast<std::size_t>(keys.key_words),
-               key_bytes = keys.stride * keys.texel_bytes();
-    const auto most_rows =
-        std::max<std::size_t>(gl::BufferTexels::most(device_, keys.format) / (row_keys * key_bytes), 1);
+    const auto texel_keys = 4 / static_cast<std::size_t>(keys.key_words), key_bytes = keys.stride * keys.texel_bytes();
+    const auto most_texels = gl::BufferTexels::most(device_, keys.format) / (texel_keys * key_bytes);
+    const auto most_rows = most_texels / width;
     const auto& program = programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
                                         "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
-    for (std::size_t row = 0; row < rows; row += most_rows) {
-        const auto first = row * row_keys, after = std::min(row + most_rows, rows);
-        if (first >= keys.count && row > 0) break;  // padding alone: drawn with the part before
-        const bool last = after * row_keys >= keys.count;
-        const auto end_row = last ? rows : after, end = std::min(after * row_keys, keys.count);
-        const gl::BufferTexels texels(
-            device_, keys.buffer, keys.format, keys.offset + first * key_bytes,
-            (end - first - 1) * key_bytes + static_cast<std::size_t>(keys.key_words) * keys.texel_bytes());
-        const gl::QuadList quads(
-            device_, {gl::rectangle(0, static_cast<int>(row), source.texture.width(), static_cast<int>(end_row))});
+    // Texels [left, right) of rows [row, end_row), of which the first `texels` have keys, from key number `first` on.
+    const auto draw_part = [&](std::size_t left, std::size_t row, std::size_t right, std::size_t end_row,
+                               std::size_t texels) {
+        const auto first = std::min((row * width + left) * texel_keys, keys.count - 1);
+        const auto end = std::min((row * width + left + texels) * texel_keys, keys.count);
+        const gl::BufferTexels part(device_, keys.buffer, keys.format, keys.offset + first * key_bytes,
+                                    (std::max(end, first + 1) - first - 1) * key_bytes +
+                                        static_cast<std::size_t>(keys.key_words) * keys.texel_bytes());
+        const gl::QuadList quads(device_, {gl::rectangle(static_cast<int>(left), static_cast<int>(row),
+                                                         static_cast<int>(right), static_cast<int>(end_row))});
         gl::draw(device_, {.name = "keys of buffer",
                            .program = &program,
-                           .texels = &texels,
-                           .uniforms = {{"first_texel", texels.first()},
+                           .texels = &part,
+                           .uniforms = {{"first_texel", part.first()},
                                         {"first_key", static_cast<int>(first)},
                                         {"stride", static_cast<int>(keys.stride)},
                                         {"count", static_cast<int>(keys.count)},
@@ -75,6 +81,23 @@ void HostKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass:
                                                                static_cast<unsigned>(padding >> 32U))}},
                            .target = &source.framebuffer,
                            .quads = &quads});
+    };
+    const auto row_keys = width * texel_keys;
+    std::size_t row = 0;
+    while (row < rows) {
+        const bool padding_alone = row * row_keys >= keys.count;
+        if (padding_alone) {
+            draw_part(0, row, width, rows, 0);
+            row = rows;
+        } else if (most_rows > 0) {
+            const auto end_row = std::min(row + most_rows, rows);
+            draw_part(0, row, width, end_row, (end_row - row) * width);
+            row = end_row;
+        } else {
+            for (std::size_t left = 0; left < width; left += most_texels)
+                draw_part(left, row, std::min(left + most_texels, width), row + 1, std::min(most_texels, width - left));
+            ++row;
+        }
     }
 }
 

@@ -202,3 +202,50 @@ TEST_CASE("a buffer that cannot be is refused, and says why") {
     host.gl.DeleteBuffers(1, &persistent);
     CHECK(error_names(take_errors(host.gl)) == "");
 }
+
+namespace {
+
+class ReadsOfBuffers final : public PassObserver {
+  public:
+    void before(const PassEvent& pass) override { reads += pass.name == "keys of buffer" ? 1 : 0; }
+    int reads = 0;
+};
+
+}  // namespace
+
+TEST_CASE("keys further apart than a buffer texture has for a row of them are read in parts of it") {
+    const Host host(Profile::Core);
+    auto context = Host::adopt();
+    Sorter sorter(context);
+    ReadsOfBuffers observer;
+    context.observe(&observer);
+    GLint texels = 0;
+    host.gl.GetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &texels);
+    const auto reach = static_cast<std::size_t>(texels) * sizeof(std::uint32_t);
+    constexpr std::size_t n = 100;
+    const auto stride = reach / 64;  // a row has more keys
+    std::vector<std::uint32_t> keys(n), order(n), found(n);
+    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::uint32_t>(i * 7919 % n);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, {}, [&](std::uint32_t i) { return keys[i]; });
+    GLuint buffer = 0, index = 0;
+    host.gl.CreateBuffers(1, &buffer);
+    host.gl.CreateBuffers(1, &index);
+    host.gl.NamedBufferStorage(buffer, static_cast<GLsizeiptr>(n * stride), nullptr, GL_DYNAMIC_STORAGE_BIT);
+    host.gl.NamedBufferStorage(index, static_cast<GLsizeiptr>(n * sizeof(std::uint32_t)), nullptr, 0);
+    for (std::size_t i = 0; i < n; ++i)
+        host.gl.NamedBufferSubData(buffer, static_cast<GLintptr>(i * stride), sizeof keys[i], &keys[i]);
+    const BufferKeys where{.buffer = buffer, .type = KeyType::U32, .stride = stride};
+    sorter.argsort_buffer(where, n, index, 0);
+    host.gl.GetNamedBufferSubData(index, 0, static_cast<GLsizeiptr>(n * sizeof(std::uint32_t)), found.data());
+    CHECK(found == order);
+    CHECK(observer.reads > 1);  // llvmpipe reads beyond what it says it can; others do not
+    auto too_far = where;
+    too_far.stride = reach / 4;  // four of them take more than there is, as ranges begin where the driver wants
+    CHECK_THROWS_WITH_AS(static_cast<void>(sorter.argsort_buffer(too_far, 2, index, 0)),
+                         doctest::Contains("a buffer texture reaches over"), InvalidArgument);
+    host.gl.DeleteBuffers(1, &buffer);
+    host.gl.DeleteBuffers(1, &index);
+    context.observe(nullptr);
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
