@@ -133,14 +133,15 @@ def test_only_the_door_is_seen_from_outside():
 
 
 def test_other_threads_go_on_meanwhile():
-    a = np.random.default_rng(1).random(1 << 22)
+    # Where the module held Python's lock, one turn or two would fit in: those before and after the sort.
+    a = np.random.default_rng(1).random(1 << 24)
     thread = threading.Thread(target=quadmill.sort, args=(a,), kwargs=dict(engine="cpu"))
     turns = 0
     thread.start()
     while thread.is_alive():
         time.sleep(0.001)
         turns += 1
-    assert turns > 20 and (np.diff(a) >= 0).all()
+    assert turns > 5 and (np.diff(a) >= 0).all()
 
 
 def test_without_egl_the_cpu_sorts_and_others_say_why():
