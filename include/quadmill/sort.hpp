@@ -228,8 +228,9 @@ enum class TexelChannels {
 /// A function of Sorter, for Sorter::prepare.
 enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
 
-/// What a sort did. Times are wall-clock milliseconds from memory to memory; with several textures the parts overlap
-/// and add up to more than the total.
+/// What a sort did. Times are wall-clock milliseconds from memory to memory. The parts overlap and add up to more than the
+/// total with several textures, and where Engine::Merge sorts by subgroups: then the first pass draws what has come in
+/// while the rest is on its way, the last one what then goes back while it draws on, and sort_ms has those transfers in it.
 struct SortStats {
     std::uint64_t n = 0;              ///< keys
     Engine engine = Engine::Cpu;      ///< the one that ran

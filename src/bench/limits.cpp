@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bench/pass_meter.hpp"
+#include "bench/wake.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "pass/target.hpp"
@@ -338,12 +339,13 @@ std::vector<Limit> Meter::all() {
     return std::move(limits_);
 }
 
-// What `find` finds with a meter, in a session of its own.
+// What `find` finds with a meter on a GPU that is awake, in a session of its own.
 template <class Find>
 auto by_meter(const Context& context, const LimitsRequest& request, const Find& find) {
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "limits");
     Meter meter(device, request);
+    wake(context, [&] { static_cast<void>(meter.fill_rate(gl::Format::Rgba32f, gl::Blend::None)); });
     auto found = find(meter);
     scope.check();
     return found;

@@ -190,7 +190,6 @@ QueryBench::QueryBench(std::optional<Context> context, std::string why_no_contex
       engines_(contenders_.size()),
       runners_(contenders_.size()) {
     if (!context_) return;
-    bench::wake(*context_, [&] { static_cast<void>(bench::depth_limit(*context_)); });
     depth_limit_ = bench::depth_limit(*context_);
     scope_ = std::make_unique<gl::Scope>(*detail::Access::of(*context_), "bench query");
 }

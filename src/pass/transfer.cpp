@@ -42,7 +42,17 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
 
 void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
                     cpu::Workers& workers, const Fill& fill) {
-    const Slices slices(texture, rows, task_bytes);
+    send(device, texture, first, rows, workers, fill, {});
+}
+
+void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t rows, cpu::Workers& workers,
+                    const Fill& fill, const Sent& sent) {
+    send(device, texture, 0, rows, workers, fill, sent);
+}
+
+void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
+                    cpu::Workers& workers, const Fill& fill, const Sent& sent) {
+    const Slices slices(texture, rows, sent ? short_task_bytes : task_bytes);
     sent_.wait();
     grow(buffer_, device, gl::PixelBuffer::Direction::Upload, rows * slices.row_bytes);
     const auto fill_slice = [&](std::size_t i) {
@@ -57,6 +67,9 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
         carrier.send(buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
                      static_cast<int>(filled));
         sent_rows += filled;
+        if (!sent) return;
+        sent(first + sent_rows);
+        gl::flush(device);
     };
     workers.then_in_order(slices.count(), fill_slice, send_filled);
     sent_ = carrier.fence();

@@ -14,28 +14,29 @@
 
 namespace quadmill::detail::pass {
 
-// What one thread fills or copies at a time, and the least that one GL command moves: a command costs some 15 us of CPU
-// on NVIDIA, as much as moving 0.8 MB takes.
-inline constexpr std::size_t task_bytes = std::size_t{1} << 20, command_bytes = std::size_t{8} << 20;
+// What one thread fills or copies at a time, less where someone waits for the first and the last piece; and the least that
+// one GL command moves: a command costs some 15 us of CPU on NVIDIA, as much as moving 0.8 MB takes.
+inline constexpr std::size_t task_bytes = std::size_t{1} << 20, short_task_bytes = std::size_t{1} << 18,
+                             command_bytes = std::size_t{8} << 20;
 
 // Makes the buffer anew when it is smaller than that.
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes);
 
-// Calls take_row(part, row) for the rows of all parts, on several threads, of each part once it has arrived; waits for the
-// GPU.
-template <class Part, class TakeRow>
-void take_rows(std::vector<Part>& parts, cpu::Workers& workers, const TakeRow& take_row) {
-    struct Row {
+// Calls take(part, row, piece) for `pieces` pieces of each row of all parts, on several threads, of each part once it has
+// arrived; waits for the GPU.
+template <class Part, class Take>
+void take_rows(std::vector<Part>& parts, cpu::Workers& workers, std::size_t pieces, const Take& take) {
+    struct Piece {
         Part* part;
-        std::size_t index;
+        std::size_t row, index;
     };
-    std::vector<Row> rows;
+    std::vector<Piece> all;
     for (auto& part : parts) {
-        for (std::size_t i = 0; i < part.rows; ++i) rows.push_back({&part, i});
+        for (std::size_t i = 0; i < part.rows * pieces; ++i) all.push_back({&part, i / pieces, i % pieces});
     }
     workers.after_in_order(
-        rows.size(), [&](std::size_t i) { rows[i].part->arrived.wait(); },
-        [&](std::size_t i) { take_row(*rows[i].part, rows[i].index); });
+        all.size(), [&](std::size_t i) { all[i].part->arrived.wait(); },
+        [&](std::size_t i) { take(*all[i].part, all[i].row, all[i].index); });
 }
 
 // Staging memory for uploads; grows to the largest texture sent. Keep two to fill one while the other is on its way.
@@ -57,11 +58,19 @@ class Uploader {
     // Sends rows [first, first + rows), through memory for so many.
     void send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
               cpu::Workers& workers, const Fill& fill);
+    // Sends the first rows and calls `sent` with each end of those that are on their way, so that they are drawn from while
+    // the next are being filled. Pre: not beside the drawing.
+    using Sent = std::function<void(std::size_t end)>;
+    void send(gl::Device& device, const gl::Texture& texture, std::size_t rows, cpu::Workers& workers, const Fill& fill,
+              const Sent& sent);
 
     // How long the last one took, beside the drawing alone: else invalid.
     [[nodiscard]] const std::shared_future<double>& ms() const { return ms_; }
 
   private:
+    void send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
+              cpu::Workers& workers, const Fill& fill, const Sent& sent);
+
     gl::Sibling* beside_ = nullptr;
     gl::PixelBuffer buffer_;
     gl::Fence sent_;

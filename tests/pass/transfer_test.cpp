@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -37,5 +38,33 @@ TEST_CASE("What is uploaded comes back, every format and size, also through memo
             CHECK(std::equal(whole.begin(), whole.end(), sent.begin(), sent.end()));
         }
     }
+    scope.check();
+}
+
+TEST_CASE("Parts of an upload are told in order, each once it is on its way") {
+    const auto context = Context::headless();
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, "test");
+    cpu::Workers workers(2);
+    pass::Uploader uploader;
+    pass::ReadBack readback;
+    const gl::Texture texture(device, gl::Format::Rgba32ui, 1024, 2500);  // 40 MB
+    const std::size_t row_bytes = 1024 * 16, rows = 2400;
+    const auto byte = [](std::size_t row) { return static_cast<std::byte>(row * 7); };
+    std::vector<std::size_t> ends;
+    const pass::Uploader::Fill fill = [&](std::size_t first, std::size_t count, auto memory) {
+        for (std::size_t row = first; row < first + count; ++row)
+            std::memset(memory.data() + (row - first) * row_bytes, static_cast<int>(byte(row)), row_bytes);
+    };
+    uploader.send(device, texture, rows, workers, fill, [&](std::size_t end) {
+        ends.push_back(end);
+        readback.request(device, texture);
+        std::vector<std::byte> got(texture.bytes());
+        readback.copy_to(got, workers);
+        CHECK(got[end * row_bytes - 1] == byte(end - 1));
+    });
+    CHECK(ends.size() == 5);
+    CHECK(std::is_sorted(ends.begin(), ends.end()));
+    CHECK(ends.back() == rows);
     scope.check();
 }

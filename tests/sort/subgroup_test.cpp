@@ -61,11 +61,36 @@ TEST_CASE("Spans of keys that are merged as floats, or not, by every kernel") {
     }
 }
 
+TEST_CASE("Sorts so large that they go up and come back in parts, by every kernel") {
+    const auto context = Context::headless();
+    for (const auto kernel : kernels_of(context)) {
+        Sorter sorter(context, {.engine = Engine::Merge, .merge = {kernel}});
+        const auto check = [&]<class Key>(std::size_t n, std::size_t window, bool with_index, Key /*of that type*/) {
+            std::mt19937_64 random(n);
+            std::vector<Key> keys(n);
+            for (auto& key : keys) key = static_cast<Key>(random());
+            expect_stable(keys, window, Order::Descending, with_index, [&](auto& k, auto& index) {
+                if (with_index) {
+                    sorter.sort_with_index(k, index, Order::Descending);
+                } else if (window != whole) {
+                    sorter.sort_windows(k, window, Order::Descending);
+                } else {
+                    sorter.sort(k, Order::Descending);
+                }
+            });
+        };
+        check(2'500'001, whole, false, std::uint32_t{});  // 10 MB up, and more back
+        check(2'100'000, 1025, false, std::uint32_t{});
+        check(1'100'001, whole, true, std::int32_t{});
+        check(1'100'001, 600, false, std::uint64_t{});
+    }
+}
+
 // As many rounds as QUADMILL_FUZZ_ROUNDS says, by default few; others with another QUADMILL_FUZZ_SEED.
 TEST_CASE("Random sorts of random types, sizes, windows, segments and spans by every kernel") {
     const auto context = Context::headless();
     const char* const wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
-    const char* const seed = std::getenv("QUADMILL_FUZZ_SEED");  // NOLINT(concurrency-mt-unsafe): one thread
+    const char* const seed = std::getenv("QUADMILL_FUZZ_SEED");      // NOLINT(concurrency-mt-unsafe): one thread
     const long rounds = wanted ? std::strtol(wanted, nullptr, 10) : 60;
     for (const auto kernel : kernels_of(context)) {
         if (wanted && kernel == MergeKernel::Fragment && kernels_of(context).size() > 1) continue;
@@ -188,7 +213,7 @@ TEST_CASE("Tiles come back in order") {
     detail::cpu::Workers workers(2);
     for (const auto type : {KeyType::U32, KeyType::F16}) {
         const sort::KeyForm form{type};
-        const std::size_t tiles = 37, bytes = form.key_bytes(), tile_bytes = 1024 * bytes;
+        const std::size_t tiles = 5000, bytes = form.key_bytes(), tile_bytes = 1024 * bytes;
         sort::TileSurface surface(device, form, tiles);
         const gl::Program numbers(device, "test",
                                   R"(uniform int row_log2;
@@ -197,28 +222,44 @@ void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     int tile = at.y / 8 * (1 << row_log2) + at.x / 4;
     int lane = at.x % 2 + at.y % 8 * 2 + at.x % 4 / 2 * 16;
-    for (int t = 0; t < 8; ++t) block[t] = uvec4(tile * 1024 + lane * 32 + t * 4) + uvec4(0, 1, 2, 3);
+    for (int t = 0; t < 8; ++t) block[t] = (uint(tile * 1024 + lane * 32 + t * 4) + uvec4(0, 1, 2, 3)) % 50021u;
 })");
-        gl::draw(device, {.name = "numbers",
-                          .program = &numbers,
-                          .uniforms = {{"row_log2", surface.shape.row_log2}},
-                          .target = &surface.keys.now.framebuffer,
-                          .quads = &surface.rows_of(device, tiles)});
+        const sort::DrawTiles draw = [&](int first, int end) {
+            gl::draw(device, {.name = "numbers",
+                              .program = &numbers,
+                              .uniforms = {{"row_log2", surface.shape.row_log2}},
+                              .target = &surface.keys.now.framebuffer,
+                              .quads = &surface.rows_of(device, first, end)});
+        };
         sort::TileReadBack readback;
-        readback.request(device, surface.keys.now.texture, surface.shape, {3, 122, 1}, tiles);
         std::vector<std::vector<std::byte>> found(tiles);
-        readback.take(workers, [&](std::size_t tile, std::span<const std::byte> words) {
-            found.at(tile).assign(words.begin(), words.end());
-        });
-        for (std::size_t tile = 0; tile < tiles; ++tile) {
-            REQUIRE(found[tile].size() == 122 * 8 * bytes);
-            std::vector<std::byte> expected(tile_bytes);
-            for (std::size_t k = 0; k < 1024; ++k) {
-                const auto value = static_cast<std::uint32_t>(tile * 1024 + k);
-                std::memcpy(&expected[k * bytes], &value, bytes);
+        const auto expect_numbers = [&] {
+            readback.take(workers, [&](std::size_t tile, std::span<const std::byte> words) {
+                found.at(tile).assign(words.begin(), words.end());
+            });
+            for (std::size_t tile = 0; tile < tiles; ++tile) {
+                REQUIRE(found[tile].size() == 122 * 8 * bytes);
+                std::vector<std::byte> expected(tile_bytes);
+                for (std::size_t k = 0; k < 1024; ++k) {
+                    const auto value = static_cast<std::uint32_t>((tile * 1024 + k) % 50021);
+                    std::memcpy(&expected[k * bytes], &value, bytes);
+                }
+                CHECK(std::memcmp(found[tile].data(), &expected[3 * 8 * bytes], found[tile].size()) == 0);
             }
-            CHECK(std::memcmp(found[tile].data(), &expected[3 * 8 * bytes], found[tile].size()) == 0);
-        }
+            found.assign(tiles, {});
+        };
+        draw(0, surface.shape.rows_for(tiles));
+        readback.request(device, surface.keys.now.texture, surface.shape, {3, 122, 1}, tiles);
+        expect_numbers();
+        int drawn = 0;
+        gl::clear_texels(device, surface.keys.now.texture, 0, 0, surface.shape.texture_width(),
+                         surface.shape.fill_row(), 0);
+        readback.request(device, surface.keys.now.texture, surface.shape, {3, 122, 1}, tiles, [&](int first, int end) {
+            CHECK(first == std::exchange(drawn, end));
+            draw(first, end);
+        });
+        CHECK(drawn == surface.shape.rows_for(tiles));
+        expect_numbers();
     }
     scope.check();
 }

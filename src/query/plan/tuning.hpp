@@ -8,13 +8,13 @@ namespace quadmill::detail::query {
 
 // What a question costs an engine of the GPU: nanoseconds a row, and microseconds whatever the rows.
 struct EngineCosts {
-    double question_us;     // until the answer is on the CPU
-    double test_ns;         // a comparison of a column
-    double copy_ns;         // of a plane to the depth buffer
-    double leaf_ns;         // another condition
-    double count_ns;        // of what is selected
-    double bit_ns, bit_us;  // of a k-th value
-    double fold_ns;         // a sum, MIN or MAX; of the depth engine, a bit of a sum
+    double question_us;       // until the answer is on the CPU
+    double test_ns;           // a comparison of a column
+    double copy_ns;           // of a plane to the depth buffer
+    double leaf_ns;           // another condition
+    double count_ns;          // of what is selected
+    double rank_ns, rank_us;  // a bit of a k-th value; of the bitmap engine, a word of its keys and all of it
+    double fold_ns;           // a sum, MIN or MAX; of the depth engine, a bit of a sum
 };
 
 struct Tuning {
@@ -25,24 +25,24 @@ struct Tuning {
                       .copy_ns = 0.101,
                       .leaf_ns = 0.122,
                       .count_ns = 0,
-                      .bit_ns = 0.0714,
-                      .bit_us = 5,
+                      .rank_ns = 0.0714,
+                      .rank_us = 5,
                       .fold_ns = 0.079};
     EngineCosts bitmap{.question_us = 100,
                        .test_ns = 0.0113,
                        .copy_ns = 0,
                        .leaf_ns = 0.037,
                        .count_ns = 0.0027,
-                       .bit_ns = 0.0118,
-                       .bit_us = 21,
+                       .rank_ns = 0.112,
+                       .rank_us = 350,
                        .fold_ns = 0.03};
     // QueryEngine::Auto: tables of fewer rows are the CPU's. With columns loaded, on an H100 and 16 cores beside it, a
     // predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and 0.6
     // against 1.0. Loading a column costs what several queries on the CPU do.
     std::uint64_t gpu_rows = std::uint64_t{1} << 20U;
-    // The same for ranks by digits, of which each round waits for the one before: at 2^22 rows 7.6 ms against 3.1, at 2^26
-    // 19 against 45. By samples they were not measured on a GPU.
-    std::uint64_t gpu_rank_rows = std::uint64_t{1} << 24U;
+    // The same for ranks: a median takes 0.47 ms against 0.94 at 2^18 rows, 1.0 against 1.6 at 2^20, 8.1 against 46 at 2^26.
+    // Fewer rows were not measured.
+    std::uint64_t gpu_rank_rows = std::uint64_t{1} << 18U;
     // JoinMethod::Auto: nested loops for at most so many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10 ms
     // by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.
     std::uint64_t nested_comparisons = std::uint64_t{1} << 12U;

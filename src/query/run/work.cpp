@@ -69,7 +69,9 @@ void Work::add(QueryAggregate::Kind aggregate, const TableData& table, std::size
             copies += static_cast<std::size_t>(planes.planes);
             break;
         default:
+            ++ranks;
             rank_bits += bits;
+            rank_words += (bits + 31) / 32;
             copies += static_cast<std::size_t>(planes.planes);
     }
 }
@@ -93,8 +95,8 @@ Tuning scaled(const Tuning& tuning, double depth_over_bitmap) {
     constexpr std::size_t many = std::size_t{1} << 40U;
     const auto by = depth_over_bitmap * bitmap_ms(two_tests(), many, tuning) / depth_ms(two_tests(), many, tuning);
     auto made = tuning;
-    for (auto* cost : {&made.depth.test_ns, &made.depth.copy_ns, &made.depth.leaf_ns, &made.depth.bit_ns,
-                       &made.depth.bit_us, &made.depth.fold_ns})
+    for (auto* cost : {&made.depth.test_ns, &made.depth.copy_ns, &made.depth.leaf_ns, &made.depth.rank_ns,
+                       &made.depth.rank_us, &made.depth.fold_ns})
         *cost *= by;
     return made;
 }
@@ -104,16 +106,16 @@ double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
     const auto n = [](std::size_t count) { return static_cast<double>(count); };
     const double bits = n(work.rank_bits + work.extreme_bits);
     return ms(n(work.tests) * cost.test_ns + n(work.copies) * cost.copy_ns + n(work.leaves) * cost.leaf_ns +
-                  bits * cost.bit_ns + n(work.sum_bits) * cost.fold_ns,
-              cost.question_us + bits * cost.bit_us, rows);
+                  bits * cost.rank_ns + n(work.sum_bits) * cost.fold_ns,
+              cost.question_us + bits * cost.rank_us, rows);
 }
 
 double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
     const auto& cost = tuning.bitmap;
     const auto n = [](std::size_t count) { return static_cast<double>(count); };
     return ms(n(work.tests) * cost.test_ns + n(work.leaves) * cost.leaf_ns + n(work.counts) * cost.count_ns +
-                  n(work.rank_bits) * cost.bit_ns + n(work.sums + work.extremes) * cost.fold_ns,
-              cost.question_us + n(work.rank_bits) * cost.bit_us, rows);
+                  n(work.rank_words) * cost.rank_ns + n(work.sums + work.extremes) * cost.fold_ns,
+              cost.question_us + n(work.ranks) * cost.rank_us, rows);
 }
 
 }  // namespace quadmill::detail::query

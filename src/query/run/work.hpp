@@ -16,7 +16,8 @@ struct Work {
     std::size_t tests = 0;           // comparisons of a column or two, a plane of depths each
     std::size_t copies = 0;          // of a plane to the depth buffer
     std::size_t leaves = 0;          // other conditions
-    std::size_t rank_bits = 0;       // of k-th values
+    std::size_t ranks = 0;           // k-th values, ...
+    std::size_t rank_bits = 0, rank_words = 0;
     std::size_t extreme_bits = 0, extremes = 0;
     std::size_t sum_bits = 0, sums = 0;
     std::size_t tested = ~std::size_t{0};  // the column in the depth buffer

@@ -22,22 +22,24 @@ void fill(std::byte* to, std::size_t count, std::size_t key_bytes, std::uint64_t
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * key_bytes, &bits, key_bytes);  // little-endian
 }
 
-// Sends keys to the first rows of the source. `for_each_piece` is that of Segments.
+// Sends keys to the first rows of the source. `for_each_piece` is that of Segments, `sent` that of the uploader.
 template <class ForEachPiece>
 void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, const gl::Texture& source,
-            std::size_t used_rows, const KeyForm& form, Keys keys, const ForEachPiece& for_each_piece) {
+            std::size_t used_rows, const KeyForm& form, Keys keys, const ForEachPiece& for_each_piece,
+            const pass::Uploader::Sent& sent = {}) {
     const auto key_bytes = form.key_bytes();
     const auto row_keys = static_cast<std::size_t>(source.width()) * gl::info(source.format()).bytes / key_bytes;
     const auto* from = static_cast<const std::byte*>(keys.data());
     const auto padding = form.padding();
-    uploader.send(device, source, used_rows, workers, [&](std::size_t row, std::size_t rows, auto memory) {
+    const auto fill_rows = [&](std::size_t row, std::size_t rows, auto memory) {
         const auto begin = row * row_keys;
         for_each_piece(begin, rows * row_keys, [&](auto place, auto key, auto size, auto rest) {
             auto* to = memory.data() + (place - begin) * key_bytes;
             std::memcpy(to, from + key * key_bytes, size * key_bytes);
             fill(to + size * key_bytes, rest, key_bytes, padding);
         });
-    });
+    };
+    uploader.send(device, source, used_rows, workers, fill_rows, sent);
 }
 
 // That a key takes as it comes back: alone, or behind its place.
@@ -79,8 +81,9 @@ std::string words_prelude(const KeyForm& form) {
 
 }  // namespace
 
-MergeLane::MergeLane(gl::Device& device, gl::Device::Siblings beside)
-    : uploader_(beside.sends),
+MergeLane::MergeLane(gl::Device& device, gl::Device::Siblings beside, Parts parts)
+    : in_parts_(parts == Parts::Yes),
+      uploader_(beside.sends),
       readback_(beside.fetches),
       tile_readback_(beside.fetches),
       begun_(device, gl::Query::Kind::Timestamp),
@@ -100,7 +103,7 @@ MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
       passes_(device),
       subgroup_passes_(device),
       plan_(device.info),
-      lane_(device),
+      lane_(device, {}, MergeLane::Parts::Yes),
       programs_(device) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
@@ -265,20 +268,33 @@ void MergeSort::begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job) 
     const auto segments = *job.segments->equal();
     const auto places = segment_places(job.form, segments.size), tile = tile_keys(job.form);
     auto& on = tiles(job.form, most_tiles(job.form, segments));
+    const auto used = tiles_of(job.form, segments);
+    const int rows = on.shape.rows_for(used);
+    int drawn = 0;
+    const auto sort_up_to = [&](int end) {
+        if (drawn == 0) lane.uploaded_.note_time();
+        if (end > drawn) subgroup_passes_.sort_rows(on, job.form, segments, std::exchange(drawn, end), end);
+    };
     lane.begun_.note_time();
-    const auto used = (segments.count * places + tile - 1) / tile;
-    upload(device_, workers_, lane.uploader_, on.source.texture, on.source_rows(used), job.form, keys,
-           [&](auto first, auto count, auto&& f) { segments.for_each_piece(places, first, count, f); });
+    pass::Uploader::Sent sent;
+    if (lane.in_parts_) sent = [&](std::size_t end) { sort_up_to(std::min(on.rows_from(end), rows)); };
+    upload(
+        device_, workers_, lane.uploader_, on.source.texture, on.source_rows(used), job.form, keys,
+        [&](auto first, auto count, auto&& f) { segments.for_each_piece(places, first, count, f); }, sent);
     job.stats.upload_ms = job.total.ms();
-    lane.uploaded_.note_time();
+    sort_up_to(rows);
     const auto best = job.to.keys.size();
-    const auto sorted = subgroup_passes_.sort(on, job.form, segments, best == keys.size() ? 0 : best);
-    lane.sorted_.note_time();
+    const auto sorted = subgroup_passes_.merge(on, job.form, segments, best == keys.size() ? 0 : best);
+    DrawTiles last = [&](int first, int end) {
+        if (sorted.last) sorted.last(first, end);
+        lane.sorted_.note_time();
+    };
+    if (!lane.in_parts_ || job.to.step > 0) std::exchange(last, {})(0, on.shape.rows_for(sorted.tiles));
     if (const auto& content = sorted.content; job.to.step > 0) {
         const auto next = places > tile ? content.tiles * content.step * tile / Tiles::granules : places;
         request_sample(lane, job, on_gpu(on, job.form, content), next);
     } else {
-        lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, content, sorted.tiles);
+        lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, content, sorted.tiles, last);
     }
     job.in_tiles.emplace(MergeLane::Job::InTiles{segments, places, sorted.content});
     lane.job_.emplace(std::move(job));

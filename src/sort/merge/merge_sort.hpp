@@ -43,8 +43,10 @@ struct SegmentSample {
 class MergeLane {
   public:
     // Pre: a session is open, as in every call of MergeSort. With siblings, the textures are not to be shared: the lane
-    // needs a MergeSort of its own.
-    explicit MergeLane(gl::Device& device, gl::Device::Siblings beside = {});
+    // needs a MergeSort of its own. Of a sort in parts, the first pass draws what has come in while the rest is on its way,
+    // and what the last pass has drawn goes back while it draws on: it is for a sort that is waited for, and not beside.
+    enum class Parts { No, Yes };
+    explicit MergeLane(gl::Device& device, gl::Device::Siblings beside = {}, Parts parts = Parts::No);
 
     // Between begin() and finish() of keys.
     [[nodiscard]] bool is_busy() const { return job_.has_value(); }
@@ -71,6 +73,7 @@ class MergeLane {
         cpu::Stopwatch total{};
     };
     [[nodiscard]] double readback_ms(const Job& job) const;
+    bool in_parts_;
     std::optional<Job> job_;  // none when there were no keys
     pass::Uploader uploader_, table_uploader_;
     pass::BankedReadBack readback_;

@@ -30,7 +30,7 @@ struct Level {
     EqualSegments segments;
     std::size_t run, kept;               // in each run; of a merged one
     std::size_t stride, segment_stride;  // from run to run, and from segment to segment
-    bool exact;
+    bool exact, is_last;
 
     [[nodiscard]] std::size_t step() const { return exact ? exact_step : lowest_step; }
     [[nodiscard]] std::size_t group_blocks() const { return ceil_div(kept, step()); }
@@ -62,12 +62,13 @@ std::vector<Level> levels_of(const KeyForm& form, const EqualSegments& keys, std
         const auto kept = wanted > 0 ? std::min(4 * run, wanted) : 4 * run;
         const bool all = kept == 4 * run || kept >= segments.size;
         const auto& level =
-            levels.emplace_back(Level{segments, run, kept, stride, segment_stride, all && can_be_exact(form)});
+            levels.emplace_back(Level{segments, run, kept, stride, segment_stride, all && can_be_exact(form), false});
         stride = level.group_blocks() * level.step();
         segment_stride = level.segment_blocks() * level.step();
         segments = {segments.count, level.kept_of(segments.size), level.kept_of(segments.last_size)};
         run = kept;
     }
+    if (!levels.empty()) levels.back().is_last = true;
     return levels;
 }
 
@@ -82,8 +83,12 @@ std::size_t segment_places(const KeyForm& form, std::size_t keys) {
     return keys > tile ? ceil_div(keys, tile) * tile : std::max(std::bit_ceil(keys), tile / Tiles::lanes);
 }
 
+std::size_t tiles_of(const KeyForm& form, const EqualSegments& keys) {
+    return ceil_div(keys.count * segment_places(form, keys.size), tile_keys(form));
+}
+
 std::size_t most_tiles(const KeyForm& form, const EqualSegments& keys) {
-    auto most = ceil_div(keys.count * segment_places(form, keys.size), tile_keys(form));
+    auto most = tiles_of(form, keys);
     for (const auto& level : levels_of(form, keys, 0)) most = std::max(most, level.blocks());
     return most;
 }
@@ -140,31 +145,43 @@ gl::Program SubgroupPasses::compile(const Variant& variant) {
 
 SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, const EqualSegments& keys,
                                  std::size_t wanted) {
-    const auto levels = levels_of(form, keys, wanted);
+    sort_rows(surface, form, keys, 0, surface.shape.rows_for(tiles_of(form, keys)));
+    auto sorted = merge(surface, form, keys, wanted);
+    if (sorted.last) std::exchange(sorted.last, {})(0, surface.shape.rows_for(sorted.tiles));
+    return sorted;
+}
+
+void SubgroupPasses::sort_rows(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, int first,
+                               int end) {
     const auto places = segment_places(form, keys.size), tile = tile_keys(form);
-    Variant variant{.kind = Kind::Sort,
-                    .words = form.words(),
-                    .source_words = form.source_words(),
-                    .indexed = form.indexed,
-                    .run_lanes = std::countr_zero(std::min(places, tile) / (tile / Tiles::lanes)),
-                    .head = 0,
-                    .step = Tiles::granules};
-    const gl::Uniforms all{{"row_log2", surface.shape.row_log2}};
-    draw(device_,
-         {.name = "sort tiles",
-          .program = &program(variant),
-          .inputs = {&surface.source.texture},
-          .uniforms = gl::Uniforms(all)
-                          .set("source_log2", std::countr_zero(static_cast<unsigned>(surface.source.texture.width())))
-                          .set("last", levels.empty() ? 1 : 0)
-                          .set(order_uniforms(form)),
-          .target = &surface.keys.now.framebuffer,
-          .quads = &surface.rows_of(device_, ceil_div(keys.count * places, tile))});
-    SortedTiles sorted{{0, Tiles::granules, ceil_div(places, tile)}, ceil_div(keys.count * places, tile)};
+    const Variant variant{.kind = Kind::Sort,
+                          .words = form.words(),
+                          .source_words = form.source_words(),
+                          .indexed = form.indexed,
+                          .run_lanes = std::countr_zero(std::min(places, tile) / (tile / Tiles::lanes)),
+                          .head = 0,
+                          .step = Tiles::granules};
+    const auto source_width = static_cast<unsigned>(surface.source.texture.width());
+    draw(device_, {.name = "sort tiles",
+                   .program = &program(variant),
+                   .inputs = {&surface.source.texture},
+                   .uniforms = gl::Uniforms{{"row_log2", surface.shape.row_log2},
+                                            {"source_log2", std::countr_zero(source_width)},
+                                            {"last", levels_of(form, keys, 0).empty() ? 1 : 0}}
+                                   .set(order_uniforms(form)),
+                   .target = &surface.keys.now.framebuffer,
+                   .quads = &surface.rows_of(device_, first, end)});
+}
+
+SortedTiles SubgroupPasses::merge(TileSurface& surface, const KeyForm& form, const EqualSegments& keys,
+                                  std::size_t wanted) {
+    const auto tiles = tiles_of(form, keys);
+    SortedTiles sorted{{0, Tiles::granules, ceil_div(segment_places(form, keys.size), tile_keys(form))}, tiles};
     int index = 0;
-    for (const auto& level : levels) {
+    for (const auto& level : levels_of(form, keys, wanted)) {
+        if (sorted.last) sorted.last(0, surface.shape.rows_for(sorted.tiles));
         ++index;
-        auto uniforms = all;
+        gl::Uniforms uniforms{{"row_log2", surface.shape.row_log2}};
         const auto set = [&](const char* name, std::size_t value) { uniforms.set(name, static_cast<int>(value)); };
         set("run", level.run);
         set("blocks", level.blocks());
@@ -175,12 +192,13 @@ SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, cons
         set("group_blocks", level.group_blocks());
         set("stride", level.stride);
         set("segment_stride", level.segment_stride);
-        variant.kind = Kind::Cuts;
-        variant.run_lanes = 0;
-        variant.head = sorted.content.head;
-        variant.step = sorted.content.step;
-        variant.exact = level.exact;
-        variant.wide = false;
+        Variant variant{.kind = Kind::Cuts,
+                        .words = form.words(),
+                        .source_words = form.source_words(),
+                        .indexed = form.indexed,
+                        .head = sorted.content.head,
+                        .step = sorted.content.step,
+                        .exact = level.exact};
         draw(device_, {.name = "cuts",
                        .stage = index,
                        .program = &program(variant),
@@ -190,17 +208,19 @@ SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, cons
                        .quads = &surface.cuts_of(device_, level.blocks())});
         variant.kind = Kind::Merge;
         variant.wide = level.exact && form.words() == 1 && form.key_bytes() == 4;
-        draw(device_, {.name = "merge tiles",
-                       .stage = index,
-                       .program = &program(variant),
-                       .inputs = {&surface.keys.now.texture, &surface.cuts.texture},
-                       .uniforms = uniforms.set("fill_row", surface.shape.fill_row())
-                                       .set("last", &level == &levels.back() ? 1 : 0)
-                                       .set(order_uniforms(form)),
-                       .target = &surface.keys.next.framebuffer,
-                       .quads = &surface.rows_of(device_, level.blocks())});
+        uniforms.set("fill_row", surface.shape.fill_row()).set("last", level.is_last ? 1 : 0).set(order_uniforms(form));
         surface.keys.swap();
-        sorted = {{head, level.step(), level.segment_blocks()}, level.blocks()};
+        sorted = {{head, level.step(), level.segment_blocks()},
+                  level.blocks(),
+                  [this, &surface, index, uniforms, merge = &program(variant)](int first, int end) {
+                      draw(device_, {.name = "merge tiles",
+                                     .stage = index,
+                                     .program = merge,
+                                     .inputs = {&surface.keys.next.texture, &surface.cuts.texture},
+                                     .uniforms = uniforms,
+                                     .target = &surface.keys.now.framebuffer,
+                                     .quads = &surface.rows_of(device_, first, end)});
+                  }};
     }
     return sorted;
 }

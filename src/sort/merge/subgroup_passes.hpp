@@ -14,12 +14,15 @@ namespace quadmill::detail::sort {
 [[nodiscard]] std::size_t tile_keys(const KeyForm& form);
 // Keys between the beginnings of two segments of that many keys in the source: a power of two within a tile, or tiles.
 [[nodiscard]] std::size_t segment_places(const KeyForm& form, std::size_t keys);
+// Tiles that the keys fill in the source.
+[[nodiscard]] std::size_t tiles_of(const KeyForm& form, const EqualSegments& keys);
 // Tiles that a sort fills at most, between its passes.
 [[nodiscard]] std::size_t most_tiles(const KeyForm& form, const EqualSegments& keys);
 
 struct SortedTiles {
     TileContent content;
     std::size_t tiles = 0;
+    DrawTiles last{};  // the last pass's rows, in surface.keys.now; empty where they are drawn
 };
 
 // Macros that shaders/sort/tiles.glsl needs.
@@ -36,6 +39,10 @@ class SubgroupPasses {
     // surface.keys.now. Of one segment, only the first `wanted` keys are there, when not 0. Pre: can(); the surface has
     // most_tiles().
     SortedTiles sort(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
+    // The same in two steps: the first pass, for rows of tiles as their keys come in; the levels, but for the last pass,
+    // which is left to the caller until another sort.
+    void sort_rows(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, int first, int end);
+    SortedTiles merge(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
 
   private:
     enum class Kind { Sort, Cuts, Merge };

@@ -19,9 +19,10 @@ std::size_t source_texels(const KeyForm& form) {
     return keys * static_cast<std::size_t>(form.source_words()) / 4;
 }
 
+// Near square, so that rows are short: they are what a thread fills at a time.
 int source_width(const gl::Device& device, const KeyForm& form, const Tiles& shape) {
     const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
-    return 1 << std::min(shape.row_log2 + pass::log2_ceil(source_texels(form)), most);
+    return 1 << std::min((pass::log2_ceil(shape.tiles() * source_texels(form)) + 1) / 2, most);
 }
 
 }  // namespace
@@ -67,37 +68,45 @@ std::size_t TileSurface::source_rows(std::size_t tiles) const {
     return (source_texels(made_for) * tiles + width - 1) / width;
 }
 
-const gl::QuadList& TileSurface::rectangle(gl::Device& device, int width, int height) {
-    if (const auto found = rectangles_.find({width, height}); found != rectangles_.end()) return found->second;
-    constexpr std::size_t most = 1024;
-    if (rectangles_.size() >= most) rectangles_.clear();
-    return rectangles_.emplace(std::pair(width, height), gl::QuadList(device, {gl::rectangle(0, 0, width, height)}))
-        .first->second;
+int TileSurface::rows_from(std::size_t source_rows) const {
+    const auto texels = source_rows * static_cast<std::size_t>(source.texture.width());
+    return static_cast<int>(texels / (source_texels(made_for) * shape.in_row()));
 }
 
-const gl::QuadList& TileSurface::rows_of(gl::Device& device, std::size_t tiles) {
-    return rectangle(device, shape.texture_width(), Tiles::height * shape.rows_for(tiles));
+const gl::QuadList& TileSurface::rectangle(gl::Device& device, int width, int first, int end) {
+    const std::array key{width, first, end};
+    if (const auto found = rectangles_.find(key); found != rectangles_.end()) return found->second;
+    constexpr std::size_t most = 1024;
+    if (rectangles_.size() >= most) rectangles_.clear();
+    return rectangles_.emplace(key, gl::QuadList(device, {gl::rectangle(0, first, width, end)})).first->second;
+}
+
+const gl::QuadList& TileSurface::rows_of(gl::Device& device, int first, int end) {
+    return rectangle(device, shape.texture_width(), Tiles::height * first, Tiles::height * end);
 }
 
 const gl::QuadList& TileSurface::cuts_of(gl::Device& device, std::size_t blocks) {
-    return rectangle(device, static_cast<int>(shape.in_row()), shape.rows_for(blocks + 1));
+    return rectangle(device, static_cast<int>(shape.in_row()), 0, shape.rows_for(blocks + 1));
 }
 
 void TileReadBack::request(gl::Device& device, const gl::Texture& texture, const Tiles& shape,
-                           const TileContent& content, std::size_t tiles) {
+                           const TileContent& content, std::size_t tiles, const DrawTiles& draw) {
     shape_ = shape;
     content_ = content;
     tiles_ = tiles;
     texel_bytes_ = gl::info(texture.format()).bytes;
     const auto row_bytes = shape.in_row() * Tiles::lanes * Tiles::layers * texel_bytes_;
     const auto rows = static_cast<std::size_t>(shape.rows_for(tiles));
+    const auto task_bytes = draw ? pass::short_task_bytes : pass::task_bytes;
+    pieces_ = std::clamp<std::size_t>(row_bytes / task_bytes, 1, shape.in_row());
     pass::grow(buffer_, device, gl::PixelBuffer::Direction::ReadBack, rows * row_bytes);
     const auto each = std::max<std::size_t>(pass::command_bytes / row_bytes, 1);
     parts_.clear();
     gl::Carrier carrier(device, beside_);
-    carrier.after_drawing();
     for (std::size_t first = 0; first < rows; first += each) {
         const auto count = std::min(each, rows - first);
+        if (draw) draw(static_cast<int>(first), static_cast<int>(first + count));
+        if (draw || first == 0) carrier.after_drawing();
         carrier.fetch(texture, static_cast<int>(first) * Tiles::height, static_cast<int>(count) * Tiles::height,
                       buffer_, first * row_bytes);
         parts_.push_back({first, count, first * row_bytes, carrier.fence()});
@@ -107,19 +116,20 @@ void TileReadBack::request(gl::Device& device, const gl::Texture& texture, const
 }
 
 // A part holds, layer after layer, its rows of texels.
-void TileReadBack::take_row(const Part& part, std::size_t row, const Take& take) const {
+void TileReadBack::take_piece(const Part& part, std::size_t row, std::size_t piece, const Take& take) const {
     constexpr std::size_t most_bytes = Tiles::lanes * Tiles::layers * 16;
     const auto across = static_cast<std::size_t>(shape_.texture_width());
     const auto layer = part.rows * Tiles::height * across * texel_bytes_;
     const auto* const from =
         buffer_.receive(part.offset, Tiles::layers * layer).data() + row * Tiles::height * across * texel_bytes_;
-    const auto first_tile = (part.first + row) * shape_.in_row();
-    const auto end = std::min(first_tile + shape_.in_row(), tiles_);
+    const auto row_begin = (part.first + row) * shape_.in_row(), each = shape_.in_row() / pieces_;
+    const auto first_tile = row_begin + piece * each;
+    const auto end = std::min(first_tile + each, tiles_);
     const auto copy = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a texel*/) {
         std::array<std::byte, most_bytes> words;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
         for (auto tile = first_tile; tile < end; ++tile) {
             auto* to = words.data();
-            const auto* const corner = from + (tile - first_tile) * Tiles::width * bytes;
+            const auto* const corner = from + (tile - row_begin) * Tiles::width * bytes;
             for (std::size_t lane = 0; lane < Tiles::lanes; ++lane) {
                 const auto x = (lane & 1U) | lane >> 4U << 1U, y = lane >> 1U & 7U;
                 const auto* texel = corner + (y * across + x) * bytes;
@@ -142,7 +152,8 @@ void TileReadBack::wait() {
 }
 
 void TileReadBack::take(cpu::Workers& workers, const Take& take) {
-    pass::take_rows(parts_, workers, [&](const Part& part, std::size_t row) { take_row(part, row, take); });
+    pass::take_rows(parts_, workers, pieces_,
+                    [&](const Part& part, std::size_t row, std::size_t piece) { take_piece(part, row, piece, take); });
 }
 
 }  // namespace quadmill::detail::sort

@@ -1,6 +1,7 @@
 // Keys in tiles (shaders/sort/tiles.glsl), which subgroups of 32 fragments sort and merge; and back into memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -37,6 +38,9 @@ struct TileContent {
     std::size_t head = 0, step = Tiles::granules, tiles = 1;
 };
 
+// Draws rows of tiles [first, end).
+using DrawTiles = std::function<void(int first, int end)>;
+
 // The textures of a sort, and of smaller ones.
 struct TileSurface {
     TileSurface(gl::Device& device, const KeyForm& form, std::size_t tiles);
@@ -44,8 +48,10 @@ struct TileSurface {
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t tiles) const;
     // Rows of `source` that so many tiles fill.
     [[nodiscard]] std::size_t source_rows(std::size_t tiles) const;
-    // The rows of so many tiles; and the texels of the cuts of so many blocks, and one more.
-    const gl::QuadList& rows_of(gl::Device& device, std::size_t tiles);
+    // Rows of tiles that have all their keys when so many rows of `source` do.
+    [[nodiscard]] int rows_from(std::size_t source_rows) const;
+    // Rows of tiles; and the texels of the cuts of so many blocks, and one more.
+    const gl::QuadList& rows_of(gl::Device& device, int first, int end);
     const gl::QuadList& cuts_of(gl::Device& device, std::size_t blocks);
 
     KeyForm made_for;
@@ -55,8 +61,8 @@ struct TileSurface {
     pass::Target cuts;
 
   private:
-    const gl::QuadList& rectangle(gl::Device& device, int width, int height);
-    std::map<std::pair<int, int>, gl::QuadList> rectangles_;
+    const gl::QuadList& rectangle(gl::Device& device, int width, int first, int end);
+    std::map<std::array<int, 3>, gl::QuadList> rectangles_;
 };
 
 // Reads tiles back and puts their words in order.
@@ -69,9 +75,10 @@ class TileReadBack {
     // Receives the words of one tile; called by several threads.
     using Take = std::function<void(std::size_t tile, std::span<const std::byte> words)>;
 
-    // Asks for the first `tiles` tiles; returns at once. Pre: a session is open.
+    // Asks for the first `tiles` tiles; returns at once. Has each part's rows of tiles drawn before it asks for them, when
+    // they are not there yet. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture, const Tiles& shape, const TileContent& content,
-                 std::size_t tiles);
+                 std::size_t tiles, const DrawTiles& draw = {});
     // Returns when all of it is there.
     void wait();
     // Of no use any more: the texture may go.
@@ -85,7 +92,7 @@ class TileReadBack {
         std::size_t first, rows, offset;  // rows of tiles; bytes
         gl::Fence arrived;
     };
-    void take_row(const Part& part, std::size_t row, const Take& take) const;
+    void take_piece(const Part& part, std::size_t row, std::size_t piece, const Take& take) const;
 
     gl::Sibling* beside_ = nullptr;
     gl::PixelBuffer buffer_;
@@ -94,6 +101,7 @@ class TileReadBack {
     Tiles shape_;
     TileContent content_;
     std::size_t tiles_ = 0, texel_bytes_ = 0;
+    std::size_t pieces_ = 1;  // of a row of tiles, each taken by one thread
 };
 
 }  // namespace quadmill::detail::sort
