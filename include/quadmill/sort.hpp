@@ -167,6 +167,7 @@ struct SortCrossings {
     ByWidth keys{};        ///< all keys, by Engine::Merge
     ByWidth with_index{};  ///< and for argsort
     ByWidth windows{};     ///< keys of all windows or segments, each of 1,024; shorter ones count less, as log2 of them
+    ByWidth batches{};     ///< the same of a window sorter's batch, as streams have them: the threads summarize meanwhile
     ByWidth top{};         ///< the first keys alone
     ByWidth hybrid{};      ///< from where Engine::Hybrid wins over both, for all keys
     bool operator==(const SortCrossings&) const = default;

@@ -7,19 +7,25 @@
 #include <random>
 #include <utility>
 
+#include "bench/borrowed.hpp"
 #include "bench/spread.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/sample_keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/stream.hpp"
+#include "stream/key.hpp"
 
 namespace quadmill::detail::bench {
+
+using stream::number;
 
 namespace {
 
 // What is measured is repeated, but for what takes long.
 constexpr int repeats = 3;
 constexpr double long_ms = 250;
+constexpr double stream_eps = 0.01;
 
 // The median, after so many milliseconds, once at least, that do not count, in which programs may be compiled, and a GPU
 // that idled raises its clock. `prepare` is not timed.
@@ -61,6 +67,7 @@ class Tuner {
         tune_sorts(result_.sort.keys, "keys", {}, &result_.sort.hybrid);
         tune_sorts(result_.sort.with_index, "keys with an index", {.index = true});
         tune_sorts(result_.sort.windows, "windows of 1024 keys", {.window = 1024});
+        tune_streams();
         tune_sorts(result_.sort.top, "the 100 first keys", {.best = 100});
         tune_queries();
         tune_joins();
@@ -113,6 +120,49 @@ class Tuner {
             const auto both = [](const TunePoint& p) { return *p.hybrid_ms; };
             hybrid->*width.crossing = crossing(points, best, both).value_or(SortCrossings::never);
         }
+    }
+
+    // Quantiles of so many values, of which sorters take a batch of some 4 MB at a time. So one crossing is of streams, and
+    // that of batches is whether long ones win.
+    template <class T>
+    std::size_t stream_crossing(KeyType type, const char* name) {
+        constexpr std::size_t least_batch = std::size_t{1} << 18U;
+        const auto& points = measure_all("values of a stream, of " + std::string(name) + " bits", keys_, [&](auto n) {
+            cpu::KeyBuffer buffer(type, cpu::Distribution::Uniform, n, n);
+            const auto values = std::span<const T>(static_cast<const T*>(buffer.keys().data()), n);
+            const auto time = [&](Engine engine) {
+                const auto sorter = window_sorter(context_, {.engine = engine, .threads = threads_});
+                T middle{};
+                const double ms = median_ms(
+                    untimed_ms_, [] {},
+                    [&] {
+                        Quantiles<T> quantiles({.eps = stream_eps}, std::make_unique<Borrowed>(*sorter));
+                        quantiles.add(values);
+                        middle = quantiles.quantile(0.5).value;
+                    });
+                check_middle(values, middle);
+                return ms;
+            };
+            return TunePoint{.n = n, .cpu_ms = time(Engine::Cpu), .gpu_ms = time(Engine::Merge)};
+        });
+        const auto from = crossing(points, cpu_ms, gpu_ms);
+        return from ? std::min(*from, least_batch) : SortCrossings::never;
+    }
+
+    template <class T>
+    static void check_middle(std::span<const T> values, T middle) {
+        const auto at = number(middle);
+        const auto less = std::ranges::count_if(values, [&](T value) { return number(value) < at; }),
+                   more = std::ranges::count_if(values, [&](T value) { return at < number(value); });
+        const auto most = static_cast<double>(values.size()) * (0.5 + stream_eps) + 1;
+        if (static_cast<double>(std::max(less, more)) > most)
+            throw Error("tune: what an engine sorted has another median; `quadmill info` says which driver this is");
+    }
+
+    void tune_streams() {
+        result_.sort.batches = {.bits16 = stream_crossing<Half>(KeyType::F16, "16"),
+                                .bits32 = stream_crossing<float>(KeyType::F32, "32"),
+                                .bits64 = stream_crossing<std::int64_t>(KeyType::I64, "64")};
     }
 
     TunePoint sort_point(KeyType type, std::size_t n, const Kind& kind, bool with_hybrid) {

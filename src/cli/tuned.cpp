@@ -19,14 +19,15 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-constexpr int tuning_version = 1;
+constexpr int tuning_version = 2;
 constexpr const char* tuning_format = "quadmill tune";
 
 using ByWidth = SortCrossings::ByWidth;
-constexpr std::array<std::pair<const char*, ByWidth SortCrossings::*>, 5> sort_kinds{
+constexpr std::array<std::pair<const char*, ByWidth SortCrossings::*>, 6> sort_kinds{
     {{"keys", &SortCrossings::keys},
      {"with_index", &SortCrossings::with_index},
      {"windows", &SortCrossings::windows},
+     {"batches", &SortCrossings::batches},
      {"top", &SortCrossings::top},
      {"hybrid", &SortCrossings::hybrid}}};
 constexpr std::array<std::pair<const char*, std::size_t ByWidth::*>, 3> key_widths{

@@ -18,32 +18,33 @@ constexpr auto never = SortCrossings::never;
 // Windows that their crossings are about.
 constexpr double common_window = 1024;
 
-// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers; and
-// until its first key is back, whatever their number.
+// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers; until
+// the GPU's first key is back, whatever their number; and of one thread with what it has to do besides.
 struct Costs {
-    double sort, merge, gpu, gpu_start = 0.45e6;
+    double sort, merge, gpu, gpu_start = 0.45e6, besides = 0;
 };
 
 std::size_t bytes_of(KeyType type) {
     return cpu::visit_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
 }
 
-// Those of 2^22 keys: vqsort on a Xeon of 2.8 GHz with AVX-512, an H100 that merges by subgroups.
+// Those of 2^22 keys, of batches those of quantiles of 2^24 and more: vqsort on a Xeon of 2.8 GHz with AVX-512, an H100 that merges by subgroups.
 Costs costs_of(const Work& work) {
     const auto bytes = bytes_of(work.type);
     const bool wide = bytes == 8;
     const bool fast = cpu::number_sort_name() == std::string_view("vqsort");
     if (work.top) return {.sort = work.index ? 15.0 : 9.0, .merge = 0, .gpu = wide ? 0.7 : 0.35, .gpu_start = 0.9e6};
     if (work.window > 0) {
-        const double vqsort = wide ? 5.4 : bytes == 4 ? 2.4 : 3.0;
-        return {.sort = fast ? vqsort : 30, .merge = 0, .gpu = wide ? 1.2 : 0.6};
+        const double vqsort = wide ? 5.4 : bytes == 4 ? 2.4 : 3.0, sort = fast ? vqsort : 30;
+        if (!work.batch) return {.sort = sort, .merge = 0, .gpu = wide ? 1.2 : 0.6};
+        return {.sort = sort, .merge = 0, .gpu = wide ? 1.8 : 0.5, .gpu_start = 0.1e6, .besides = wide ? 7.6 : 3.3};
     }
     if (work.index)
         return {.sort = fast ? (wide ? 33.0 : 14.0) : 110,
                 .merge = wide ? 3.5 : 2.5,
                 .gpu = wide ? 8 : 2.8,
                 .gpu_start = wide ? 1.2e6 : 0.6e6};
-    const double vqsort = wide ? 17.5 : bytes == 4 ? 5.5 : 8.7;  // of 2^17 keys
+    const double vqsort = wide ? 17.5 : bytes == 4 ? 5.5 : 5.6;  // of 2^17 keys, halves of 2^16
     return {.sort = fast ? vqsort : 70, .merge = 2, .gpu = wide ? 3.4 : bytes == 4 ? 1.1 : 0.8};
 }
 // Threads beyond these save nothing: 16 sort 2^22 floats in 1.5 ns a key, as 8 would.
@@ -60,14 +61,18 @@ double threads_of(unsigned threads) {
 double cpu_ns(const Work& work, double threads) {
     const auto costs = costs_of(work);
     if (work.top) return costs.sort;
-    return (costs.sort + costs.merge * std::ceil(std::log2(threads))) / threads;
+    return (costs.sort + costs.merge * std::ceil(std::log2(threads)) + costs.besides) / threads;
+}
+
+double gpu_ns(const Work& work, double threads) {
+    const auto costs = costs_of(work);
+    return std::max(costs.gpu, costs.besides / threads);
 }
 
 std::size_t crossing(const Work& work, double threads) {
-    const auto costs = costs_of(work);
-    const double saved = cpu_ns(work, threads) - costs.gpu;
+    const double saved = cpu_ns(work, threads) - gpu_ns(work, threads);
     if (saved <= 0) return never;
-    const double n = costs.gpu_start / saved;
+    const double n = costs_of(work).gpu_start / saved;
     return n < 0x1p40 ? std::bit_floor(static_cast<std::size_t>(n * std::numbers::sqrt2)) : never;  // to the nearest
 }
 
@@ -87,6 +92,7 @@ std::size_t of_width(const SortCrossings::ByWidth& all, KeyType type) {
 // The crossing that the work is measured by.
 std::size_t crossing_for(const SortCrossings& crossings, const Work& work) {
     const auto& kind = work.top          ? crossings.top
+                       : work.batch      ? crossings.batches
                        : work.window > 0 ? crossings.windows
                        : work.index      ? crossings.with_index
                                          : crossings.keys;
@@ -111,6 +117,7 @@ SortCrossings built_in_crossings(const ContextInfo& info, unsigned threads) {
     return {.keys = crossings_of({}, std::min(t, most_at_crossing)),
             .with_index = crossings_of({.index = true}, std::min(t, most_at_crossing)),
             .windows = crossings_of({.window = static_cast<std::size_t>(common_window)}, t),
+            .batches = crossings_of({.window = static_cast<std::size_t>(common_window), .batch = true}, t),
             .top = crossings_of({.top = true}, t),
             .hybrid = {}};
 }
@@ -130,6 +137,7 @@ std::string explain(const SortCrossings& crossings, const Work& work) {
     const auto from = crossing_for(crossings, work);
     const std::string kind = std::string("keys of ") + std::to_string(8 * bytes_of(work.type)) + " bits" +
                              (work.top          ? ", the best of them"
+                              : work.batch      ? ", in batches of windows"
                               : work.window > 0 ? ", in windows"
                               : work.index      ? ", with an index"
                                                 : "");
@@ -148,7 +156,7 @@ std::string explain(const SortCrossings& crossings, const Work& work) {
 }
 
 bool gpu_may_win_with_startup(const Work& work, unsigned threads) {
-    const double saved = cpu_ns(work, threads_of(threads)) - costs_of(work).gpu;
+    const double saved = cpu_ns(work, threads_of(threads)) - gpu_ns(work, threads_of(threads));
     return static_cast<double>(work.n) * saved > startup_ms * 1e6;
 }
 

@@ -290,7 +290,9 @@ AutoWindowSorter::AutoWindowSorter(const Context& context, const SortOptions& op
       threads_(options.threads) {}
 
 bool AutoWindowSorter::goes_to_gpu(Keys keys, std::size_t window) const {
-    return choose(crossings_, task_of(keys, window).work()) != Engine::Cpu && !gpu_.no_space(keys, window);
+    auto work = task_of(keys, window).work();
+    work.batch = true;
+    return choose(crossings_, work) != Engine::Cpu && !gpu_.no_space(keys, window);
 }
 
 void AutoWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t step) {
@@ -340,7 +342,7 @@ std::unique_ptr<WindowSorter> window_sorter(const Context& context, const SortOp
     if (options.order != Order::Ascending) refuse("windows are sorted in ascending order; use Order::Ascending");
     switch (options.engine) {
         case Engine::Auto:
-            if (crossings_for(context.info(), options).windows == SortCrossings::ByWidth{})
+            if (crossings_for(context.info(), options).batches == SortCrossings::ByWidth{})
                 return cpu_window_sorter(options.threads);
             return std::make_unique<AutoWindowSorter>(context, options);
         case Engine::Cpu:

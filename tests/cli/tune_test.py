@@ -29,7 +29,7 @@ class Tune(Command):
     def write(self, entry, **head):
         """A file with one entry for this machine, in which `entry` is changed."""
         self.file.parent.mkdir(exist_ok=True)
-        self.file.write_text(json.dumps({"format": "quadmill tune", "version": 1, "entries": [entry], **head}))
+        self.file.write_text(json.dumps({"format": "quadmill tune", "version": 2, "entries": [entry], **head}))
 
     def bench(self, n):
         """The engine that `auto` is, of n keys."""
@@ -40,13 +40,13 @@ class Tune(Command):
     def test_what_it_measures_is_written_and_read(self):
         told = self.tune()
         written = json.loads(self.file.read_text())
-        self.assertEqual(written["version"], 1)
+        self.assertEqual(written["version"], 2)
         self.assertEqual(os.listdir(self.file.parent), ["tune.json"])  # nothing is left beside it
         entry, = written["entries"]
         for key, value in entry.items():
             self.assertEqual(told[key], value)
         self.assertEqual(told["file"], str(self.file))
-        self.assertEqual(set(entry["sort"]), {"keys", "with_index", "windows", "top", "hybrid"})
+        self.assertEqual(set(entry["sort"]), {"keys", "with_index", "windows", "batches", "top", "hybrid"})
         for widths in entry["sort"].values():
             self.assertEqual(set(widths), {"16", "32", "64"})
         for case in told["cases"]:
@@ -55,7 +55,7 @@ class Tune(Command):
             self.assertTrue(sizes, case)
             for point in case["points"]:
                 self.assertGreater(min(point["cpu_ms"], point["gpu_ms"]), 0)
-        self.assertEqual(len(told["cases"]), 4 * 3 + 3)
+        self.assertEqual(len(told["cases"]), 5 * 3 + 3)
 
         # Another device's entry stays; this one's is replaced.
         other = {**entry, "renderer": "another device"}
@@ -95,11 +95,11 @@ class Tune(Command):
         self.file.parent.mkdir()
         keys = struct.pack("<2f", 2, 1)
         for text, what in (("{", "is no JSON"), ("[]", "is no file of `quadmill tune`"),
-                           ('{"format": "quadmill tune", "version": 2, "entries": []}', "version 2"),
-                           ('{"format": "quadmill tune", "version": 1}', "is damaged"),
-                           ('{"format": "quadmill tune", "version": 1, "entries": [{}]}', "is damaged"),
-                           ('{"format": "quadmill tune", "version": 1, "entries": 3}', "is damaged"),
-                           ('{"format": "quadmill tune", "version": 1, "entries": [{"renderer": 7}]}', "is damaged")):
+                           ('{"format": "quadmill tune", "version": 1, "entries": []}', "version 1"),
+                           ('{"format": "quadmill tune", "version": 2}', "is damaged"),
+                           ('{"format": "quadmill tune", "version": 2, "entries": [{}]}', "is damaged"),
+                           ('{"format": "quadmill tune", "version": 2, "entries": 3}', "is damaged"),
+                           ('{"format": "quadmill tune", "version": 2, "entries": [{"renderer": 7}]}', "is damaged")):
             self.file.write_text(text)
             done = self.run_it("sort", "--precision", "f32", stdin=keys)
             self.assertEqual((done.returncode, done.stdout), (1, b""), text)
