@@ -14,6 +14,7 @@
 #include "cli/tuned.hpp"
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
+#include "sort/choose.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -109,8 +110,8 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
     add_json_option(verb, options.format);
     verb.add_option("--engine", options.engine,
                     "Who sorts: cpu: CPU threads; merge: the graphics pipeline; hybrid: both; pbsn: by "
-                    "blending, four windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge for "
-                    "pipes and for files of 2^23 values or more where there is a GPU, else cpu")
+                    "blending, four windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge "
+                    "where a GPU wins, of files by more than the 100 ms that it takes to start, else cpu")
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
     add_pbsn_options(verb, options.pbsn);
@@ -247,12 +248,15 @@ bool StreamRun::next_share() {
     return true;
 }
 
-// Opening a context takes as long as sorting some million values on the CPU. A pipe does not say how much will come.
+// Opening a context takes as long as the CPU takes for many million values. A pipe may be endless.
 bool StreamRun::worth_a_context() const {
-    constexpr std::uint64_t least = std::uint64_t{1} << 23U, bytes_of_a_line = 8;
-    const auto size = input_->file().size();
+    constexpr std::uint64_t bytes_of_a_line = 8;
+    constexpr std::size_t usual_window = 1024;
+    const auto size = input_->file().size().value_or(std::uint64_t{1} << 50U);
     const auto raw_bytes = cpu::visit_type(options_.type(), []<class T>(const T*) { return sizeof(T); });
-    return !size || *size >= least * (options_.reading.form == input::Form::Text ? bytes_of_a_line : raw_bytes);
+    const auto values = size / (options_.reading.form == input::Form::Text ? bytes_of_a_line : raw_bytes);
+    return sort::gpu_may_win_with_startup({.n = values, .window = usual_window, .batch = true, .type = options_.type()},
+                                          ranks_.threads(options_.threads));
 }
 
 std::unique_ptr<WindowSorter> StreamRun::sorter_on_several() {

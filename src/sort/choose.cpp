@@ -28,7 +28,8 @@ std::size_t bytes_of(KeyType type) {
     return cpu::visit_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
 }
 
-// Those of 2^22 keys, of batches those of quantiles of 2^24 and more: vqsort on a Xeon of 2.8 GHz with AVX-512, an H100 that merges by subgroups.
+// Those of 2^22 keys, of batches those of quantiles of 2^24 values and more: vqsort on a Xeon of 2.8 GHz with AVX-512, an
+// H100 that merges by subgroups.
 Costs costs_of(const Work& work) {
     const auto bytes = bytes_of(work.type);
     const bool wide = bytes == 8;

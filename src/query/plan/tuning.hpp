@@ -40,8 +40,8 @@ struct Tuning {
     // predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and 0.6
     // against 1.0. Loading a column costs what several queries on the CPU do.
     std::uint64_t gpu_rows = std::uint64_t{1} << 20U;
-    // The same for ranks: a median takes 0.47 ms against 0.94 at 2^18 rows, 1.0 against 1.6 at 2^20, 8.1 against 46 at 2^26.
-    // Fewer rows were not measured.
+    // The same for ranks: a median takes 0.9 ms either way at 2^16 rows, 0.47 against 0.94 at 2^18, 1.0 against 1.6 at 2^20,
+    // 8.1 against 46 at 2^26.
     std::uint64_t gpu_rank_rows = std::uint64_t{1} << 18U;
     // JoinMethod::Auto: nested loops for at most so many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10 ms
     // by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.
