@@ -80,7 +80,8 @@ struct QuantileOptions {
 /// four batches of the sorter, of at least one window each; of these no more than 4 / eps are saved as they are.
 /// Merging summaries that were made with another eps or n keeps eps, but may keep all their entries.
 /// Throws: InvalidArgument for options out of range, or what is asked of no values; what the sorter throws (no value is
-/// lost then).
+/// lost then); std::bad_alloc (windows that there was no memory for are lost, n() does not count them, and the summary
+/// is as good as ever for the others).
 /// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 4 + 3 eps (b - 1) /
 /// (4 (log w + 1)), in their place of eps / 2 + eps b / (2 (log w + 1)); the formula that is printed there breaks eps.
 ///

@@ -55,6 +55,8 @@ class BlockTrees {
         values_.clear();
         if (failure) std::rethrow_exception(failure);
     }
+    // Values that wait.
+    [[nodiscard]] std::uint64_t n() const { return values_.size(); }
     [[nodiscard]] std::size_t bytes() const { return (values_.capacity() + merged_.capacity()) * sizeof(T); }
 
   private:

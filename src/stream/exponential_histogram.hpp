@@ -89,30 +89,28 @@ class ExponentialHistogram {
         }
         return make_ms;
     }
-    // The same; calls formed(summary, id) for each that it forms.
+    // The same; calls formed(summary, id) for each that it forms. Where it throws, the buckets are as they were.
     template <class Formed>
     void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone) {
         if (buckets_.size() < most_ids) buckets_.resize(most_ids);
-        while (true) {
-            auto& bucket = buckets_[id - 1];
-            if (!bucket) {
-                if constexpr (requires { summary.pack(); }) summary.pack();
-                bucket = std::move(summary);
-                return;
-            }
+        auto at = id;
+        for (bool is_last = false; !is_last && buckets_[at - 1];) {
             const cpu::Stopwatch merging;
-            auto sum = Summary::merged(*bucket, summary, std::move(spare_), share);
+            auto sum = Summary::merged(*buckets_[at - 1], summary, std::move(spare_), share);
             constexpr std::size_t worth_keeping = std::size_t{1} << 20U;
-            spare_ = bucket->bytes() >= worth_keeping ? std::move(*bucket) : Summary();
+            spare_ = summary.bytes() >= worth_keeping ? std::move(summary) : Summary();
             summary = std::move(sum);
-            bucket.reset();
             merge_ms_ += merging.ms();
-            if (id < most_ids) ++id;
+            is_last = at == most_ids;
+            if (!is_last) ++at;
             const cpu::Stopwatch compressing;
-            summary.prune(plan_.max_error(id, summary.n()), share);
+            summary.prune(plan_.max_error(at, summary.n()), share);
             compress_ms_ += compressing.ms();
-            formed(std::as_const(summary), id);
+            formed(std::as_const(summary), at);
         }
+        if constexpr (requires { summary.pack(); }) summary.pack();
+        for (; id < at; ++id) buckets_[id - 1].reset();
+        buckets_[at - 1] = std::move(summary);
     }
 
     // Makes room for a larger error.

@@ -31,12 +31,12 @@ void Frequencies<T>::State::take(const Window<T>& sorted) {
 
 template <class T>
 void Frequencies<T>::State::settle() {
-    intake.settle(taker());
+    counted([this] { intake.settle(taker()); });
 }
 
 template <class T>
 Window<T> Frequencies<T>::State::settle_all() {
-    return intake.settle_all(taker());
+    return counted([this] { return intake.settle_all(taker()); });
 }
 
 template <class T>
@@ -72,7 +72,7 @@ Frequencies<T>::~Frequencies() = default;
 
 template <class T>
 void Frequencies<T>::add(std::span<const T> values) {
-    state_->intake.add(values, state_->taker());
+    state_->counted([&] { state_->intake.add(values, state_->taker()); });
 }
 
 template <class T>

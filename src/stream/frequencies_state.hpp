@@ -22,6 +22,15 @@ struct Frequencies<T>::State {
     auto taker() {
         return detail::stream::one_by_one<T>([this](const detail::stream::Window<T>& sorted) { take(sorted); });
     }
+    // What hands on windows.
+    template <class Work>
+    auto counted(Work work) {
+        const auto failed = [this] {
+            with_rest.reset();
+            return summary.n();
+        };
+        return intake.counted(failed, work);
+    }
     void settle();                           // whole windows that have come are in the summary then
     detail::stream::Window<T> settle_all();  // and returns the rest
     // The summary of all values.

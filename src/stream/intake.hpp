@@ -99,9 +99,22 @@ class Intake {
     }
     // The same, but leaves the sorter alone until the next call, so that it cannot fail.
     void keep(std::span<const T> values) { copy(values); }
+    // What hands on windows. Where it throws, failed() says how many values the summary has, and n() counts what is still
+    // there: windows that there was no memory for are lost.
+    template <class Failed, class Work>
+    auto counted(const Failed& failed, Work work) {
+        try {
+            return work();
+        } catch (...) {
+            n_ = failed() + filling_.size();
+            for (const auto& [batch, is_rest] : under_way_) n_ += is_rest ? 0 : batch.size();
+            throw;
+        }
+    }
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
-    void note(std::uint64_t n, std::uint64_t nans) {  // that went past the intake
+    [[nodiscard]] std::uint64_t taken() const { return taken_; }  // by add() and keep(), also what is lost since
+    void note(std::uint64_t n, std::uint64_t nans) {              // that went past the intake
         n_ += n;
         nans_ += nans;
     }
@@ -177,6 +190,7 @@ class Intake {
         filling_.drop_last(nans);
         n_ += values.size() - nans;
         nans_ += nans;
+        taken_ += values.size();
     }
     // The first values that wait; the others go on waiting.
     Batch<T> cut(std::size_t count) {
@@ -294,7 +308,7 @@ class Intake {
 
     std::unique_ptr<WindowSorter> sorter_;
     std::size_t window_, batch_ = 0, step_ = 0;
-    std::uint64_t n_ = 0, nans_ = 0;
+    std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
     Batch<T> filling_, spare_;
     Batch<T> sorted_;  // the first of the values that wait, in order
     std::deque<UnderWay> under_way_;

@@ -135,20 +135,30 @@ class LevelSorts {
 
     // Pre: no NaNs. They are all taken, also where summarize() then throws.
     void take(std::span<const T> values) {
+        for (auto& level : levels_) {
+            const auto size = level.waiting.size() + values.size();
+            if (size > level.waiting.capacity()) level.waiting.reserve(std::max(size, 2 * level.waiting.capacity()));
+        }
         for (auto& level : levels_) level.waiting.insert(level.waiting.end(), values.begin(), values.end());
     }
-    // Sorts all sets that are complete, and hands on blocks: longer ones first.
+    // Sorts all sets that are complete, and hands on blocks: longer ones first. Where it throws, what is left is done
+    // the next time.
     void summarize(WindowSorter& sorter, SlidingWindow<Summary>& blocks, StreamTimes& times) {
         for (auto l = levels_.size(); l-- > 0;) {
             auto& level = levels_[l];
-            while (const auto size = next_set(l)) {
+            while (true) {
+                if (level.block.n() == plan_.length(static_cast<int>(l))) {
+                    auto next = begun(static_cast<int>(l), level.index + 1);
+                    blocks.add_formed(static_cast<int>(l), level.block.summary());
+                    next.waiting = std::move(level.waiting);
+                    level = std::move(next);
+                }
+                const auto size = next_set(l);
+                if (size == 0) break;
                 const auto end = level.waiting.begin() + static_cast<std::ptrdiff_t>(size);
                 set_.assign(level.waiting.begin(), end);  // a copy: those that wait stay in order
                 level.block.add(sort_set(sorter), times);
                 level.waiting.erase(level.waiting.begin(), end);
-                if (level.block.n() < plan_.length(static_cast<int>(l))) continue;
-                blocks.add_formed(static_cast<int>(l), level.block.summary());
-                level = begun(static_cast<int>(l), level.index + 1, std::move(level.waiting));
             }
         }
     }
@@ -205,13 +215,13 @@ class LevelSorts {
         UnfinishedBlock<Summary> block;
         std::vector<T> waiting;  // for a set to be complete
     };
-    [[nodiscard]] Level begun(int l, std::uint64_t index, std::vector<T> waiting = {}) const {
+    [[nodiscard]] Level begun(int l, std::uint64_t index) const {
         const auto length = plan_.length(l);
         // Whoever uses it looks at no fewer values than there are when it is complete.
         const double error = plan_.block_error(l, (index + 1) * length);
         const auto window = static_cast<std::size_t>(
             std::ceil(std::min(static_cast<double>(length) / error, static_cast<double>(length))));
-        return {index, window, UnfinishedBlock<Summary>(length, error, window), std::move(waiting)};
+        return {index, window, UnfinishedBlock<Summary>(length, error, window), {}};
     }
     [[nodiscard]] Level begun_at(std::size_t l, std::uint64_t n) const {
         return begun(static_cast<int>(l), n / plan_.length(static_cast<int>(l)));

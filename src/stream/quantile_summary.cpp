@@ -161,10 +161,11 @@ void QuantileSummary::prune(double max_error, const Share& share) {
     if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // few would go
     unpack();
     if (is_stepped()) {
-        const auto all = std::exchange(keys_, {});
-        const auto step = gap_;
-        const auto at = [&](std::uint64_t i) { return all[static_cast<std::size_t>((i + step - 1) / step)]; };
-        return sample(n_, allowed / step * step, at, share);
+        QuantileSummary pruned;
+        const auto at = [&](std::uint64_t i) { return keys_[static_cast<std::size_t>((i + gap_ - 1) / gap_)]; };
+        pruned.sample(n_, allowed / gap_ * gap_, at, share);
+        *this = std::move(pruned);
+        return;
     }
     std::vector<std::size_t> kept(size() / shared_piece + 1);  // of each piece, moved to its front
     gap_ = largest(share, size(), [&](std::size_t piece, std::size_t begin, std::size_t end) {

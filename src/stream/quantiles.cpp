@@ -47,12 +47,12 @@ void Quantiles<T>::State::take(const Windows<T>& sorted) {
 
 template <class T>
 void Quantiles<T>::State::settle() {
-    intake.settle([this](const Windows<T>& sorted) { take(sorted); });
+    counted([this](const auto& take) { intake.settle(take); });
 }
 
 template <class T>
 Window<T> Quantiles<T>::State::settle_all() {
-    return intake.settle_all([this](const Windows<T>& sorted) { take(sorted); });
+    return counted([this](const auto& take) { return intake.settle_all(take); });
 }
 
 // While nothing was dropped of whole windows, neither is of the rest. The errors of parts add up. Few ranks are found in
@@ -106,7 +106,7 @@ Quantiles<T>::~Quantiles() = default;
 
 template <class T>
 void Quantiles<T>::add(std::span<const T> values) {
-    state_->intake.add(values, [this](const Windows<T>& sorted) { state_->take(sorted); });
+    state_->counted([&](const auto& take) { state_->intake.add(values, take); });
 }
 
 template <class T>

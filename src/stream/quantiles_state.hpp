@@ -24,6 +24,15 @@ struct Quantiles<T>::State {
     // Windows are sampled as the histogram's plan allows, by the sorter where it can. Pre: no values have come.
     void plan_samples();
     void take(const detail::stream::Windows<T>& sorted);
+    // What hands on windows: it is given who takes them.
+    template <class HandOn>
+    auto counted(HandOn hand_on) {
+        const auto failed = [this] {
+            of_rest.reset();
+            return histogram.n();
+        };
+        return intake.counted(failed, [&] { return hand_on([this](const auto& sorted) { take(sorted); }); });
+    }
     void settle();                           // whole windows that have come are in the histogram then
     detail::stream::Window<T> settle_all();  // and returns the rest
     // Asks all values, for so many ranks.

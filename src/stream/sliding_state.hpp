@@ -131,9 +131,10 @@ class SlidingState {
             return;
         }
         if (plan_.sorted) return add_to_levels(values);
-        const auto taken = [this] { return static_cast<std::size_t>(intake_.n() + intake_.nans()); };
-        whether_or_not([&] { intake_.add(values, taker()); },
-                       [&, before = taken()] { last_.add(values.first(taken() - before)); });
+        whether_or_not([&] { counted([&] { intake_.add(values, taker()); }); },
+                       [&, before = intake_.taken()] {
+                           last_.add(values.first(static_cast<std::size_t>(intake_.taken() - before)));
+                       });
     }
 
     // Uses a summary of the last `width` values, or of all when there are fewer.
@@ -190,7 +191,7 @@ class SlidingState {
                (options_.blocks == SlidingBlocks::Sorted ? level_sorts : 0));
         to.u64(n());
         to.u64(nans());
-        to.values(last_.last(plan_.exact));
+        to.values(last_.last(std::min(n(), plan_.exact)));
         if (plan_.is_exact()) return to.take();
         blocks_.write(to);
         plan_.sorted ? sorts_.write(to) : write_sorted(to, rest);
@@ -265,9 +266,19 @@ class SlidingState {
     }
     // The same as Intake::settle_all(); all blocks that are complete are there then.
     Window<T> settle_all() {
-        const auto rest = intake_.settle_all(taker());
-        trees_.flush(blocks_, times_);
-        return rest;
+        return counted([&] {
+            const auto rest = intake_.settle_all(taker());
+            trees_.flush(blocks_, times_);
+            return rest;
+        });
+    }
+    template <class Work>
+    auto counted(Work work) {
+        const auto failed = [this] {
+            answer_.reset();
+            return blocks_.n() + trees_.n();
+        };
+        return intake_.counted(failed, work);
     }
     static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter,
                                                     const SlidingOptions& options) {
@@ -297,8 +308,10 @@ class SlidingState {
     void settle() {
         if (plan_.is_exact()) return;
         if (plan_.sorted) return sorts_.summarize(intake_.sorter(), blocks_, times_);
-        intake_.settle(taker());
-        trees_.flush(blocks_, times_);
+        counted([&] {
+            intake_.settle(taker());
+            trees_.flush(blocks_, times_);
+        });
     }
     // What came after the last block.
     Summary rest() {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -138,22 +140,27 @@ class SlidingWindow {
     explicit SlidingWindow(const SlidingPlan& plan)
         : plan_(plan), chain_(plan.chain()), levels_(static_cast<std::size_t>(plan.top) + 1) {}
 
+    // Where these throw, the block or tree has not come.
     // Pre: of plan.block values, with an error of at most chain().max_error(1, block).
     void add(Summary block) {
+        Undo undo(*this);
         ++blocks_;
         store(0, block);
         go_on(std::move(block), 1);
+        undo.drop();
+        make_room();
     }
     // Pre: n() is a multiple of the tree's values; its blocks are packed, their errors at most new_block_error(), that
     // of its root what the chain allows.
     void add(BlockTree<Summary> tree) {
         const auto height = tree.levels.size() - 1;
+        Undo undo(*this);
         blocks_ += std::uint64_t{1} << height;
         for (std::size_t l = 0; l <= height; ++l) {
             auto& blocks = tree.levels[l];
             auto& level = levels_[l];
             if (blocks.size() < std::size_t{1} << (height - l)) {  // none of those before is needed
-                level.blocks.clear();
+                undo.keep(l);
                 level.first = (blocks_ >> l) - blocks.size();
             }
             for (auto& block : blocks) {
@@ -162,6 +169,8 @@ class SlidingWindow {
             }
         }
         go_on(std::move(tree.root), height + 1);
+        undo.drop();
+        make_room();
     }
     // In values, of a block of that level when so many base blocks have come.
     [[nodiscard]] double new_block_error(int level, std::uint64_t blocks) const {
@@ -174,8 +183,7 @@ class SlidingWindow {
         levels_[static_cast<std::size_t>(level)].blocks.push_back(std::move(block));
         if (level > 0) return;
         ++blocks_;
-        grow();
-        drop_old();
+        make_room();
     }
 
     // The last `width` values, of which `rest` has those that came after the last block. Pre: rest < width.
@@ -262,6 +270,42 @@ class SlidingWindow {
     struct Level {
         std::uint64_t first = 0;  // of those that are kept
         std::deque<Summary> blocks;
+
+        void swap(Level& other) noexcept {
+            std::swap(first, other.first);
+            blocks.swap(other.blocks);
+        }
+    };
+    // Takes back what was stored since it was made, unless it is dropped.
+    class Undo {
+      public:
+        explicit Undo(SlidingWindow& window) : window_(window), blocks_(window.blocks_), were_(window.levels_.size()) {
+            for (std::size_t l = 0; l < were_.size(); ++l) were_[l].size = window.levels_[l].blocks.size();
+        }
+        Undo(const Undo&) = delete;
+        Undo& operator=(const Undo&) = delete;
+        ~Undo() {
+            if (is_dropped_) return;
+            for (std::size_t l = 0; l < were_.size(); ++l) {
+                auto& level = window_.levels_[l];
+                if (were_[l].kept) level.swap(*were_[l].kept);
+                while (level.blocks.size() > were_[l].size) level.blocks.pop_back();
+            }
+            window_.blocks_ = blocks_;
+        }
+        // Leaves a level empty.
+        void keep(std::size_t l) { were_[l].kept.emplace().swap(window_.levels_[l]); }
+        void drop() { is_dropped_ = true; }
+
+      private:
+        struct Was {
+            std::size_t size = 0;
+            std::optional<Level> kept{};
+        };
+        SlidingWindow& window_;
+        std::uint64_t blocks_;
+        std::vector<Was> were_;
+        bool is_dropped_ = false;
     };
 
     // The chain takes a block of its id.
@@ -270,7 +314,13 @@ class SlidingWindow {
             store(static_cast<int>(formed_id) - 1, formed);
         });
         chain_.drop(levels_.size());  // nothing longer is needed
-        grow();
+    }
+    // Blocks are there already: that some stay finer than they need be, for lack of memory, harms nothing.
+    void make_room() {
+        try {
+            grow();
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+        }
         drop_old();
     }
     static void pack(Summary& block) {

@@ -1,0 +1,173 @@
+// Memory that ends at any allocation of add() and save(): the summary goes on, and nothing of it breaks.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "quadmill/sort.hpp"
+#include "quadmill/stream.hpp"
+
+using namespace quadmill;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Of this thread; the last one fails. 0: none does.
+thread_local std::size_t allocations_left = 0;
+
+void* allocate(std::size_t bytes) {
+    if (allocations_left > 0 && --allocations_left == 0) throw std::bad_alloc();
+    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): this is what `new` is made of here
+    if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) return memory;
+    throw std::bad_alloc();
+}
+
+}  // namespace
+
+// NOLINTBEGIN(cppcoreguidelines-no-malloc,misc-new-delete-overloads)
+void* operator new(std::size_t bytes) {
+    return allocate(bytes);
+}
+void* operator new[](std::size_t bytes) {
+    return allocate(bytes);
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t /*bytes*/) noexcept {
+    std::free(memory);
+}
+// NOLINTEND(cppcoreguidelines-no-malloc,misc-new-delete-overloads)
+
+namespace {
+
+// Sorts in begin(), in small batches, with memory of its own.
+class SmallBatchSorter final : public WindowSorter {
+  public:
+    void begin(Keys keys, std::size_t window) override {
+        const auto left = std::exchange(allocations_left, 0);
+        sort_windows_on_cpu(keys, window, Order::Ascending, 1);
+        allocations_left = left;
+    }
+    void finish() override {}
+    [[nodiscard]] std::size_t depth() const override { return 2; }
+    [[nodiscard]] std::size_t batch_bytes() const override { return 16384; }
+    [[nodiscard]] Times times() const override { return {}; }
+    [[nodiscard]] std::string name() const override { return "prompt"; }
+};
+
+constexpr double summary_eps = 0.01;
+
+// A third of the values is there, memory ends at some allocation while the next third comes, and the last third follows; for
+// ever later allocations, until all of them succeed. Then `expect` is told how many values are missing.
+template <class Make, class T, class Expect>
+void expect_after_failures(const std::vector<T>& values, const Make& make, const Expect& expect) {
+    const auto third = values.size() / 3;
+    std::size_t failures = 0;
+    for (std::size_t at = 1;; at += 1 + at / 8) {
+        CAPTURE(at);
+        auto summary = make();
+        const auto all = std::span(values);
+        summary.add(all.first(third));
+        bool failed = false;
+        allocations_left = at;
+        try {
+            summary.add(all.subspan(third, third));
+            static_cast<void>(summary.save());  // what waits is summarized for it
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        const bool enough = std::exchange(allocations_left, 0) > 0;
+        failures += failed ? 1 : 0;
+        summary.add(all.last(third));
+        REQUIRE(summary.n() >= third);
+        REQUIRE(summary.n() <= values.size());
+        if (!failed) REQUIRE(summary.n() == values.size());
+        const auto missing = values.size() - static_cast<std::size_t>(summary.n());
+        expect(summary, missing);
+        const auto again = std::remove_cvref_t<decltype(summary)>::load(summary.save());
+        CHECK(again.n() == summary.n());
+        expect(again, missing);
+        if (enough && !failed) break;
+    }
+    CHECK(failures > 10);
+}
+
+std::vector<float> some_values(std::size_t n) {
+    std::mt19937 random(7);
+    std::vector<float> values(n);
+    for (auto& value : values) value = static_cast<float>(random() % 2000);
+    return values;
+}
+
+// Within eps of the ranks among these, but for those that are missing.
+template <class Summary>
+void expect_quantiles(const Summary& summary, std::span<const float> sorted, std::size_t missing) {
+    const auto n = static_cast<double>(sorted.size()), most = summary_eps * n + static_cast<double>(missing) + 1;
+    for (int i = 0; i <= 10; ++i) {
+        const double phi = i / 10.0;
+        const auto [from, to] = std::ranges::equal_range(sorted, summary.quantile(phi).value);
+        CHECK(static_cast<double>(to - sorted.begin()) >= phi * n - most);
+        CHECK(static_cast<double>(from - sorted.begin()) <= phi * n + most);
+    }
+}
+
+template <class Summary>
+void expect_counts(const Summary& summary, std::span<const float> values, std::size_t missing) {
+    std::map<float, std::uint64_t> exact;
+    for (const auto value : values) ++exact[value];
+    const auto most = summary_eps * static_cast<double>(values.size()) + static_cast<double>(missing);
+    for (const auto& [value, count] : summary.frequent(summary_eps)) {
+        CHECK(count.estimate <= exact[value]);
+        CHECK(static_cast<double>(exact[value] - count.estimate) <= most);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("Memory that ends while values come leaves quantiles and counts as good as they were") {
+    const auto values = some_values(30'000);
+    auto sorted = values;
+    std::ranges::sort(sorted);
+    expect_after_failures(
+        values,
+        [] { return Quantiles<float>({.eps = summary_eps, .window = 250}, std::make_unique<SmallBatchSorter>()); },
+        [&](const auto& summary, std::size_t missing) { expect_quantiles(summary, sorted, missing); });
+    expect_after_failures(
+        values,
+        [] { return Frequencies<float>({.eps = summary_eps, .window = 250}, std::make_unique<SmallBatchSorter>()); },
+        [&](const auto& summary, std::size_t missing) { expect_counts(summary, values, missing); });
+}
+
+// What there was no memory for is lost, and gone for good when as many values have come as the window has.
+TEST_CASE("Memory that ends while values come leaves sliding windows whole") {
+    const auto values = some_values(30'000);
+    for (const auto& [widths, blocks] :
+         {std::pair(Widths::Fixed, SlidingBlocks::Merged), std::pair(Widths::Variable, SlidingBlocks::Merged),
+          std::pair(Widths::Fixed, SlidingBlocks::Sorted)}) {
+        for (const std::size_t window : {1500U, 9000U}) {
+            CAPTURE(window);
+            const SlidingOptions options{
+                .eps = summary_eps, .window = window, .widths = widths, .raw = RawValues::Never, .blocks = blocks};
+            const auto last = std::span(values).last(window);
+            std::vector<float> sorted(last.begin(), last.end());
+            std::ranges::sort(sorted);
+            expect_after_failures(
+                values, [&] { return SlidingQuantiles<float>(options, std::make_unique<SmallBatchSorter>()); },
+                [&](const auto& summary, std::size_t /*before*/) { expect_quantiles(summary, sorted, 0); });
+            expect_after_failures(
+                values, [&] { return SlidingFrequencies<float>(options, std::make_unique<SmallBatchSorter>()); },
+                [&](const auto& summary, std::size_t /*before*/) { expect_counts(summary, last, 0); });
+        }
+    }
+}
