@@ -12,13 +12,22 @@
 using namespace quadmill;          // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("What is uploaded comes back, every format and size, also through memory that is used again") {
-    const auto context = Context::headless();
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, "test");
-    cpu::Workers workers(2);
+namespace {
+
+struct Transfers {
+    Context context = Context::headless();
+    gl::Device& device = *detail::Access::of(context);
+    gl::Scope scope{device, "test"};
+    cpu::Workers workers{2};
     pass::Uploader uploader;
     pass::ReadBack readback;
+};
+
+}  // namespace
+
+TEST_CASE("What is uploaded comes back, every format and size, also through memory that is used again") {
+    Transfers transfers;
+    auto& [context, device, scope, workers, uploader, readback] = transfers;
     std::mt19937_64 random(1);
     for (const auto format : {gl::Format::Rgba32f, gl::Format::Rgba16f, gl::Format::Rgba32ui}) {
         for (const auto& [width, height] :
@@ -42,12 +51,8 @@ TEST_CASE("What is uploaded comes back, every format and size, also through memo
 }
 
 TEST_CASE("Parts of an upload are told in order, each once it is on its way") {
-    const auto context = Context::headless();
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, "test");
-    cpu::Workers workers(2);
-    pass::Uploader uploader;
-    pass::ReadBack readback;
+    Transfers transfers;
+    auto& [context, device, scope, workers, uploader, readback] = transfers;
     const gl::Texture texture(device, gl::Format::Rgba32ui, 1024, 2500);  // 40 MB
     const std::size_t row_bytes = 1024 * 16, rows = 2400;
     const auto byte = [](std::size_t row) { return static_cast<std::byte>(row * 7); };

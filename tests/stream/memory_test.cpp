@@ -73,7 +73,7 @@ class SmallBatchSorter final : public WindowSorter {
     [[nodiscard]] std::size_t depth() const override { return 2; }
     [[nodiscard]] std::size_t batch_bytes() const override { return 16384; }
     [[nodiscard]] Times times() const override { return {}; }
-    [[nodiscard]] std::string name() const override { return "prompt"; }
+    [[nodiscard]] std::string name() const override { return "small batches"; }
 };
 
 constexpr double summary_eps = 0.01;

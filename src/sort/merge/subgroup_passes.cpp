@@ -30,7 +30,7 @@ struct Level {
     EqualSegments segments;
     std::size_t run, kept;               // in each run; of a merged one
     std::size_t stride, segment_stride;  // from run to run, and from segment to segment
-    bool exact, is_last;
+    bool exact;
 
     [[nodiscard]] std::size_t step() const { return exact ? exact_step : lowest_step; }
     [[nodiscard]] std::size_t group_blocks() const { return ceil_div(kept, step()); }
@@ -62,13 +62,12 @@ std::vector<Level> levels_of(const KeyForm& form, const EqualSegments& keys, std
         const auto kept = wanted > 0 ? std::min(4 * run, wanted) : 4 * run;
         const bool all = kept == 4 * run || kept >= segments.size;
         const auto& level =
-            levels.emplace_back(Level{segments, run, kept, stride, segment_stride, all && can_be_exact(form), false});
+            levels.emplace_back(Level{segments, run, kept, stride, segment_stride, all && can_be_exact(form)});
         stride = level.group_blocks() * level.step();
         segment_stride = level.segment_blocks() * level.step();
         segments = {segments.count, level.kept_of(segments.size), level.kept_of(segments.last_size)};
         run = kept;
     }
-    if (!levels.empty()) levels.back().is_last = true;
     return levels;
 }
 
@@ -167,7 +166,7 @@ void SubgroupPasses::sort_rows(TileSurface& surface, const KeyForm& form, const 
                    .inputs = {&surface.source.texture},
                    .uniforms = gl::Uniforms{{"row_log2", surface.shape.row_log2},
                                             {"source_log2", std::countr_zero(source_width)},
-                                            {"last", levels_of(form, keys, 0).empty() ? 1 : 0}}
+                                            {"last", keys.size <= tile ? 1 : 0}}
                                    .set(order_uniforms(form)),
                    .target = &surface.keys.now.framebuffer,
                    .quads = &surface.rows_of(device_, first, end)});
@@ -178,7 +177,8 @@ SortedTiles SubgroupPasses::merge(TileSurface& surface, const KeyForm& form, con
     const auto tiles = tiles_of(form, keys);
     SortedTiles sorted{{0, Tiles::granules, ceil_div(segment_places(form, keys.size), tile_keys(form))}, tiles};
     int index = 0;
-    for (const auto& level : levels_of(form, keys, wanted)) {
+    const auto levels = levels_of(form, keys, wanted);
+    for (const auto& level : levels) {
         if (sorted.last) sorted.last(0, surface.shape.rows_for(sorted.tiles));
         ++index;
         gl::Uniforms uniforms{{"row_log2", surface.shape.row_log2}};
@@ -208,7 +208,9 @@ SortedTiles SubgroupPasses::merge(TileSurface& surface, const KeyForm& form, con
                        .quads = &surface.cuts_of(device_, level.blocks())});
         variant.kind = Kind::Merge;
         variant.wide = level.exact && form.words() == 1 && form.key_bytes() == 4;
-        uniforms.set("fill_row", surface.shape.fill_row()).set("last", level.is_last ? 1 : 0).set(order_uniforms(form));
+        uniforms.set("fill_row", surface.shape.fill_row())
+            .set("last", &level == &levels.back() ? 1 : 0)
+            .set(order_uniforms(form));
         surface.keys.swap();
         sorted = {{head, level.step(), level.segment_blocks()},
                   level.blocks(),
