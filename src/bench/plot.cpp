@@ -94,14 +94,14 @@ std::string decimal(double value) {
 
 class Drawing {
   public:
-    explicit Drawing(const Panel& panel, double offset) : panel_(panel) {
+    Drawing(const Panel& panel, double right_by, double down_by) : panel_(panel) {
         for (const auto& series : panel.series) {
             for (const auto& [x, y] : series.points) {
                 x_.include(x);
                 y_.include(y);
             }
         }
-        svg_ = fmt::format("<g class=\"panel\" transform=\"translate(0 {})\">\n", offset);
+        svg_ = fmt::format("<g class=\"panel\" transform=\"translate({} {})\">\n", right_by, down_by);
         svg_ += fmt::format("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", left,
                             escaped(panel.title));
         if (x_.low <= x_.high) {
@@ -226,12 +226,16 @@ class Drawing {
 }  // namespace
 
 std::string plot(const std::vector<Panel>& panels) {
-    const double total = height * static_cast<double>(panels.size());
+    const std::size_t columns = panels.size() > 3 ? 2 : 1, rows = (panels.size() + columns - 1) / columns;
+    const double across = width * static_cast<double>(columns), down = height * static_cast<double>(rows);
     auto svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" "
         "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        width, total, width, total);
-    for (std::size_t i = 0; i < panels.size(); ++i) svg += Drawing(panels[i], height * static_cast<double>(i)).svg();
+        across, down, across, down);
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+        svg += Drawing(panels[i], width * static_cast<double>(i % columns), height * static_cast<double>(i / columns))
+                   .svg();
+    }
     return svg + "</svg>\n";
 }
 

@@ -12,7 +12,7 @@ enum class Scale { Logarithmic, Linear };  // a linear one begins at 0
 
 struct Series {
     std::string name;
-    Line line;
+    Line line = Line::Solid;
     std::vector<std::pair<double, double>>
         points;  // x ascending; all positive, or not negative where the scale is linear
 };
@@ -23,7 +23,7 @@ struct Panel {
     Scale x_scale = Scale::Logarithmic, y_scale = Scale::Logarithmic;
 };
 
-// All panels one below the other, each 840 x 500.
+// Each panel is 840 x 500; up to three stand below each other, more in two columns.
 [[nodiscard]] std::string plot(const std::vector<Panel>& panels);
 
 }  // namespace quadmill::detail::bench

@@ -72,7 +72,27 @@ TEST_CASE("a claim of speed holds, or does not, by the ratio of times") {
     CHECK(at(At::Every, 1) == Fails);
     CHECK(at(At::Every, 0.5) == Holds);
     const auto fails = judge(times_as_fast("", anything, "ms", "ours", "theirs", At::Every, 1), data);
-    CHECK(fails.ours == "0.5 times at x = 16");
+    CHECK(fails.ours == "0.500 times at x = 16");
+}
+
+TEST_CASE("numbers on the page have three digits that count") {
+    for (const auto& [value, words] : std::vector<std::pair<double, std::string>>{{0, "0"},
+                                                                                  {1, "1.00"},
+                                                                                  {0.27, "0.270"},
+                                                                                  {0.0012345, "0.00123"},
+                                                                                  {5.996, "6.00"},
+                                                                                  {9.999, "10.0"},
+                                                                                  {99.96, "100"},
+                                                                                  {486.2, "486"},
+                                                                                  {1091.85, "1,090"},
+                                                                                  {-12345678, "-12,300,000"},
+                                                                                  {999.6, "1,000"}})
+        CHECK(spoken(value) == words);
+    FigureData data;
+    for (const double x : {1 << 23, 165000}) data.add("ms", Whose::Ours, "ours", x, 2);
+    const auto at = [&](At where) { return judge(lies_within("", anything, "ms", "ours", where, 0, 1), data).ours; };
+    CHECK(at(At::Smallest) == "2.00 at x = 165,000");
+    CHECK(at(At::Largest) == "2.00 at x = 2^23");
 }
 
 TEST_CASE("a claim of a value and of an order") {
@@ -96,7 +116,7 @@ TEST_CASE("what was not measured, not on a GPU, or wrong") {
     data.facts.back().second = "yes";
     const auto undecided = judge(about_gpus, data);
     CHECK(undecided.kind == NotHere);
-    CHECK(undecided.ours == "3 times at x = 256");
+    CHECK(undecided.ours == "3.00 times at x = 256");
     CHECK(undecided.why.find("does not hold here") != std::string::npos);
     data.note_wrong("ours", "wrong order");
     CHECK(judge(about_gpus, data).kind == Fails);
@@ -176,6 +196,16 @@ TEST_CASE("a CSV is read as it was written") {
         CHECK_THROWS_AS(static_cast<void>(FigureData::from_csv(bad)), Error);
     CHECK(svg_of(figure("mds09-fig5"), times()).find("theirs") != std::string::npos);
     CHECK(svg_of(figure("mds09-fig5"), {}).empty());
+    // A series has one colour in all panels, also where those before it have no points.
+    FigureData panels;
+    panels.add("no pivoting", Whose::Ours, "first", 64, 1);
+    panels.add("full pivoting", Whose::Ours, "second", 64, 1);
+    panels.add("no pivoting", Whose::Ours, "second", 64, 2);
+    const auto svg = svg_of(figure("slides-lu"), panels);
+    std::set<std::string> colors;
+    for (auto at = svg.find("<title>second"); at != std::string::npos; at = svg.find("<title>second", at + 1))
+        colors.insert(svg.substr(svg.find("stroke=", at), 16));
+    CHECK(colors.size() == 1);
     FigureData none_match;  // a linear axis has a place for 0, a logarithm has not
     none_match.add("ms", Whose::Ours, "ours", 0, 1.5);
     CHECK(svg_of(figure("mds09-fig6"), none_match).find("circle") != std::string::npos);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "bench/plot.hpp"
@@ -59,6 +62,20 @@ std::pair<std::string, std::string> named(const std::string& line) {
     return {line.substr(0, colon), line.substr(colon + 2)};
 }
 
+// Digits in groups of three.
+std::string grouped(std::string digits) {
+    const auto point = std::min(digits.find('.'), digits.size());
+    for (auto at = point; at > 3 && digits[at - 4] != '-'; at -= 3) digits.insert(at - 3, ",");
+    return digits;
+}
+
+// A place on the x axis: what is a power of two is said as one.
+std::string place(double x) {
+    const double power = std::log2(x);
+    if (x >= 1024 && power == std::floor(power)) return fmt::format("2^{:g}", power);
+    return grouped(fmt::format("{:.10g}", x));
+}
+
 std::string bounds(double least, double most) {
     return most >= no_limit ? fmt::format("at least {:g}", least)
            : least <= 0     ? fmt::format("at most {:g}", most)
@@ -81,12 +98,12 @@ Verdict within(const std::vector<double>& xs, double least, double most, const s
     for (const double x : xs) {
         const double y = of(x);
         if (!(y >= least && y <= most))  // also what is no number
-            return {Kind::Fails, fmt::format("{:.3g}{} at x = {:.10g}", y, unit, x)};
+            return {Kind::Fails, fmt::format("{}{} at x = {}", spoken(y), unit, place(x))};
         low = std::min(low, y);
         high = std::max(high, y);
     }
-    if (xs.size() == 1) return {Kind::Holds, fmt::format("{:.3g}{} at x = {:.10g}", low, unit, xs.front())};
-    return {Kind::Holds, fmt::format("{:.3g} to {:.3g}{}", low, high, unit)};
+    if (xs.size() == 1) return {Kind::Holds, fmt::format("{}{} at x = {}", spoken(low), unit, place(xs.front()))};
+    return {Kind::Holds, fmt::format("{} to {}{}", spoken(low), spoken(high), unit)};
 }
 
 Verdict not_measured(const FigureData& data, const std::vector<std::string>& series) {
@@ -102,6 +119,14 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
 }
 
 }  // namespace
+
+std::string spoken(double value) {
+    if (value == 0 || !std::isfinite(value)) return fmt::format("{:g}", value);
+    const double step = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);  // of the third digit
+    const double rounded = std::round(value / step) * step;
+    const auto digits = 2 - static_cast<int>(std::floor(std::log10(std::abs(rounded)) + 1e-9));
+    return grouped(fmt::format("{:.{}f}", rounded, std::max(digits, 0)));
+}
 
 void FigureData::note_missing(const std::string& series, const std::string& why) {
     const std::pair<std::string, std::string> note{series, one_line(why)};
@@ -188,9 +213,7 @@ Verdict judge(const Claim& claim, const FigureData& data) {
     if (found.kind != Kind::NotHere && !data.wrong.empty())
         return {Kind::Fails, data.wrong.front().first + ": " + data.wrong.front().second};
     if (claim.about == Claim::About::Gpu && data.on_software() && found.kind != Kind::NotHere)
-        return {
-            Kind::NotHere, found.ours,
-            fmt::format("about a GPU, and the passes ran on the CPU; by the rule it {} here", word_for(found.kind))};
+        return {Kind::NotHere, found.ours, fmt::format("no GPU; by the rule it {} here", word_for(found.kind))};
     return found;
 }
 
@@ -230,7 +253,7 @@ Claim in_order(const std::string& claim, Claim::About about, const std::string& 
                     const auto xs = data.xs(panel, name);
                     if (xs.empty()) return not_measured(data, {name});
                     const double y = *data.y(panel, name, xs.back());
-                    ours += fmt::format("{}{} {:.3g}", ours.empty() ? "" : ", ", name, y);
+                    ours += fmt::format("{}{} {}", ours.empty() ? "" : ", ", name, spoken(y));
                     ordered = ordered && before < y;
                     before = y;
                 }
@@ -253,19 +276,46 @@ const std::vector<Figure>& figures() {
     return all;
 }
 
+namespace {
+
+// Of each series its place in every panel, which is its colour: the least that no series has that it meets in a panel.
+std::map<std::string, std::size_t> places_of(const FigureData& data) {
+    std::map<std::string, std::set<std::string>> panels;
+    std::vector<std::string> order;
+    for (const auto& p : data.points) {
+        if (panels[p.series].empty()) order.push_back(p.series);
+        panels[p.series].insert(p.panel);
+    }
+    std::map<std::string, std::size_t> places;
+    for (const auto& name : order) {
+        std::set<std::size_t> taken;
+        for (const auto& [other, place] : places) {
+            if (std::ranges::any_of(panels[other], [&](const auto& panel) { return panels[name].contains(panel); }))
+                taken.insert(place);
+        }
+        std::size_t place = 0;
+        while (taken.contains(place)) ++place;
+        places[name] = place;
+    }
+    return places;
+}
+
+}  // namespace
+
 std::string svg_of(const Figure& figure, const FigureData& data) {
+    const auto places = places_of(data);
     std::vector<Panel> panels;
     const auto has_place = [](double value, Scale scale) { return scale == Scale::Linear ? value >= 0 : value > 0; };
     for (const auto& [name, x_label, y_label, x_scale] : figure.panels) {
         Panel panel{name, x_label, y_label, {}, x_scale, y_label == "%" ? Scale::Linear : Scale::Logarithmic};
         for (const auto& p : data.points) {
             if (p.panel != name || !has_place(p.x, panel.x_scale) || !has_place(p.y, panel.y_scale)) continue;
-            auto series = std::ranges::find(panel.series, p.series, &Series::name);
-            if (series == panel.series.end()) {
-                const auto line = p.whose == Whose::Ours ? Line::Solid : Line::Dashed;
-                series = panel.series.insert(panel.series.end(), {p.series, line, {}});
-            }
-            series->points.emplace_back(p.x, p.y);
+            const auto place = places.at(p.series);
+            if (panel.series.size() <= place) panel.series.resize(place + 1);
+            auto& series = panel.series[place];
+            series.name = p.series;
+            series.line = p.whose == Whose::Ours ? Line::Solid : Line::Dashed;
+            series.points.emplace_back(p.x, p.y);
         }
         for (auto& series : panel.series) std::ranges::sort(series.points);
         if (!panel.series.empty()) panels.push_back(std::move(panel));

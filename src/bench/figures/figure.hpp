@@ -61,6 +61,9 @@ class FigureData {
     [[nodiscard]] std::string csv() const;
 };
 
+// Three significant digits, those before the point in groups: 0.270, 1.00, 1,090.
+[[nodiscard]] std::string spoken(double value);
+
 struct Verdict {
     enum class Kind { Holds, Fails, NotHere } kind;
     std::string ours;   // the numbers that decided

@@ -69,42 +69,108 @@ std::string commands_of(const std::multimap<std::string, std::string>& by_date) 
     return fmt::format("{}", fmt::join(words, ", then "));
 }
 
-std::string machines(const std::vector<FigureFolder>& folders) {
-    std::string out;
-    for (const auto& folder : folders) {
-        std::map<Kind, int> counts;
-        int missing = 0;
-        std::multimap<std::string, std::string> by_date;
-        const FigureData* any = nullptr;
-        for (const auto& figure : figures()) {
-            const auto* data = folder.find(figure.id);
-            if (!data) {
-                missing += static_cast<int>(figure.claims.size());
-                continue;
-            }
-            any = data;
-            by_date.emplace(data->fact("date"), data->fact("command"));
-            for (const auto& claim : figure.claims) ++counts[judge(claim, *data).kind];
+// How many claims of a paper, or of all, came out how.
+std::string counts_of(const FigureFolder& folder, const std::string& paper) {
+    std::map<Kind, int> counts;
+    int missing = 0;
+    for (const auto& figure : figures()) {
+        if (!paper.empty() && figure.paper != paper) continue;
+        const auto* data = folder.find(figure.id);
+        if (!data) missing += static_cast<int>(figure.claims.size());
+        for (const auto& claim : figure.claims) {
+            if (data) ++counts[judge(claim, *data).kind];
         }
-        if (!any) continue;
-        out += fmt::format(
-            "- **{}**, {}, {} threads, {} to {}, {} ({}){}. Claims: {} hold, {} do not hold, {} cannot "
-            "be measured there{}.\n",
-            any->fact("renderer"), any->fact("cpu"), any->fact("threads"), by_date.begin()->first,
-            by_date.rbegin()->first, commands_of(by_date), any->fact("size"),
-            any->fact("note").empty() ? "" : "; " + any->fact("note"), counts[Kind::Holds], counts[Kind::Fails],
-            counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
+    }
+    return fmt::format("{} hold, {} do not, {} cannot be measured{}", counts[Kind::Holds], counts[Kind::Fails],
+                       counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
+}
+
+std::string overview(const std::vector<FigureFolder>& folders) {
+    std::string head = "| claims of |", line = "| --- |";
+    for (const auto& folder : folders) {
+        head += fmt::format(" {} |", cell(machine_of(folder)));
+        line += " --- |";
+    }
+    auto out = fmt::format("{}\n{}\n", head, line);
+    std::vector<std::string> papers;
+    for (const auto& figure : figures()) {
+        if (papers.empty() || papers.back() != figure.paper) papers.push_back(figure.paper);
+    }
+    papers.emplace_back();
+    for (const auto& paper : papers) {
+        out += fmt::format("| {} |", paper.empty() ? "all" : paper);
+        for (const auto& folder : folders) out += fmt::format(" {} |", counts_of(folder, paper));
+        out += "\n";
     }
     return out;
 }
 
+std::string machines(const std::vector<FigureFolder>& folders) {
+    std::string out;
+    for (const auto& folder : folders) {
+        std::multimap<std::string, std::string> by_date;
+        const FigureData* any = nullptr;
+        for (const auto& figure : figures()) {
+            const auto* data = folder.find(figure.id);
+            if (!data) continue;
+            any = data;
+            by_date.emplace(data->fact("date"), data->fact("command"));
+        }
+        if (!any) continue;
+        const auto first = by_date.begin()->first.substr(0, 10), last = by_date.rbegin()->first.substr(0, 10);
+        out += fmt::format("- **{}**, {}, {} threads, {}{}, {}{}: {}.\n", any->fact("renderer"), any->fact("cpu"),
+                           any->fact("threads"), first, first == last ? "" : " to " + last, any->fact("size"),
+                           any->fact("note").empty() ? "" : ", " + any->fact("note"), commands_of(by_date));
+    }
+    return out;
+}
+
+// What is missing of a figure, or was wrong; once where it is so on all machines.
+std::string notes_of(const Figure& figure, const std::vector<FigureFolder>& folders) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // and on which machines
+    std::size_t measured = 0;
+    for (const auto& folder : folders) {
+        const auto* data = folder.find(figure.id);
+        if (!data) continue;
+        ++measured;
+        const auto note = [&](const std::string& text) {
+            auto found = std::ranges::find(notes, text, &decltype(notes)::value_type::first);
+            if (found == notes.end()) found = notes.insert(notes.end(), {text, {}});
+            found->second.push_back(data->fact("renderer"));
+        };
+        for (const auto& [series, why] : data->missing) note(fmt::format("Without {}: {}", series, why));
+        for (const auto& [series, what] : data->wrong) note(fmt::format("**Wrong**: {}: {}", series, what));
+    }
+    std::string out;
+    for (const auto& [text, where] : notes)
+        out += fmt::format("\n{}{}.\n", text,
+                           where.size() == measured ? "" : fmt::format(" (on {})", fmt::join(where, " and ")));
+    return out;
+}
+
+// Its picture of the first folder that has one, and where all numbers and pictures are.
+std::string pictures_of(const Figure& figure, const std::vector<FigureFolder>& folders, const fs::path& here) {
+    std::string picture, links;
+    for (const auto& folder : folders) {
+        const auto* data = folder.find(figure.id);
+        if (!data) continue;
+        const auto at = fs::absolute(folder.path()).lexically_relative(here).generic_string();
+        const auto file = (at == "." ? "" : at + "/") + figure.id;
+        links += fmt::format("{}{}: [numbers]({}.csv)", links.empty() ? "" : "; ", data->fact("renderer"), file);
+        if (!fs::exists(folder.path() + "/" + figure.id + ".svg")) continue;
+        links += fmt::format(", [plot]({}.svg)", file);
+        if (picture.empty())
+            picture = fmt::format("\n![{} on {}]({}.svg)\n", figure.title, data->fact("renderer"), file);
+    }
+    return picture + (links.empty() ? "" : "\n" + links + ".\n");
+}
+
 constexpr const char* intro =
-    "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this "
-    "page. "
-    "A\nverdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`); x is the axis of the "
-    "figure,\nand *today* marks claims that are ours, against what is fastest now. A claim about a GPU that was "
-    "measured on a "
-    "CPU\nrenderer is not decided there; its numbers are given all the same.\n";
+    "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this\n"
+    "page. A verdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`). x is the axis of\n"
+    "the figure, and *today* marks claims that are ours, against what is fastest now. A claim about a GPU is not\n"
+    "decided by a renderer on the CPU; its numbers are given all the same. In the plots, what is compared with and\n"
+    "what the papers print is dashed.\n";
 
 }  // namespace
 
@@ -185,30 +251,18 @@ void FigureFolder::write_summary() const {
 
 std::string figures_page(const std::vector<FigureFolder>& folders, const std::string& from) {
     const auto here = fs::absolute(from).parent_path();
-    auto out = fmt::format("# The papers' figures, measured again\n\n{}\n{}", intro, machines(folders));
+    auto out =
+        fmt::format("# The papers' figures, measured again\n\n{}\n{}\n{}", intro, machines(folders), overview(folders));
     std::string paper;
     for (const auto& figure : figures()) {
         if (figure.paper != paper) out += fmt::format("\n## {}\n", paper = figure.paper);
-        out += fmt::format("\n### {}\n`{}`: {}.\n\n{}", figure.title, figure.id, figure.how, table_head(folders));
+        out += fmt::format("\n### {}\n\n`{}`: {}.\n\n{}", figure.title, figure.id, figure.how, table_head(folders));
         for (const auto& claim : figure.claims) {
             out += fmt::format("| {} | {} |", cell(claim.claim), cell(claim.rule));
             for (const auto& folder : folders) out += fmt::format(" {} |", verdict_cell(folder.find(figure.id), claim));
             out += "\n";
         }
-        std::string notes, links;
-        for (const auto& folder : folders) {
-            const auto* data = folder.find(figure.id);
-            if (!data) continue;
-            for (const auto& [series, why] : data->missing)
-                notes += fmt::format("\nWithout {} on {}: {}.\n", series, data->fact("renderer"), why);
-            for (const auto& [series, what] : data->wrong)
-                notes += fmt::format("\n**Wrong** on {}: {}: {}.\n", data->fact("renderer"), series, what);
-            const auto at = fs::absolute(folder.path()).lexically_relative(here).generic_string();
-            const auto file = (at == "." ? "" : at + "/") + figure.id;
-            links += fmt::format("{}[{}: numbers]({}.csv)", links.empty() ? "\n" : ", ", data->fact("renderer"), file);
-            if (fs::exists(folder.path() + "/" + figure.id + ".svg")) links += fmt::format(" and [plot]({}.svg)", file);
-        }
-        out += notes + links + (links.empty() ? "" : "\n");
+        out += notes_of(figure, folders) + pictures_of(figure, folders, here);
     }
     return out;
 }

@@ -46,7 +46,7 @@ void measure_rates(FigureSetting& setting, FigureData& data) {
                        {"cpu", SketchEngine::Cpu, 0}},
                       2);
     using Powers = std::vector<unsigned>;
-    for (const auto power : setting.pick(Powers{15, 17}, Powers{18, 21, 24})) {
+    for (const auto power : setting.pick(Powers{15, 17}, Powers{18, 21, 24, 27})) {
         for (const auto& [kind, name] : kinds) {
             const auto found = bench.run({kind, std::size_t{1} << power, 0.5, cpu::Distribution::Uniform});
             for (const auto& result : found.results) {
@@ -116,7 +116,7 @@ std::vector<Figure> sketch_figures() {
         {"qsketch-fig5-6",
          "QSketch",
          "Fig. 5 and 6: inserts and queries",
-         "paper: 2^27 operations on uniform keys; here 2^15 and 2^17 (--quick), else 2^18 to 2^24, at a load of 0.5 "
+         "paper: 2^27 operations on uniform keys; here 2^15 and 2^17 (--quick), else 2^18 to 2^27, at a load of 0.5 "
          "(keys over the width of a row, which the paper's data fit); keys in a texture, for the CPU in memory; each "
          "kind by its fastest engine, and the paper's own thread sketch, a point a counter; the paper's rates are of "
          "CUDA on a 2080 Ti",

@@ -19,13 +19,14 @@ constexpr const char *scan = "plain scan", *all_scan = "plain scan, all threads"
 
 std::function<void(FigureSetting&, FigureData&)> measure_queries(QueryKind kind) {
     return [kind](FigureSetting& setting, FigureData& data) {
-        QueryBench bench(setting.context, setting.why_no_context,
-                         {{"depth", QueryBy::Depth},
-                          {"bitmap", QueryBy::Bitmap},
-                          {"cpu", QueryBy::Cpu},
-                          {scan, QueryBy::Scan},
-                          {all_scan, QueryBy::ScanAllThreads},
-                          {"std::nth_element", QueryBy::NthElement}},
+        std::vector<QueryContender> contenders{{"depth", QueryBy::Depth},
+                                               {"bitmap", QueryBy::Bitmap},
+                                               {"cpu", QueryBy::Cpu},
+                                               {scan, QueryBy::Scan},
+                                               {all_scan, QueryBy::ScanAllThreads}};
+        if (kind == QueryKind::Median || kind == QueryKind::Kth)
+            contenders.push_back({"std::nth_element", QueryBy::NthElement});
+        QueryBench bench(setting.context, setting.why_no_context, std::move(contenders),
                          {.repeat = setting.pick(3, 2)});
         using Powers = std::vector<unsigned>;
         for (const auto power : setting.pick(Powers{16, 18, 20}, Powers{20, 24})) {

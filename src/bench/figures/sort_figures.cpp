@@ -116,8 +116,13 @@ void measure_blends(FigureSetting& setting, FigureData& data) {
     }
 }
 
-constexpr const char* transfers_of_sort = "transfers, % of sorting";
+constexpr const char *stream_ms = "ms", *own_windows_ms = "ms, windows as the library chooses",
+                     *transfers_of_sort = "transfers, % of sorting";
+constexpr std::size_t papers_values = 100'000'000;
 const std::vector<std::string> stages{"sort", "histogram or sample", "merge", "compress"};
+
+// How windows are chosen: of 1 / eps values, as in the paper, or by the library.
+enum class Windows { Papers, Ours };
 
 struct StreamSizes {
     std::size_t n;
@@ -125,61 +130,52 @@ struct StreamSizes {
     std::vector<double> eps;
 };
 
-// Windows of 1 / eps values and their sorts; y against 1 / eps, the values of a window. `paper_sized`: 100 M values by
-// what is fast enough for it.
+// Windows and their sorts; y against 1 / eps. What the library chooses is measured with what is fast enough for it.
 void measure_stream(FigureSetting& setting, FigureData& data, Summary summary, const StreamSizes& sizes,
-                    std::size_t paper_sized) {
+                    Windows windows) {
     const RivalThreads threads;
-    PbsnOptions pbsn;
-    pbsn.early_stop = EarlyStop::No;
-    std::vector<StreamContender> contenders{
-        {paper_pbsn, Engine::Pbsn, nullptr, pbsn}, {"merge", Engine::Merge}, {"auto", Engine::Auto}};
-    for (const auto* name : {"qsort", "std::sort", "vqsort"}) {
+    std::vector<StreamContender> contenders{{"merge", Engine::Merge}};
+    std::vector<const char*> rival_names{"vqsort"};
+    if (windows == Windows::Papers) {
+        PbsnOptions pbsn;
+        pbsn.early_stop = EarlyStop::No;
+        contenders.insert(contenders.begin(), {paper_pbsn, Engine::Pbsn, nullptr, pbsn});
+        contenders.push_back({"auto", Engine::Auto});
+        rival_names = {"qsort", "std::sort", "vqsort"};
+    }
+    for (const auto* name : rival_names) {
         if (const auto* rival = rival_of(name)) contenders.push_back({rival->name, {}, rival});
     }
-    // Windows of 1 / eps values are the paper's; 0 lets the library choose.
-    const auto run = [&](const std::string& prefix, std::size_t n, const std::vector<double>& eps, bool paper_window) {
-        StreamBench bench(setting.context, setting.why_no_context, contenders, 1);
-        for (const double e : eps) {
-            const auto window = paper_window ? static_cast<std::size_t>(std::lround(1 / e)) : 0;
-            const auto found =
-                bench.run({summary, KeyType::F32, cpu::Distribution::Uniform, n, e, sizes.sliding, window});
-            for (const auto& r : found.results) {
-                const auto& name = r.contender->name;
-                const double x = 1 / e;
-                data.add_time(prefix + "ms", x, r);
-                if (!r.ran()) continue;
-                if (!r.verified) data.note_wrong(name, "an answer was further off than eps allows");
-                const auto whose = r.contender->is_rival() ? Whose::Baseline : Whose::Ours;
-                const auto& p = r.parts;
-                data.add(prefix + "transfers, ms", whose, name, x, p.upload + p.readback);
-                if (p.sort > 0 && !r.contender->is_rival())
-                    data.add(prefix + transfers_of_sort, whose, name, x, 100 * (p.upload + p.readback) / p.sort);
-                const double of[]{p.sort, p.sample, p.merge, p.compress};
-                const double all = of[0] + of[1] + of[2] + of[3];
-                for (std::size_t i = 0; i < stages.size() && all > 0; ++i)
-                    data.add(prefix + stages[i] + ", %", whose, name, x, 100 * of[i] / all);
-            }
+    StreamBench bench(setting.context, setting.why_no_context, contenders, 1);
+    for (const double eps : sizes.eps) {
+        const auto window = windows == Windows::Papers ? static_cast<std::size_t>(std::lround(1 / eps)) : 0;
+        const auto found =
+            bench.run({summary, KeyType::F32, cpu::Distribution::Uniform, sizes.n, eps, sizes.sliding, window});
+        for (const auto& r : found.results) {
+            const auto& name = r.contender->name;
+            const double x = 1 / eps;
+            if (r.ran() && !r.verified) data.note_wrong(name, "an answer was further off than eps allows");
+            data.add_time(windows == Windows::Papers ? stream_ms : own_windows_ms, x, r);
+            if (!r.ran() || windows == Windows::Ours) continue;
+            const auto whose = r.contender->is_rival() ? Whose::Baseline : Whose::Ours;
+            const auto& p = r.parts;
+            data.add("transfers, ms", whose, name, x, p.upload + p.readback);
+            if (p.sort > 0 && !r.contender->is_rival())
+                data.add(transfers_of_sort, whose, name, x, 100 * (p.upload + p.readback) / p.sort);
+            const double of[]{p.sort, p.sample, p.merge, p.compress};
+            const double all = of[0] + of[1] + of[2] + of[3];
+            for (std::size_t i = 0; i < stages.size() && all > 0; ++i)
+                data.add(stages[i] + ", %", whose, name, x, 100 * of[i] / all);
         }
-    };
-    run("", sizes.n, sizes.eps, paper_sized > 0);
-    if (paper_sized == 0) return;
-    if (setting.quick) {
-        data.note_missing("merge at 100 M", "--quick leaves the paper's 100 M values out");
-        return;
     }
-    std::erase_if(contenders, [](const StreamContender& one) { return one.name != "merge" && one.name != "vqsort"; });
-    for (auto& one : contenders) one.name += " at 100 M";
-    run("100 M: ", paper_sized, {1e-3, 1e-5}, false);
 }
 
 std::vector<FigurePanel> stream_panels() {
     std::vector<FigurePanel> all;
-    for (const std::string prefix : {"", "100 M: "}) {
-        for (const auto* what : {"ms", "transfers, ms"}) all.push_back({prefix + what, "1 / eps", "ms"});
-        all.push_back({prefix + transfers_of_sort, "1 / eps", "%"});
-        for (const auto& stage : stages) all.push_back({prefix + stage + ", %", "1 / eps", "%"});
-    }
+    for (const auto* what : {stream_ms, "transfers, ms"}) all.push_back({what, "1 / eps", "ms"});
+    all.push_back({transfers_of_sort, "1 / eps", "%"});
+    for (const auto& stage : stages) all.push_back({stage + ", %", "1 / eps", "%"});
+    all.push_back({own_windows_ms, "1 / eps", "ms"});
     return all;
 }
 
@@ -189,26 +185,24 @@ Figure stream_figure(const std::string& id, const std::string& title, Summary su
         id,
         "SIGMOD'05",
         title,
-        "paper: 100 M random values; here 2^20 (--quick) or 2^22 with every sort, and 10^8 with the merge engine and "
-        "vqsort, float32, windows of 1 / eps values (at 10^8 as the library chooses); qsort is the paper's CPU sort, "
-        "vqsort today's",
+        "paper: 100 M random values; here as many, or 2^20 with --quick; float32, windows of 1 / eps values, and for "
+        "merge and vqsort also as the library chooses them; qsort is the paper's CPU sort, vqsort today's",
         stream_panels(),
         [summary](FigureSetting& setting, FigureData& data) {
-            measure_stream(setting, data, summary,
-                           {setting.pick(std::size_t{1} << 20U, std::size_t{1} << 22U), 0, {1e-2, 1e-3, 1e-4, 1e-5}},
-                           100'000'000);
+            const StreamSizes sizes{setting.pick(std::size_t{1} << 20U, papers_values), 0, {1e-2, 1e-3, 1e-4, 1e-5}};
+            for (const auto windows : {Windows::Papers, Windows::Ours})
+                measure_stream(setting, data, summary, sizes, windows);
         },
         {}};
     figure.claims = {
         lies_within(share_words, Anything, "sort, %", "qsort", At::Every, share_low, share_high),
         lies_within("the same of our PBSN path", Anything, "sort, %", paper_pbsn, At::Every, share_low, share_high),
         lies_within("sorting takes 70 to 95 % (abstract), on the CPU", Anything, "sort, %", "qsort", At::Every, 70, 95),
-        times_as_fast("the GPU is comparable to the CPU", Gpu, "ms", paper_pbsn, "qsort", At::Every, 0.5),
-        times_as_fast("and better for large windows", Gpu, "ms", paper_pbsn, "qsort", At::Largest, 1),
-        times_as_fast("and worse for small ones", Gpu, "ms", paper_pbsn, "qsort", At::Smallest, 0, 1),
+        times_as_fast("the GPU is comparable to the CPU", Gpu, stream_ms, paper_pbsn, "qsort", At::Every, 0.5),
+        times_as_fast("and better for large windows", Gpu, stream_ms, paper_pbsn, "qsort", At::Largest, 1),
+        times_as_fast("and worse for small ones", Gpu, stream_ms, paper_pbsn, "qsort", At::Smallest, 0, 1),
         lies_within("transfers take much less time than sorting", Gpu, transfers_of_sort, paper_pbsn, At::Every, 0, 25),
-        times_as_fast("today: the merge engine beats vqsort at 100 M values", Gpu, "100 M: ms", "merge at 100 M",
-                      "vqsort at 100 M", At::Every, 1)};
+        times_as_fast("today: the merge engine beats vqsort", Gpu, own_windows_ms, "merge", "vqsort", At::Every, 1)};
     return figure;
 }
 
@@ -216,19 +210,19 @@ Figure sliding_figure(const std::string& id, const std::string& title, Summary s
     return {id,
             "SIGMOD'05",
             title,
-            "paper: 100 M random values in a sliding window; here a stream of twice the window, which is an eighth of "
-            "the paper's 1 M, or a fortieth of its 10 M, with --quick",
+            "paper: 100 M random values in a sliding window; here as many, or with --quick a stream of twice the "
+            "window, which is an eighth of the paper's 1 M, or a fortieth of its 10 M",
             stream_panels(),
             [summary, sliding](FigureSetting& setting, FigureData& data) {
                 const auto window = setting.pick(sliding > 1'000'000 ? sliding / 40 : sliding / 8, sliding);
                 measure_stream(setting, data, summary,
-                               {static_cast<std::size_t>(2 * window), window,
+                               {setting.pick(static_cast<std::size_t>(2 * window), papers_values), window,
                                 setting.pick(std::vector{0.1, 0.01}, std::vector{0.01, 0.001})},
-                               0);
+                               Windows::Papers);
             },
-            {times_as_fast("the GPU is comparable to the CPU", Gpu, "ms", paper_pbsn, "qsort", At::Every, 0.5, 2),
-             times_as_fast("today: the engine that the library chooses is no slower than vqsort alone", Anything, "ms",
-                           "auto", "vqsort", At::Largest, 0.9)}};
+            {times_as_fast("the GPU is comparable to the CPU", Gpu, stream_ms, paper_pbsn, "qsort", At::Every, 0.5, 2),
+             times_as_fast("today: the engine that the library chooses is no slower than vqsort alone", Anything,
+                           stream_ms, "auto", "vqsort", At::Largest, 0.9)}};
 }
 
 }  // namespace
