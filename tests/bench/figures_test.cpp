@@ -113,6 +113,9 @@ TEST_CASE("what was not measured, not on a GPU, or wrong") {
     CHECK(judge(not_here("", "one disk"), data).why == "one disk");
     const auto about_gpus = times_as_fast("", gpu, "ms", "ours", "theirs", At::Largest, 5);
     CHECK(judge(about_gpus, data).kind == Fails);
+    const auto known = because(about_gpus, "a reason");
+    CHECK(judge(known, data).why == "a reason");
+    CHECK(judge(because(times_as_fast("", gpu, "ms", "ours", "theirs", At::Largest, 1), "a reason"), data).why.empty());
     data.facts.back().second = "yes";
     const auto undecided = judge(about_gpus, data);
     CHECK(undecided.kind == NotHere);

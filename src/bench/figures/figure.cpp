@@ -214,7 +214,13 @@ Verdict judge(const Claim& claim, const FigureData& data) {
         return {Kind::Fails, data.wrong.front().first + ": " + data.wrong.front().second};
     if (claim.about == Claim::About::Gpu && data.on_software() && found.kind != Kind::NotHere)
         return {Kind::NotHere, found.ours, fmt::format("no GPU; by the rule it {} here", word_for(found.kind))};
+    if (found.kind == Kind::Fails && !data.on_software()) found.why = claim.because;
     return found;
+}
+
+Claim because(Claim claim, const std::string& reason) {
+    claim.because = reason;
+    return claim;
 }
 
 Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel, const std::string& fast,

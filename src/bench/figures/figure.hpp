@@ -67,7 +67,7 @@ class FigureData {
 struct Verdict {
     enum class Kind { Holds, Fails, NotHere } kind;
     std::string ours;   // the numbers that decided
-    std::string why{};  // of NotHere
+    std::string why{};  // of NotHere; of Fails, where it is known
 };
 [[nodiscard]] const char* word_for(Verdict::Kind kind);
 
@@ -77,7 +77,9 @@ struct Claim {
     std::function<Verdict(const FigureData&)> judge;
     // A claim about a GPU, which a renderer on the CPU cannot decide; its numbers are given all the same.
     enum class About { Anything, Gpu } about = About::Anything;
+    std::string because{};  // why it does not hold today, where that was measured; docs/measurements.md has more
 };
+[[nodiscard]] Claim because(Claim claim, const std::string& reason);
 // By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. What was measured
 // fails where an answer was wrong.
 [[nodiscard]] Verdict judge(const Claim& claim, const FigureData& data);

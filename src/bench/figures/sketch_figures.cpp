@@ -46,7 +46,7 @@ void measure_rates(FigureSetting& setting, FigureData& data) {
                        {"cpu", SketchEngine::Cpu, 0}},
                       2);
     using Powers = std::vector<unsigned>;
-    for (const auto power : setting.pick(Powers{15, 17}, Powers{18, 21, 24, 27})) {
+    for (const auto power : setting.pick(Powers{15, 17}, Powers{18, 21, 24})) {
         for (const auto& [kind, name] : kinds) {
             const auto found = bench.run({kind, std::size_t{1} << power, 0.5, cpu::Distribution::Uniform});
             for (const auto& result : found.results) {
@@ -105,6 +105,8 @@ std::vector<Figure> sketch_figures() {
             });
             return times_as_fast("", Anything, errors, name, name + ", paper", At::Every, 0.9, 1.1).judge(same);
         };
+        if (name == std::string("msws"))
+            claim = because(std::move(claim), "published is 0.6 %, one digit; ours is 0.65 to 0.70 %, by the width");
         ours.push_back(std::move(claim));
     }
     for (const auto& [name, half, one] :
@@ -116,7 +118,7 @@ std::vector<Figure> sketch_figures() {
         {"qsketch-fig5-6",
          "QSketch",
          "Fig. 5 and 6: inserts and queries",
-         "paper: 2^27 operations on uniform keys; here 2^15 and 2^17 (--quick), else 2^18 to 2^27, at a load of 0.5 "
+         "paper: 2^27 operations on uniform keys; here 2^15 and 2^17 (--quick), else 2^18 to 2^24, at a load of 0.5 "
          "(keys over the width of a row, which the paper's data fit); keys in a texture, for the CPU in memory; each "
          "kind by its fastest engine, and the paper's own thread sketch, a point a counter; the paper's rates are of "
          "CUDA on a 2080 Ti",
@@ -128,12 +130,15 @@ std::vector<Figure> sketch_figures() {
                         2),
           times_as_fast("the warp sketch inserts 1.6 to 3 times as fast", Gpu, inserts, "warp",
                         "thread, a point a counter", At::Largest, 1.6),
-          times_as_fast("msws inserts 2.9 times as fast (1142 over 396 M/s, 2080 Ti)", Gpu, inserts, "msws",
-                        "thread, a point a counter", At::Largest, 2.6),
+          because(
+              times_as_fast("msws inserts 2.9 times as fast (1142 over 396 M/s, 2080 Ti)", Gpu, inserts, "msws",
+                            "thread, a point a counter", At::Largest, 2.6),
+              "msws can be filled by points alone, as the thread sketch here; the other kinds are filled by sorting"),
           times_as_fast("today: quarter's inserts beat the thread sketch on all cores of the CPU", Gpu, inserts,
                         "quarter", "thread, cpu", At::Largest, 1),
-          lies_within("1,146 M inserts a second by quarter (2080 Ti)", Gpu, inserts, "quarter", At::Largest, 0,
-                      1e3 / 1146),
+          because(lies_within("1,146 M inserts a second by quarter (2080 Ti)", Gpu, inserts, "quarter", At::Largest, 0,
+                              1e3 / 1146),
+                  "CUDA's atomics have the whole chip; of an H100 some four of 132 multiprocessors draw"),
           lies_within("2,417 M queries a second by quarter (2080 Ti)", Gpu, queries, "quarter", At::Largest, 0,
                       1e3 / 2417)}},
         {"qsketch-fig7",
