@@ -29,7 +29,7 @@ ROOMS = {
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "sketch", "linalg", "input"],
-    "show": ["cpu", "gl", "pass", "sort", "query", "input"],
+    "show": ["cpu", "gl", "pass", "sort", "query", "files", "input"],
     "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "sketch", "linalg", "files", "input", "sql",
             "bench", "show", "mpi"],
     "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],

@@ -83,12 +83,7 @@ const RecordKey& beginning(RecordKind kind, std::uint64_t number) {
 }  // namespace
 
 std::string to_hexadecimal(Number128 number) {
-    std::string digits;
-    do {
-        digits.insert(digits.begin(), "0123456789abcdef"[static_cast<unsigned>(number & 0xfU)]);
-        number >>= 4U;
-    } while (number != 0);
-    return digits;
+    return fmt::format("{:x}", number);
 }
 
 // x -> a x + c, done 2^i times, is a step of the same form: its square is the step done 2^(i + 1) times.

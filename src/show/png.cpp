@@ -1,10 +1,8 @@
 #include "show/png.hpp"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 
+#include "files/files.hpp"
 #include "quadmill/error.hpp"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -36,15 +34,9 @@ std::vector<std::byte> png(const Canvas& picture) {
 }
 
 void write_png(const Canvas& picture, const std::string& path) {
-    const auto bytes = png(picture);
-    const auto beside = path + ".part";
-    std::ofstream file(beside, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (file && std::rename(beside.c_str(), path.c_str()) == 0) return;
-    const std::string why = std::strerror(errno);
-    std::remove(beside.c_str());
-    throw IoError(path + ": cannot be written: " + why, path, 0);
+    files::OutputFile file(path);
+    file.write(png(picture));
+    file.commit();
 }
 
 Size parse_size(const std::string& text) {

@@ -12,7 +12,7 @@ namespace quadmill::detail::show {
 // The bytes of the picture as a PNG, the same for the same picture.
 [[nodiscard]] std::vector<std::byte> png(const Canvas& picture);
 
-// Writes it beside its place and renames it. Throws IoError.
+// Throws IoError.
 void write_png(const Canvas& picture, const std::string& path);
 
 // Width and height out of "1280x800". Throws InvalidArgument for others, and for what is no size for a picture.
