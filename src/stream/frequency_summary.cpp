@@ -34,11 +34,14 @@ FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const Frequ
     return out;
 }
 
-void FrequencySummary::insert(std::span<const Histogram> parts, std::uint64_t n) {
+FrequencySummary FrequencySummary::with(std::span<const Histogram> parts, std::uint64_t n) const {
     std::size_t counted = 0;
     for (const auto& part : parts) counted += part.size();
-    std::vector<Entry, Uncleared<Entry>> out(entries_.size() + counted);
-    auto* to = out.data();
+    FrequencySummary out;
+    out.n_ = n_ + n;
+    out.absent_ = absent_;
+    out.entries_.resize(entries_.size() + counted);
+    auto* to = out.entries_.data();
     const auto *x = entries_.data(), *const x_end = x + entries_.size();
     for (const auto& part : parts) {
         const auto *y = part.data(), *const y_end = y + part.size();
@@ -52,9 +55,8 @@ void FrequencySummary::insert(std::span<const Histogram> parts, std::uint64_t n)
         for (; y != y_end; ++y) *to++ = {y->key, y->count, absent_};
     }
     to = std::copy(x, x_end, to);
-    out.resize(static_cast<std::size_t>(to - out.data()));
-    entries_ = std::move(out);
-    n_ += n;
+    out.entries_.resize(static_cast<std::size_t>(to - out.entries_.data()));
+    return out;
 }
 
 void FrequencySummary::prune(double max_error, const Share& /*share*/) {

@@ -46,6 +46,12 @@ class FrequencySummary {
     // Units: reads some 2 log(m) keys for each entry and for each m keys of the window, m the growth of max_error().
     template <class T, class Prefix>
     void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
+        *this = with(sorted, max_error, prefix, times, share);
+    }
+    // What add() makes of it.
+    template <class T, class Prefix>
+    [[nodiscard]] FrequencySummary with(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times,
+                                        const Share& share = alone) const {
         const auto limit = std::max(absent_, less_than(max_error));
         const auto timed = [](double& ms, const auto& work) {
             const cpu::Stopwatch time;
@@ -57,8 +63,10 @@ class FrequencySummary {
             const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
             histogram = histogram_of(sorted.size(), limit, at, share);
         });
-        timed(times.merge, [&] { insert(histogram, sorted.size()); });
-        timed(times.compress, [&] { drop_up_to(limit); });
+        FrequencySummary out;
+        timed(times.merge, [&] { out = with(histogram, sorted.size()); });
+        timed(times.compress, [&] { out.drop_up_to(limit); });
+        return out;
     }
 
     static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b, FrequencySummary&& memory,
@@ -136,8 +144,8 @@ class FrequencySummary {
         }
         return out;
     }
-    // Adds the counts of n more values; what had no entry may have been missed before.
-    void insert(std::span<const Histogram> parts, std::uint64_t n);
+    // It, and the counts of n more values; what had no entry may have been missed before.
+    [[nodiscard]] FrequencySummary with(std::span<const Histogram> parts, std::uint64_t n) const;
     void drop_up_to(std::uint64_t limit);
     // The greatest number below it: a value that occurs max_error times must have an entry. (A whole number but for
     // rounding is one.)

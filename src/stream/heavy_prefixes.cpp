@@ -54,19 +54,24 @@ class Levels {
     explicit Levels(const HeavyPrefixOptions& options)
         : lengths_(options.lengths), eps_(each_eps(options)), counts_(lengths_.size()) {}
 
+    // Of all lengths, or, where memory ends, of none.
     void add(const Window<T>& sorted, StreamTimes& times) {
         const auto error = max_error(n() + sorted.size());
-        for (std::size_t i = 0; i < counts_.size(); ++i) {
-            counts_[i].add(
+        std::vector<FrequencySummary> counts(counts_.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            counts[i] = counts_[i].with(
                 sorted, error, [length = lengths_[i]](Key key) { return prefix<T>(key, length); }, times);
         }
+        counts_ = std::move(counts);
     }
-    // The options are those of both from then on.
+    // Likewise. The options are those of both from then on.
     void merge(const Levels& other, const HeavyPrefixOptions& options) {
+        std::vector<FrequencySummary> counts(counts_.size());
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            counts[i] = FrequencySummary::merged(counts_[i], other.counts_[i]);
         eps_ = each_eps(options);
-        for (std::size_t i = 0; i < counts_.size(); ++i)
-            counts_[i] = FrequencySummary::merged(counts_[i], other.counts_[i]);
-        for (auto& count : counts_) count.prune(max_error(n()));
+        for (auto& count : counts) count.prune(max_error(counts.front().n()));
+        counts_ = std::move(counts);
     }
     [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support, HeavyRule rule) const;
 
@@ -164,8 +169,21 @@ struct HeavyPrefixes<T>::State {
     auto taker() {
         return one_by_one<T>([this](const Window<T>& sorted) { take(sorted); });
     }
-    void settle() { intake.settle(taker()); }
-    Window<T> settle_all() { return intake.settle_all(taker()); }
+    // n() is of what the counts have, also where memory ends.
+    template <class Work>
+    auto counted(Work work) {
+        const auto failed = [this] {
+            with_rest.reset();
+            return levels.n();
+        };
+        return intake.counted(failed, work);
+    }
+    void settle() {
+        counted([this] { intake.settle(taker()); });
+    }
+    Window<T> settle_all() {
+        return counted([this] { return intake.settle_all(taker()); });
+    }
     const Levels<T>& settled() {
         const auto rest = settle_all();
         if (rest.size() == 0) return levels;
@@ -203,7 +221,7 @@ HeavyPrefixes<T>::~HeavyPrefixes() = default;
 
 template <class T>
 void HeavyPrefixes<T>::add(std::span<const T> values) {
-    state_->intake.add(values, state_->taker());
+    state_->counted([&] { state_->intake.add(values, state_->taker()); });
 }
 
 template <class T>
@@ -234,9 +252,11 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     const auto [others, rest] = from.compact();
     s.settle();
     // Both errors are to hold for the support that both can be asked for.
-    s.options.support = std::max(s.options.support, from.options.support);
-    s.options.eps = std::max(s.options.eps, from.options.eps);
-    s.levels.merge(others, s.options);
+    auto options = s.options;
+    options.support = std::max(options.support, from.options.support);
+    options.eps = std::max(options.eps, from.options.eps);
+    s.levels.merge(others, options);
+    s.options = std::move(options);
     s.with_rest.reset();
     s.intake.note(others.n(), 0);
     s.intake.keep(rest.values());

@@ -120,6 +120,12 @@ std::vector<float> some_values(std::size_t n) {
     return values;
 }
 
+std::vector<std::uint32_t> some_keys(std::size_t n) {
+    std::vector<std::uint32_t> keys;
+    for (const auto value : some_values(n)) keys.push_back(static_cast<std::uint32_t>(value) * 7);
+    return keys;
+}
+
 // Within eps of the ranks among these, but for those that are missing.
 template <class Summary>
 void expect_quantiles(const Summary& summary, std::span<const float> sorted, std::size_t missing) {
@@ -157,6 +163,27 @@ TEST_CASE("Memory that ends while values come leaves quantiles and counts as goo
         values,
         [] { return Frequencies<float>({.eps = summary_eps, .window = 250}, std::make_unique<SmallBatchSorter>()); },
         [&](const auto& summary, std::size_t missing) { expect_counts(summary, values, missing); });
+}
+
+TEST_CASE("Memory that ends while values come leaves the counts of all lengths of prefixes alike") {
+    const auto values = some_keys(30'000);
+    expect_after_failures(
+        values,
+        [] {
+            return HeavyPrefixes<std::uint32_t>(
+                {.eps = summary_eps, .support = 0.1, .lengths = {0, 21, 24, 32}, .window = 250},
+                std::make_unique<SmallBatchSorter>());
+        },
+        [&](const auto& summary, std::size_t missing) {
+            const auto most = summary_eps * static_cast<double>(values.size()) + static_cast<double>(missing);
+            for (const auto& heavy : summary.heavy(0.1)) {
+                const auto exact = std::ranges::count_if(values, [&](std::uint32_t value) {
+                    return heavy.length == 0 || (value ^ heavy.value) >> (32 - heavy.length) == 0;
+                });
+                CHECK(heavy.count.lower <= static_cast<std::uint64_t>(exact));
+                CHECK(static_cast<double>(exact) <= static_cast<double>(heavy.count.upper) + most);
+            }
+        });
 }
 
 // What there was no memory for is lost, and gone for good when as many values have come as the window has.
