@@ -184,7 +184,8 @@ struct SavedSketch {
 [[nodiscard]] QUADMILL_API SavedSketch saved_sketch(std::span<const std::byte> bytes);
 
 /// The least width with e / width <= eps, so that the estimate of a Thread sketch is at most eps N too high (with the
-/// probability that its depth gives).
+/// probability that its depth gives). That of a sketch with buckets of the same width is at most e^(depth - 1) times as
+/// much too high.
 /// Pre: 1e-9 <= eps <= 1.
 [[nodiscard]] QUADMILL_API std::uint64_t suggest_width(double eps);
 /// The least depth with e^-depth <= delta.
@@ -203,7 +204,8 @@ struct TopCounts {
 ///
 /// Guarantee: every value that occurs more than eps n times is a candidate. The count of an item is surely from lower
 /// to upper, and the estimate is the middle of what both leave. Where `others` is less than the last item's lower
-/// bound, the items are the most frequent values.
+/// bound, the items are the most frequent values. T is std::uint32_t, std::uint64_t or float; neither merges nor is
+/// saved.
 /// Memory: that of both.
 ///
 ///     HeavyHitters<std::uint32_t> ports({.eps = 0.001}, {.width = 1 << 16});

@@ -33,7 +33,7 @@ class QUADMILL_API WindowSorter {
     /// Throws: InvalidArgument where it cannot.
     virtual void begin_sample(Keys keys, std::size_t window, std::size_t step);
     /// Waits for the batch that was begun first of those under way, and gives it back sorted.
-    /// Pre: one is under way.
+    /// Pre: one is under way; else what it does is undefined.
     /// Throws: what went wrong; each window is then a permutation of itself, and the batch is given back.
     virtual void finish() = 0;
     /// How many batches may be under way at once.

@@ -107,6 +107,8 @@ void BenchFigures::write_page() const {
         folders.emplace_back(one);
         if (folders.back().size() == 0)
             throw IoError(one + ": holds no figure of this command: measure some with -o " + one, one, 0);
+        folders.back().draw();  // rules and plots may be newer than what was kept
+        folders.back().write_summary();
     }
     write_text(page, figures_page(folders, page));
 }
@@ -154,7 +156,9 @@ void add_bench_figures_command(CLI::App& bench, const std::string& command_line)
     verb->add_option("--nbody", work->nbody, "The program of demos/nbody, for the slides' N-body")
         ->check(CLI::ExistingFile);
     verb->add_option("--note", work->note, "Words about the machine, such as what else ran, for CSVs and pages");
-    verb->add_option("--page", work->page, "Measure nothing: write a page of what folders have (see --from)")
+    verb->add_option(
+            "--page", work->page,
+            "Measure nothing: write a page of what folders have (see --from), and their summaries and plots again")
         ->type_name("FILE.md");
     verb->add_option("--from", work->from, "For --page: folders of results, a machine each (default: that of -o)")
         ->delimiter(',')

@@ -162,9 +162,11 @@ bool gpu_may_win_with_startup(const Work& work, unsigned threads) {
 }
 
 std::string explain_startup(const Work& work, unsigned threads) {
-    return "the CPU sorts " + std::to_string(work.n) + " such keys in some " +
-           std::to_string(std::lround(static_cast<double>(work.n) * cpu_ns(work, threads_of(threads)) * 1e-6)) +
-           " ms, and opening a context takes " + std::to_string(std::lround(startup_ms));
+    const auto n = static_cast<double>(work.n);
+    const double cpu = n * cpu_ns(work, threads_of(threads)), saved = cpu - n * gpu_ns(work, threads_of(threads));
+    const auto ms = [](double ns) { return std::to_string(std::lround(std::max(ns, 0.0) * 1e-6)) + " ms"; };
+    return "the CPU sorts " + std::to_string(work.n) + " such keys in some " + ms(cpu) + ", of which a GPU may save " +
+           ms(saved) + "; it would have to be " + ms(startup_ms * 1e6) + " to open a context for";
 }
 
 }  // namespace quadmill::detail::sort

@@ -5,12 +5,14 @@ usage: bench_figures_test.py QUADMILL [unittest arguments]
 """
 import json
 import os
+import shutil
 import unittest
 import xml.etree.ElementTree
 
 from command import Command, run
 
 VERDICTS = {"holds", "does not hold", "cannot be measured here", "not measured yet"}
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
 SMALL = "mds09-fig5,qsketch-fig7"
 
 
@@ -76,6 +78,14 @@ class BenchFigures(Command):
         self.assertIn("not measured yet", page)
         for figure in ("qsketch-fig7", "mds09-fig5"):  # measured by two commands, and both are said
             self.assertIn(f"bench figures --quick --only {figure} -o {self.path('a')}`", page)
+
+    def test_the_page_in_docs_is_of_its_numbers(self):
+        shutil.copytree(os.path.join(DOCS, "figures"), self.path("figures"))
+        self.figures("--page", self.path("page.md"), "--from", f"{self.path('figures/h100')},"
+                                                               f"{self.path('figures/llvmpipe')}")
+        with open(os.path.join(DOCS, "reproduction.md"), encoding="utf-8") as page:
+            self.assertEqual(self.text("page.md"), page.read(), "make it again: quadmill bench figures --page "
+                             "docs/reproduction.md --from docs/figures/h100,docs/figures/llvmpipe")
 
     def test_the_verdict_is_that_of_the_numbers(self):
         folder = self.path("results")

@@ -130,7 +130,8 @@ class Tune(Command):
 
     def test_why_the_engine(self):
         keys = struct.pack("<2f", 2, 1)
-        for options, why in (((), "engine cpu: the CPU sorts 2 such keys in some 0 ms, and opening a context takes 100"),
+        for options, why in (((), "engine cpu: the CPU sorts 2 such keys in some 0 ms, of which a GPU may save 0 ms; it "
+                                  "would have to be 100 ms to open a context for"),
                              (("--engine", "merge"), "engine merge: as --engine says"),
                              (("--engine", "cpu"), "engine cpu: as --engine says"),
                              (("--precision", "f32"), "engine cpu: of keys of 32 bits, the CPU wins whatever their "

@@ -81,7 +81,7 @@ def test_wrong_calls_are_refused(tmp_path, arguments, error, says):
 
 
 def test_files_that_fail_say_where(tmp_path):
-    with pytest.raises(quadmill.IoError, match="missing") as caught:
+    with pytest.raises(quadmill.IoError, match="missing.*No such file") as caught:
         quadmill.terasort(str(tmp_path / "missing"), str(tmp_path / "out"))
     assert isinstance(caught.value, OSError) and caught.value.filename == str(tmp_path / "missing")
     (tmp_path / "in").write_bytes(bytes(150))

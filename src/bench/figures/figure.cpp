@@ -19,6 +19,7 @@ namespace {
 using Kind = Verdict::Kind;
 
 constexpr const char* columns = "panel,whose,series,x,y,low,high";
+constexpr const char* causes_were_measured_on = "H100";  // Claim::because is of that GPU
 constexpr const char *missing_mark = "without ", *wrong_mark = "wrong: ";
 const std::vector<std::pair<Whose, std::string>> whose_words{
     {Whose::Ours, "ours"}, {Whose::Baseline, "baseline"}, {Whose::Paper, "paper"}};
@@ -69,13 +70,6 @@ std::string grouped(std::string digits) {
     return digits;
 }
 
-// A place on the x axis: what is a power of two is said as one.
-std::string place(double x) {
-    const double power = std::log2(x);
-    if (x >= 1024 && power == std::floor(power)) return fmt::format("2^{:g}", power);
-    return grouped(fmt::format("{:.10g}", x));
-}
-
 std::string bounds(double least, double most) {
     return most >= no_limit ? fmt::format("at least {:g}", least)
            : least <= 0     ? fmt::format("at most {:g}", most)
@@ -98,11 +92,12 @@ Verdict within(const std::vector<double>& xs, double least, double most, const s
     for (const double x : xs) {
         const double y = of(x);
         if (!(y >= least && y <= most))  // also what is no number
-            return {Kind::Fails, fmt::format("{}{} at x = {}", spoken(y), unit, place(x))};
+            return {Kind::Fails, fmt::format("{}{} at x = {}", spoken(y), unit, spoken_place(x))};
         low = std::min(low, y);
         high = std::max(high, y);
     }
-    if (xs.size() == 1) return {Kind::Holds, fmt::format("{}{} at x = {}", spoken(low), unit, place(xs.front()))};
+    if (xs.size() == 1)
+        return {Kind::Holds, fmt::format("{}{} at x = {}", spoken(low), unit, spoken_place(xs.front()))};
     return {Kind::Holds, fmt::format("{} to {}{}", spoken(low), spoken(high), unit)};
 }
 
@@ -119,6 +114,12 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
 }
 
 }  // namespace
+
+std::string spoken_place(double x) {
+    const double power = std::log2(x);
+    if (x >= 1024 && power == std::floor(power)) return fmt::format("2^{:g}", power);
+    return grouped(fmt::format("{:.10g}", x));
+}
 
 std::string spoken(double value) {
     if (value == 0 || !std::isfinite(value)) return fmt::format("{:g}", value);
@@ -213,8 +214,9 @@ Verdict judge(const Claim& claim, const FigureData& data) {
     if (found.kind != Kind::NotHere && !data.wrong.empty())
         return {Kind::Fails, data.wrong.front().first + ": " + data.wrong.front().second};
     if (claim.about == Claim::About::Gpu && data.on_software() && found.kind != Kind::NotHere)
-        return {Kind::NotHere, found.ours, fmt::format("no GPU; by the rule it {} here", word_for(found.kind))};
-    if (found.kind == Kind::Fails && !data.on_software()) found.why = claim.because;
+        return {Kind::NotHere, found.ours, fmt::format("{}; by the rule it {} here", no_gpu, word_for(found.kind))};
+    if (found.kind == Kind::Fails && data.fact("renderer").find(causes_were_measured_on) != std::string::npos)
+        found.why = claim.because;
     return found;
 }
 
@@ -250,22 +252,38 @@ Claim in_order(const std::string& claim, Claim::About about, const std::string& 
                const std::vector<std::string>& series) {
     std::string order;
     for (const auto& name : series) order += (order.empty() ? "" : " < ") + name;
-    return {claim, fmt::format("{}: {}, at the largest x", panel, order),
+    return {claim, fmt::format("{}: {}, at the largest x, each by 5 % at least", panel, order),
             [=](const FigureData& data) -> Verdict {
                 std::string ours;
                 bool ordered = true;
-                double before = -1e300;
+                double before = 0;
                 for (const auto& name : series) {
                     const auto xs = data.xs(panel, name);
                     if (xs.empty()) return not_measured(data, {name});
                     const double y = *data.y(panel, name, xs.back());
                     ours += fmt::format("{}{} {}", ours.empty() ? "" : ", ", name, spoken(y));
-                    ordered = ordered && before < y;
+                    ordered = ordered && 1.05 * before < y;
                     before = y;
                 }
                 return {ordered ? Kind::Holds : Kind::Fails, ours};
             },
             about};
+}
+
+bool is_todays(const Claim& claim) {
+    return claim.claim.starts_with("today");
+}
+
+Claim only_at(double x, Claim claim) {
+    const auto place_of_all = claim.rule.rfind(", at ");
+    if (place_of_all != std::string::npos) claim.rule.erase(place_of_all);
+    claim.rule += ", at x = " + spoken_place(x);
+    claim.judge = [x, judge = claim.judge](const FigureData& data) {
+        auto narrowed = data;
+        std::erase_if(narrowed.points, [x](const FigurePoint& p) { return p.x != x; });
+        return judge(narrowed);
+    };
+    return claim;
 }
 
 Claim not_here(const std::string& claim, const std::string& why) {

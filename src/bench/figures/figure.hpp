@@ -63,6 +63,8 @@ class FigureData {
 
 // Three significant digits, those before the point in groups: 0.270, 1.00, 1,090.
 [[nodiscard]] std::string spoken(double value);
+// A place on the x axis: 165,000, or 2^23 where it is such a power.
+[[nodiscard]] std::string spoken_place(double x);
 
 struct Verdict {
     enum class Kind { Holds, Fails, NotHere } kind;
@@ -70,14 +72,15 @@ struct Verdict {
     std::string why{};  // of NotHere; of Fails, where it is known
 };
 [[nodiscard]] const char* word_for(Verdict::Kind kind);
+inline constexpr const char* no_gpu = "no GPU";  // how the `why` begins of a claim about GPUs, measured without one
 
 struct Claim {
-    std::string claim;  // as the paper has it, with its numbers
+    std::string claim;  // as the paper has it, with its numbers; what begins with "today" is ours
     std::string rule;   // when it holds
     std::function<Verdict(const FigureData&)> judge;
     // A claim about a GPU, which a renderer on the CPU cannot decide; its numbers are given all the same.
     enum class About { Anything, Gpu } about = About::Anything;
-    std::string because{};  // why it does not hold today, where that was measured; docs/measurements.md has more
+    std::string because{};  // why it does not hold on an H100, where that was measured (docs/measurements.md)
 };
 [[nodiscard]] Claim because(Claim claim, const std::string& reason);
 // By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. What was measured
@@ -94,9 +97,12 @@ constexpr double no_limit = 1e300;
 // The series' y is from `least` to `most`.
 [[nodiscard]] Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel,
                                 const std::string& series, At at, double least, double most);
-// Each series' y at the largest x is less than that of the one after it.
+// Each series' y at the largest x is less than that of the one after it, by 5 % at least.
 [[nodiscard]] Claim in_order(const std::string& claim, Claim::About about, const std::string& panel,
                              const std::vector<std::string>& series);
+[[nodiscard]] bool is_todays(const Claim& claim);
+// At that x alone.
+[[nodiscard]] Claim only_at(double x, Claim claim);
 // No run can decide it.
 [[nodiscard]] Claim not_here(const std::string& claim, const std::string& why);
 

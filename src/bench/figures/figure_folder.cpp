@@ -36,6 +36,7 @@ std::string cell(const std::string& text) {
 std::string verdict_cell(const FigureData* data, const Claim& claim) {
     if (!data) return "not measured yet";
     const auto [kind, ours, why] = judge(claim, *data);
+    if (kind == Kind::NotHere && why.starts_with(no_gpu)) return fmt::format("{}: {}", no_gpu, cell(ours));
     auto text = fmt::format("**{}**", word_for(kind));
     if (!ours.empty()) text += ": " + ours;
     if (!why.empty()) text += "; " + why;
@@ -69,16 +70,20 @@ std::string commands_of(const std::multimap<std::string, std::string>& by_date) 
     return fmt::format("{}", fmt::join(words, ", then "));
 }
 
-// How many claims of a paper, or of all, came out how.
-std::string counts_of(const FigureFolder& folder, const std::string& paper) {
+// How many claims came out how.
+template <class Wanted>
+std::string counts_of(const FigureFolder& folder, const Wanted& wanted) {
     std::map<Kind, int> counts;
     int missing = 0;
     for (const auto& figure : figures()) {
-        if (!paper.empty() && figure.paper != paper) continue;
         const auto* data = folder.find(figure.id);
-        if (!data) missing += static_cast<int>(figure.claims.size());
         for (const auto& claim : figure.claims) {
-            if (data) ++counts[judge(claim, *data).kind];
+            if (!wanted(figure, claim)) continue;
+            if (data) {
+                ++counts[judge(claim, *data).kind];
+            } else {
+                ++missing;
+            }
         }
     }
     return fmt::format("{} hold, {} do not, {} cannot be measured{}", counts[Kind::Holds], counts[Kind::Fails],
@@ -86,23 +91,44 @@ std::string counts_of(const FigureFolder& folder, const std::string& paper) {
 }
 
 std::string overview(const std::vector<FigureFolder>& folders) {
-    std::string head = "| claims of |", line = "| --- |";
+    std::string head = "| claims |", line = "| --- |";
     for (const auto& folder : folders) {
         head += fmt::format(" {} |", cell(machine_of(folder)));
         line += " --- |";
     }
     auto out = fmt::format("{}\n{}\n", head, line);
-    std::vector<std::string> papers;
-    for (const auto& figure : figures()) {
-        if (papers.empty() || papers.back() != figure.paper) papers.push_back(figure.paper);
-    }
-    papers.emplace_back();
-    for (const auto& paper : papers) {
-        out += fmt::format("| {} |", paper.empty() ? "all" : paper);
-        for (const auto& folder : folders) out += fmt::format(" {} |", counts_of(folder, paper));
+    const auto row = [&](const std::string& name, const auto& wanted) {
+        out += fmt::format("| {} |", name);
+        for (const auto& folder : folders) out += fmt::format(" {} |", counts_of(folder, wanted));
         out += "\n";
+    };
+    std::string paper;
+    for (const auto& one : figures()) {
+        if (one.paper == paper) continue;
+        paper = one.paper;
+        row("of " + paper,
+            [&](const Figure& figure, const Claim& claim) { return figure.paper == paper && !is_todays(claim); });
     }
+    row("of all papers", [](const Figure& /*figure*/, const Claim& claim) { return !is_todays(claim); });
+    row("ours, against what is fastest today",
+        [](const Figure& /*figure*/, const Claim& claim) { return is_todays(claim); });
     return out;
+}
+
+// On the first machine.
+std::string what_fails(const FigureFolder& folder) {
+    std::string out;
+    for (const auto& figure : figures()) {
+        const auto* data = folder.find(figure.id);
+        if (!data) continue;
+        for (const auto& claim : figure.claims) {
+            const auto [kind, ours, why] = judge(claim, *data);
+            if (kind != Kind::Fails) continue;
+            out += fmt::format("- {}, {}: {}: {}\n", figure.paper, figure.title.substr(0, figure.title.find(':')),
+                               cell(claim.claim), cell(ours));
+        }
+    }
+    return out.empty() ? out : fmt::format("\nWhat does not hold on {}:\n\n{}", machine_of(folder), out);
 }
 
 std::string machines(const std::vector<FigureFolder>& folders) {
@@ -169,7 +195,8 @@ constexpr const char* intro =
     "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this\n"
     "page. A verdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`). x is the axis of\n"
     "the figure, and *today* marks claims that are ours, against what is fastest now. A claim about a GPU is not\n"
-    "decided by a renderer on the CPU; its numbers are given all the same. In the plots, what is compared with and\n"
+    "decided by a renderer on the CPU (*no GPU*); its numbers are given all the same. In the plots, what is compared "
+    "with and\n"
     "what the papers print is dashed.\n";
 
 }  // namespace
@@ -215,9 +242,19 @@ void write_text(const std::string& path, const std::string& text) {
 void FigureFolder::store(const Figure& figure, FigureData data) {
     std::error_code failed;
     fs::create_directories(path_, failed);  // what fails says so when the first file is made
-    if (const auto svg = svg_of(figure, data); !svg.empty()) write_text(file(figure.id + ".svg"), svg);
+    draw(figure, data);
     write_text(file(figure.id + ".csv"), data.csv());
     data_[figure.id] = std::move(data);
+}
+
+void FigureFolder::draw(const Figure& figure, const FigureData& data) const {
+    if (const auto svg = svg_of(figure, data); !svg.empty()) write_text(file(figure.id + ".svg"), svg);
+}
+
+void FigureFolder::draw() const {
+    for (const auto& figure : figures()) {
+        if (const auto* data = find(figure.id)) draw(figure, *data);
+    }
 }
 
 std::string FigureFolder::summary_json() const {
@@ -253,6 +290,7 @@ std::string figures_page(const std::vector<FigureFolder>& folders, const std::st
     const auto here = fs::absolute(from).parent_path();
     auto out =
         fmt::format("# The papers' figures, measured again\n\n{}\n{}\n{}", intro, machines(folders), overview(folders));
+    if (!folders.empty()) out += what_fails(folders.front());
     std::string paper;
     for (const auto& figure : figures()) {
         if (figure.paper != paper) out += fmt::format("\n## {}\n", paper = figure.paper);

@@ -24,12 +24,15 @@ class FigureFolder {
     void must_be_of(const FigureFacts& facts) const;
     // Makes the folder when it is missing.
     void store(const Figure& figure, FigureData data);
+    // All SVGs again, from the CSVs.
+    void draw() const;
     // summary.md and summary.json.
     void write_summary() const;
     [[nodiscard]] std::string summary_json() const;
     [[nodiscard]] std::size_t size() const { return data_.size(); }
 
   private:
+    void draw(const Figure& figure, const FigureData& data) const;
     [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
     std::string path_;
     std::map<std::string, FigureData> data_;  // by id

@@ -29,6 +29,7 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
                 figure == JoinFigure::Graph ? static_cast<double>(which.rows) : static_cast<double>(which.x);
             for (const auto& result : bench.run(which).results) {
                 data.add_time(join_ms, x, result);
+                if (result.ran() && result.contender->by == JoinBy::Merge) data.points.back().whose = Whose::Ours;
                 if (!result.verified) data.note_wrong(result.contender->name, "wrong rows or pairs");
             }
         }
@@ -37,16 +38,35 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
 
 Claim advantage_diminishes() {
     return {"the CPU has a small advantage, which diminishes with the amount of data",
-            "ms: ours over cpu is more than 1 at 15,000 values, and less at 165,000 than at 15,000",
+            "ms: ours over cpu is from 1 to 2 at 15,000 values, and less at 165,000 than at 15,000",
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(join_ms, "ours", "cpu");
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours or cpu"};
                 const auto ratio = [&](double x) { return *data.y(join_ms, "ours", x) / *data.y(join_ms, "cpu", x); };
                 const double first = ratio(xs.front()), last = ratio(xs.back());
-                return {first > 1 && last < first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                return {first > 1 && first <= 2 && last < first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
                         fmt::format("{} times, then {}", spoken(first), spoken(last))};
             },
             Gpu};
+}
+
+Claim lead_shrinks(const std::string& claim) {
+    return {claim, "ms: cpu over ours at the largest x is at most 0.9 times that at the smallest",
+            [](const FigureData& data) -> Verdict {
+                const auto xs = data.xs(join_ms, "ours", "cpu");
+                if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours or cpu"};
+                const auto ratio = [&](double x) { return *data.y(join_ms, "cpu", x) / *data.y(join_ms, "ours", x); };
+                const double first = ratio(xs.front()), last = ratio(xs.back());
+                return {last <= 0.9 * first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                        fmt::format("{} times, then {}", spoken(first), spoken(last))};
+            },
+            Gpu};
+}
+
+Claim loops_beat_sorting() {
+    return because(times_as_fast("today: nested loops beat a join by sorting on the CPU", Anything, join_ms, "ours",
+                                 "cpu merge", At::Every, 1),
+                   "loops compare 81 M pairs and more where sorting makes some 120,000 comparisons a side");
 }
 
 Figure figure(const std::string& id, const std::string& title, const std::string& how, const std::string& axis,
@@ -54,7 +74,7 @@ Figure figure(const std::string& id, const std::string& title, const std::string
     return {id,
             "MDS'09",
             title,
-            how + "; from columns in memory to the result in memory",
+            how + "; from columns in memory to the result in memory; cpu is nested loops on one thread",
             {{join_ms, axis, "ms", Scale::Linear}},
             measure(which),
             std::move(claims)};
@@ -69,27 +89,17 @@ std::vector<Figure> join_figures() {
         figure("mds09-fig6", "Fig. 6: nested-loop join, 0 to 100 % of elements match", "9,000 floats, as in the paper",
                "% that match", JoinFigure::Matching,
                {times_as_fast("the GPU wins where selectivity is low", Gpu, join_ms, "ours", "cpu", At::Smallest, 1),
-                because(times_as_fast("today: nested loops beat a join by sorting on the CPU", Anything, join_ms,
-                                      "ours", "cpu merge", At::Every, 1),
-                        "they compare 81 M pairs where sorting takes some 120,000 comparisons a side")}),
+                lead_shrinks("the GPU wins by less the more elements match"), loops_beat_sorting()}),
         figure("mds09-fig7", "Fig. 7: nested-loop join, 1 to 20 pairs an element", "9,000 floats, as in the paper",
                "pairs an element", JoinFigure::Multiple,
-               {{"the output's transfer makes the GPU slower the more pairs there are",
-                 "ms: ours at the largest x is more than ours at the smallest",
-                 [](const FigureData& data) -> Verdict {
-                     const auto xs = data.xs(join_ms, "ours");
-                     if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours"};
-                     const double least = *data.y(join_ms, "ours", xs.front()),
-                                  most = *data.y(join_ms, "ours", xs.back());
-                     return {most > least ? Verdict::Kind::Holds : Verdict::Kind::Fails,
-                             fmt::format("{} ms, then {}", spoken(least), spoken(most))};
-                 },
-                 Gpu}}),
+               {lead_shrinks("the output's transfer costs the GPU its advantage the more pairs there are"),
+                loops_beat_sorting()}),
         figure("mds09-fig8-9", "Fig. 8 and 9: the graph (C > D0 or E > D1) joined on B",
                "15,000 floats, 7,679 masked out by the first predicate, 13,068 after OR, 6,790 pairs, as in the paper",
                "values", JoinFigure::Graph,
                {in_order("the framework is faster than one operation at a time, and that than the CPU", Gpu, join_ms,
-                         {"ours", "one-op", "cpu"})})};
+                         {"ours", "one-op", "cpu"}),
+                loops_beat_sorting()})};
 }
 
 }  // namespace quadmill::detail::bench

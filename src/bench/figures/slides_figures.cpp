@@ -152,42 +152,65 @@ void measure_cache_model(FigureSetting& setting, FigureData& data) {
     data.add(whole_sort, Whose::Ours, "measured", found.side, found.sort_measured);
 }
 
+// Where the block of the cache is one texel, the model says that the height of quads has no effect.
+Claim whole_sort_is_predicted() {
+    auto claim = times_as_fast("the model predicts the time of a whole sort", Gpu, whole_sort, "measured", "predicted",
+                               At::Every, 0.8, 1.25);
+    claim.rule += ", where it predicts an effect";
+    claim.judge = [judge = claim.judge](const FigureData& data) -> Verdict {
+        const auto found = judge(data);
+        const auto xs = data.xs(whole_sort, "predicted");
+        const bool says_nothing = !xs.empty() && *data.y(whole_sort, "predicted", xs.back()) == 1;
+        return says_nothing ? Verdict{Verdict::Kind::NotHere, found.ours, "it predicts no effect here"} : found;
+    };
+    return claim;
+}
+
 }  // namespace
 
 std::vector<Figure> slides_figures() {
+    constexpr double million = 1 << 20;  // the slides' rows
     const auto beats = [](const std::string& claim, const std::string& panel, double least) {
-        return times_as_fast(claim, Gpu, panel, "depth", scan, At::Largest, least);
+        return only_at(million, times_as_fast(claim, Gpu, panel, "depth", scan, At::Largest, least));
     };
     const auto today = [](const std::string& panel) {
         return times_as_fast("today: our bitmap engine beats a scan on all threads", Gpu, panel, "bitmap", all_scan,
                              At::Largest, 1);
     };
+    // Each panel of a kind, the flattering ones and the others.
+    const auto each_beats = [&](QueryKind kind, std::vector<Claim> claims) {
+        for (const auto& one : query_cases({kind}, 1))
+            claims.push_back(beats("faster than the CPU: " + one.name, one.name, 1));
+        return claims;
+    };
     const std::string a = "a <= x", range = "x <= a <= y", cnf = "3 clauses, a or b", linear = "x a + y b <= z",
                       median = "median of a", kth = "k-th largest of a";
     return {
+        query_figure("copy", "copy time to the depth buffer", QueryKind::Copy, each_beats(QueryKind::Copy, {})),
+        query_figure("predicate", "a predicate on one attribute", QueryKind::Predicate,
+                     each_beats(QueryKind::Predicate, {beats("nearly 20 times as fast as a Xeon", a, 18), today(a)})),
         query_figure(
-            "predicate", "a predicate on one attribute", QueryKind::Predicate,
-            {beats("nearly 20 times as fast as a Xeon", a, 18), beats("faster than the CPU at all", a, 1), today(a)}),
-        query_figure("range", "a range query by depth bounds", QueryKind::Range,
-                     {beats("nearly 20 times as fast as a Xeon", range, 18),
-                      beats("faster than the CPU at all", range, 1), today(range)}),
+            "range", "a range query by depth bounds", QueryKind::Range,
+            each_beats(QueryKind::Range, {beats("nearly 20 times as fast as a Xeon", range, 18), today(range)})),
         query_figure("cnf", "conjunctions of disjunctions, by stencil", QueryKind::Cnf,
-                     {beats("faster than the CPU", cnf, 1), today(cnf)}),
+                     each_beats(QueryKind::Cnf, {today(cnf)})),
         query_figure("linear", "semi-linear predicates", QueryKind::Linear,
-                     {beats("faster than the CPU", linear, 1), today(linear)}),
+                     each_beats(QueryKind::Linear, {today(linear)})),
         query_figure("median", "the median, bit by bit", QueryKind::Median,
-                     {times_as_fast("nearly 6 times as fast as a Xeon (quickselect)", Gpu, median, "depth",
-                                    "std::nth_element", At::Largest, 5.5),
+                     {only_at(million, times_as_fast("nearly 6 times as fast as a Xeon (quickselect)", Gpu, median,
+                                                     "depth", "std::nth_element", At::Largest, 5.5)),
                       times_as_fast("today: faster than the library's own CPU engine", Gpu, median, "bitmap", "cpu",
                                     At::Largest, 1)}),
         query_figure("kth", "the k-th largest, bit by bit", QueryKind::Kth,
-                     {times_as_fast("faster than the CPU's quickselect", Gpu, kth, "depth", "std::nth_element",
-                                    At::Largest, 1)}),
+                     {only_at(million, times_as_fast("faster than the CPU's quickselect", Gpu, kth, "depth",
+                                                     "std::nth_element", At::Largest, 1))}),
         {"slides-lu",
          slides,
          "LU without, with partial and with full pivoting",
-         "paper: three GPUs beside ATLAS's getrf on a Pentium IV; here one device beside OpenBLAS and Eigen, n = 64 to "
-         "256 with --quick, else 512 to 2,048; a row a pass is the slides' way; the matrix is on the GPU",
+         "paper: three GPUs beside ATLAS's getrf on a Pentium IV, n up to 3,500; here one device beside OpenBLAS on "
+         "all "
+         "threads and Eigen on one, n = 64 to 256 with --quick, else 512 to 2,048; a row a pass is the slides' way; "
+         "the matrix is on the GPU",
          {{"no pivoting", "n", "ms"}, {"partial pivoting", "n", "ms"}, {"full pivoting", "n", "ms"}},
          measure_lu,
          lu_claims()},
@@ -203,7 +226,7 @@ std::vector<Figure> slides_figures() {
                                 At::Every, 0.67, 1.5),
                   "the model does not know that hardware shades 2 x 2 pixels, which doubles the cost of a quad one row "
                   "high"),
-          times_as_fast("and that of a whole sort", Gpu, whole_sort, "measured", "predicted", At::Every, 0.8, 1.25)}},
+          whole_sort_is_predicted()}},
         {"slides-nbody",
          slides,
          "N-body: 8,192 bodies",
