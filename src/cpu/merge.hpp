@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -156,11 +157,10 @@ template <class T, class Less>
     return {of_a, of_first - of_a, of_c, end - of_first - of_c};
 }
 
-// Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same size
-// for the rounds between (merge_rounds); one round needs none.
+// Merges runs in rounds, as merge_runs says. Where memory ends, a round has not begun, and `runs` are those before it.
 template <class T, class Less>
-void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, const Workers& workers, Less less,
-                Ways ways = Ways::Two) {
+void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> scratch, const Workers& workers,
+                     Less less, Ways ways) {
     constexpr std::size_t piece = std::size_t{1} << 16;
     const auto rounds = merge_rounds(runs.size(), ways);
     for (std::size_t round = 0; round < rounds; ++round) {
@@ -203,6 +203,27 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
             merge_four(part, to_all + at.begin, less);
         });
         runs = std::move(merged);
+    }
+}
+
+// Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same size
+// for the rounds between (merge_rounds); one round needs none. Takes longer where memory ends, and loses nothing.
+template <class T, class Less>
+void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, const Workers& workers, Less less,
+                Ways ways = Ways::Two) {
+    const auto* const before = runs.data();
+    try {
+        merge_in_rounds(runs, out, scratch, workers, less, ways);
+    } catch (const std::bad_alloc&) {
+        if (runs.empty()) return;
+        const bool are_merged = runs.data() != before;  // and lie one after the other, in `out` or in `scratch`
+        auto* to = out.data();
+        if (!are_merged || runs.front().data != to) {
+            for (const auto& run : runs) {
+                for (std::size_t i = 0; i < run.size; ++i) *to++ = run.data[i * run.stride];
+            }
+        }
+        std::stable_sort(out.begin(), out.end(), less);  // in place, where there is no memory
     }
 }
 

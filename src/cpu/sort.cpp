@@ -85,7 +85,8 @@ auto as_bits(std::span<Key> keys) {
 
 template <class Work>
 void for_pieces(const Workers& workers, std::size_t n, const Work& work) {
-    workers.for_each((n + piece - 1) / piece, [&](std::size_t i) { work(i * piece, std::min(piece, n - i * piece)); });
+    const auto item = [&](std::size_t i) { work(i * piece, std::min(piece, n - i * piece)); };
+    workers.for_each((n + piece - 1) / piece, std::cref(item));  // which takes no memory
 }
 
 // Each thread makes a part of the numbers by `make(begin, part)` and sorts it, and all merge the parts. Returns where

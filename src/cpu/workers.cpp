@@ -5,6 +5,7 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -116,9 +117,21 @@ bool ThreadPool::take_one(Job& job, std::unique_lock<std::mutex>& lock) {
 }
 
 void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& then) {
-    job.done.resize(job.count);
+    std::list<Job*> own;
+    try {
+        job.done.resize(job.count);
+        own.push_back(&job);
+    } catch (const std::bad_alloc&) {  // no memory to share it: the caller does all, so that what it changes gets done
+        for (std::size_t i = 0; i < job.count; ++i) {
+            for (const auto* work : {&first, job.work, &then}) {
+                if (*work) (*work)(i);
+            }
+        }
+        return;
+    }
     std::unique_lock lock(mutex_);
-    const auto place = jobs_.insert(jobs_.end(), &job);
+    const auto place = own.begin();
+    jobs_.splice(jobs_.end(), own);
     if (job.has_work()) work_.notify_all();
     const auto on_this_thread = [&](const Workers::Work& work, std::size_t i) {
         if (!work || job.error) return;

@@ -151,8 +151,12 @@ void GroupSorter::State::sort_parts(Keys keys, std::size_t part) {
     for (std::size_t begin = 0; begin < keys.size() && !error; begin += part) {
         if (under_way == windows->depth()) finish();
         const auto size = std::min(part, keys.size() - begin);
-        windows->begin(detail::cpu::part(keys, begin, size), size);
-        ++under_way;
+        try {
+            windows->begin(detail::cpu::part(keys, begin, size), size);
+            ++under_way;
+        } catch (...) {
+            error = std::current_exception();
+        }
     }
     while (under_way > 0) finish();
     if (error) std::rethrow_exception(error);

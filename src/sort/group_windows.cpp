@@ -117,6 +117,7 @@ void GroupWindows::work(std::size_t device, const Make& make) {
     if (!made.sorter) return;
     Begun begun;
     try {
+        begun.reserve(made.sorter->depth());  // so that no batch is lost between the queue and it
         serve(device, *made.sorter, begun);
     } catch (...) {
         const auto why = std::current_exception();
@@ -151,7 +152,7 @@ void GroupWindows::serve(std::size_t device, WindowSorter& sorter, Begun& begun)
             if (is_failure_of_device(error)) throw;
         }
         const auto batch = begun.front();
-        begun.pop_front();
+        begun.erase(begun.begin());
         use_->has_sorted(device, batch->keys.size());
         {
             const std::lock_guard lock(mutex_);
@@ -213,7 +214,12 @@ void GroupWindows::begin_batch(Keys keys, std::size_t window, std::size_t step) 
     auto batch = std::make_shared<Batch>(Batch{keys, window, step});
     under_way_.push_back(batch);
     if (alive_ > 0) {
-        waiting_.push_back(std::move(batch));
+        try {
+            waiting_.push_back(std::move(batch));
+        } catch (...) {
+            under_way_.pop_back();
+            throw;
+        }
     } else {
         batch->done = true;
         batch->error = last_failure_;

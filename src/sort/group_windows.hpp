@@ -88,7 +88,7 @@ class GroupWindows final : public WindowSorter {
     };
     using BatchPointer = std::shared_ptr<Batch>;
     // Those that a device has begun and not finished, the oldest first.
-    using Begun = std::deque<BatchPointer>;
+    using Begun = std::vector<BatchPointer>;
 
     void work(std::size_t device, const Make& make);
     void serve(std::size_t device, WindowSorter& sorter, Begun& begun);

@@ -262,7 +262,8 @@ void HybridWindowSorter::begin(Keys keys, std::size_t window) {
     try {
         cpu_->begin(rest, window);
     } catch (const std::bad_alloc&) {  // the GPU is at work already, so the batch must go on
-        sort_windows_on_cpu(rest, window);
+        for (std::size_t first = 0; first < cpu_keys; first += window)  // without any memory
+            cpu::sort_keys(cpu::part(rest, first, std::min(window, cpu_keys - first)), Order::Ascending);
         under_way_.back().cpu_keys = 0;
     }
 }

@@ -151,6 +151,31 @@ void expect_counts(const Summary& summary, std::span<const float> values, std::s
 
 }  // namespace
 
+TEST_CASE("Memory that ends while threads sort loses no key") {
+    std::mt19937 random(5);
+    std::vector<float> values(std::size_t{1} << 19U);
+    for (auto& value : values) value = static_cast<float>(random()) - 0x1p31F;
+    auto sorted = values;
+    std::ranges::sort(sorted);
+    for (const unsigned threads : {2U, 5U}) {
+        std::size_t at = 1;
+        for (bool enough = false; !enough; ++at) {
+            CAPTURE(at);
+            auto keys = values;
+            bool failed = false;
+            allocations_left = at;
+            try {
+                sort_on_cpu(keys, Order::Ascending, threads);
+            } catch (const std::bad_alloc&) {
+                failed = true;
+            }
+            enough = std::exchange(allocations_left, 0) > 0;
+            CHECK((keys == sorted || (failed && keys == values)));
+        }
+        CHECK(at > 10);
+    }
+}
+
 TEST_CASE("Memory that ends while values come leaves quantiles and counts as good as they were") {
     const auto values = some_values(30'000);
     auto sorted = values;
