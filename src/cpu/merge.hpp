@@ -211,14 +211,12 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
 template <class T, class Less>
 void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, const Workers& workers, Less less,
                 Ways ways = Ways::Two) {
-    const auto* const before = runs.data();
     try {
         merge_in_rounds(runs, out, scratch, workers, less, ways);
     } catch (const std::bad_alloc&) {
-        if (runs.empty()) return;
-        const bool are_merged = runs.data() != before;  // and lie one after the other, in `out` or in `scratch`
+        // Those that begin `out` were merged there, and are all of it.
         auto* to = out.data();
-        if (!are_merged || runs.front().data != to) {
+        if (runs.front().data != to) {
             for (const auto& run : runs) {
                 for (std::size_t i = 0; i < run.size; ++i) *to++ = run.data[i * run.stride];
             }

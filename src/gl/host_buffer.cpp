@@ -67,7 +67,8 @@ void copy_to_buffer(Device& device, const Texture& from, std::size_t texels, con
                               offset_pointer(offset + row * width * format.bytes));
     };
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, to.id());
-    copy(0, width, rows);
+    const auto most_rows = (std::size_t{1} << 30U) / (width * format.bytes);  // of which a GLsizei counts the bytes
+    for (std::size_t row = 0; row < rows; row += most_rows) copy(row, width, std::min(most_rows, rows - row));
     copy(rows, rest, 1);
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }

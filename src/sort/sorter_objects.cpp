@@ -169,9 +169,10 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
                               std::to_string(keys.buffer) + "; give them parts, or buffers, of their own");
     }
     if (count == 0) return {.n = 0, .engine = Engine::Merge};
-    constexpr std::size_t most = std::size_t{1} << 28U;
-    if (count > most)
-        throw InvalidArgument(std::string(function) + ": these are " + std::to_string(count) + " keys, more than 2^28");
+    if (constexpr auto most = std::size_t{1} << 28U; to && count > most) {
+        throw InvalidArgument(std::string(function) + ": an index is of 2^28 keys at most, not " +
+                              std::to_string(count));
+    }
     check_space(function, HostSort::form(from, options.order, to.has_value()), count,
                 to ? count * sizeof(std::uint32_t) : 0);
     const auto stats =

@@ -274,16 +274,18 @@ bool is_todays(const Claim& claim) {
     return claim.claim.starts_with("today");
 }
 
-Claim only_at(double x, Claim claim) {
-    const auto place_of_all = claim.rule.rfind(", at ");
-    if (place_of_all != std::string::npos) claim.rule.erase(place_of_all);
-    claim.rule += ", at x = " + spoken_place(x);
-    claim.judge = [x, judge = claim.judge](const FigureData& data) {
+Claim among(Claim claim, const std::string& which, const std::function<bool(double)>& is_one) {
+    claim.rule = claim.rule.substr(0, claim.rule.rfind(", at ")) + ", " + which;
+    claim.judge = [is_one, judge = claim.judge](const FigureData& data) {
         auto narrowed = data;
-        std::erase_if(narrowed.points, [x](const FigurePoint& p) { return p.x != x; });
+        std::erase_if(narrowed.points, [&](const FigurePoint& p) { return !is_one(p.x); });
         return judge(narrowed);
     };
     return claim;
+}
+
+Claim only_at(double x, Claim claim) {
+    return among(std::move(claim), "at x = " + spoken_place(x), [x](double other) { return other == x; });
 }
 
 Claim not_here(const std::string& claim, const std::string& why) {

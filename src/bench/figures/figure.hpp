@@ -34,10 +34,11 @@ class FigureData {
     void add(const std::string& panel, Whose whose, const std::string& series, double x, double y) {
         points.push_back({panel, whose, series, x, y, y, y});
     }
-    // What a bench found of a contender: its time, or why there is none.
+    // What a bench found of a contender: its time, or why there is none; and what was wrong where it was.
     template <class Result>
-    void add_time(const std::string& panel, double x, const Result& result) {
+    void add_time(const std::string& panel, double x, const Result& result, const std::string& what_is_wrong) {
         const auto& name = result.contender->name;
+        if (!result.verified) note_wrong(name, what_is_wrong);
         if (!result.ran()) {
             note_missing(name, result.refusal);
             return;
@@ -101,7 +102,8 @@ constexpr double no_limit = 1e300;
 [[nodiscard]] Claim in_order(const std::string& claim, Claim::About about, const std::string& panel,
                              const std::vector<std::string>& series);
 [[nodiscard]] bool is_todays(const Claim& claim);
-// At that x alone.
+// At those x alone, in words for the rule.
+[[nodiscard]] Claim among(Claim claim, const std::string& which, const std::function<bool(double)>& is_one);
 [[nodiscard]] Claim only_at(double x, Claim claim);
 // No run can decide it.
 [[nodiscard]] Claim not_here(const std::string& claim, const std::string& why);

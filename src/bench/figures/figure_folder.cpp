@@ -195,9 +195,8 @@ constexpr const char* intro =
     "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this\n"
     "page. A verdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`). x is the axis of\n"
     "the figure, and *today* marks claims that are ours, against what is fastest now. A claim about a GPU is not\n"
-    "decided by a renderer on the CPU (*no GPU*); its numbers are given all the same. In the plots, what is compared "
-    "with and\n"
-    "what the papers print is dashed.\n";
+    "decided by a renderer on the CPU (*no GPU*); its numbers are given all the same. In the plots, what is compared\n"
+    "with and what the papers print is dashed.\n";
 
 }  // namespace
 

@@ -132,10 +132,9 @@ std::vector<Figure> sketch_figures() {
          "QSketch",
          "Fig. 5 and 6: inserts and queries",
          "paper: 2^27 operations on uniform keys; here 2^15 and 2^17 (--quick), else 2^18 to 2^24 (of 2^27, see "
-         "docs/bench/h100-sketch-large.json), at a load of 0.5 "
-         "(keys over the width of a row, which the paper's data fit); keys in a texture, for the CPU in memory; each "
-         "kind by its fastest engine, and the paper's own thread sketch, a point a counter; the paper's rates are of "
-         "CUDA on a 2080 Ti",
+         "docs/bench/h100-sketch-large.json), at a load of 0.5 (keys over the width of a row, which the paper's data "
+         "fit); keys in a texture, for the CPU in memory; each kind by its fastest engine, and the paper's own thread "
+         "sketch, a point a counter; the paper's rates are of CUDA on a 2080 Ti",
          {{inserts, "operations", "ns"}, {queries, "operations", "ns"}},
          measure_rates,
          {times_as_fast("quarter inserts 3 times as fast as the thread sketch", Gpu, inserts, "quarter",
@@ -170,8 +169,7 @@ std::vector<Figure> sketch_figures() {
          "QSketch",
          "Fig. 7 and the accuracy table: mean relative errors",
          "uniform keys, depth 3, equal memory; width 2^17 (--quick) or 2^18; on the CPU, where the tables are the "
-         "same; "
-         "the load is keys over the width of a row: by the paper's own definition it would be a third of that",
+         "same; the load is keys over the width of a row: by the paper's own definition it would be a third of that",
          {{errors, "load", "%", Scale::Linear}},
          measure_accuracy,
          std::move(ours)}};

@@ -33,8 +33,8 @@ std::function<void(FigureSetting&, FigureData&)> measure_queries(QueryKind kind)
             const auto n = std::size_t{1} << power;
             static_cast<void>(bench.run(n, {kind}, [&](const QueryCaseResult& found) {
                 for (const auto& result : found.results) {
-                    data.add_time(found.which.name, static_cast<double>(n), result);
-                    if (!result.verified) data.note_wrong(result.contender->name, found.which.name + ": wrong answer");
+                    data.add_time(found.which.name, static_cast<double>(n), result,
+                                  found.which.name + ": wrong answer");
                 }
             }));
         }
@@ -80,9 +80,8 @@ void measure_lu(FigureSetting& setting, FigureData& data) {
         for (const auto& [pivot, panel] : pivots) {
             const auto found = bench.run(n, pivot);
             for (const auto& result : found.results) {
-                data.add_time(panel, static_cast<double>(n), result);
-                if (!result.verified)
-                    data.note_wrong(result.contender->name, std::string(panel) + ": the residual is too large");
+                data.add_time(panel, static_cast<double>(n), result,
+                              std::string(panel) + ": the residual is too large");
             }
         }
     }
@@ -97,8 +96,8 @@ std::vector<Claim> lu_claims() {
             all.push_back(
                 because(times_as_fast(std::string(panel) + " beats the CPU's LU: " + rival.name, Gpu, panel,
                                       "a row a pass", rival.name, At::Largest, 1),
-                        "each of n passes writes the rest of the matrix, at 93 to 97 % of the write limit; the "
-                        "CPU's blocks stay in its caches"));
+                        "each of n passes writes the rest of the matrix, at 93 to 97 % of the write limit; the CPU's "
+                        "blocks stay in its caches"));
             if (!full)
                 all.push_back(
                     times_as_fast("today: blocks of 32 rows with " + std::string(panel) + " beat " + rival.name, Gpu,
@@ -208,9 +207,8 @@ std::vector<Figure> slides_figures() {
          slides,
          "LU without, with partial and with full pivoting",
          "paper: three GPUs beside ATLAS's getrf on a Pentium IV, n up to 3,500; here one device beside OpenBLAS on "
-         "all "
-         "threads and Eigen on one, n = 64 to 256 with --quick, else 512 to 2,048; a row a pass is the slides' way; "
-         "the matrix is on the GPU",
+         "all threads and Eigen on one, n = 64 to 256 with --quick, else 512 to 2,048; a row a pass is the slides' "
+         "way; the matrix is on the GPU",
          {{"no pivoting", "n", "ms"}, {"partial pivoting", "n", "ms"}, {"full pivoting", "n", "ms"}},
          measure_lu,
          lu_claims()},
@@ -218,14 +216,13 @@ std::vector<Figure> slides_figures() {
          slides,
          "The cache model: steps of quads of h rows",
          "textures of 512 x 512 (--quick) or 2048 x 2048; the block of the cache, which the model needs, is inferred "
-         "by "
-         "probes; the fastest height's time is 1",
+         "by probes; the fastest height's time is 1",
          {{step_times, "rows of a quad", "times the fastest"}, {whole_sort, "side", "times"}},
          measure_cache_model,
          {because(times_as_fast("the model predicts the time of each step", Gpu, step_times, "measured", "predicted",
                                 At::Every, 0.67, 1.5),
-                  "the model does not know that hardware shades 2 x 2 pixels, which doubles the cost of a quad one row "
-                  "high"),
+                  "the model does not know that hardware shades 2 x 2 pixels, which doubles the cost of a quad one "
+                  "row high"),
           whole_sort_is_predicted()}},
         {"slides-nbody",
          slides,

@@ -52,8 +52,7 @@ void measure_sorts(FigureSetting& setting, FigureData& data) {
         const auto x = static_cast<double>(n);
         const auto found = bench.run({KeyType::F32, cpu::Distribution::Uniform, n});
         for (const auto& result : found.results) {
-            data.add_time(sorting, x, result);
-            if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
+            data.add_time(sorting, x, result, "wrong order");
         }
         const auto& pbsn = found.results.front();
         if (!pbsn.ran()) continue;
@@ -103,14 +102,9 @@ Claim breaks_even(const std::string& claim, const std::string& rival) {
 // Of Fig. 3, by the form of PBSN that was measured. The paper's CPU sorts are qsort of a compiler's library and an
 // optimized quicksort.
 std::vector<Claim> claims_of_sorts(const std::string& why_slower_than_purcell) {
-    auto below_16k = times_as_fast("about 3 times slower than optimized quicksort below 16 K", Gpu, sorting,
-                                   "std::sort", paper_pbsn, At::Every, 1.5, 6);
-    below_16k.rule = "ms to sort: pbsn over std::sort is from 1.5 to 6 at every x < 16,384";
-    below_16k.judge = [judge = below_16k.judge](const FigureData& data) {
-        auto narrowed = data;
-        std::erase_if(narrowed.points, [](const FigurePoint& p) { return p.x >= 16384; });
-        return judge(narrowed);
-    };
+    auto below_16k = among(times_as_fast("about 3 times slower than optimized quicksort below 16 K", Gpu, sorting,
+                                         "std::sort", paper_pbsn, At::Every, 1.5, 6),
+                           "at every x < 16,384", [](double x) { return x < 16384; });
     const auto of_purcell = [&](const std::string& claim, double least) {
         return because(times_as_fast(claim, Gpu, sorting, paper_pbsn, "purcell", At::Largest, least),
                        why_slower_than_purcell);
@@ -139,10 +133,8 @@ void measure_halves(FigureSetting& setting, FigureData& data) {
         for (auto* bench : {&halves, &floats}) {
             const auto type = bench == &halves ? KeyType::F16 : KeyType::F32;
             const auto found = bench->run({type, cpu::Distribution::Uniform, n});
-            for (const auto& result : found.results) {
-                data.add_time(sorting, static_cast<double>(n), result);
-                if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
-            }
+            for (const auto& result : found.results)
+                data.add_time(sorting, static_cast<double>(n), result, "wrong order");
         }
     }
 }
@@ -193,6 +185,7 @@ void measure_blends(FigureSetting& setting, FigureData& data) {
 
 constexpr const char *stream_ms = "ms", *own_windows_ms = "ms, windows as the library chooses",
                      *transfers_of_sort = "transfers, % of sorting";
+constexpr const char* too_far_off = "an answer was further off than eps allows";
 constexpr std::size_t papers_values = 100'000'000;
 const std::vector<std::string> stages{"sort", "histogram or sample", "merge", "compress"};
 
@@ -229,8 +222,7 @@ void measure_stream(FigureSetting& setting, FigureData& data, Summary summary, c
         for (const auto& r : found.results) {
             const auto& name = r.contender->name;
             const double x = 1 / eps;
-            if (r.ran() && !r.verified) data.note_wrong(name, "an answer was further off than eps allows");
-            data.add_time(windows == Windows::Papers ? stream_ms : own_windows_ms, x, r);
+            data.add_time(windows == Windows::Papers ? stream_ms : own_windows_ms, x, r, too_far_off);
             if (!r.ran() || windows == Windows::Ours) continue;
             const auto whose = r.contender->is_rival() ? Whose::Baseline : Whose::Ours;
             const auto& p = r.parts;
@@ -260,13 +252,10 @@ Figure stream_figure(const std::string& id, const std::string& title, Summary su
         id,
         "SIGMOD'05",
         title,
-        "paper: 100 M random values, of 16 bits on the GPU; here as many, or 2^20 with --quick, of 32 bits; windows of "
-        "1 / eps values, and for "
-        "merge and vqsort also as the library chooses them, which PBSN sorts in batches of many; qsort is glibc's, "
-        "std::sort "
-        "stands for the paper's optimized quicksort, vqsort is today's; shares are of the sum of the four stages, "
-        "which "
-        "overlap, without transfers",
+        "paper: 100 M random values, of 16 bits on the GPU; here as many, or 2^20 with --quick, of 32 bits; windows "
+        "of 1 / eps values, and for merge and vqsort also as the library chooses them, which PBSN sorts in batches of "
+        "many; qsort is glibc's, std::sort stands for the paper's optimized quicksort, vqsort is today's; shares are "
+        "of the sum of the four stages, which overlap, without transfers",
         stream_panels(),
         [summary](FigureSetting& setting, FigureData& data) {
             const StreamSizes sizes{setting.pick(std::size_t{1} << 20U, papers_values), 0, {1e-2, 1e-3, 1e-4, 1e-5}};
@@ -338,10 +327,7 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
                                window,
                                0,
                                {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_least = least}});
-                const auto& result = found.results.front();
-                if (result.ran() && !result.verified)
-                    data.note_wrong(contender.name, "an answer was further off than eps allows");
-                data.add_time(panel, 1 / eps, result);
+                data.add_time(panel, 1 / eps, found.results.front(), too_far_off);
             }
         }
     }
@@ -362,11 +348,7 @@ void measure_half_streams(FigureSetting& setting, FigureData& data) {
         for (const double eps : {1e-2, 1e-3, 1e-4, 1e-5}) {
             const auto found = bench.run({summary, KeyType::F16, cpu::Distribution::Uniform, n, eps, 0,
                                           static_cast<std::size_t>(std::lround(1 / eps))});
-            for (const auto& result : found.results) {
-                if (result.ran() && !result.verified)
-                    data.note_wrong(result.contender->name, "an answer was further off than eps allows");
-                data.add_time(panel, 1 / eps, result);
-            }
+            for (const auto& result : found.results) data.add_time(panel, 1 / eps, result, too_far_off);
         }
     }
 }
@@ -387,8 +369,8 @@ Figure sliding_figure(const std::string& id, const std::string& title, Summary s
             "SIGMOD'05",
             title,
             "paper: 100 M random values in a sliding window; here as many, or with --quick a stream of twice the "
-            "window, which is an eighth of the paper's 1 M, or a fortieth of its 10 M; levels are kept by one chain of "
-            "merges, which is ours; 32 bits, where the paper's GPU had 16",
+            "window, which is an eighth of the paper's 1 M, or a fortieth of its 10 M; levels are kept by one chain "
+            "of merges, which is ours; 32 bits, where the paper's GPU had 16",
             stream_panels(),
             [summary, sliding](FigureSetting& setting, FigureData& data) {
                 const auto window = window_of(setting, sliding);
@@ -410,20 +392,15 @@ std::vector<Figure> sort_figures() {
          "SIGMOD'05",
          "Fig. 3 and 4: sorts of random values, and where PBSN's time goes",
          "paper: up to 8 M random floats, of 16 bits on the GPU; here of 32 bits, up to 2^18 with --quick, else to "
-         "2^23; pbsn is the paper's own form "
-         "(one "
-         "run a channel, no early stop), purcell the bitonic sort of its figure; memory to memory",
+         "2^23; pbsn is the paper's own form (one run a channel, no early stop), purcell the bitonic sort of its "
+         "figure; memory to memory",
          {{sorting, "values", "ms"}, {parts, "values", "ms"}, {transfer_share, "values", "%"}},
          measure_sorts,
          with(claims_of_sorts(programs_are_free),
               {fits(),
-               {"transfers are not significant above 40 KB",
-                "transfers, % of PBSN: at most 10 at every x >= 16,384 (64 KB)",
-                [](const FigureData& data) -> Verdict {
-                    auto narrowed = data;
-                    std::erase_if(narrowed.points, [](const FigurePoint& p) { return p.x < 16384; });
-                    return lies_within("", Anything, transfer_share, "transfers", At::Every, 0, 10).judge(narrowed);
-                }},
+               among(lies_within("transfers are not significant above 40 KB", Anything, transfer_share, "transfers",
+                                 At::Every, 0, 10),
+                     "at every x >= 16,384 (64 KB)", [](double x) { return x >= 16384; }),
                not_here("twice as fast when the CPU's quicksort sorts beside PBSN",
                         "no hybrid of PBSN and a quicksort was built; the row below has the merge engine's"),
                because(times_as_fast("today: CPU threads beside the merge engine make it faster", Gpu, sorting,
@@ -436,8 +413,7 @@ std::vector<Figure> sort_figures() {
          "SIGMOD'05",
          "Fig. 3 in 16 bits",
          "the paper's GPU could blend floats of 16 bits only: PBSN of as many of them; purcell and the CPU's sorts "
-         "have "
-         "32 bits",
+         "have 32 bits",
          {{sorting, "values", "ms"}},
          measure_halves,
          claims_of_sorts("")},
@@ -458,8 +434,8 @@ std::vector<Figure> sort_figures() {
         {"sigmod05-fig5-7-halves",
          "SIGMOD'05",
          "Fig. 5 and 7 in 16 bits",
-         "values of 16 bits for all, of which there are few different ones: 100 M, or 2^20 with --quick, in windows of "
-         "1 / eps",
+         "values of 16 bits for all, of which there are few different ones: 100 M, or 2^20 with --quick, in windows "
+         "of 1 / eps",
          {{half_streams[0].first, "1 / eps", "ms"}, {half_streams[1].first, "1 / eps", "ms"}},
          measure_half_streams,
          claims_of_half_streams()},

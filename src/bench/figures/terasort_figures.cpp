@@ -36,10 +36,7 @@ void measure_gpu_sorts(FigureSetting& setting, FigureData& data) {
     const auto take = [&](SortBench& by, const SortCase& which) {
         const auto found = by.run(which);
         const auto x = static_cast<double>(which.n);
-        for (const auto& result : found.results) {
-            data.add_time(pairs_ms, x, result);
-            if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
-        }
+        for (const auto& result : found.results) data.add_time(pairs_ms, x, result, "wrong order");
         if (const auto percent = found.results.front().percent_of_limit(); percent && which.sorted == Sorted::Pairs) {
             data.add(limit_share, Whose::Ours, gputerasort, x, *percent);
             const auto limits = by.limits();
@@ -68,8 +65,7 @@ void measure_pairs(FigureSetting& setting, FigureData& data) {
         const auto found = run_pairs(setting.context, setting.why_no_context, contenders, n, setting.pick(3, 2));
         const auto x = static_cast<double>(n);
         for (const auto& result : found.results) {
-            data.add_time(pairs_ms, x, result);
-            if (!result.verified) data.note_wrong(result.contender->name, "wrong order");
+            data.add_time(pairs_ms, x, result, "wrong order");
             if (!result.ran() || result.contender->name != gputerasort) continue;
             data.add(transfers_of_pairs, Whose::Ours, gputerasort, x, result.transfer_percent());
             data.add(compared, Whose::Ours, gputerasort, x,
@@ -214,8 +210,8 @@ Claim times_the_record(const std::string& record, double gigabytes, double least
 
 Claim penny() {
     return {"a penny sorts 60 GB, on a PC of $1,543",
-            "none without this machine's price; given is of which price a penny would do it at the rate of the largest "
-            "file",
+            "none without this machine's price; given is of which price a penny would do it at the rate of the "
+            "largest file",
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(all_seconds, by_network);
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", std::string("no numbers of ") + by_network};
@@ -278,8 +274,8 @@ Claim phases_rates() {
 
 Claim up_to_ten_times() {
     return {"up to 10 times as fast as earlier sorts by GPUs",
-            "ms to sort pairs: of purcell, kipfer and pbsn the largest "
-            "ratio to GPUTeraSort's own form, at any x, is at least 9",
+            "ms to sort pairs: of purcell, kipfer and pbsn the largest ratio to GPUTeraSort's own form, at any x, is "
+            "at least 9",
             [](const FigureData& data) -> Verdict {
                 double most = 0;
                 for (const auto* earlier : {"purcell", "kipfer", "pbsn, keys alone"}) {
@@ -333,8 +329,8 @@ std::vector<Figure> terasort_figures() {
         {"sigmod06-fig1",
          "SIGMOD'06",
          "Fig. 1: the size of runs, and the rates of the phases",
-         "an external sort by the CPU with 16 to 64 MB of memory, of 50 MB of records (--quick) or 500 MB; the paper's "
-         "disks seek, these files may be on a disk that does not, or in the system's cache",
+         "an external sort by the CPU with 16 to 64 MB of memory, of 50 MB of records (--quick) or 500 MB; the "
+         "paper's disks seek, these files may be on a disk that does not, or in the system's cache",
          {{phase_rates, "MB of a run", "MB/s"}},
          measure_runs,
          {because(phase_two_grows(), "a disk that does not seek, or the system's cache, gains less from long runs")}},
@@ -342,8 +338,8 @@ std::vector<Figure> terasort_figures() {
          "SIGMOD'06",
          "Fig. 6 and 7: against earlier sorts by GPUs, and how near to the device's rate of writing",
          "float keys and pointers, memory to memory, up to 2^18 with --quick, else to 2^23 (paper: 8 M); PBSN cannot "
-         "carry pointers and sorts keys alone; Fig. 7 counts what passes write, of the rate at which the device writes "
-         "such a texture",
+         "carry pointers and sorts keys alone; Fig. 7 counts what passes write, of the rate at which the device "
+         "writes such a texture",
          {{pairs_ms, "pairs", "ms"}, {limit_share, "pairs", "%"}, {written, "pairs", "GB/s"}},
          measure_gpu_sorts,
          {because(
