@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli/bench_report.hpp"
+#include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
 #include "input/checks.hpp"
 #include "input/words.hpp"
@@ -94,6 +95,7 @@ BenchRun::Opened BenchRun::open_context() const {
 
 Json BenchRun::facts(const std::optional<Context>& context, const std::vector<MissingRival>& missing) const {
     Json facts{{"quadmill", QUADMILL_VERSION},
+               {"commit", commit},
                {"command", command_line},
                {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
                {"renderer", context ? context->info().renderer : "none"},

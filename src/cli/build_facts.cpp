@@ -7,8 +7,6 @@
 
 namespace quadmill::detail::cli {
 
-extern const char* const commit;
-
 std::string build_facts() {
     return fmt::format(
         "quadmill {}\n"

@@ -6,5 +6,6 @@
 namespace quadmill::detail::cli {
 
 [[nodiscard]] std::string build_facts();
+extern const char* const commit;  // of the sources; "unknown" where git does not say
 
 }  // namespace quadmill::detail::cli

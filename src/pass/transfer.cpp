@@ -61,11 +61,25 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
     };
     gl::Carrier carrier(device, beside_);
     std::size_t sent_rows = 0;
+    copies_made_ = 0;
+    const auto copy = [&](std::size_t count) {
+        carrier.send(buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
+                     static_cast<int>(count));
+    };
+    const auto timed_copy = [&](std::size_t count) {
+        if (copies_made_ == copies_.size()) {
+            constexpr auto time = gl::Query::Kind::Timestamp;
+            copies_.push_back({{device, time}, {device, time}});
+        }
+        const auto& [begin, end] = copies_[copies_made_++];
+        begin.note_time();
+        copy(count);
+        end.note_time();
+    };
     const auto send_filled = [&](std::size_t i) {
         const auto filled = slices.end_row(i) - sent_rows;
         if (i + 1 < slices.count() && filled * slices.row_bytes < command_bytes) return;
-        carrier.send(buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
-                     static_cast<int>(filled));
+        clock_ == Clock::OfCopies ? timed_copy(filled) : copy(filled);
         sent_rows += filled;
         if (!sent) return;
         sent(first + sent_rows);
@@ -75,6 +89,12 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
     sent_ = carrier.fence();
     ms_ = carrier.ms();
     carrier.before_drawing(sent_);
+}
+
+double Uploader::copies_ms() const {
+    double ms = 0;
+    for (const auto& [begin, end] : std::span(copies_).first(copies_made_)) ms += gl::ms_between(begin, end);
+    return ms;
 }
 
 void ReadBack::request(gl::Device& device, const gl::Texture& texture) {

@@ -46,6 +46,9 @@ class Uploader {
     // Beside the drawing: what is drawn after send() waits for it, but nothing waits for what was drawn before. So the
     // texture must be free.
     explicit Uploader(gl::Sibling* beside) : beside_(beside) {}
+    // Keeps time of its copies by the GPU's clock, for copies_ms(). Pre: not beside the drawing.
+    enum class Clock { None, OfCopies };
+    explicit Uploader(Clock clock) : clock_(clock) {}
 
     // Fills the memory of rows [first_row, first_row + rows) of the texture, tightly packed; called by several threads.
     using Fill = std::function<void(std::size_t first_row, std::size_t rows, std::span<std::byte> memory)>;
@@ -66,15 +69,23 @@ class Uploader {
 
     // How long the last one took, beside the drawing alone: else invalid.
     [[nodiscard]] const std::shared_future<double>& ms() const { return ms_; }
+    // Of the last one, the copies alone, not what the GPU waited for; waits for it. Pre: keeps time of them.
+    [[nodiscard]] double copies_ms() const;
 
   private:
     void send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
               cpu::Workers& workers, const Fill& fill, const Sent& sent);
 
     gl::Sibling* beside_ = nullptr;
+    Clock clock_ = Clock::None;
     gl::PixelBuffer buffer_;
     gl::Fence sent_;
     std::shared_future<double> ms_;
+    struct Copy {
+        gl::Query begin, end;
+    };
+    std::vector<Copy> copies_;     // kept from one to the next
+    std::size_t copies_made_ = 0;  // by the last one
 };
 
 // Memory that textures are read back into; grows to the largest texture.

@@ -170,10 +170,10 @@ WindowSorter::Times PbsnWindowSorter::finish_in(std::size_t lane) {
     }
     if (batch.chunks.empty()) return {};
     const auto& stats = batch.halves ? batch.halves->stats() : batch.floats->stats();
+    const auto upload = batch.halves ? batch.halves->copies_ms() : batch.floats->copies_ms();
     const cpu::Stopwatch time;
     if (!batch.words.empty()) put_by_words(batch);
-    return {
-        .upload = stats.upload_ms, .sort = stats.sort_ms + stats.merge_ms + time.ms(), .readback = stats.readback_ms};
+    return {.upload = upload, .sort = stats.sort_ms + stats.merge_ms + time.ms(), .readback = stats.readback_ms};
 }
 
 // Each key goes to the place of its upper word, in the order in which equal ones come; those are sorted by themselves.

@@ -38,7 +38,7 @@ class BenchFigures(Command):
             self.assertIn(name + ": measured in", said)
             csv = self.text("results", name + ".csv")
             self.assertIn("# command: quadmill bench figures --quick", csv)
-            for fact in ("date", "renderer", "cpu", "size", "note"):
+            for fact in ("commit", "date", "renderer", "cpu", "size", "note"):
                 self.assertIn(f"\n# {fact}: ", csv)
             self.assertIn("\npanel,whose,series,x,y,low,high\n", csv)
             xml.etree.ElementTree.parse(os.path.join(folder, name + ".svg"))

@@ -4,9 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 
+#include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 
 using namespace quadmill;          // NOLINT(google-build-using-namespace)
@@ -71,5 +74,35 @@ TEST_CASE("Parts of an upload are told in order, each once it is on its way") {
     CHECK(ends.size() == 5);
     CHECK(std::is_sorted(ends.begin(), ends.end()));
     CHECK(ends.back() == rows);
+    scope.check();
+}
+
+TEST_CASE("Copies are timed without what they wait for, and those of the last upload alone") {
+    Transfers transfers;
+    auto& [context, device, scope, workers, untimed, readback] = transfers;
+    pass::Uploader uploader(pass::Uploader::Clock::OfCopies);
+    CHECK(uploader.copies_ms() == 0);
+    const gl::Texture large(device, gl::Format::Rgba32f, 1024, 2048), small(device, gl::Format::Rgba32f, 4, 4);
+    constexpr std::size_t pieces = 32;  // of 1 MB each
+    constexpr auto wait = std::chrono::milliseconds(25);
+    const auto send = [&](const gl::Texture& texture, std::chrono::milliseconds each) {
+        const cpu::Stopwatch time;
+        uploader.send(device, texture, workers, [each](std::size_t /*first*/, std::size_t /*rows*/, auto memory) {
+            std::this_thread::sleep_for(each);
+            std::memset(memory.data(), 1, memory.size());
+        });
+        gl::Fence(device).wait();
+        return time.ms();
+    };
+    send(large, {});
+    const double none = uploader.copies_ms();
+    const double whole = send(large, wait);
+    const double some = uploader.copies_ms();
+    CHECK(none > 0);
+    CHECK(some > 0);
+    CHECK(whole >= pieces * 25.0 / 2);  // two threads
+    CHECK(some <= whole - 25);          // at least the first piece was waited for
+    send(small, {});
+    CHECK(uploader.copies_ms() < some);
     scope.check();
 }

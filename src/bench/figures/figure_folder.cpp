@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 
 #include "files/files.hpp"
@@ -135,18 +136,22 @@ std::string machines(const std::vector<FigureFolder>& folders) {
     std::string out;
     for (const auto& folder : folders) {
         std::multimap<std::string, std::string> by_date;
+        std::set<std::string> commits;
         const FigureData* any = nullptr;
         for (const auto& figure : figures()) {
             const auto* data = folder.find(figure.id);
             if (!data) continue;
             any = data;
             by_date.emplace(data->fact("date"), data->fact("command"));
+            if (const auto commit = data->fact("commit"); !commit.empty()) commits.insert(commit);
         }
         if (!any) continue;
         const auto first = by_date.begin()->first.substr(0, 10), last = by_date.rbegin()->first.substr(0, 10);
-        out += fmt::format("- **{}**, {}, {} threads, {}{}, {}{}: {}.\n", any->fact("renderer"), any->fact("cpu"),
+        const auto note = any->fact("note");
+        out += fmt::format("- **{}**, {}, {} threads, {}{}, {}{}{}: {}.\n", any->fact("renderer"), any->fact("cpu"),
                            any->fact("threads"), first, first == last ? "" : " to " + last, any->fact("size"),
-                           any->fact("note").empty() ? "" : ", " + any->fact("note"), commands_of(by_date));
+                           commits.empty() ? "" : fmt::format(", commit {}", fmt::join(commits, " and ")),
+                           note.empty() ? "" : ", " + note, commands_of(by_date));
     }
     return out;
 }

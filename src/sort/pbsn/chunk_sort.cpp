@@ -76,6 +76,7 @@ template <class Float>
 void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
     const auto* sorted = reinterpret_cast<const Float*>(lane.readback.wait().data());
     bench_.device.check("Sorter");  // before a key is overwritten
+    copies_ms_ += lane.uploader.copies_ms();
     stats_.sort_ms += gl::ms_between(lane.sort_begin, lane.sort_end);
     stats_.readback_ms += gl::ms_between(lane.sort_end, lane.read_end);
     const cpu::Stopwatch merging;

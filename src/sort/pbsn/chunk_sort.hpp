@@ -27,7 +27,7 @@ struct Lane {
 
     gl::Device& device;
     std::optional<Surface> current;
-    pass::Uploader uploader;
+    pass::Uploader uploader{pass::Uploader::Clock::OfCopies};
     pass::ReadBack readback;
     gl::Query sort_begin, sort_end, read_end;  // GPU times
 };
@@ -61,6 +61,8 @@ class ChunkSort {
     void begin(const Chunk& chunk, Lane& lane);
     void finish(const Chunk& chunk, Lane& lane);
     [[nodiscard]] const SortStats& stats() const { return stats_; }
+    // Of what was collected, the copies to textures alone, by the GPU's clock.
+    [[nodiscard]] double copies_ms() const { return copies_ms_; }
 
   private:
     using Aside = SetAside<Float>;
@@ -82,6 +84,7 @@ class ChunkSort {
     PackForm<Float> form_;
     std::array<Aside, 2> aside_;  // of the chunks in the two lanes
     SortStats stats_;
+    double copies_ms_ = 0;
     std::vector<cpu::Run<Float>> runs_;  // one a chunk, in keys_
     std::vector<typename cpu::KeyBits<Float>::Bits> set_aside_;
 };
