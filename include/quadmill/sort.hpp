@@ -167,9 +167,9 @@ struct SortCrossings {
     ByWidth keys{};        ///< all keys, by Engine::Merge
     ByWidth with_index{};  ///< and for argsort
     ByWidth windows{};     ///< keys of all windows or segments, each of 1,024; shorter ones count less, as log2 of them
-    ByWidth batches{};     ///< the same of a window sorter's batch, as streams have them: the threads summarize meanwhile
-    ByWidth top{};         ///< the first keys alone
-    ByWidth hybrid{};      ///< from where Engine::Hybrid wins over both, for all keys
+    ByWidth batches{};  ///< the same of a window sorter's batch, as streams have them: the threads summarize meanwhile
+    ByWidth top{};      ///< the first keys alone
+    ByWidth hybrid{};   ///< from where Engine::Hybrid wins over both, for all keys
     bool operator==(const SortCrossings&) const = default;
 };
 
@@ -350,9 +350,9 @@ class QUADMILL_API Sorter {
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
     /// used; both may be the same texture. By Merge, whole textures as it does regions; by PBSN, one run a channel,
     /// where SortOptions::engine says so, or Auto finds no room for Merge.
-    /// Shape: RGBA32F, 2-D, any size, both the same; filters, BASE_LEVEL, swizzle and other parameters do not matter
-    /// and stay. After an image store into the input, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT |
-    /// GL_TEXTURE_UPDATE_BARRIER_BIT) first.
+    /// Shape: RGBA32F, 2-D, of at most 2^28 texels, both of the same size; filters, BASE_LEVEL, swizzle and other
+    /// parameters do not matter and stay. After an image store into the input, the program calls
+    /// glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT) first.
     /// Guarantee: as for sort(); by PBSN, a texture with values that blending cannot order goes through a comparator in
     /// a shader.
     /// Cost: as for sort(), with no upload and no read-back. PBSN waits for the GPU (an occlusion query finds such

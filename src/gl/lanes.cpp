@@ -74,17 +74,22 @@ bool has_lanes_in_boxes(Device& device) {
     if (device.lanes_in_boxes) return *device.lanes_in_boxes;
     if (!device.features.subgroups) return device.lanes_in_boxes.emplace(false);
     const Unobserved unobserved(device);
-    bool as_hoped = true;
+    Program program;
     try {
-        const Program program(device, "gl/lanes.frag", shaders::gl_lanes_frag,
-                              "#extension GL_KHR_shader_subgroup_basic : require\n"
-                              "#extension GL_KHR_shader_subgroup_shuffle : require\n");
+        program = Program(device, "gl/lanes.frag", shaders::gl_lanes_frag,
+                          "#extension GL_KHR_shader_subgroup_basic : require\n"
+                          "#extension GL_KHR_shader_subgroup_shuffle : require\n");
+    } catch (const GlError&) {
+        return device.lanes_in_boxes.emplace(false);
+    }
+    try {
+        bool as_hoped = true;
         for (const auto& [width, height] : {std::pair{4, 8}, {12, 40}, {64, 64}, {512, 1096}})
             as_hoped = as_hoped && drawn_as_hoped(device, program, width, height);
+        return device.lanes_in_boxes.emplace(as_hoped);
     } catch (const GlError&) {
-        as_hoped = false;
+        return false;  // for now: memory may have been short
     }
-    return device.lanes_in_boxes.emplace(as_hoped);
 }
 
 }  // namespace quadmill::detail::gl

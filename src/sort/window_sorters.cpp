@@ -227,7 +227,9 @@ void BitonicWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys ke
 
 WindowSorter::Times BitonicWindowSorter::finish_in(std::size_t lane) {
     if (empty_.at(lane)) return {};
-    const auto stats = gpu_->bitonic.finish(gpu_->lane.at(lane));
+    auto& of_batch = gpu_->lane.at(lane);
+    gpu_->bitonic.wait(of_batch);
+    const auto stats = gpu_->bitonic.finish(of_batch);
     return {.upload = stats.upload_ms, .sort = stats.sort_ms, .readback = stats.readback_ms};
 }
 

@@ -94,6 +94,12 @@ void BitonicSort::begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> i
     lane.job_ = {keys, index, keys_move, stats, total};
 }
 
+void BitonicSort::wait(BitonicLane& lane) {
+    if (!lane.job_) return;
+    if (lane.job_->keys_move) static_cast<void>(lane.keys_back_.wait());
+    if (!lane.job_->index.empty()) static_cast<void>(lane.index_back_.wait());
+}
+
 SortStats BitonicSort::finish(BitonicLane& lane) {
     auto [keys, index, keys_move, stats, total] = *std::exchange(lane.job_, std::nullopt);
     const auto key_bytes = detail::cpu::visit(keys, [](auto of_type) { return sizeof of_type[0]; });

@@ -51,6 +51,8 @@ class BitonicSort {
     // where it is.
     void begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
     SortStats finish(BitonicLane& lane);
+    // The GPU is done with what the lane began, so that finish() can only fail before it writes.
+    void wait(BitonicLane& lane);
 
     // What MergeSort::argsort() does, for Kind::ArgsortTexture.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job, IndexWrite write);
