@@ -168,9 +168,9 @@ class Exact {
     std::vector<T> sorted_;
 };
 
-// So many that an engine's buffers have their size; a rival has none.
-std::size_t values_to_warm(const StreamContender& contender) {
-    return std::size_t{1} << (contender.is_rival() ? 20U : 24U);
+// So many that an engine's buffers have their size, but a quarter of all at most; a rival has no buffers.
+std::size_t values_to_warm(const StreamContender& contender, std::size_t n) {
+    return std::min(std::size_t{1} << (contender.is_rival() ? 20U : 24U), std::max<std::size_t>(n / 4, 1));
 }
 
 }  // namespace
@@ -222,7 +222,7 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
                 result.refusal = refusal_of([&] {
                     auto& sorts = sorter(i);
                     result.engine = sorts.name();
-                    const auto warm = values.first(std::min(values.size(), values_to_warm(contenders_[i])));
+                    const auto warm = values.first(std::min(values.size(), values_to_warm(contenders_[i], which.n)));
                     const auto warm_up = [&] { static_cast<void>(bench::run<T>(which, warm, sorts)); };
                     warm_up();
                     if (context_ && sorts.name() != "cpu" && !contenders_[i].is_rival()) wake(*context_, warm_up);

@@ -1,13 +1,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "bench/external_bench.hpp"
 #include "cli/bench_report.hpp"
 #include "cli/commands.hpp"
 #include "files/files.hpp"
+#include "files/temporary_file.hpp"
 #include "input/checks.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
@@ -24,7 +24,7 @@ struct BenchExternal : BenchRun {
     std::vector<std::size_t> records, pairs, merges;
     std::size_t runs = 16;
     std::vector<Engine> engines{Engine::Auto};
-    std::string memory = "64M", folder = std::filesystem::temp_directory_path().string(), plot_file;
+    std::string memory = "64M", folder = files::temporary_folder(), plot_file;
 
     void run();
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <memory>
 
 #include "bench/figures/figure_folder.hpp"
 #include "cli/bench_report.hpp"
 #include "cli/commands.hpp"
 #include "cpu/stopwatch.hpp"
+#include "files/temporary_file.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
@@ -19,7 +19,7 @@ namespace {
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 
 struct BenchFigures : BenchRun {
-    std::string folder = "figures", files = std::filesystem::temp_directory_path().string(), nbody, note, page;
+    std::string folder = "figures", files = files::temporary_folder(), nbody, note, page;
     std::vector<std::string> only, from;
     bool quick = false, again = false, list = false;
 

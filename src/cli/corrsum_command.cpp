@@ -1,6 +1,10 @@
+#include <fmt/core.h>
+
 #include <array>
 #include <cmath>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
@@ -66,9 +70,20 @@ void CorrsumCommand::run_as() const {
     const auto summed = g.empty() ? std::function<double(double)>() : input::parse_expression(g, "y");
     CorrelatedSums<T> summary({.eps = eps, .n = n, .window = stream.window, .g = summed}, run.sorter());
     Columns<T> columns;
+    std::uint64_t pairs = 0;
     const auto add = [&](auto records) {
         columns.take(records);
+        std::string fault;
+        for (std::size_t i = 0; summed && i < columns.y.size() && fault.empty(); ++i) {
+            const auto y = columns.y[i];
+            if (std::isnan(y) || std::isfinite(summed(y))) continue;
+            fault = fmt::format("pair {}: {} is not finite for y = {}", pairs + i + 1, g, y);
+            columns.x.resize(i);
+            columns.y.resize(i);
+        }
         summary.add(columns.x, columns.y);
+        pairs += columns.x.size();
+        return std::pair(columns.x.size(), fault);
     };
     const input::RawRecords<std::array<T, 2>> raw{
         "pair of " + input::word_for(input::type_words, stream.type()) + " values", check_pair<T>};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "input/checks.hpp"
 #include "input/enum_words.hpp"
 #include "input/text.hpp"
 #include "quadmill/error.hpp"
@@ -31,7 +32,7 @@ void add_device_option(CLI::App& command, int& device) {
     command
         .add_option("--device", device,
                     "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works)")
-        ->check(CLI::NonNegativeNumber)
+        ->check(input::whole_number(0, 9999))
         ->check(there_is_device)
         ->type_name("N");
 }

@@ -9,6 +9,7 @@
 #include "cli/passes.hpp"
 #include "cli/refusals.hpp"
 #include "files/files.hpp"
+#include "input/checks.hpp"
 #include "input/matrix_file.hpp"
 #include "input/text.hpp"
 #include "input/words.hpp"
@@ -119,6 +120,7 @@ input::MatrixOf<double> LuCommand::read_sides(const input::MatrixFile& a) const 
         b.columns = b.rows / a.rows;  // a raw file: as many right-hand sides as it has
         b.rows = a.rows;
     }
+    if (b.values.empty() && a.rows > 0) throw InvalidArgument(fmt::format("'{}' has no right-hand side", sides));
     if (b.rows != a.rows)
         throw InvalidArgument(
             fmt::format("the matrix has {} rows, and the right-hand sides in '{}' have {}", a.rows, sides, b.rows));
@@ -126,9 +128,14 @@ input::MatrixOf<double> LuCommand::read_sides(const input::MatrixFile& a) const 
 }
 
 void LuCommand::open(Outputs& out) const {
+    if (matrix == "-" && sides == "-")
+        throw CLI::ValidationError("--solve", "- is standard input, which has the matrix; name a file");
     if (refine && sides.empty()) throw CLI::ValidationError("--refine", "goes with --solve");
     if (output == "-" && json) throw CLI::ValidationError("-o", "standard output has the JSON object; name a file");
     if (output.empty()) return;
+    for (const auto& one : {output, output + ".rows", output + ".columns"}) {
+        if (one == output || sides.empty()) input::refuse_inputs("-o", one, {matrix, sides});
+    }
     out.content.emplace(output);
     if (out.content->is_terminal() && !input::is_matrix_market(output))
         throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
@@ -242,7 +249,7 @@ void add_lu_command(CLI::App& app) {
             ".f64); - for standard input")
         ->required();
     auto* columns = verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
-                        ->check(CLI::PositiveNumber);
+                        ->transform(input::count_up_to(std::uint64_t{1} << 31U));
     auto* pivot = verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")
                       ->transform(input::one_of(input::pivot_words));
     auto* swap =

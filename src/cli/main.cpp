@@ -8,6 +8,8 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,13 +61,27 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     return fmt::format("there is no verb {}; there are {}", input::in_quotes(word), names);
 }
 
+// What to say of a value for an option that takes none; CLI11 calls that a flag override.
+std::optional<std::string> value_of_flag(const CLI::ParseError& error) {
+    const std::string_view words = error.what(), end = " was given a disallowed flag override";
+    if (!words.ends_with(end)) return {};
+    return fmt::format("--{} takes no value", words.substr(0, words.size() - end.size()));
+}
+
 // What was wrong with the call.
 void explain(const CLI::App& app, const CLI::ParseError& error) {
     std::string name = "quadmill";
     const CLI::App* verb = &app;
     for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
-    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(unknown_verb(*verb).value_or(error.what())),
-               name);
+    const auto said = value_of_flag(error).value_or(unknown_verb(*verb).value_or(error.what()));
+    fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(said), name);
+}
+
+// "--json=false" would be on for some flags and off for others.
+void refuse_values_of_flags(CLI::App& app) {
+    for (auto* option : app.get_options([](const CLI::Option* one) { return one->get_items_expected_max() == 0; }))
+        option->disable_flag_override();
+    for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) refuse_values_of_flags(*verb);
 }
 
 int run(int argc, char** argv) {
@@ -85,7 +101,9 @@ int run(int argc, char** argv) {
         "as\n"
         "for a line that is no number: the answer, and what is saved, is about what came before; 130, 143, 129: "
         "stopped\n"
-        "by SIGINT (Ctrl-C), SIGTERM or SIGHUP: verbs on streams then answer about what has come, and save it.");
+        "by SIGINT (Ctrl-C), SIGTERM or SIGHUP: quantiles, frequent, hhh, corrsum and query --batch then answer about\n"
+        "what has come, and save it.\n"
+        "`quadmill man` prints all of this as a manual page, and `quadmill completion bash` the shell's completion.");
     add_info_command(app);
     add_sort_command(app);
     add_quantiles_command(app);
@@ -107,6 +125,7 @@ int run(int argc, char** argv) {
     add_bench_command(app, command_line);
     add_pages_commands(app);
     refuse_ranks(app);
+    refuse_values_of_flags(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::RuntimeError& stop) {

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -153,6 +154,8 @@ void MergeCommand::run_as(Kind kind) {
 }
 
 void MergeCommand::run(const std::vector<std::string>& given) {
+    if (std::ranges::count(files, "-") > 1)
+        throw CLI::ValidationError("FILE", "- is standard input, which can be read once; name files");
     content_ = files::read_file(files.front());
     first_ = saved(0);
     const auto [kind, type] = first_;

@@ -277,7 +277,7 @@ void add_options(CLI::App& verb, QueryCommand& command) {
         ->transform(input::one_of(input::execution_words))
         ->default_str("pipelined");
     verb.add_option("--threads", command.options.threads, "CPU threads that read and compute (default: all)")
-        ->check(CLI::Range(0U, 1024U))
+        ->check(input::thread_count())
         ->type_name("N");
     add_device_option(verb, command.device);
 }
@@ -292,7 +292,8 @@ void add_query_command(CLI::App& app) {
         "SELECT *, columns, or COUNT(*) COUNT(c) SUM AVG MIN MAX MEDIAN(c) QUANTILE(c, phi) KTH_LARGEST(c, k)\n"
         "KTH_SMALLEST(c, k), each with AS name; FROM a path, in quotes where it has blanks, or - for standard input;\n"
         "JOIN path ON x.k = y.k, or ABS(x.k - y.k) <= d; WHERE with AND OR NOT = != < <= > >= BETWEEN IN IS NULL and\n"
-        "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n. A table is called as its file without folder and\n"
+        "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n (rows of the answer, with --batch of each:\n"
+        "the tables are read whole all the same). A table is called as its file without folder and\n"
         "extension, or AS name. Texts go in '...', unusual names in \"...\"; letters of names may be in another case.\n"
         "CSV, also packed by gzip or zstd, has a line of names; types are found from all values; an empty field is "
         "NULL,\n"

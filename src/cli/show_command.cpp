@@ -75,6 +75,7 @@ show::QuantileCurve curve_of(const Quantiles<T>& summary) {
 
 template <class T>
 void ShowQuantiles::run_as() const {
+    input::refuse_inputs("-o", output, {input});
     files::OutputFile file(output);
     input::StreamInput stream(input);
     Quantiles<T> summary({.eps = eps});
@@ -120,6 +121,7 @@ Predicate ShowQuery::where_of(const sql::SqlQuery& query, const sql::SqlTypes& k
 
 void ShowQuery::run() const {
     const auto path = parsed({}).sources[0].path;
+    input::refuse_inputs("-o", output, {path});
     files::OutputFile file(output);
     const input::CsvFile csv(path, ',');
     const auto query = parsed({csv.names()});

@@ -74,6 +74,9 @@ void SketchBuild::run() {
     if (eps) options.width = suggest_width(*eps);
     if (delta) options.depth = suggest_depth(*delta);
     if (options.width == 0) throw CLI::RequiredError("--width or --eps");
+    auto read = inputs;
+    if (!remove.empty()) read.push_back(remove);
+    input::refuse_inputs("-o", output, read);
     if (remove == "-") throw CLI::ValidationError("--remove", "must be a file");
     if (format == Format::JsonLine && output == "-")
         throw CLI::ValidationError("--json", "does not go with -o -, which takes standard output");

@@ -8,6 +8,7 @@
 #include "cli/refusals.hpp"
 #include "cli/sketch_verbs.hpp"
 #include "cli/stream_run.hpp"
+#include "input/checks.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
@@ -35,7 +36,7 @@ void add_machine_options(CLI::App& verb, Machine& machine) {
         ->transform(input::one_of(input::sketch_engine_words))
         ->default_str("auto");
     verb.add_option("--threads", machine.threads, "CPU threads (default: all)")
-        ->check(CLI::Range(0U, 1024U))
+        ->check(input::thread_count())
         ->type_name("N");
     verb.add_flag("--profile", machine.profile, "A table of the passes on standard error");
     add_device_option(verb, machine.device);

@@ -210,6 +210,8 @@ void SortCommand::run() {
         throw CLI::ValidationError("--precision", "does not go with --engine cpu, which sorts values as they are");
     }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
+    input::refuse_inputs("--with-index", index_output, {input});
+    if (top > 0) input::refuse_inputs("-o", output, {input});
     if (!index_output.empty() && window > 0)
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
     const auto type = reading.type();
@@ -281,12 +283,12 @@ void SortCommand::print_profile(const SortStats& sorted) {
 std::array<const CLI::Option*, 3> add_engine_options(CLI::App& verb, SortOptions& sort) {
     add_pbsn_options(verb, sort.pbsn);
     verb.add_option("--max-texels", sort.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
-        ->check(CLI::PositiveNumber)
+        ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->capture_default_str();
     verb.add_option("--max-run", sort.pbsn.max_run,
                     "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144; "
                     "fastest is 256; the paper's own form for any size: as --max-texels)")
-        ->check(CLI::PositiveNumber)
+        ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
     const auto* representation =
         verb.add_option("--representation", sort.bitonic.representation,
@@ -297,7 +299,7 @@ std::array<const CLI::Option*, 3> add_engine_options(CLI::App& verb, SortOptions
         verb.add_option("--block", sort.bitonic.block,
                         "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
                         "(default: 128, and none on software renderers)")
-            ->check(CLI::NonNegativeNumber)
+            ->check(input::whole_number(0, std::uint64_t{1} << 20U))
             ->type_name("N");
     const auto* steps = verb.add_option("--steps-per-pass", sort.bitonic.steps_per_pass,
                                         "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
@@ -338,7 +340,7 @@ void add_sort_command(CLI::App& app) {
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
         "With --precision f16: let the values become the nearest 16-bit floats");
     verb->add_option("--window", command->window, "Sort each window of N values by itself")
-        ->check(CLI::PositiveNumber)
+        ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
     verb->add_option("--with-index", command->index_output,
                      "Also write where each value was in the input, from 0, as 32-bit unsigned integers; equal values "
@@ -347,12 +349,12 @@ void add_sort_command(CLI::App& app) {
         ->type_name("FILE");
     verb->add_option("--top", command->top,
                      "Only the first K values in order: the smallest, or with --order desc the largest")
-        ->check(CLI::PositiveNumber)
+        ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("K");
     const auto bitonic_options = add_engine_options(*verb, command->sort);
     verb->add_option("--threads", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
-        ->check(CLI::NonNegativeNumber);
+        ->check(input::thread_count());
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
     verb->add_flag("--explain-engine", command->explain_engine, "Which engine sorted, and why, on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");

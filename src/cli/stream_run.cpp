@@ -120,7 +120,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
         ->transform(input::count_up_to(std::uint64_t{1} << 24U))
         ->type_name("N");
     verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")
-        ->check(CLI::Range(0U, 1024U))
+        ->check(input::thread_count())
         ->type_name("N");
     verb.add_flag("--profile", options.profile,
                   "A table of where the time went on standard error; for pbsn also what blending cost");
@@ -223,6 +223,7 @@ StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
       save_(ranks_.is_first() ? options.save : "", options.format) {
     input_.emplace(shares_.front());
     output_.must_be_open();
+    input::refuse_inputs("--save", options.save, options.inputs);
     if (save_.takes_standard_output() && options.every > 0)
         throw CLI::ValidationError("--save", "- leaves no space for the answers of --every; name a file");
     if (options.device.several() && options.engine == Engine::Cpu)

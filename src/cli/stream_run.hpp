@@ -147,7 +147,7 @@ class StreamRun {
 
     // Reads all: raw records are Raw, those of a line of text are Text; `add` takes spans of both. `ask` gives the
     // answer of a summary, and `load` one that was saved: of several ranks, the first one answers about what all have
-    // read. Ends the program with status 130 and the like after Ctrl-C and its like, and with that of BadInput where the
+    // read. `add` returns nothing, or how many it took, and what is wrong with the next. Ends the program with status 130 and the like after Ctrl-C and its like, and with that of BadInput where the
     // stream could not be read to its end; both when what came has been answered and saved.
     template <class Raw, class Text, class Summary>
     void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
@@ -161,8 +161,14 @@ class StreamRun {
         const auto take = [&](auto records) {
             while (!records.empty()) {
                 const auto part = records.first(std::min<std::uint64_t>(records.size(), until_answer()));
-                add(part);
-                count(part.size());
+                if constexpr (std::is_void_v<decltype(add(part))>) {
+                    add(part);
+                    count(part.size());
+                } else {
+                    const auto [taken, fault] = add(part);
+                    count(taken);
+                    if (!fault.empty()) throw input::BadInput(fault);
+                }
                 if (answer_is_due()) print();
                 records = records.subspan(part.size());
             }

@@ -18,6 +18,7 @@
 #include "cli/stream_run.hpp"
 #include "external/plan.hpp"
 #include "gl/egl.hpp"
+#include "input/checks.hpp"
 #include "input/interrupt.hpp"
 #include "input/text.hpp"
 #include "input/words.hpp"
@@ -113,7 +114,7 @@ RecordFormat TerasortCommand::record_format() const {
     try {
         static_cast<void>(least_memory(records));
     } catch (const InvalidArgument& error) {
-        throw CLI::ValidationError("--key", without_function(error));
+        throw CLI::ValidationError(keys.empty() ? "--key-offset, --key-bytes" : "--key", without_function(error));
     }
     return records;
 }
@@ -348,7 +349,7 @@ void add_terasort_command(CLI::App& app) {
     verb->add_option("OUT", command->output, "Output; - is standard output. Appears only when complete")->required();
     add_record_options(*verb, *command);
     verb->add_option("--memory", command->memory, "Most memory that the program takes, as 256M or 4G")
-        ->transform(CLI::AsSizeValue(false))
+        ->transform(input::byte_count())
         ->default_str("256M")
         ->type_name("SIZE");
     verb->add_option("--temp", command->temp,
@@ -367,7 +368,7 @@ void add_terasort_command(CLI::App& app) {
             "length), which was slower wherever it was measured")
         ->transform(input::one_of(merge_words))
         ->default_str("tree");
-    verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(CLI::NonNegativeNumber);
+    verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(input::thread_count());
     verb->add_flag("--parts", command->parts,
                    "Under mpirun: a file a rank, OUT-00000-of-00004 and so on, instead of one that all ranks write");
     verb->add_flag(

@@ -6,6 +6,7 @@
 #include "bench/tune.hpp"
 #include "cli/commands.hpp"
 #include "cli/tuned.hpp"
+#include "input/checks.hpp"
 #include "input/standard_files.hpp"
 
 namespace quadmill::detail::cli {
@@ -54,6 +55,7 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
 
 void TuneCommand::run() const {
     using namespace detail::bench;  // NOLINT(google-build-using-namespace): this function is that room's voice
+    check_tuning_is_writable();     // a tune takes a minute
     const auto context = Context::headless({.device = device});
     auto entry = entry_for(context.info(), threads);
     if (!json) fmt::print("{} ({}), {} CPU threads, {}\n", entry.renderer, entry.driver, entry.threads, entry.cpu_sort);
@@ -95,7 +97,7 @@ void add_tune_command(CLI::App& app) {
     verb->add_flag("--quick", command->quick, "In some ten seconds instead of a minute, and less exactly");
     verb->add_option("--threads", command->threads,
                      "CPU threads (default: all); what is found counts for calls with as many")
-        ->check(CLI::NonNegativeNumber);
+        ->check(input::thread_count());
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     add_device_option(*verb, command->device);
     verb->footer(

@@ -139,9 +139,28 @@ std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads) {
     return {};
 }
 
-Replaced write_tuning(const TunedEntry& entry) {
+namespace {
+
+// With its folder.
+std::filesystem::path place_of_tuning() {
     const auto path = tuning_path();
     if (!path) throw Error("tune: there is no place for the file; set XDG_CONFIG_HOME or HOME to a whole path");
+    std::error_code failed;
+    std::filesystem::create_directories(path->parent_path(), failed);
+    if (failed)
+        throw Error(
+            fmt::format("tune: the folder '{}' cannot be made: {}", path->parent_path().string(), failed.message()));
+    return *path;
+}
+
+}  // namespace
+
+void check_tuning_is_writable() {
+    const files::OutputFile file(place_of_tuning().string());
+}
+
+Replaced write_tuning(const TunedEntry& entry) {
+    const auto path = place_of_tuning();
     auto replaced = Replaced::Nothing;
     std::vector<TunedEntry> entries;
     try {
@@ -155,12 +174,7 @@ Replaced write_tuning(const TunedEntry& entry) {
     entries.push_back(entry);
     Json file{{"format", tuning_format}, {"version", tuning_version}, {"entries", Json::array()}};
     for (const auto& one : entries) file["entries"].push_back(to_json(one));
-    std::error_code failed;
-    std::filesystem::create_directories(path->parent_path(), failed);
-    if (failed)
-        throw Error(
-            fmt::format("tune: the folder '{}' cannot be made: {}", path->parent_path().string(), failed.message()));
-    files::OutputFile out(path->string());
+    files::OutputFile out(path.string());
     const auto text = file.dump(1) + "\n";
     out.write(std::as_bytes(std::span(text)));
     out.commit();

@@ -38,6 +38,8 @@ struct TunedEntry {
 // when it is whole; one that is damaged is replaced, which the answer says.
 enum class Replaced { Nothing, DamagedFile };
 Replaced write_tuning(const TunedEntry& entry);
+// Throws where write_tuning() could not write.
+void check_tuning_is_writable();
 
 // "measured by `quadmill tune` at ..." or "the library's own figures; ...".
 [[nodiscard]] std::string where_from(const std::optional<TunedEntry>& entry);

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
 
 #include "files/fault.hpp"
 #include "files/files.hpp"
+#include "files/temporary_file.hpp"
 
 namespace quadmill::detail::external {
 
@@ -20,9 +20,7 @@ using files::BlockIo;
 using Phase = ExternalProgress::Phase;
 
 std::vector<std::string> folders_of(const ExternalSortOptions& options) {
-    if (!options.temp.empty()) return options.temp;
-    const char* folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    return {folder && *folder ? folder : "/tmp"};
+    return options.temp.empty() ? std::vector{files::temporary_folder()} : options.temp;
 }
 
 class NoRecords final : public Stream {

@@ -29,6 +29,11 @@ bool lock_temporary(int file, const std::string& path) {
 
 }  // namespace
 
+std::string temporary_folder() {
+    const char* folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    return folder && *folder ? folder : "/tmp";
+}
+
 bool has_name(int file, const std::string& path) {
     struct stat opened {};
     struct stat named {};

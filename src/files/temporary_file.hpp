@@ -10,6 +10,9 @@ namespace quadmill::detail::files {
 // Makes and locks a new file beside `target`, under a name that tells whose it is; -1, and errno, where it cannot.
 [[nodiscard]] std::pair<int, std::string> create_locked(const std::string& target);
 
+// TMPDIR, or /tmp where that is not set. It need not be there.
+[[nodiscard]] std::string temporary_folder();
+
 // Whether an open file still has that name: between its opening and its lock, another may have taken it away.
 [[nodiscard]] bool has_name(int file, const std::string& path);
 

@@ -158,8 +158,9 @@ std::optional<int> wanted_device(const HeadlessOptions& options) {
 
 void check_index(int index, const std::vector<EGLDeviceEXT>& devices) {
     if (static_cast<std::size_t>(index) < devices.size()) return;
-    throw ContextError("EGL has " + std::to_string(devices.size()) + " devices, so there is no device " +
-                       std::to_string(index) + "; `quadmill info` lists them. " + install_hint);
+    throw ContextError("EGL has " + std::to_string(devices.size()) + (devices.size() == 1 ? " device" : " devices") +
+                       ", so there is no device " + std::to_string(index) + "; `quadmill info` lists them" +
+                       (devices.empty() ? std::string(". ") + install_hint : std::string()));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,30 @@ CLI::Validator count_up_to(std::uint64_t most) {
     return {convert, ""};
 }
 
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+    const auto check = [least, most](const std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        if (parse_number(text, value) == nullptr && value >= least && value <= most) return {};
+        return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
+    };
+    return {check, ""};
+}
+
+CLI::Validator thread_count() {
+    return whole_number(0, 1024);
+}
+
+CLI::Validator byte_count() {
+    const auto convert = [size = CLI::AsSizeValue(false)](std::string& text) -> std::string {
+        try {
+            if (!text.empty() && text.find_first_not_of("0123456789.") > 0 && size(text).empty()) return {};
+        } catch (const CLI::ValidationError&) {  // NOLINT(bugprone-empty-catch): its words are about units
+        }
+        return fmt::format("'{}' is no size, such as 256M or 4G", text);
+    };
+    return {convert, ""};
+}
+
 CLI::Validator number_from(double least, double most) {
     const auto check = [least, most](const std::string& text) -> std::string {
         double value = 0;
@@ -47,6 +72,17 @@ CLI::Validator file_name() {
         return name.empty() ? "the name of the file is empty" : "";
     };
     return {check, ""};
+}
+
+void refuse_inputs(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
+    std::error_code none;  // a file that is not there yet is none of them
+    for (const auto& input : inputs) {
+        if (output == "-" || input == "-" || !std::filesystem::is_regular_file(input, none) ||
+            !std::filesystem::equivalent(input, output, none))
+            continue;
+        throw CLI::ValidationError(option,
+                                   fmt::format("'{}' is an input, which this would replace; name another", output));
+    }
 }
 
 std::vector<std::string> comma_separated(const std::string& text) {

@@ -10,6 +10,12 @@ namespace quadmill::detail::input {
 
 // A whole number from 1, such as 1000 or 2^20.
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t most);
+// A whole number from there to there, by digits alone.
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+// A number of CPU threads; 0: all.
+[[nodiscard]] CLI::Validator thread_count();
+// Bytes, such as 256M or 4G.
+[[nodiscard]] CLI::Validator byte_count();
 // A number, neither NaN nor outside.
 [[nodiscard]] CLI::Validator number_from(double least, double most);
 
@@ -17,6 +23,10 @@ namespace quadmill::detail::input {
 [[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);
 // A name of a file, which is not empty.
 [[nodiscard]] CLI::Validator file_name();
+
+// Throws CLI::ValidationError of that option where the output would replace one of these files, which could not be had
+// back; "-" is none.
+void refuse_inputs(const std::string& option, const std::string& output, const std::vector<std::string>& inputs);
 
 // A list of these.
 [[nodiscard]] CLI::Validator each_of(const CLI::Validator& part);

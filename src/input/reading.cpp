@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "input/checks.hpp"
+
 namespace quadmill::detail::input {
 
 CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::string& text) {
@@ -12,7 +14,7 @@ CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::strin
             "Input is raw values, also where it looks like text or a packed file, which is refused without this")
         ->excludes(is_text);
     verb.add_option("--header", reading.lines.header, "With --text: the first N lines are no values")
-        ->check(CLI::NonNegativeNumber)
+        ->check(whole_number(0, std::uint64_t{1} << 52U))
         ->needs(is_text)
         ->type_name("N");
     verb.add_flag(

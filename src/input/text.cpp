@@ -77,7 +77,9 @@ Fault parse_number(std::string_view word, Key& key) {
     }
     if (error == std::errc::result_out_of_range) return out_of_range;
     if (error != std::errc() || rest != digits.data() + digits.size())
-        return std::is_integral_v<Key> ? "is not an integer of the type" : "is not a number";
+        return std::is_unsigned_v<Key>   ? "is not an integer from 0"
+               : std::is_integral_v<Key> ? "is not an integer"
+                                         : "is not a number";
     const auto found = key_of<Key>(number);
     if (!found) return out_of_range;
     key = *found;

@@ -267,13 +267,17 @@ void CorrelatedSums<T>::merge(const CorrelatedSums& other) {
     check_merge("CorrelatedSums::merge", s.n, from.n, most_pairs);
     std::vector<CorrelatedSummary::Pair> rest;
     const auto buckets = from.compact(rest);
-    s.histogram.raise_eps(from.eps());
-    s.histogram.merge(buckets);
+    auto merged = s.histogram;
+    merged.raise_eps(from.eps());
+    merged.merge(buckets);
+    auto total = s.total;
+    total.merge(from.total);
+    s.pairs.keep(rest);  // nothing is changed where what is above throws
+    s.histogram = std::move(merged);
+    s.total = std::move(total);
     s.whole.reset();
     s.n += from.n;
     s.nans += from.nans;
-    s.total.merge(from.total);
-    for (const auto& [key, weight] : rest) s.pairs.keep(key, weight);
 }
 
 template <class T>

@@ -124,12 +124,14 @@ void Frequencies<T>::merge(const Frequencies& other) {
     const auto [others, rest] = from.compact();
     auto& s = *state_;
     s.settle();
-    s.eps = std::max(s.eps, from.eps);
-    s.summary = FrequencySummary::merged(s.summary, others);
-    s.summary.prune(s.eps * static_cast<double>(s.summary.n()));
+    const auto eps = std::max(s.eps, from.eps);
+    auto merged = FrequencySummary::merged(s.summary, others);
+    merged.prune(eps * static_cast<double>(merged.n()));
+    s.intake.keep(rest.values());  // nothing is changed where this or what is above throws
+    s.eps = eps;
+    s.summary = std::move(merged);
     s.with_rest.reset();
     s.intake.note(others.n(), from.intake.nans());
-    s.intake.keep(rest.values());
 }
 
 template <class T>

@@ -158,7 +158,8 @@ template <class T>
 struct HeavyPrefixes<T>::State {
     State(const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : options((check<T>(wanted), wanted)),
-          window(counted_window_for("HeavyPrefixes", each_eps(wanted), wanted.window, *sorter)),
+          window(counted_window_for("HeavyPrefixes", std::max(each_eps(wanted), least_eps_of_window), wanted.window,
+                                    *sorter)),
           intake(std::move(sorter), window),
           levels(options) {}
 
@@ -255,11 +256,13 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     auto options = s.options;
     options.support = std::max(options.support, from.options.support);
     options.eps = std::max(options.eps, from.options.eps);
-    s.levels.merge(others, options);
+    auto merged = s.levels;
+    merged.merge(others, options);
+    s.intake.keep(rest.values());  // nothing is changed where this or what is above throws
+    s.levels = std::move(merged);
     s.options = std::move(options);
     s.with_rest.reset();
     s.intake.note(others.n(), 0);
-    s.intake.keep(rest.values());
 }
 
 template <class T>

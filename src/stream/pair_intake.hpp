@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "quadmill/error.hpp"
 #include "stream/correlated_summary.hpp"
 #include "stream/intake.hpp"
 
@@ -34,7 +35,10 @@ class PairIntake {
                  window_;
     }
 
+    // Where memory ends while pairs are on their way to the summary, some are lost, and which: all that is asked after
+    // that throws Error.
     void add(T x, double weight, const Take& take) {
+        check();
         const auto key = KeyOf<T>::key(x);
         if constexpr (packed) {
             const auto word = word_of(key);
@@ -49,22 +53,19 @@ class PairIntake {
                     if (keys_.n() > n_) note(weight);
                 });
         } else {
-            keep(key, weight);
+            keep_one(key, weight);
             if (rest_.size() >= batch_) take_whole(take);
         }
     }
     // The same, but leaves the sorter alone until the next call, so that it cannot fail.
-    void keep(Key key, double weight) {
-        if constexpr (packed) {
-            const auto word = word_of(key);
-            keys_.keep(std::span(&word, 1));
-            note(weight);
-        } else {
-            rest_.push_back({key, weight});
-            ++n_;
-        }
+    void keep(const std::vector<Pair>& pairs) {
+        check();
+        all_or_lost([&] {
+            for (const auto& [key, weight] : pairs) keep_one(key, weight);
+        });
     }
     void settle(const Take& take) {
+        check();
         if constexpr (packed) {
             keys_.settle(
                 one_by_one<std::uint64_t>([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); }));
@@ -89,19 +90,46 @@ class PairIntake {
     [[nodiscard]] std::uint64_t n() const { return n_; }
 
   private:
+    void check() const {
+        if (!is_lost_) return;
+        throw Error(
+            "CorrelatedSums: memory ended before, and pairs were lost; make another one, or load() what save() gave");
+    }
+    // Work that cannot be taken back where it throws.
+    template <class Work>
+    void all_or_lost(Work work) {
+        try {
+            work();
+        } catch (...) {
+            is_lost_ = true;
+            throw;
+        }
+    }
+    void keep_one(Key key, double weight) {
+        if constexpr (packed) {
+            const auto word = word_of(key);
+            keys_.keep(std::span(&word, 1));
+            note(weight);
+        } else {
+            rest_.push_back({key, weight});
+            ++n_;
+        }
+    }
     [[nodiscard]] std::uint64_t word_of(Key key) const { return key << 32U | place_; }
     // Of the word that keys_ has taken.
     void note(double weight) {
         n_ = keys_.n();
-        weights_.push_back(weight);
+        all_or_lost([&] { weights_.push_back(weight); });
         place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
     }
     void take_window(const Window<std::uint64_t>& sorted, const Take& take) {
-        std::vector<Pair> pairs(sorted.size());
-        for (std::size_t i = 0; i < pairs.size(); ++i)
-            pairs[i] = {sorted[i] >> 32U, weights_[static_cast<std::uint32_t>(sorted[i])]};
-        weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
-        take(std::move(pairs));
+        all_or_lost([&] {
+            std::vector<Pair> pairs(sorted.size());
+            for (std::size_t i = 0; i < pairs.size(); ++i)
+                pairs[i] = {sorted[i] >> 32U, weights_[static_cast<std::uint32_t>(sorted[i])]};
+            weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
+            take(std::move(pairs));
+        });
     }
 
     // Where the sorter fails, the pairs stay.
@@ -109,13 +137,15 @@ class PairIntake {
         const auto whole = rest_.size() / window_ * window_;
         if (whole == 0) return;
         const auto sorted = order_of(std::span(rest_).first(whole));
-        const auto pairs = std::exchange(rest_, {});
-        rest_.assign(pairs.begin() + static_cast<std::ptrdiff_t>(whole), pairs.end());
-        for (std::size_t first = 0; first < whole; first += window_) {
-            std::vector<Pair> window(window_);
-            for (std::size_t i = 0; i < window_; ++i) window[i] = pairs[first + sorted[first + i]];
-            take(std::move(window));
-        }
+        std::vector<Pair> others(rest_.begin() + static_cast<std::ptrdiff_t>(whole), rest_.end());
+        const auto pairs = std::exchange(rest_, std::move(others));
+        all_or_lost([&] {
+            for (std::size_t first = 0; first < whole; first += window_) {
+                std::vector<Pair> window(window_);
+                for (std::size_t i = 0; i < window_; ++i) window[i] = pairs[first + sorted[first + i]];
+                take(std::move(window));
+            }
+        });
     }
     // Where in its window each pair of the sorted window was.
     std::vector<std::uint32_t> order_of(std::span<const Pair> pairs) {
@@ -146,6 +176,7 @@ class PairIntake {
     std::size_t window_, batch_ = 0;
     std::uint64_t n_ = 0;
     std::uint32_t place_ = 0;
+    bool is_lost_ = false;
     std::deque<double> weights_;  // of all windows that have not been taken
     std::vector<Pair> rest_;      // of keys of 64 bits: those of windows that have not been taken
 };

@@ -52,9 +52,11 @@ inline void check_merge(const std::string& function, std::uint64_t a, std::uint6
     throw InvalidArgument(function + ": no such summary counts more than " + std::to_string(most) + " values");
 }
 
+constexpr double least_eps_of_window = 1e-9;
+
 // How many values are sorted at once: where the caller leaves that open, what the sorter is good at.
 inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted, const WindowSorter& sorter) {
-    check_eps(function, eps, 1e-9);
+    check_eps(function, eps, least_eps_of_window);
     if (wanted > std::size_t{1} << 28U)
         throw InvalidArgument(function + ": a window must have at most 2^28 values, not " + std::to_string(wanted));
     return wanted > 0 ? wanted : std::clamp<std::size_t>(sorter.window(eps), 1, std::size_t{1} << 28U);

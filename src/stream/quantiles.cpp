@@ -224,11 +224,13 @@ void Quantiles<T>::merge(const Quantiles& other) {
     check_merge("Quantiles::merge", n(), other.n());
     other.state_->compact([&](const auto& buckets, const Window<T>& rest) {
         auto& s = *state_;
-        s.histogram.raise_eps(buckets.plan().eps);
-        s.histogram.merge(buckets, s.intake.share());
+        auto merged = s.histogram;
+        merged.raise_eps(buckets.plan().eps);
+        merged.merge(buckets, s.intake.share());
+        s.intake.keep(rest.values());  // nothing is changed where this or what is above throws
+        s.histogram = std::move(merged);
         s.of_rest.reset();
         s.intake.note(buckets.n(), other.nans());
-        s.intake.keep(rest.values());
     });
 }
 

@@ -24,18 +24,23 @@ template <class T>
 class Last {
   public:
     explicit Last(std::uint64_t capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
-    // Returns how many are NaN, which are left out.
+    // Makes room for so many, so that add() of them cannot fail.
+    void reserve(std::size_t count) {
+        const auto size = std::min(most(), values_.size() + count);
+        if (values_.capacity() >= size) return;
+        values_.reserve(2 * size >= most() ? most() : std::max(size, 2 * values_.capacity()));
+    }
+    // Returns how many are NaN, which are left out. Where there is no memory, all is as it was.
     std::size_t add(std::span<const T> values) {
         std::size_t nans = 0;
         if (capacity_ == 0) return nans;
-        const auto piece = std::max<std::size_t>(capacity_ / 4, 1), most = capacity_ + piece;
-        for (; !values.empty(); values = values.subspan(std::min(values.size(), piece))) {
-            const auto part = values.first(std::min(values.size(), piece));
+        reserve(values.size());
+        for (; !values.empty(); values = values.subspan(std::min(values.size(), piece()))) {
+            const auto part = values.first(std::min(values.size(), piece()));
             const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
             const auto size = values_.size() + part.size() - left_out;
-            if (size > most)  // so each value is moved four times at most
+            if (size > most())  // so each value is moved four times at most
                 values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - capacity_));
-            if (values_.capacity() < most && 2 * size >= most) values_.reserve(most);
             std::copy_if(part.begin(), part.end(), std::back_inserter(values_),
                          [](T value) { return !KeyOf<T>::is_nan(value); });
             nans += left_out;
@@ -50,6 +55,8 @@ class Last {
     [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
 
   private:
+    [[nodiscard]] std::size_t piece() const { return std::max<std::size_t>(capacity_ / 4, 1); }
+    [[nodiscard]] std::size_t most() const { return capacity_ == 0 ? 0 : capacity_ + piece(); }
     std::size_t capacity_;
     std::vector<T> values_;
 };
@@ -131,6 +138,7 @@ class SlidingState {
             return;
         }
         if (plan_.sorted) return add_to_levels(values);
+        last_.reserve(values.size());
         whether_or_not([&] { counted([&] { intake_.add(values, taker()); }); },
                        [&, before = intake_.taken()] {
                            last_.add(values.first(static_cast<std::size_t>(intake_.taken() - before)));
@@ -276,6 +284,7 @@ class SlidingState {
     auto counted(Work work) {
         const auto failed = [this] {
             answer_.reset();
+            sorted_ = {};  // it counts what came by n()
             return blocks_.n() + trees_.n();
         };
         return intake_.counted(failed, work);

@@ -147,8 +147,7 @@ class SlidingWindow {
         ++blocks_;
         store(0, block);
         go_on(std::move(block), 1);
-        undo.drop();
-        make_room();
+        make_room(undo.drop());
     }
     // Pre: n() is a multiple of the tree's values; its blocks are packed, their errors at most new_block_error(), that
     // of its root what the chain allows.
@@ -163,14 +162,10 @@ class SlidingWindow {
                 undo.keep(l);
                 level.first = (blocks_ >> l) - blocks.size();
             }
-            for (auto& block : blocks) {
-                level.blocks.push_back(std::move(block));
-                prune_old(static_cast<int>(l));
-            }
+            for (auto& block : blocks) level.blocks.push_back(std::move(block));
         }
         go_on(std::move(tree.root), height + 1);
-        undo.drop();
-        make_room();
+        make_room(undo.drop());
     }
     // In values, of a block of that level when so many base blocks have come.
     [[nodiscard]] double new_block_error(int level, std::uint64_t blocks) const {
@@ -183,7 +178,7 @@ class SlidingWindow {
         levels_[static_cast<std::size_t>(level)].blocks.push_back(std::move(block));
         if (level > 0) return;
         ++blocks_;
-        make_room();
+        make_room({});
     }
 
     // The last `width` values, of which `rest` has those that came after the last block. Pre: rest < width.
@@ -281,6 +276,7 @@ class SlidingWindow {
       public:
         explicit Undo(SlidingWindow& window) : window_(window), blocks_(window.blocks_), were_(window.levels_.size()) {
             for (std::size_t l = 0; l < were_.size(); ++l) were_[l].size = window.levels_[l].blocks.size();
+            for (const auto& was : were_) still_there_.push_back(was.size);
         }
         Undo(const Undo&) = delete;
         Undo& operator=(const Undo&) = delete;
@@ -294,8 +290,15 @@ class SlidingWindow {
             window_.blocks_ = blocks_;
         }
         // Leaves a level empty.
-        void keep(std::size_t l) { were_[l].kept.emplace().swap(window_.levels_[l]); }
-        void drop() { is_dropped_ = true; }
+        void keep(std::size_t l) {
+            were_[l].kept.emplace().swap(window_.levels_[l]);
+            still_there_[l] = 0;
+        }
+        // Returns how many blocks of each level were there before and still are.
+        const std::vector<std::size_t>& drop() {
+            is_dropped_ = true;
+            return still_there_;
+        }
 
       private:
         struct Was {
@@ -305,20 +308,24 @@ class SlidingWindow {
         SlidingWindow& window_;
         std::uint64_t blocks_;
         std::vector<Was> were_;
+        std::vector<std::size_t> still_there_;
         bool is_dropped_ = false;
     };
 
     // The chain takes a block of its id.
     void go_on(Summary block, std::size_t id) {
-        chain_.combine(std::move(block), id, [this](const Summary& formed, std::size_t formed_id) {
-            store(static_cast<int>(formed_id) - 1, formed);
-        });
+        chain_.combine(std::move(block), id,
+                       [this](const Summary& formed, std::size_t formed_id) { store(formed_id - 1, formed); });
         chain_.drop(levels_.size());  // nothing longer is needed
     }
-    // Blocks are there already: that some stay finer than they need be, for lack of memory, harms nothing.
-    void make_room() {
+    // Blocks are there already: that some stay finer than they need be, for lack of memory, harms nothing. `before`: how
+    // many of each level are not new.
+    void make_room(const std::vector<std::size_t>& before) {
         try {
             grow();
+            for (std::size_t l = 0; l < before.size(); ++l) {
+                for (auto count = before[l] + 1; count <= levels_[l].blocks.size(); ++count) prune_old(l, count);
+            }
         } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
         }
         drop_old();
@@ -343,25 +350,24 @@ class SlidingWindow {
         }
     }
 
-    // Makes the block that is so old as good as the windows need that use it from now on.
-    void prune(int l, std::size_t age) {
-        auto& blocks = levels_[static_cast<std::size_t>(l)].blocks;
-        auto& old = blocks[blocks.size() - age];
-        old.prune(plan_.max_error(least_width(std::ldexp(static_cast<double>(plan_.block), l), age)));
-        pack(old);
-    }
-    // Those whose age has just doubled: only windows twice as wide use them from now on.
-    void prune_old(int l) {
-        const auto count = levels_[static_cast<std::size_t>(l)].blocks.size();
-        for (std::size_t age = 2; !plan_.fixed && age <= count; age *= 2) prune(l, age);
-    }
-    void store(int l, Summary block) {
-        if (l < plan_.lowest) return;
+    // Makes a block that is so old as good as the windows need that use it from now on.
+    void prune(Summary& block, std::size_t l, std::size_t age) {
         const cpu::Stopwatch time;
-        levels_[static_cast<std::size_t>(l)].blocks.push_back(std::move(block));
-        prune(l, 1);
-        prune_old(l);
+        block.prune(
+            plan_.max_error(least_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age)));
+        pack(block);
         prune_ms_ += time.ms();
+    }
+    // Those of the first `count` whose age doubled when the last of these came: only windows twice as wide use them from
+    // then on.
+    void prune_old(std::size_t l, std::size_t count) {
+        for (std::size_t age = 2; !plan_.fixed && age <= count; age *= 2) prune(levels_[l].blocks[count - age], l, age);
+    }
+    void store(std::size_t l, Summary block) {
+        if (l < static_cast<std::size_t>(plan_.lowest)) return;
+        auto& blocks = levels_[l].blocks;
+        blocks.push_back(std::move(block));
+        prune(blocks.back(), l, 1);
     }
     // A window of fixed width is as wide as the stream is long, to begin with.
     void grow() {

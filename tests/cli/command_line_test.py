@@ -51,6 +51,52 @@ class Help(Command):
         self.fails(2, "--representation", "sort", "--representation", "two")
         self.fails(2, "--steps-per-pass", "sort", "--steps-per-pass", "4")
 
+    def test_flags_take_no_values(self):
+        # "--json=false" was on for some and off for others.
+        for args in (["sort", "--text=foo"], ["sort", "--text=false"], ["sort", "--stats=false"], ["sort", "--no-early-stop=x"],
+                     ["quantiles", "--json=false"], ["query", "SELECT a FROM x.csv", "--json=false"],
+                     ["terasort", "a", "b", "--lines=false"], ["bench", "figures", "--quick=no"]):
+            self.fails(2, args[-1].split("=")[0], *args)
+        result = run("query", "SELECT a FROM - WHERE a > 1", "--explain=text", stdin=b"a\n1\n2\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_numbers_of_options(self):
+        for args in (["--threads", "-1"], ["--threads", "1025"], ["--top", "0"], ["--header", "-1", "--text"]):
+            text = self.fails(2, args[0], "sort", *args)
+            self.assertIn("whole number from", text)
+            self.assertLess(len(text), 200)
+        for size in ("-5", "-1G", "", "G", "1X"):
+            self.fails(2, "is no size, such as 256M", "terasort", "a", "b", "--memory", size)
+        self.fails(2, "--key-offset", "terasort", "a", "b", "--key-offset", "95")
+
+    def test_an_output_is_no_input(self):
+        data = self.path("data.f32", floats([3, 1, 2]))
+        link = self.path("link.f32")
+        os.symlink(data, link)
+        matrix = self.path("m.mtx", b"%%MatrixMarket matrix array real general\n1 1\n2\n")
+        table = self.path("t.csv", b"a\n1\n2\n")
+        out = self.path("out")
+        for args in (["quantiles", data, "--save", data], ["quantiles", data, "--save", link],
+                     ["frequent", data, "--support", "0.1", "--save", data], ["sort", data, "--with-index", data, "-o", out],
+                     ["sort", data, "--top", "1", "-o", link], ["sketch", "build", data, "--width", "16", "-o", data],
+                     ["show", "quantiles", data, "-o", data], ["lu", matrix, "-o", matrix],
+                     ["lu", matrix, "--solve", matrix, "-o", matrix],
+                     ["show", "query", f"SELECT COUNT(*) FROM '{table}' WHERE a > 1", "-o", table]):
+            self.fails(2, "is an input", *args)
+        self.assertEqual(self.read(data), floats([3, 1, 2]))
+        self.assertEqual(run("sort", data, "-o", data).returncode, 0)
+        self.assertEqual(self.read(data), floats([1, 2, 3]))
+        self.fails(2, "standard input", "lu", "-", "--solve", "-", stdin=b"")
+        self.fails(2, "can be read once", "merge", "-", "-", stdin=b"")
+
+    def test_folder_for_temporary_files(self):
+        data = self.path("data.f32", floats([3, 1, 2]))
+        environment = {"TMPDIR": "/nonexistent"}
+        self.assertEqual(run("sort", data, "-o", self.path("out"), env=environment).returncode, 0)
+        records = self.path("records", b"b" * 100 + b"a" * 100)
+        self.assertEqual(run("terasort", records, self.path("sorted"), env=environment).returncode, 0)
+        self.assertEqual(self.read(self.path("sorted")), b"a" * 100 + b"b" * 100)
+
     def test_info(self):
         facts = json.loads(run("info", "--json").stdout)
         self.assertRegex(facts["opengl"], r"^4\.[5-9]")

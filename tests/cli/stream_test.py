@@ -6,6 +6,7 @@ import collections
 import ipaddress
 import json
 import math
+import os
 import random
 import unittest
 
@@ -339,7 +340,15 @@ class Corrsum(Stream):
         self.fails(2, "--scale", "corrsum", "--agg", "max", "--f", "x", "--scale", "2")
         self.fails(1, "must rise or fall", "corrsum", "--agg", "quantile:0.5", "--f", "(x - 2)^2", "--text", stdin=text)
         self.fails(1, "is not a number", "corrsum", "--agg", "min", "--f", "sqrt(-x)", "--text", stdin=text)
-        self.fails(1, "g(y) must be finite", "corrsum", "--agg", "min", "--g", "1 / y", "--text", stdin=b"1,0\n")
+        # A formula that is not finite somewhere ends the stream there, as a bad line does.
+        saved = self.path("saved")
+        result = run("corrsum", "--text", "--agg", "max", "--g", "1/(y-2)", "--json", "--save", saved,
+                     stdin=b"1,3\n3,4\n3,2\n5,5\n")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn(b"pair 3: 1/(y-2) is not finite for y = 2", result.stderr)
+        self.assertEqual(json.loads(result.stdout)["n"], 2)
+        self.assertTrue(os.path.exists(saved))
+        self.fails(1, "1 / y is not finite", "corrsum", "--agg", "min", "--g", "1 / y", "--text", stdin=b"1,0\n")
 
     def test_thresholds_of_64_bits_are_exact(self):
         large = 1700000000000000001

@@ -152,6 +152,13 @@ TEST_CASE("Heavy prefixes of 64-bit values, and what is refused") {
     CHECK(found[1].discounted == Count{500, 500, 500});
     using Wide = HeavyPrefixes<std::uint64_t>;
     CHECK_THROWS_AS(Wide({.eps = 0.1, .support = 0.1, .lengths = {8}}), InvalidArgument);
+    // The error of each length is smaller still: to the least that is promised.
+    for (const auto& [eps, support] : {std::pair{1e-5, 1e-4}, std::pair{1e-6, 2e-6}}) {
+        HeavyPrefixes<std::uint32_t> fine({.eps = eps, .support = support, .lengths = {8, 16}});
+        fine.add(std::vector<std::uint32_t>(1000, 7));
+        CHECK(fine.heavy(support).size() == 1);
+        CHECK(HeavyPrefixes<std::uint32_t>::load(fine.save()).n() == 1000);
+    }
     CHECK_THROWS_AS(Wide({.eps = 0.01, .support = 0.1, .lengths = {}}), InvalidArgument);
     CHECK_THROWS_AS(Wide({.eps = 0.01, .support = 0.1, .lengths = {8, 8}}), InvalidArgument);
     CHECK_THROWS_AS(Wide({.eps = 0.01, .support = 0.1, .lengths = {8, 65}}), InvalidArgument);

@@ -233,3 +233,127 @@ TEST_CASE("Memory that ends while values come leaves sliding windows whole") {
         }
     }
 }
+
+TEST_CASE("Memory that ends while values come is never more than lost where a window is asked again and again") {
+    const auto values = some_values(30'000);
+    const std::size_t width = 800;  // kept as they are
+    for (const std::size_t window : {200'000U, 700U}) {
+        const SlidingOptions options{.eps = summary_eps, .window = window, .widths = Widths::Variable};
+        const auto last = std::span(values).last(std::min(width, window));
+        std::vector<float> sorted(last.begin(), last.end());
+        std::ranges::sort(sorted);
+        for (std::size_t at = 1, failed = 1; failed > 0; at += 1 + at / 8) {
+            CAPTURE(at);
+            SlidingQuantiles<float> summary(options, std::make_unique<SmallBatchSorter>());
+            failed = 0;
+            allocations_left = at;
+            for (std::size_t from = 0; from < values.size(); from += 50) {
+                try {
+                    summary.add(std::span(values).subspan(from, 50));
+                    static_cast<void>(summary.quantile(0.5, sorted.size()));
+                } catch (const std::bad_alloc&) {
+                    ++failed;
+                }
+                if (failed > 0) allocations_left = 0;
+            }
+            allocations_left = 0;
+            for (int i = 0; i <= 10; ++i) {
+                const auto value = summary.quantile(i / 10.0, sorted.size()).value;
+                const auto [from, to] = std::ranges::equal_range(sorted, value);
+                CHECK(to - from > 0);
+                CHECK(static_cast<double>(to - sorted.begin()) >= i / 10.0 * static_cast<double>(sorted.size()));
+                CHECK(static_cast<double>(from - sorted.begin()) <= i / 10.0 * static_cast<double>(sorted.size()));
+            }
+            CHECK(SlidingQuantiles<float>::load(summary.save()).n() == summary.n());
+        }
+    }
+}
+
+// A pair is its x and a weight, which come to the summary on different ways.
+TEST_CASE_TEMPLATE("Memory that ends while pairs come: correlated sums are right, or refuse to go on", T, float,
+                   double) {
+    std::vector<T> x;
+    std::vector<double> y;
+    for (int i = 0; i < 6000; ++i) {
+        const int block = i / 64 % 2;
+        x.push_back(static_cast<T>(block));
+        y.push_back(block);
+    }
+    std::size_t refused = 0;
+    for (std::size_t at = 1;; ++at) {
+        CAPTURE(at);
+        CorrelatedSums<T> sums({.eps = summary_eps, .window = 64}, std::make_unique<SmallBatchSorter>());
+        bool failed = false;
+        const auto add = [&](std::size_t from) {
+            sums.add(std::span<const T>(x).subspan(from, 2000), std::span<const double>(y).subspan(from, 2000));
+        };
+        add(0);
+        allocations_left = at;
+        try {
+            add(2000);
+            static_cast<void>(sums.save());
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        const bool enough = std::exchange(allocations_left, 0) > 0;
+        try {
+            add(4000);
+            const auto sum = sums.sum({.kind = Aggregate::Kind::Min});
+            CHECK(sum.lower == 0);
+            CHECK(sum.upper == 0);  // of the ys whose x is 0
+            const auto n = static_cast<double>(sums.n());
+            const auto all = sums.sum({.kind = Aggregate::Kind::Max});
+            CHECK(all.lower <= n);
+            CHECK(CorrelatedSums<T>::load(sums.save()).n() == sums.n());
+            if (!failed) CHECK(sums.n() == x.size());
+        } catch (const Error& error) {
+            CHECK(failed);
+            CHECK(std::string(error.what()).find("memory ended before") != std::string::npos);
+            ++refused;
+        }
+        if (enough && !failed) break;
+    }
+    CHECK(refused > 0);
+}
+
+TEST_CASE("Memory that ends in a merge changes nothing") {
+    const auto values = some_values(20'000);
+    const auto half = std::span(values).first(10'000), other = std::span(values).last(10'000);
+    const auto expect_unchanged = [](auto make, auto add, auto& from) {
+        std::size_t failures = 0;
+        for (std::size_t at = 1;; ++at) {
+            CAPTURE(at);
+            auto into = make();
+            add(into);
+            const auto before = into.save();
+            bool failed = false;
+            allocations_left = at;
+            try {
+                into.merge(from);
+            } catch (const std::bad_alloc&) {
+                failed = true;
+            }
+            const bool enough = std::exchange(allocations_left, 0) > 0;
+            failures += failed ? 1 : 0;
+            if (failed) CHECK(into.save() == before);
+            if (enough && !failed) break;
+        }
+        CHECK(failures > 2);
+    };
+    const auto quantiles = [] { return Quantiles<float>({.eps = summary_eps, .window = 300}); };
+    auto some_quantiles = quantiles();
+    some_quantiles.add(other);
+    expect_unchanged(
+        quantiles, [&](auto& to) { to.add(half); }, some_quantiles);
+    const auto counts = [] { return Frequencies<float>({.eps = summary_eps, .window = 300}); };
+    auto some_counts = counts();
+    some_counts.add(other);
+    expect_unchanged(
+        counts, [&](auto& to) { to.add(half); }, some_counts);
+    const auto sums = [] { return CorrelatedSums<float>({.eps = summary_eps, .window = 300}); };
+    const std::vector<double> ones(10'000, 1.0);
+    auto some_sums = sums();
+    some_sums.add(other, ones);
+    some_sums.merge(some_sums);
+    CHECK(some_sums.n() == 20'000);
+}

@@ -69,10 +69,16 @@ std::shared_ptr<const ColumnData> column_of(std::string name, ColumnType type, s
 
 // One column more, in place.
 void append(TableData& table, const std::shared_ptr<const ColumnData>& column, std::size_t rows) {
-    table.rows = rows;
-    table.places.emplace(column->name, table.columns.size());
-    table.infos.push_back({.name = column->name, .type = column->type});
+    decltype(table.infos)::value_type info{.name = column->name, .type = column->type};
+    const auto make_room = [](auto& in) {
+        if (in.size() == in.capacity()) in.reserve(2 * in.size() + 1);
+    };
+    make_room(table.infos);
+    make_room(table.columns);
+    table.places.emplace(column->name, table.columns.size());  // where this or what is above throws, nothing is changed
+    table.infos.push_back(std::move(info));
     table.columns.push_back(column);
+    table.rows = rows;
 }
 
 // The same for a table that may be shared: copies of it keep what they have. Alone, it need not be copied, which would
