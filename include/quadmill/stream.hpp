@@ -488,6 +488,8 @@ class QUADMILL_API CorrelatedSums {
 
     /// Adds pairs.
     /// Pre: as many y as x, each g(y) finite; the pairs before one that is not are added.
+    /// Throws: as for Quantiles; but where memory ended while pairs were on their way into the summary, all that is asked
+    /// of it afterwards throws Error.
     void add(std::span<const T> x, std::span<const double> y);
 
     [[nodiscard]] std::uint64_t n() const;     ///< pairs so far, without NaNs

@@ -143,15 +143,16 @@ std::string machines(const std::vector<FigureFolder>& folders) {
             if (!data) continue;
             any = data;
             by_date.emplace(data->fact("date"), data->fact("command"));
-            if (const auto commit = data->fact("commit"); !commit.empty()) commits.insert(commit);
+            const auto commit = data->fact("commit");
+            commits.insert(commit.empty() ? "one that is not noted" : commit);
         }
         if (!any) continue;
         const auto first = by_date.begin()->first.substr(0, 10), last = by_date.rbegin()->first.substr(0, 10);
         const auto note = any->fact("note");
         out += fmt::format("- **{}**, {}, {} threads, {}{}, {}{}{}: {}.\n", any->fact("renderer"), any->fact("cpu"),
                            any->fact("threads"), first, first == last ? "" : " to " + last, any->fact("size"),
-                           commits.empty() ? "" : fmt::format(", commit {}", fmt::join(commits, " and ")),
-                           note.empty() ? "" : ", " + note, commands_of(by_date));
+                           fmt::format(", commit {}", fmt::join(commits, " and ")), note.empty() ? "" : ", " + note,
+                           commands_of(by_date));
     }
     return out;
 }
