@@ -11,7 +11,7 @@ namespace quadmill::detail::bench {
 
 namespace {
 
-constexpr double width = 840, height = 500, left = 84, right = 204, top = 44, bottom = 60;
+constexpr double width = 860, height = 500, left = 84, right = 224, top = 44, bottom = 60;
 
 // Okabe and Ito's palette, which stays apart for the colour-blind, but for its yellow, which is faint on white.
 constexpr std::array colors{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000",

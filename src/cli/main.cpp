@@ -77,10 +77,12 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(said), name);
 }
 
-// "--json=false" would be on for some flags and off for others.
+// "--json=false" would be on for some flags and off for others. `--explain` of a query has a value that may be left out.
 void refuse_values_of_flags(CLI::App& app) {
-    for (auto* option : app.get_options([](const CLI::Option* one) { return one->get_items_expected_max() == 0; }))
-        option->disable_flag_override();
+    const auto takes_none = [](const CLI::Option* option) {
+        return option->get_items_expected_max() == 0 && !option->check_lname("explain");
+    };
+    for (auto* option : app.get_options(takes_none)) option->disable_flag_override();
     for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) refuse_values_of_flags(*verb);
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("a device that does not exist is a ContextError with the count") {
     options.device = 1000;
     CHECK_THROWS_AS(Context::headless(options), ContextError);
     const auto message = message_of([&] { static_cast<void>(Context::headless(options)); });
-    CHECK_MESSAGE(has(message, count + " devices"), message);
+    CHECK_MESSAGE(has(message, count + " device"), message);
     CHECK_MESSAGE(has(message, "1000"), message);
     const DeviceVariable variable("1000");
     CHECK_THROWS_AS(Context::headless(), ContextError);

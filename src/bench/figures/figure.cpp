@@ -305,18 +305,22 @@ const std::vector<Figure>& figures() {
 namespace {
 
 // Of each series its place in every panel, which is its colour: the least that no series has that it meets in a panel.
-std::map<std::string, std::size_t> places_of(const FigureData& data) {
-    std::map<std::string, std::set<std::string>> panels;
+std::map<std::string, std::size_t> places_of(const Figure& figure, const FigureData& data) {
+    std::map<std::string, std::set<const FigurePanel*>> panels;
     std::vector<std::string> order;
     for (const auto& p : data.points) {
-        if (panels[p.series].empty()) order.push_back(p.series);
-        panels[p.series].insert(p.panel);
+        auto& those = panels[p.series];
+        const bool is_new = those.empty();
+        for (const auto& panel : figure.panels) {
+            if (panel.has(p)) those.insert(&panel);
+        }
+        if (is_new && !those.empty()) order.push_back(p.series);
     }
     std::map<std::string, std::size_t> places;
     for (const auto& name : order) {
         std::set<std::size_t> taken;
         for (const auto& [other, place] : places) {
-            if (std::ranges::any_of(panels[other], [&](const auto& panel) { return panels[name].contains(panel); }))
+            if (std::ranges::any_of(panels[other], [&](const auto* panel) { return panels[name].contains(panel); }))
                 taken.insert(place);
         }
         std::size_t place = 0;
@@ -329,13 +333,15 @@ std::map<std::string, std::size_t> places_of(const FigureData& data) {
 }  // namespace
 
 std::string svg_of(const Figure& figure, const FigureData& data) {
-    const auto places = places_of(data);
+    const auto places = places_of(figure, data);
     std::vector<Panel> panels;
     const auto has_place = [](double value, Scale scale) { return scale == Scale::Linear ? value >= 0 : value > 0; };
-    for (const auto& [name, x_label, y_label, x_scale] : figure.panels) {
-        Panel panel{name, x_label, y_label, {}, x_scale, y_label == "%" ? Scale::Linear : Scale::Logarithmic};
+    for (const auto& drawn : figure.panels) {
+        Panel panel{
+            drawn.title.empty() ? drawn.name : drawn.title,           drawn.x_label, drawn.y_label, {}, drawn.x_scale,
+            drawn.y_label == "%" ? Scale::Linear : Scale::Logarithmic};
         for (const auto& p : data.points) {
-            if (p.panel != name || !has_place(p.x, panel.x_scale) || !has_place(p.y, panel.y_scale)) continue;
+            if (!drawn.has(p) || !has_place(p.x, panel.x_scale) || !has_place(p.y, panel.y_scale)) continue;
             const auto place = places.at(p.series);
             if (panel.series.size() <= place) panel.series.resize(place + 1);
             auto& series = panel.series[place];

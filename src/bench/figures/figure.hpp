@@ -126,6 +126,12 @@ struct FigureSetting {
 struct FigurePanel {
     std::string name, x_label, y_label;
     Scale x_scale = Scale::Logarithmic;
+    // Where one drawing of all series would be crowded: what this one is called, and which it has.
+    std::string title{};
+    std::function<bool(const std::string& series)> draws{};
+    [[nodiscard]] bool has(const FigurePoint& point) const {
+        return point.panel == name && (!draws || draws(point.series));
+    }
 };
 
 struct Figure {

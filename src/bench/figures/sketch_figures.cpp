@@ -28,6 +28,17 @@ const std::vector<std::pair<SketchKind, std::string>> kinds{
 std::string by_points(const std::string& name) {
     return name + ", a point a counter";
 }
+std::string on_cpu(const std::string& name) {
+    return name + ", cpu";
+}
+
+// Of the series whose names end so, or of all that end as none of these.
+FigurePanel rates_panel(const std::string& panel, const std::string& title, const std::string& end) {
+    const auto draws = [end](const std::string& series) {
+        return end.empty() ? !series.ends_with(by_points("")) && !series.ends_with(on_cpu("")) : series.ends_with(end);
+    };
+    return {panel, "operations", "ns", Scale::Logarithmic, title, draws};
+}
 
 // Nanoseconds each, by the fastest engine, by points, and by the CPU.
 void add_rates(FigureData& data, const std::string& panel, const std::string& name, const SketchCaseResult& found,
@@ -38,11 +49,11 @@ void add_rates(FigureData& data, const std::string& panel, const std::string& na
         const double each = (result.*times).ms * 1e6 / x;
         if (!result.ran() || each <= 0) continue;
         if (result.contender->is_rival()) {
-            data.add(panel, Whose::Baseline, name + ", cpu", x, each);
+            data.add(panel, Whose::Baseline, on_cpu(name), x, each);
             continue;
         }
         best = best > 0 ? std::min(best, each) : each;
-        if (result.contender->engine == SketchEngine::BlendCounters)
+        if (result.contender->engine == SketchEngine::BlendCounters && times == &SketchResult::insert)
             data.add(panel, Whose::Ours, by_points(name), x, each);
     }
     if (best > 0) data.add(panel, Whose::Ours, name, x, best);
@@ -148,7 +159,11 @@ std::vector<Figure> sketch_figures() {
          "of the kinds whose rates the paper prints, 2^27, at a load of 0.5 (keys over the width of a row, which the "
          "paper's data fit); keys in a texture, for the CPU in memory; each kind by its fastest engine, and by a point "
          "a counter, which is how the paper fills them; the paper's rates are of CUDA on a 2080 Ti",
-         {{inserts, "operations", "ns"}, {queries, "operations", "ns"}},
+         {rates_panel(inserts, "inserts by the fastest engine, ns each", ""),
+          rates_panel(inserts, "inserts by points, ns each", by_points("")),
+          rates_panel(inserts, "inserts by the CPU, ns each", on_cpu("")),
+          rates_panel(queries, "queries by the GPU, ns each", ""),
+          rates_panel(queries, "queries by the CPU, ns each", on_cpu(""))},
          measure_rates,
          {times_as_fast("quarter inserts 3 times as fast as the thread sketch", Gpu, inserts, "quarter",
                         by_points("thread"), At::Largest, 3),
@@ -180,7 +195,7 @@ std::vector<Figure> sketch_figures() {
                    "this figure has uniform keys; docs/bench/h200-sketch.json has equal ones"),
           not_here("locks cost 5 to 15 %", "passes have no locks"),
           times_as_fast("today: quarter's inserts beat the thread sketch on all cores of the CPU", Gpu, inserts,
-                        "quarter", "thread, cpu", At::Largest, 1),
+                        "quarter", on_cpu("thread"), At::Largest, 1),
           because(rate(1146, "inserts", inserts),
                   "CUDA's atomics have the whole chip; of an H100 some four of 132 multiprocessors draw"),
           rate(2417, "queries", queries)}},
