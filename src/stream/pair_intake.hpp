@@ -35,8 +35,8 @@ class PairIntake {
                  window_;
     }
 
-    // Where memory ends while pairs are on their way to the summary, some are lost, and which: all that is asked after
-    // that throws Error.
+    // Where memory ends while pairs are on their way to the summary, some are lost, and no one knows which: all that is
+    // asked after that throws Error.
     void add(T x, double weight, const Take& take) {
         check();
         const auto key = KeyOf<T>::key(x);
