@@ -174,6 +174,7 @@ SortStats EarlySorter::State::sort(Keys keys, std::span<std::uint32_t> index) {
     keys_back.request(device, surface->memory.texture);
     if (form.indexed) index_back.request(device, surface->index.texture);
     read.note_time();
+    gl::flush(device);
     keys_back.copy_to(all, workers);
     if (form.indexed) index_back.copy_to(std::as_writable_bytes(index), workers);
     stats.stages_run = stats.stages_max = k;

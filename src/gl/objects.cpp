@@ -291,6 +291,13 @@ void Fence::hold() {
     device_->pipeline.forget_objects();  // what changed elsewhere is seen when it is bound again
 }
 
+bool Fence::passed() {
+    resolve();
+    if (!sync_) return true;
+    const auto state = device_->gl.ClientWaitSync(static_cast<GLsync>(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, 0);
+    return state != GL_TIMEOUT_EXPIRED;  // what has failed wait() tells
+}
+
 void Fence::wait() {
     resolve();
     if (!sync_) return;

@@ -292,6 +292,8 @@ class Fence {
     ~Fence();
     // Returns when the GPU has passed the place; at once when there is none. Throws GlError when the context is lost.
     void wait();
+    // Whether the GPU has passed the place, as far as it has told; does not wait for it.
+    [[nodiscard]] bool passed();
     // The GPU goes on with what is issued from now on when it has passed the place.
     void hold();
     // Gives the place away, as GL's own object, or nothing where there is none.

@@ -75,6 +75,7 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
         begin.note_time();
         copy(count);
         end.note_time();
+        gl::flush(device);  // a time is noted when the GPU gets the command, which could be after the next filling
     };
     const auto send_filled = [&](std::size_t i) {
         const auto filled = slices.end_row(i) - sent_rows;
@@ -108,6 +109,10 @@ void ReadBack::request(gl::Device& device, const gl::Texture& texture) {
         parts_.push_back({slices.offset(i) + slices.bytes(i), gl::Fence(device)});
     }
     gl::flush(device);
+}
+
+bool ReadBack::ready() {
+    return parts_.empty() || parts_.back().arrived.passed();
 }
 
 void ReadBack::wait_until(std::size_t end) {

@@ -93,6 +93,8 @@ class ReadBack {
   public:
     // Asks for all texels of the texture; returns at once. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture);
+    // Whether all texels are there, so that wait() does not wait.
+    [[nodiscard]] bool ready();
     // All texels, row by row; waits for the GPU. Valid until the next request.
     [[nodiscard]] std::span<const std::byte> wait();
     // Copies texels out until the memory is full or there are no more, each slice as soon as it is there; waits for the

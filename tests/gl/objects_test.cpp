@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "gl/host.hpp"
@@ -225,12 +226,16 @@ TEST_CASE("a Fence is waited for once and may be empty") {
     auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
     Fence none;
+    CHECK(none.passed());
     none.wait();
     Fence fence(device);
     Fence moved(std::move(fence));
     fence.wait();  // NOLINT(bugprone-use-after-move): empty, so it returns at once
     moved.wait();
+    CHECK(moved.passed());
     moved.wait();
+    Fence polled(device);
+    while (!polled.passed()) std::this_thread::yield();  // asking flushes
     moved = Fence(device);
     moved = Fence(device);
     scope.check();

@@ -44,6 +44,7 @@ TEST_CASE("What is uploaded comes back, every format and size, also through memo
                 std::memcpy(memory.data(), sent.data() + first * row, memory.size());
             });
             readback.request(device, texture);
+            while (!readback.ready()) std::this_thread::yield();
             readback.copy_to(got, workers);
             CHECK(got == sent);
             const auto whole = readback.wait();
@@ -101,7 +102,7 @@ TEST_CASE("Copies are timed without what they wait for, and those of the last up
     CHECK(none > 0);
     CHECK(some > 0);
     CHECK(whole >= pieces * 25.0 / 2);  // two threads
-    CHECK(some <= whole - 25);          // at least the first piece was waited for
+    CHECK(some <= whole / 2);           // mostly waiting
     send(small, {});
     CHECK(uploader.copies_ms() < some);
     scope.check();

@@ -313,6 +313,27 @@ TEST_CASE("Batches may begin and finish in any order of the two") {
     }
 }
 
+TEST_CASE("What the CPU does between begin() and finish() is no transfer") {
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Pbsn, Engine::Bitonic, Engine::Merge}) {
+        const auto sorter = window_sorter(context, {.engine = engine, .threads = 1});
+        CAPTURE(sorter->name());
+        const auto sort = [&](std::chrono::milliseconds between) {
+            Batch batch(KeyType::F32, "uniform", 4096, 64, 7);
+            sorter->begin(view(batch.keys), batch.window);
+            std::this_thread::sleep_for(between);
+            sorter->finish();
+            CHECK(same(batch.keys, batch.sorted));
+            return sorter->times();
+        };
+        using std::chrono::milliseconds;
+        const auto before = sort(milliseconds(0));  // programs are compiled
+        const auto after = sort(milliseconds(500));
+        CHECK(after.readback - before.readback < 250);
+        CHECK(after.upload - before.upload < 250);
+    }
+}
+
 TEST_CASE("All sorters of windows give a stream the same windows") {
     const auto context = Context::headless();
     const auto windows_by = [&](std::unique_ptr<WindowSorter> sorter) {

@@ -56,11 +56,8 @@ namespace {
 
 class CountingTexel final : public Counting {
   public:
-    CountingTexel(gl::Device& device, const gl::Texture& texel) : there_(device, gl::Query::Kind::Timestamp) {
-        back_.request(device, texel);
-        there_.note_time();
-    }
-    [[nodiscard]] bool ready() const override { return there_.ready(); }
+    CountingTexel(gl::Device& device, const gl::Texture& texel) { back_.request(device, texel); }
+    [[nodiscard]] bool ready() override { return back_.ready(); }
     [[nodiscard]] std::uint64_t result() override {
         std::uint32_t count = 0;
         std::memcpy(&count, back_.wait().data(), sizeof count);
@@ -69,7 +66,6 @@ class CountingTexel final : public Counting {
 
   private:
     pass::ReadBack back_;
-    gl::Query there_;
 };
 
 }  // namespace

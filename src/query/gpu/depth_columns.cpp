@@ -87,7 +87,7 @@ namespace {
 class CountingSamples final : public Counting {
   public:
     explicit CountingSamples(std::vector<gl::Query> queries) : queries_(std::move(queries)) {}
-    [[nodiscard]] bool ready() const override {
+    [[nodiscard]] bool ready() override {
         return std::ranges::all_of(queries_, [](const gl::Query& query) { return query.ready(); });
     }
     [[nodiscard]] std::uint64_t result() override {

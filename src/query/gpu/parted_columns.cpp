@@ -81,7 +81,7 @@ namespace {
 class CountingParts final : public Counting {
   public:
     void add(std::unique_ptr<Counting> part) { parts_.push_back(std::move(part)); }
-    [[nodiscard]] bool ready() const override {
+    [[nodiscard]] bool ready() override {
         return std::ranges::all_of(parts_, [](const auto& part) { return part->ready(); });
     }
     [[nodiscard]] std::uint64_t result() override {

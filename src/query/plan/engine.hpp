@@ -102,13 +102,13 @@ class Counting {
   public:
     virtual ~Counting() = default;
     // Whether result() would not wait.
-    [[nodiscard]] virtual bool ready() const = 0;
+    [[nodiscard]] virtual bool ready() = 0;
     [[nodiscard]] virtual std::uint64_t result() = 0;
 };
 class Counted final : public Counting {
   public:
     explicit Counted(std::uint64_t rows) : rows_(rows) {}
-    [[nodiscard]] bool ready() const override { return true; }
+    [[nodiscard]] bool ready() override { return true; }
     [[nodiscard]] std::uint64_t result() override { return rows_; }
 
   private:

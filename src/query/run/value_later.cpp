@@ -13,7 +13,7 @@ namespace {
 class ValueNow final : public ValueLater {
   public:
     explicit ValueNow(Value value) : value_(std::move(value)) {}
-    [[nodiscard]] bool ready() const override { return true; }
+    [[nodiscard]] bool ready() override { return true; }
     [[nodiscard]] Value value() override { return value_; }
 
   private:
@@ -44,12 +44,11 @@ class ReadMeasures final : public Measures {
 class ReadLater final : public ValueLater {
   public:
     ReadLater(gl::Device& device, const GpuMeasure& measured, const Wanted& wanted, const Tables& tables)
-        : wanted_(wanted), tables_(tables), there_(device, gl::Query::Kind::Timestamp) {
+        : wanted_(wanted), tables_(tables) {
         if (measured.value) value_.emplace().request(device, *measured.value);
         count_.request(device, *measured.count);
-        there_.note_time();
     }
-    [[nodiscard]] bool ready() const override { return there_.ready(); }
+    [[nodiscard]] bool ready() override { return count_.ready(); }
     [[nodiscard]] Value value() override {
         const auto texel = [](pass::ReadBack& back) {
             MeasuredTexel words{};
@@ -64,8 +63,7 @@ class ReadLater final : public ValueLater {
     Wanted wanted_;
     Tables tables_;
     std::optional<pass::ReadBack> value_;
-    pass::ReadBack count_;
-    gl::Query there_;
+    pass::ReadBack count_;  // asked for last
 };
 
 }  // namespace

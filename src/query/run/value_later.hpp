@@ -12,7 +12,7 @@ class ValueLater {
   public:
     virtual ~ValueLater() = default;
     // Whether value() would not wait.
-    [[nodiscard]] virtual bool ready() const = 0;
+    [[nodiscard]] virtual bool ready() = 0;
     [[nodiscard]] virtual Value value() = 0;
 };
 

@@ -227,6 +227,7 @@ void ChunkSort<Float>::issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look
     lane.sort_end.note_time();
     lane.readback.request(bench_.device, lane.current->now.texture);
     lane.read_end.note_time();
+    gl::flush(bench_.device);  // a time is noted when the GPU gets the command
 }
 
 template <class Float>
