@@ -16,7 +16,8 @@ enum class JoinMethod {
 };
 
 /// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
-/// names say which table they are of where both have one of that name: "x.k".
+/// names say which table they are of where both have one of that name: "x.k"; a column that is called so itself is
+/// meant by that name only where table x has no column k.
 ///
 /// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself,
 /// NULLs and NaNs have no partner. Integers beyond 2^53 are refused where the other column is of floats.

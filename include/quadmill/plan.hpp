@@ -95,8 +95,8 @@ class QUADMILL_API QueryPlan {
     /// The plan that is a graph of the caller's own, its nodes in any order, without `right` when it has no Join.
     /// Beyond what a Query can say, aggregates of one Result may be of different rows of a table.
     /// Throws: InvalidArgument that names the node: for an input that is no node, is of a wrong kind or leads back to
-    /// the node (a cycle), for a number of inputs that its kind does not have, and as above. Each node must lead to the
-    /// Result.
+    /// the node (a cycle), for a number of inputs that its kind does not have, for a graph more than 1000 nodes deep,
+    /// and as above. Each node must lead to the Result.
     ///
     ///     const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},
     ///                                              {.kind = PlanNode::Kind::Aggregate, .inputs = {0}},  // COUNT(*)

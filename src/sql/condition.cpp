@@ -91,13 +91,6 @@ bool holds(Comparison op, const query::Numeral& a, const query::Numeral& b) {
 }
 
 // One node for a whole chain: a thousand ORs are no deeper than one.
-Predicate chain_of(query::Expression::Kind kind, const std::vector<Predicate>& parts) {
-    query::Expression all{.kind = kind};
-    for (const auto& part : parts)
-        all.operands.push_back(std::make_shared<const query::Expression>(detail::Access::of(part)));
-    return query::predicate(std::move(all));
-}
-
 class Parser {
   public:
     Parser(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns)
@@ -127,6 +120,7 @@ class Parser {
     std::optional<Comparison> accept_comparison();
 
     Predicate as_condition(const Operand& operand);
+    Predicate part_of_condition(const Operand& operand);
     const Sum& as_sum(const Operand& operand);
     Value as_constant(const Operand& operand, const char* what);
     ColumnName as_column(const Operand& operand, const char* what);
@@ -142,6 +136,15 @@ class Parser {
 Predicate Parser::as_condition(const Operand& operand) {
     if (const auto* predicate = std::get_if<Predicate>(&operand.what)) return *predicate;
     at_.fail("a condition is expected here, such as a > 3, not a value", operand.offset);
+}
+
+Predicate Parser::part_of_condition(const Operand& operand) {
+    auto part = as_condition(operand);
+    if (detail::Access::of(part).depth >= query::most_levels)
+        at_.fail("this nests deeper than " + std::to_string(query::most_levels) +
+                     " levels, where AND and OR or NOT take turns",
+                 operand.offset);
+    return part;
 }
 
 const Sum& Parser::as_sum(const Operand& operand) {
@@ -180,9 +183,9 @@ void Parser::uses(const Sum& sum, const std::vector<Value>& constants, std::size
 Operand Parser::chain(const char* word, query::Expression::Kind kind, Operand (Parser::*part)()) {
     auto first = (this->*part)();
     if (!at_.token().is_word(word)) return first;
-    std::vector<Predicate> all{as_condition(first)};
-    while (at_.accept_word(word)) all.push_back(as_condition((this->*part)()));
-    return {first.offset, chain_of(kind, all)};
+    std::vector<Predicate> all{part_of_condition(first)};
+    while (at_.accept_word(word)) all.push_back(part_of_condition((this->*part)()));
+    return {first.offset, query::junction(kind, all)};
 }
 
 // Everything that nests comes through here or through factor().
@@ -190,7 +193,7 @@ Operand Parser::negation() {
     constexpr int deepest = 200;
     const auto offset = at_.token().begin;
     if (++depth_ > deepest) at_.fail("this nests deeper than " + std::to_string(deepest) + " levels", offset);
-    auto found = at_.accept_word("NOT") ? Operand{offset, !as_condition(negation())} : comparison();
+    auto found = at_.accept_word("NOT") ? Operand{offset, !part_of_condition(negation())} : comparison();
     --depth_;
     return found;
 }
@@ -237,7 +240,14 @@ Predicate Parser::between(const Operand& what) {
         uses(*what.sum(), {*least, *most}, low.offset);
         return as_column(what, "BETWEEN").between(*least, *most);
     }
-    return compare(what, Comparison::GreaterOrEqual, low) && compare(what, Comparison::LessOrEqual, high);
+    auto again = what;  // named once more, beside what else it is compared with
+    if (auto* sum = std::get_if<Sum>(&again.what)) {
+        for (auto& use : sum->uses) {
+            columns_.push_back(SqlColumn(columns_[use]));
+            use = columns_.size() - 1;
+        }
+    }
+    return compare(what, Comparison::GreaterOrEqual, low) && compare(again, Comparison::LessOrEqual, high);
 }
 
 Predicate Parser::in(const Operand& what) {
@@ -330,7 +340,8 @@ Operand Parser::product() {
         const auto next = factor();
         if (!as_sum(total).constant() && !as_sum(next).constant())
             at_.fail("columns can be multiplied by constants only", next.offset);
-        total.what = applied(query::Arithmetic::Multiply, as_sum(total), as_sum(next), next.offset);
+        total.what =
+            applied(query::Arithmetic::Multiply, std::move(std::get<Sum>(total.what)), as_sum(next), next.offset);
     }
     return total;
 }

@@ -132,6 +132,7 @@ SqlToken SqlCursor::path() {
     auto token = lexer_.path(taken_);
     taken_ = token.end;
     if (!token.text.empty()) return token;
+    if (token.end > token.begin) fail("the path of a file is not empty", token.begin);
     if (this->token().is_symbol("(")) fail("a sub-query is not offered; pipe its answer: FROM -", token.begin);
     refuse("the path of a file");
 }

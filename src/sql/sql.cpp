@@ -60,6 +60,19 @@ std::string list_of(const std::vector<std::string>& names) {
     return list + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
 }
 
+// Without folder and extension, also that of a packed file: x of data/x.csv.gz.
+std::string name_of_file(const std::string& path) {
+    auto name = path.substr(path.rfind('/') + 1);
+    const auto cut = [&](std::size_t dot) {
+        if (dot != std::string::npos && dot > 0) name.resize(dot);
+    };
+    for (const auto* packed : {".gz", ".zst"}) {
+        if (name.ends_with(packed)) cut(name.rfind('.'));
+    }
+    cut(name.rfind('.'));
+    return name;
+}
+
 struct Function {
     std::string_view name;
     QueryAggregate::Kind kind;
@@ -123,7 +136,7 @@ SqlQuery SqlParser::run() {
             at_, [this](const SqlReference& column) { return resolve(column); }, out_.columns);
     group_by();
     if (at_.accept_word("LIMIT")) {
-        query.limit = whole_number(0, "LIMIT takes a whole number from 0");
+        query.limit = whole_number(0, "LIMIT takes a whole number from 0, below 2^63");
         if (at_.token().is_symbol(","))
             at_.fail("LIMIT takes one number, how many rows from the first; to skip some is not offered",
                      at_.token().begin);
@@ -191,7 +204,7 @@ void SqlParser::function_constants(const SqlToken& function, QueryAggregate& agg
     using Kind = QueryAggregate::Kind;
     if (aggregate.kind == Kind::KthLargest || aggregate.kind == Kind::KthSmallest) {
         at_.expect_symbol(",");
-        aggregate.k = whole_number(1, "k is a whole number from 1");
+        aggregate.k = whole_number(1, "k is a whole number from 1, below 2^63");
     } else if (function.is_word("QUANTILE")) {
         at_.expect_symbol(",");
         const auto begin = at_.token().begin;
@@ -211,9 +224,7 @@ std::uint64_t SqlParser::whole_number(std::uint64_t least, const char* what) {
 
 void SqlParser::source() {
     const auto [kind, begin, end, path] = at_.path();
-    auto name = path.substr(path.rfind('/') + 1);
-    if (const auto dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
-    if (path == "-") name = "stdin";
+    auto name = path == "-" ? "stdin" : name_of_file(path);
     auto offset = begin;
     const bool as = at_.accept_word("AS");
     if (as || at_.at_name()) {
@@ -433,13 +444,21 @@ void SqlParser::refuse_unknown(const SqlReference& column) {
 
 // ---- Types
 
+std::string without_blanks(std::string_view text) {
+    const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
+    return std::string(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
+}
+
+bool is_whole(const std::string& word) {
+    const auto first = word.find_first_not_of("+-");
+    return first <= 1 && word.find_first_not_of("0123456789", first) == std::string::npos;
+}
+
 // The number that a text is, if a predicate can have it: as in CSV, blanks around it are none of it.
 std::optional<Value> number_of(std::string_view text) {
-    const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
-    const std::string word(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
+    const auto word = without_blanks(text);
     if (word.empty() || word.find_first_of("xXpP") != std::string::npos) return {};
-    const auto digits = word.substr(word[0] == '+' || word[0] == '-' ? 1 : 0);
-    if (digits.find_first_not_of("0123456789") == std::string::npos) {
+    if (is_whole(word)) {
         const auto integer = query::integer_of(word);
         return integer ? query::value_of(query::Numeral(*integer)) : std::nullopt;
     }
@@ -513,8 +532,13 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
         const auto& [name, source, offset, use, beside, texts] = columns[i];
         if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums are of numbers, and " + has_type(i), text, offset);
         const auto odd = std::ranges::find_if(texts, [](const std::string& word) { return !number_of(word); });
-        if (!is_text(i) && odd != texts.end())
-            throw SqlError(has_type(i) + ", and '" + *odd + "' is no number to compare it with", text, offset);
+        if (!is_text(i) && odd != texts.end()) {
+            throw SqlError(has_type(i) + ", and '" + *odd + "' is " +
+                               (is_whole(without_blanks(*odd))
+                                    ? "beyond 64 bits and no double; write it with .0 where it may be rounded"
+                                    : "no number to compare it with"),
+                           text, offset);
+        }
         if (is_text(i) && use == SqlUse::WithNumber)
             throw SqlError("text is not compared with a number, and " + has_type(i), text, offset);
         if (!beside || is_text(i) == is_text(*beside)) continue;

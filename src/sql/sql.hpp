@@ -28,7 +28,7 @@ class SqlError : public InvalidArgument {
 
 struct SqlSource {
     std::string path;  // "-" is standard input
-    std::string name;  // the alias, else the file's name without folder and extension; "stdin" for "-"
+    std::string name;  // the alias, else the file's name without folder, .gz or .zst, and extension; "stdin" for "-"
 };
 
 // Names of a table's columns: as its file has them, and as the table does, of which no two are the same.

@@ -97,6 +97,11 @@ class Answers(Query):
                 query = f"SELECT COUNT(*), SUM(b), MAX(k) FROM data JOIN y ON {on} {rest}"
                 files = query.replace("FROM data JOIN y", "FROM data.csv JOIN y.csv")
                 self.same(self.rows(files), self.database.execute(query).fetchall())
+        self.path("z.csv", b"k,w\n1,7\n2,8\n3,9\n")
+        self.path("w.csv", b"k\n2\n4\n")
+        both = self.output("SELECT * FROM w.csv JOIN z.csv ON w.k = z.k")  # columns w.k, z.k, z.w
+        again = 'SELECT stdin."z.k", z.k, z.w FROM - JOIN z.csv ON stdin."w.k" = z.k'
+        self.assertEqual(self.rows(again, stdin=both), [[2, 2, 8]])
         query = "SELECT data.t, y.t, k FROM data JOIN y ON data.a = y.k WHERE d = 1"
         expected = self.database.execute(query + " ORDER BY data.rowid, y.rowid").fetchall()
         self.same(self.rows(query.replace("FROM data JOIN y", "FROM data.csv JOIN 'y.csv' AS y")), expected)
@@ -208,6 +213,11 @@ class Refusals(Query):
         self.assertIn("\n  SELECT a FROM x.csv WHERE b > 1.5e-9\n                            ^\n", text)
         self.assertEqual(self.value("SELECT SUM(a) FROM x.csv WHERE a = '1'"), 1)
         self.refuses(2, "a is integer, and 'x' is no number to compare it with", "SELECT a FROM x.csv WHERE a = 'x'")
+        self.refuses(2, "a is integer, and '99999999999999999999' is beyond 64 bits and no double",
+                     "SELECT a FROM x.csv WHERE a > '99999999999999999999'")
+        text = self.refuses(2, "sums are of numbers, and b is text, as line 2 has 'one'",
+                            "SELECT a FROM x.csv WHERE b BETWEEN a + 1 AND 'x'")
+        self.assertIn("^", text)
         self.refuses(2, "a is integer, and '' is no number to compare it with",
                      "SELECT a FROM x.csv WHERE a IN ('1', '')")
         self.refuses(2, "a is integer; b is text, as line 2 has 'one'", "SELECT a FROM x.csv WHERE a = b")

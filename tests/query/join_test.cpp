@@ -202,6 +202,42 @@ TEST_CASE("a query of pairs counts what it does not show") {
     CHECK(processor.run(count, table, table).rows == std::vector<std::vector<Value>>{{std::int64_t{9000000}}});
 }
 
+TEST_CASE("columns that are called as another table's are, of a join's answer joined again") {
+    Table x, y;
+    x.add("k", std::vector<std::int32_t>{1, 2, 3}).add("x.k", std::vector<std::int32_t>{3, 2, 1});
+    x.add("y.k", std::vector<std::int32_t>{7, 8, 9}).add("v", std::vector<std::int32_t>{10, 20, 30});
+    y.add("k", std::vector<std::int32_t>{1, 2, 3}).add("w", std::vector<std::int32_t>{100, 200, 300});
+    auto processor = make_processor();
+    const auto answers = [&](Query query) {
+        query.join->left_name = "x";
+        query.join->right_name = "y";
+        return processor.run(QueryPlan(query, x.columns(), y.columns()), x, y).rows;
+    };
+    const auto row = [](auto... values) { return std::vector<Value>{static_cast<std::int64_t>(values)...}; };
+    using Rows = std::vector<std::vector<Value>>;
+    const std::vector<Output> v_w{{"v", ""}, {"w", ""}}, own{{"x.x.k", ""}, {"x.k", ""}, {"y.k", ""}, {"x.y.k", ""}};
+    for (const auto method : {JoinMethod::NestedLoops, JoinMethod::SortMerge}) {
+        const Join by_own_name{.left = "x.k", .right = "k", .method = method},
+            by_k{.left = "k", .right = "y.k", .method = method};
+        CHECK(answers({.outputs = v_w, .join = by_own_name}) == Rows{row(10, 300), row(20, 200), row(30, 100)});
+        CHECK(answers({.outputs = v_w, .join = by_k}) == Rows{row(10, 100), row(20, 200), row(30, 300)});
+        CHECK(answers({.outputs = own, .where = column("x.x.k") > 1, .join = by_k}) ==
+              Rows{row(3, 1, 1, 7), row(2, 2, 2, 8)});
+        CHECK(answers({.outputs = v_w, .where = column("x.k") > 1, .join = by_k}) == Rows{row(20, 200), row(30, 300)});
+        CHECK(answers({.outputs = v_w, .where = column("x.x.k") > column("y.k"), .join = by_k}) == Rows{row(10, 100)});
+        CHECK(pairs_of(processor, x, y, {.left = "x.k", .right = "k", .left_name = "x", .method = method}) ==
+              std::vector<RowPair>{{0, 2}, {1, 1}, {2, 0}});
+    }
+    // Two columns of that whole name.
+    Table a, b;
+    a.add("b.c", std::vector<std::int32_t>{1});
+    b.add("c", std::vector<std::int32_t>{1});
+    CHECK_THROWS_WITH_AS(QueryPlan({.outputs = {{"a.b.c", ""}},
+                                    .join = Join{.left = "b.c", .right = "c", .left_name = "a", .right_name = "a.b"}},
+                                   a.columns(), b.columns()),
+                         doctest::Contains("'a.b.c' may be 'b.c' of a or 'c' of a.b"), InvalidArgument);
+}
+
 TEST_CASE("joins that are left to the library go where they are quickest") {
     using namespace detail::query;  // NOLINT(google-build-using-namespace)
     int loops = 0, sorts = 0;

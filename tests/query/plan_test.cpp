@@ -204,6 +204,42 @@ TEST_CASE("a graph that cannot run is refused, and the node named") {
         "node 3 (Aggregate): its input 0 (Rows)");
 }
 
+TEST_CASE("a graph that is too deep for those who walk it is refused, one that is deep is answered") {
+    // Nots one above the other, and a count of them; above those another such tower.
+    const auto tower = [](std::vector<PlanNode>& nodes, std::size_t foot, std::size_t height) {
+        for (std::size_t i = 0; i < height; ++i) {
+            nodes.push_back({.kind = Kind::Not, .inputs = {foot}});
+            foot = nodes.size() - 1;
+        }
+        nodes.push_back(counted(foot));
+        return foot;
+    };
+    const auto towers = [&](std::size_t each, std::size_t number) {
+        std::vector<PlanNode> nodes{rows_where(column("k") > 2)};
+        std::vector<std::size_t> counts;
+        for (std::size_t i = 0, foot = 0; i < number; ++i) {
+            foot = tower(nodes, foot, each);
+            counts.push_back(nodes.size() - 1);
+        }
+        nodes.push_back(result(counts));
+        return nodes;
+    };
+    for (const std::size_t depth : {1'000U, 100'000U}) has(graph(towers(depth, 1)), "more than 1000 nodes deep");
+    has(graph(towers(500, 3)), "more than 1000 nodes deep");  // none of them alone
+    QueryProcessor processor;
+    const auto answer = processor.run(QueryPlan::from_nodes(towers(991, 1), columns), small_table());
+    CHECK(answer.rows == std::vector<std::vector<Value>>{{std::int64_t{2}}});
+}
+
+TEST_CASE("averages of integers beyond 64 bits are rounded once") {
+    Table table;
+    table.add("a", std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), -1025});
+    table.add("b", std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 1026});
+    QueryProcessor processor;
+    CHECK(processor.aggregate(table, {Aggregated::Average, "a"}) == Value(-0x1.0000000000001p+62));
+    CHECK(processor.aggregate(table, {Aggregated::Average, "b"}) == Value(0x1.0000000000001p+62));
+}
+
 TEST_CASE("a graph may count different rows side by side; a Not leaves NULLs out") {
     QueryProcessor processor({.statistics = Statistics::ByNode});
     const auto plan =

@@ -281,6 +281,27 @@ TEST_CASE("what compares one column is exact") {
           "(FALSE | TRUE | FALSE)");
 }
 
+TEST_CASE("conditions nest as deep as those who walk them have stack for, or the error points there") {
+    // An OR, an AND and perhaps a NOT a level.
+    const auto nested = [](int levels, const std::string& before) {
+        std::string text = "SELECT a FROM t WHERE ";
+        for (int i = 0; i < levels; ++i) text += "a = 1 OR b = 2 AND " + before + "(";
+        return text + "a = 3" + std::string(static_cast<std::size_t>(levels), ')');
+    };
+    CHECK_NOTHROW(static_cast<void>(parse_sql(nested(124, ""))));
+    CHECK_NOTHROW(static_cast<void>(parse_sql(nested(83, "NOT "))));
+    const std::string why = "this nests deeper than 250 levels, where AND and OR or NOT take turns";
+    for (const auto& text : {nested(125, ""), nested(150, ""), nested(84, "NOT "), nested(95, "NOT ")})
+        CHECK_THROWS_WITH_AS(static_cast<void>(parse_sql(text)), doctest::Contains(why.c_str()), SqlError);
+}
+
+TEST_CASE("a table is called as its file is, packed or not") {
+    for (const auto* path : {"x", "x.csv", "dir/x.csv", "x.csv.gz", "/a/b.c/x.csv.zst", "x.gz"})
+        CHECK(parse_sql("SELECT a FROM '" + std::string(path) + "'").sources[0].name == "x");
+    CHECK(parse_sql("SELECT a FROM x.gz.csv").sources[0].name == "x.gz");
+    CHECK(parse_sql("SELECT a FROM .gz").sources[0].name == ".gz");
+}
+
 TEST_CASE("what other dialects write") {
     CHECK(where("/* one\n -- */ `a b` = 1 /**/ AND [c d] > 2 -- so\n;;") == "(a b=1 & c d>2)");
     CHECK(aggregate(parse_sql("SELECT COUNT(1) FROM t"), 0).kind == QueryAggregate::Kind::CountRows);
@@ -306,6 +327,7 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a FROM t @WHRE a > 1", "JOIN, WHERE, GROUP BY, LIMIT or AS is expected here, not WHRE");
     fails("SELECT a@", "FROM is expected here, where the query ends");
     fails("SELECT a FROM @", "the path of a file is expected here, where the query ends");
+    fails("SELECT a FROM @'' WHERE a > 1", "the path of a file is not empty");
     fails("SELECT a FROM t WHERE@", "a column or a constant is expected here, where the query ends");
     fails("SELECT a FROM t WHERE a >@", "a column or a constant is expected here, where the query ends");
     fails("SELECT a FROM t WHERE (a > 1@", "')' is expected here, where the query ends");
@@ -342,6 +364,7 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a FROM t GROUP BY @1", "a column is expected here, not 1");
     fails("SELECT a FROM t LIMIT @-1", "LIMIT takes a whole number from 0");
     fails("SELECT a FROM t LIMIT @1.5", "LIMIT takes a whole number from 0");
+    fails("SELECT a FROM t LIMIT @18446744073709551616", "LIMIT takes a whole number from 0, below 2^63");
     fails("SELECT a FROM t LIMIT 1 @WHERE a > 1", "an operator or the end of the query is expected here, not WHERE");
     fails("SELECT a FROM t; @SELECT b FROM t", "an operator or the end of the query is expected here, not SELECT");
     fails("SELECT @MODE(a) FROM t", "there is no MODE(); there are COUNT, SUM");

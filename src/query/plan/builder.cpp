@@ -54,8 +54,8 @@ std::size_t PlanBuilder::join(std::size_t left, std::size_t right, Join join) {
         fail("the tables of a join must have two names, not both '" + join.left_name + "'");
     if (is_number(a.type) != is_number(b.type))
         fail("columns '" + a.name + "' and '" + b.name + "' cannot be joined: one is of text, one of numbers");
-    if (!(join.band >= 0)) fail("a join's band must be at least 0, not " + std::to_string(join.band));
-    if (join.band > 0 && !is_number(a.type)) fail("a join of text must have band 0, not " + std::to_string(join.band));
+    if (!(join.band >= 0)) fail("a join's band must be at least 0, not " + describe(Value(join.band)));
+    if (join.band > 0 && !is_number(a.type)) fail("a join of text must have band 0, not " + describe(Value(join.band)));
     return share({.kind = NodeKind::Join, .inputs = {left, right}, .join = std::move(join)});
 }
 
@@ -99,7 +99,7 @@ std::size_t PlanBuilder::aggregate(std::size_t input, QueryAggregate what) {
     if (!is_number(schema_[place].type) && (what.kind == Which::Sum || what.kind == Which::Average))
         fail("column '" + what.column + "' is of text, which has no sum");
     if (what.kind == Which::Quantile && !(what.phi >= 0 && what.phi <= 1))
-        fail("phi must be from 0 to 1, not " + std::to_string(what.phi));
+        fail("phi must be from 0 to 1, not " + describe(Value(what.phi)));
     if ((what.kind == Which::KthLargest || what.kind == Which::KthSmallest) && what.k == 0)
         fail("k must be at least 1, not 0");
     what.column = schema_.name(place);

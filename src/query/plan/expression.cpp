@@ -59,10 +59,9 @@ Comparison detail::query::turned(Comparison op) {
 }
 
 Predicate detail::query::predicate(Expression expression) {
-    constexpr int deepest = 250;
     for (const auto& operand : expression.operands) expression.depth = std::max(expression.depth, operand->depth + 1);
-    if (expression.depth > deepest)
-        throw InvalidArgument("Predicate: a condition may be " + std::to_string(deepest) +
+    if (expression.depth > most_levels)
+        throw InvalidArgument("Predicate: a condition may be " + std::to_string(most_levels) +
                               " levels deep, where && and || or ! take turns, and this one is deeper");
     return detail::Access::make<Predicate>(std::make_shared<const Expression>(std::move(expression)));
 }
@@ -139,6 +138,13 @@ std::shared_ptr<const Expression> with_names(const Expression& expression,
 }
 
 }  // namespace
+
+Predicate junction(ExpressionKind kind, const std::vector<Predicate>& parts) {
+    if (parts.size() == 1) return parts.front();
+    Expression all{.kind = kind};
+    for (const auto& part : parts) all.operands.push_back(std::make_shared<const Expression>(detail::Access::of(part)));
+    return predicate(std::move(all));
+}
 
 Predicate renamed(const Predicate& predicate, const std::function<std::string(const std::string&)>& name) {
     return detail::Access::make<Predicate>(with_names(detail::Access::of(predicate), name));

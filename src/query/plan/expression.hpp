@@ -28,6 +28,9 @@ struct Expression {
 
 using ExpressionKind = Expression::Kind;
 
+// Levels of an expression that those who walk it have stack for.
+inline constexpr int most_levels = 250;
+
 // The most columns that one linear condition or formula in it has; one of more steps than the GPU takes counts as one of
 // ever so many.
 [[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
@@ -35,8 +38,11 @@ using ExpressionKind = Expression::Kind;
 // b op a for a op b.
 [[nodiscard]] Comparison turned(Comparison op);
 
-// Sets the depth. Throws InvalidArgument when it is more than those who walk the tree have stack for.
+// Sets the depth. Throws InvalidArgument when it is more than most_levels.
 [[nodiscard]] Predicate predicate(Expression expression);
+
+// All of them, or any, side by side. Pre: kind is And or Or, and there is one at least.
+[[nodiscard]] Predicate junction(ExpressionKind kind, const std::vector<Predicate>& parts);
 
 // The same condition with other names of columns.
 [[nodiscard]] Predicate renamed(const Predicate& predicate,

@@ -38,9 +38,11 @@ class Graph {
     }
 
   private:
+    static constexpr std::size_t deepest = 1000;  // those who walk the graph have stack for more
     enum class Visit { None, Open, Done };
     struct NodeState {
         Visit visit = Visit::None;
+        std::size_t height = 0;  // nodes below it
         Flow flow = Flow::End;
         std::array<std::optional<std::size_t>, 2> built{};  // the builder's node; for rows, [1] is the negation's
     };
@@ -103,12 +105,23 @@ class Graph {
     }
 
     // Sets what flows out of it; and builds it, but for rows, which build when it is known how they are needed.
-    void visit(std::size_t i) {
+    void visit(std::size_t i, std::size_t above = 0) {
         auto& state = state_[i];
         if (state.visit == Visit::Open) fail(i, "leads back to itself (a cycle)");
         if (state.visit == Visit::Done) return;
+        const auto check_depth = [&](std::size_t levels) {
+            if (levels > deepest)
+                fail(i, "the graph is more than " + std::to_string(deepest) +
+                            " nodes deep here; an And or Or may have "
+                            "many inputs");
+        };
+        check_depth(above);
         state.visit = Visit::Open;
-        for (const auto input : nodes_[i].inputs) visit(input);
+        for (const auto input : nodes_[i].inputs) {
+            visit(input, above + 1);
+            state.height = std::max(state.height, state_[input].height + 1);
+        }
+        check_depth(state.height);
         state.flow = flow_of(i);
         if (state.flow == Flow::LeftRows || state.flow == Flow::RightRows) {
             rows(i, false);  // for its errors

@@ -30,21 +30,24 @@ namespace {
 std::size_t joined_source(PlanBuilder& builder, const Query& query) {
     std::vector<Term> terms;
     if (query.where) split({*query.where, false}, terms);
-    std::array<std::optional<Predicate>, 2> of_table;
-    std::optional<Predicate> of_pairs;
+    const auto& schema = builder.schema();
+    std::array<std::vector<Predicate>, 2> of_table;
+    std::vector<Predicate> of_pairs;
     for (const auto& term : terms) {
         std::array<bool, 2> named{};
         for (const auto& name : columns_of(detail::Access::of(term.predicate)))
-            named.at(builder.schema().find("QueryPlan", name).table) = true;
-        auto& part = named[0] && named[1] ? of_pairs : of_table.at(named[1] ? 1 : 0);
-        part = part ? *part && term.whole() : term.whole();
+            named.at(schema.find("QueryPlan", name).table) = true;
+        (named[0] && named[1] ? of_pairs : of_table.at(named[1] ? 1 : 0)).push_back(term.whole());
     }
     const auto rows = [&](std::size_t table) {
-        return builder.rows(of_table.at(table).value_or(Predicate::always(true)), false, table);
+        const auto& parts = of_table.at(table);
+        if (parts.empty()) return builder.rows(Predicate::always(true), false, table);
+        const auto own_name = [&](const std::string& name) { return schema[schema.find("QueryPlan", name)].name; };
+        return builder.rows(renamed(junction(ExpressionKind::And, parts), own_name), false, table);
     };
     const auto left = rows(0), right = rows(1);
     const auto pairs = builder.join(left, right, *query.join);
-    return of_pairs ? builder.filter(pairs, *of_pairs) : pairs;
+    return of_pairs.empty() ? pairs : builder.filter(pairs, junction(ExpressionKind::And, of_pairs));
 }
 
 std::unique_ptr<QueryPlan::State> planned(const Query& query, Schema schema) {

@@ -20,32 +20,34 @@ void Schema::find_places() {
     for (std::size_t table = 0; table < (joined_ ? 2U : 1U); ++table) {
         for (std::size_t i = 0; i < tables_.at(table).size(); ++i) {
             const ColumnPlace place{table, i};
-            places_[(*this)[place].name].push_back(place);
-            if (joined_ && name(place) != (*this)[place].name) places_[name(place)].push_back(place);
+            own_[(*this)[place].name].push_back(place);
+            if (joined_) with_table_[name(place)].push_back(place);
         }
     }
-    for (auto& [name, places] : places_) {
-        std::sort(places.begin(), places.end(), [](const ColumnPlace& a, const ColumnPlace& b) {
-            return std::pair(a.table, a.column) < std::pair(b.table, b.column);
-        });
-    }
-}
-
-std::vector<ColumnPlace> Schema::matches(const std::string& name) const {
-    const auto found = places_.find(name);
-    return found == places_.end() ? std::vector<ColumnPlace>() : found->second;
 }
 
 ColumnPlace Schema::find(const std::string& where, const std::string& name) const {
-    const auto found = matches(name);
-    if (found.size() == 1) return found.front();
-    if (found.empty()) throw InvalidArgument(where + ": there is no column '" + name + "'");
-    throw InvalidArgument(where + ": '" + name + "' may be " + this->name(found[0]) + " or " + this->name(found[1]));
+    for (const auto* names : {&with_table_, &own_}) {
+        const auto found = names->find(name);
+        if (found == names->end()) continue;
+        const auto& places = found->second;
+        if (places.size() == 1) return places.front();
+        const auto words = [&](const ColumnPlace& place) {
+            if (!joined_) return "column " + std::to_string(place.column);
+            return names == &own_ ? this->name(place) : "'" + (*this)[place].name + "' of " + names_.at(place.table);
+        };
+        throw InvalidArgument(where + ": '" + name + "' may be " + words(places[0]) + " or " + words(places[1]));
+    }
+    throw InvalidArgument(where + ": there is no column '" + name + "'");
 }
 
 ColumnPlace Schema::find_in(std::size_t table, const std::string& where, const std::string& name) const {
-    for (const auto& place : matches(name)) {
-        if (place.table == table) return place;
+    for (const auto* names : {&own_, &with_table_}) {
+        const auto found = names->find(name);
+        if (found == names->end()) continue;
+        for (const auto& place : found->second) {
+            if (place.table == table) return place;
+        }
     }
     throw InvalidArgument(where + ": there is no column '" + name + "'" +
                           (joined_ ? " in table '" + names_[table] + "'" : ""));

@@ -29,9 +29,10 @@ class Schema {
     [[nodiscard]] const ColumnInfo& operator[](const ColumnPlace& place) const {
         return tables_.at(place.table).at(place.column);
     }
-    // Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes into the message.
+    // In a join, "x.k" is column k of table x, and only if there is none, one that is called so: results of joins have such
+    // names. Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes into the message.
     [[nodiscard]] ColumnPlace find(const std::string& where, const std::string& name) const;
-    // The same in one table.
+    // The same in one table, where a column's own name comes first.
     [[nodiscard]] ColumnPlace find_in(std::size_t table, const std::string& where, const std::string& name) const;
     // The one name that a plan has for a column: of pairs, with the table's.
     [[nodiscard]] std::string name(const ColumnPlace& place) const;
@@ -39,13 +40,13 @@ class Schema {
     [[nodiscard]] std::vector<ColumnInfo> pair_columns() const;
 
   private:
-    [[nodiscard]] std::vector<ColumnPlace> matches(const std::string& name) const;
+    using Places = std::unordered_map<std::string, std::vector<ColumnPlace>>;  // those of table 0 first
     void find_places();
 
     bool joined_ = false;
     std::array<std::vector<ColumnInfo>, 2> tables_;
     std::array<std::string, 2> names_;
-    std::unordered_map<std::string, std::vector<ColumnPlace>> places_;  // by all names that they have
+    Places own_, with_table_;  // with_table_: of a join
 };
 
 }  // namespace quadmill::detail::query
