@@ -168,8 +168,9 @@ struct NumberPlace {
 /// in textures for as long as the tables live.
 ///
 /// Guarantee: the same answer from every engine, up to the last bits of Sum and Average of floats, which are within
-/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats. Drivers that flush denormal
-/// doubles (Mesa's llvmpipe; NVIDIA's does not) take those for 0 in linear conditions and in Sum and Average of F64.
+/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats; where that sum of absolute
+/// values is beyond the largest double, each may be infinite or NaN. Drivers that flush denormal doubles (Mesa's
+/// llvmpipe; NVIDIA's does not) take those for 0 in linear conditions and in Sum and Average of F64.
 /// Throws: InvalidArgument, also for a Selection of another processor or of another number of rows than the table;
 /// GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs' (Govindaraju, Manocha); SIGMOD'04 (Govindaraju, Lloyd, Wang, Lin, Manocha);
@@ -238,8 +239,9 @@ class QUADMILL_API QueryProcessor {
     /// what is beyond the type, or NaN, becomes its end or 0. NULL is a NaN, or 0.
     /// Cost: a pyramid of passes (for a k-th value one for every two bits); does not wait, and nothing is read back,
     /// but of columns on the CPU.
-    /// Throws: as aggregate(); InvalidArgument for a place that is none or too small, for texts, for a processor
-    /// without a context, and for more rows than a texture of the library holds.
+    /// Throws: as aggregate(), but for a sum beyond 64 bits, which is converted as well; InvalidArgument for a place
+    /// that is none or too small, for texts, for a processor without a context, and for more rows than a texture of the
+    /// library holds.
     ///
     ///     processor.write_aggregate(table, {.kind = QueryAggregate::Kind::Max, .column = "a"}, {.buffer = uniforms});
     void write_aggregate(const Table& table, const QueryAggregate& what, const NumberPlace& to,

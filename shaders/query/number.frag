@@ -2,7 +2,7 @@
 // bits, in two's complement. After values.glsl.
 //     texture0   with KEY a key in its channels xy, or zw; with INTEGERS, DOUBLES the sum of keys or of values; else none
 //     texture1   the number of values
-// With CONSTANT the number itself, INTEGERS or DOUBLES, is known.
+// With CONSTANT the number itself is known, an integer or with DOUBLES a double.
 #ifdef CONSTANT
 uniform uvec4 constant;
 #else

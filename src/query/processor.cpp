@@ -62,13 +62,13 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
 
     [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted,
                               const Work& work) {
-        const auto which = engines.choose(*table, wanted, work, tuning);
+        const auto which = engines.choose({{{*table, wanted}, work}}, tuning);
         if (which == QueryEngine::Cpu) table = in_memory(context, table, wanted);
         auto columns = engines.get(which).open(table, wanted);
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
     [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, Work work);
-    // Does work(wanted, tables, columns, measures) on the rows of an aggregate.
+    // Does work(asked) on the rows of an aggregate.
     template <class Work>
     auto with_aggregate(const char* function, const Table& table, const QueryAggregate& what, const Selection* of,
                         const Work& work);
@@ -160,8 +160,8 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
 TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
     TextureJoinTools tools{.engine = &engines.get(engine), .has_room = {}, .execution = options.execution};
     if (engine == QueryEngine::Cpu || !loops_on_gpu()) return tools;
-    tools.has_room = [this, engine](const TableData& table, std::size_t column) {
-        return engines.has_room(engine, table, std::array{column});
+    tools.has_room = [this, engine](const std::vector<TableColumns>& tables) {
+        return engines.has_room(engine, tables);
     };
     tools.match = [this](const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
                          std::size_t block_rows,
@@ -173,14 +173,13 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
                                        const std::array<std::shared_ptr<const TableData>, 2>& tables,
                                        const TakeRows& take) {
     const detail::cpu::Stopwatch time;
-    auto engine = QueryEngine::Cpu;
+    std::array<std::vector<std::size_t>, 2> needed;
+    std::vector<Engines::TableWork> work;
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
-        const auto columns = needed_columns(detail::Access::of(plan), i, *tables.at(i));
-        // One engine for both tables of a join: the GPU's when either is large, and room is for either.
-        const auto which =
-            engines.choose(*tables.at(i), columns, work_of(detail::Access::of(plan), i, *tables.at(i)), tuning);
-        if (engine != QueryEngine::Bitmap && which != QueryEngine::Cpu) engine = which;
+        needed.at(i) = needed_columns(detail::Access::of(plan), i, *tables.at(i));
+        work.push_back({{*tables.at(i), needed.at(i)}, work_of(detail::Access::of(plan), i, *tables.at(i))});
     }
+    const auto engine = engines.choose(work, tuning);
     const RunTools tools{
         .engine = engines.get(engine),
         .cpu = engines.cpu(),
@@ -364,7 +363,14 @@ void QueryProcessor::write_aggregate(const Table& table, const QueryAggregate& w
             if (type == ColumnType::Text && what.kind != QueryAggregate::Kind::Count)
                 throw InvalidArgument(std::string(function) + ": column '" + what.column + "' holds texts, no numbers");
             if (asked.opened.engine == QueryEngine::Cpu) {
-                numbers.write(asked.answer(), place);
+                auto& measures = asked.measures;
+                const auto& of_column = asked.wanted.place;
+                const bool of_integers = what.kind == QueryAggregate::Kind::Sum && !is_float(type);
+                if (of_integers && measures.count(of_column) > 0) {
+                    numbers.write_integer(measures.sum(of_column), place);  // also beyond 64 bits
+                } else {
+                    numbers.write(asked.answer(), place);
+                }
             } else {
                 numbers.write(asked.measure(state_->textures_of(function, asked.opened)), what, type, place);
             }

@@ -199,6 +199,34 @@ TEST_CASE("an aggregate goes to the host's buffer or texture as a number of any 
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
+TEST_CASE("a sum beyond 64 bits goes to the host as the nearest float, or as the end of the type") {
+    const Host host(each_profile());
+    const auto context = Host::adopt();
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    Table table;
+    table.add("l", std::vector<std::int64_t>{most, most, most}).add("s", std::vector<std::int64_t>{-most, -most, -5});
+    table.add("u", std::vector<std::uint32_t>{~0U, ~0U, 1});
+    const HostBuffer out(host.gl, std::vector<std::byte>(8));
+    for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Cpu}) {
+        CAPTURE(static_cast<int>(engine));
+        QueryProcessor processor(context, {.engine = engine, .threads = 1});
+        const auto sum = [&]<class To>(const char* column, ColumnType type, To /*number*/) {
+            processor.write_aggregate(table, {.kind = Kind::Sum, .column = column}, {.buffer = out.id(), .type = type});
+            const auto content = out.read();
+            To number{};
+            std::memcpy(&number, content.data(), sizeof number);
+            return number;
+        };
+        CHECK(sum("l", ColumnType::F32, float{}) == 0x1.8p+64F);
+        CHECK(sum("l", ColumnType::F64, double{}) == 0x1.8p+64);
+        CHECK(sum("s", ColumnType::F64, double{}) == -0x1p+64);
+        CHECK(sum("l", ColumnType::I64, std::int64_t{}) == most);
+        CHECK(sum("s", ColumnType::I64, std::int64_t{}) == std::numeric_limits<std::int64_t>::min());
+        CHECK(sum("l", ColumnType::U32, std::uint32_t{}) == ~0U);
+        CHECK(sum("u", ColumnType::I64, std::int64_t{}) == (std::int64_t{1} << 33) - 1);
+    }
+}
+
 TEST_CASE("nothing of an aggregate for the host is read back, and nothing waits") {
     // Of columns in the host's buffer: the passes are drawn, and no texel crosses.
     const Host host;

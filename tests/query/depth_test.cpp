@@ -429,7 +429,8 @@ TEST_CASE("Auto takes the engine that costs less, and says so") {
     const auto choose = [&](const Predicate& where, const Tuning& tuning) {
         Work work{.counts = 1};
         work.add(detail::Access::of(where), data);
-        return engines.choose(data, std::array{std::size_t{0}, std::size_t{1}}, work, tuning);
+        const std::array columns{std::size_t{0}, std::size_t{1}};
+        return engines.choose({{{data, columns}, work}}, tuning);
     };
     const auto where = column("a") > 1;
     Tuning tuning;

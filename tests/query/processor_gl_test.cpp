@@ -154,6 +154,100 @@ TEST_CASE("linear conditions of many columns") {
     }
 }
 
+TEST_CASE("a join goes to the GPU where both of its tables may") {
+    const auto context = Context::headless();
+    Table small, large;
+    std::vector<Predicate::Term> terms;
+    for (int i = 0; i < 8; ++i) {
+        const std::string name(1, static_cast<char>('a' + i));
+        terms.push_back({1, name});
+        small.add(name, std::vector<std::int32_t>{1, 2, 3});
+    }
+    std::vector<std::int32_t> keys(1U << 16U);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::int32_t>(i);
+    large.add("k", keys);
+    const auto run = [&](const QueryOptions& options, const Table& left, const Table& right,
+                         std::optional<Predicate> where) {
+        QueryProcessor processor(context, options);
+        const QueryPlan plan({.outputs = {{QueryAggregate{}, ""}},
+                              .where = std::move(where),
+                              .join = Join{.left = left.columns()[0].name, .right = right.columns()[0].name}},
+                             left.columns(), right.columns());
+        return processor.run(plan, left, right);
+    };
+    const auto of_eight = Predicate::linear(terms, Comparison::GreaterOrEqual, 16);
+    QueryOptions options{.crossings = QueryCrossings{.rows = 1000, .rank_rows = 1000}};
+    CHECK(run(options, small, large, {}).engine != QueryEngine::Cpu);
+    for (const bool turned : {false, true}) {
+        const auto answer = turned ? run(options, large, small, of_eight) : run(options, small, large, of_eight);
+        CHECK(answer.engine == QueryEngine::Cpu);
+        CHECK(answer.rows[0][0] == Value(std::int64_t{2}));
+    }
+    // Each fits alone: 256 KiB a column.
+    Table another;
+    another.add("k", keys);
+    options.gpu_memory = 400 << 10;
+    const auto of_both = column("left.k") >= 0 && column("right.k") >= 0;
+    CHECK(run(options, large, another, of_both).engine == QueryEngine::Cpu);
+    CHECK(run(options, large, large, of_both).engine != QueryEngine::Cpu);  // one column, joined with itself
+    options.engine = QueryEngine::Bitmap;
+    CHECK_THROWS_WITH_AS(static_cast<void>(run(options, large, another, of_both)),
+                         doctest::Contains("of 65536 and 65536 rows take more GPU memory"), InvalidArgument);
+}
+
+TEST_CASE("columns that make room are gone, also when tables of other sizes come") {
+    const auto context = Context::headless();
+    auto& device = *detail::Access::of(context);
+    const detail::gl::Scope scope(device, "test");
+    detail::query::BitmapEngine engine(device, 2);
+    const auto table_of = [](std::size_t rows, int columns) {
+        Table table;
+        for (int i = 0; i < columns; ++i) table.add(std::to_string(i), std::vector<float>(rows, 1));
+        return table;
+    };
+    constexpr std::size_t rows = 1U << 18U;  // a column takes a megabyte
+    const auto first = table_of(rows, 6), second = table_of(rows + 64, 4);
+    const std::array six{std::size_t{0}, std::size_t{1}, std::size_t{2},
+                         std::size_t{3}, std::size_t{4}, std::size_t{5}};
+    const auto& a = detail::Access::of(first);
+    const auto& b = detail::Access::of(second);
+    static_cast<void>(engine.open(a, six));
+    const auto alive = [&] {
+        std::size_t bytes = 0;
+        for (GLuint name = 1; name < 1000; ++name) {
+            if (!device.gl.IsTexture(name)) continue;
+            GLint width = 0, height = 0, format = 0;
+            device.gl.GetTextureLevelParameteriv(name, 0, GL_TEXTURE_WIDTH, &width);
+            device.gl.GetTextureLevelParameteriv(name, 0, GL_TEXTURE_HEIGHT, &height);
+            device.gl.GetTextureLevelParameteriv(name, 0, GL_TEXTURE_INTERNAL_FORMAT, &format);
+            if (format == GL_RGBA32UI) bytes += static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 16;
+        }
+        return bytes;
+    };
+    CHECK(alive() >= 6 * rows * 4);
+    const auto limit = engine.held() + 100'000;
+    REQUIRE(engine.make_space({{*b, std::span(six).first(4)}}, limit));
+    CHECK(alive() <= engine.held());
+    static_cast<void>(engine.open(b, std::span(six).first(4)));
+    CHECK(alive() <= engine.held());
+    CHECK(engine.held() <= limit);
+}
+
+TEST_CASE("the depth engine counts the last part's surface") {
+    const auto context = Context::headless();
+    const detail::gl::Scope scope(*detail::Access::of(context), "test");
+    constexpr std::size_t part = 1U << 16U;
+    detail::query::DepthEngine engine(*detail::Access::of(context), 2, part);
+    Table table;
+    table.add("a", std::vector<float>(2 * part - 32, 1));
+    const std::array first{std::size_t{0}};
+    const auto& data = *detail::Access::of(table);
+    const auto before = engine.held(), bytes = engine.bytes({{data, first}});
+    const auto columns = engine.open(detail::Access::of(table), first);
+    CHECK(columns->count(*columns->leaf(detail::query::Always{true})) == 2 * part - 32);
+    CHECK(engine.held() - before <= bytes);
+}
+
 TEST_CASE("a column of which a part made room for others takes that part again") {
     const auto context = Context::headless();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
@@ -164,12 +258,12 @@ TEST_CASE("a column of which a part made room for others takes that part again")
     for (auto& table : tables) table.add("a", std::vector<float>(rows, 1));
     const auto &a = detail::Access::of(tables[0]), &b = detail::Access::of(tables[1]);
     static_cast<void>(engine.open(a, first));
-    CHECK(engine.bytes(*a, first) == 0);
-    const auto whole = engine.bytes(*b, first);
+    CHECK(engine.bytes({{*a, first}}) == 0);
+    const auto whole = engine.bytes({{*b, first}});
     REQUIRE(whole > 0);
-    REQUIRE(engine.make_space(*b, first, engine.held() + whole / 2));
-    CHECK(engine.bytes(*a, first) > 0);
-    CHECK(engine.bytes(*a, first) < whole);
+    REQUIRE(engine.make_space({{*b, first}}, engine.held() + whole / 2));
+    CHECK(engine.bytes({{*a, first}}) > 0);
+    CHECK(engine.bytes({{*a, first}}) < whole);
 }
 
 TEST_CASE_TEMPLATE("columns that are not in use make room for others", Engine, detail::query::BitmapEngine,
@@ -183,14 +277,14 @@ TEST_CASE_TEMPLATE("columns that are not in use make room for others", Engine, d
     for (std::size_t i = 0; i < tables.size(); ++i) tables[i].add("a", std::vector<float>(rows, static_cast<float>(i)));
     for (int round = 0; round < 2; ++round) {
         for (const auto& table : tables) {
-            REQUIRE(engine.make_space(*detail::Access::of(table), first, limit));
+            REQUIRE(engine.make_space({{*detail::Access::of(table), first}}, limit));
             const auto columns = engine.open(detail::Access::of(table), first);
             CHECK(columns->count(*columns->leaf(detail::query::Range{0, 0, ~detail::query::Key{0}})) == rows);
             CHECK(engine.held() <= limit);
         }
     }
     const auto in_use = engine.open(detail::Access::of(tables[0]), first);
-    CHECK_FALSE(engine.make_space(*detail::Access::of(tables[1]), first, 1'500'000));
+    CHECK_FALSE(engine.make_space({{*detail::Access::of(tables[1]), first}}, 1'500'000));
     CHECK(in_use->kth(0, 7, *in_use->leaf(detail::query::Always{true})) == detail::query::KeyOf<float>::key(0));
     tables.clear();
     for (std::size_t n = 1000; n < 1100; ++n) {

@@ -19,12 +19,8 @@ class CpuEngine : public Engine {
     // Throws InvalidArgument where one of `columns` is a texture.
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
-    [[nodiscard]] std::size_t bytes(const TableData& /*table*/,
-                                    std::span<const std::size_t> /*columns*/) const override {
-        return 0;
-    }
-    [[nodiscard]] bool make_space(const TableData& /*table*/, std::span<const std::size_t> /*columns*/,
-                                  std::size_t /*limit*/) override {
+    [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& /*tables*/) const override { return 0; }
+    [[nodiscard]] bool make_space(const std::vector<TableColumns>& /*tables*/, std::size_t /*limit*/) override {
         return true;
     }
     [[nodiscard]] std::size_t held() const override { return 0; }

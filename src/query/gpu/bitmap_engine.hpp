@@ -18,12 +18,11 @@ class BitmapEngine final : public Engine {
     explicit BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
-    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override {
-        return tables_.bytes(table, columns, most_rows_);
+    [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables) const override {
+        return tables_.bytes(tables, most_rows_);
     }
-    [[nodiscard]] bool make_space(const TableData& table, std::span<const std::size_t> columns,
-                                  std::size_t limit) override {
-        return tables_.make_space(table, columns, most_rows_, limit);
+    [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t limit) override {
+        return tables_.make_space(tables, most_rows_, limit);
     }
     [[nodiscard]] std::size_t held() const override { return tables_.held(); }
 

@@ -55,9 +55,14 @@ std::shared_ptr<Columns> DepthEngine::open(const std::shared_ptr<const TableData
     });
 }
 
-std::size_t DepthEngine::bytes(const TableData& table, std::span<const std::size_t> columns) const {
-    const auto part = std::min(table.rows, most_rows_);
-    return tables_.bytes(table, columns, most_rows_) + (surfaces_.contains(part) ? 0 : surface_bytes(part));
+std::size_t DepthEngine::surface_bytes(const std::set<std::size_t>& sizes) const {
+    std::size_t bytes = 0;
+    for (const auto rows : sizes) bytes += surfaces_.contains(rows) ? 0 : surface_bytes(rows);
+    return bytes;
+}
+
+std::size_t DepthEngine::bytes(const std::vector<TableColumns>& tables) const {
+    return tables_.bytes(tables, most_rows_) + surface_bytes(GpuTables::part_sizes(tables, most_rows_));
 }
 
 std::size_t DepthEngine::held() const {
@@ -70,13 +75,14 @@ void DepthEngine::drop_surfaces() {
     std::erase_if(surfaces_, [](const auto& entry) { return entry.second.surface.use_count() == 1; });
 }
 
-bool DepthEngine::make_space(const TableData& table, std::span<const std::size_t> columns, std::size_t limit) {
-    if (held() + bytes(table, columns) <= limit) return true;
-    const auto part = std::min(table.rows, most_rows_);
-    std::erase_if(surfaces_,
-                  [part](const auto& entry) { return entry.first != part && entry.second.surface.use_count() == 1; });
-    const auto of_surfaces = held() - tables_.held() + (surfaces_.contains(part) ? 0 : surface_bytes(part));
-    return of_surfaces <= limit && tables_.make_space(table, columns, most_rows_, limit - of_surfaces);
+bool DepthEngine::make_space(const std::vector<TableColumns>& tables, std::size_t limit) {
+    if (held() + bytes(tables) <= limit) return true;
+    const auto sizes = GpuTables::part_sizes(tables, most_rows_);
+    std::erase_if(surfaces_, [&](const auto& entry) {
+        return !sizes.contains(entry.first) && entry.second.surface.use_count() == 1;
+    });
+    const auto of_surfaces = surfaces_held() + surface_bytes(sizes);
+    return of_surfaces <= limit && tables_.make_space(tables, most_rows_, limit - of_surfaces);
 }
 
 }  // namespace quadmill::detail::query

@@ -40,9 +40,8 @@ class DepthEngine final : public Engine {
     void drop_surfaces();
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
-    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const override;
-    [[nodiscard]] bool make_space(const TableData& table, std::span<const std::size_t> columns,
-                                  std::size_t limit) override;
+    [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables) const override;
+    [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t limit) override;
     [[nodiscard]] std::size_t held() const override;
 
   private:
@@ -55,6 +54,8 @@ class DepthEngine final : public Engine {
     };
     [[nodiscard]] std::shared_ptr<DepthSurface> surface(const std::shared_ptr<Pool>& pool);
     [[nodiscard]] static std::size_t surface_bytes(std::size_t rows);
+    // Of those that are not there yet.
+    [[nodiscard]] std::size_t surface_bytes(const std::set<std::size_t>& sizes) const;
 
     std::shared_ptr<GpuTables> shared_;
     GpuTables& tables_;

@@ -34,10 +34,9 @@ std::shared_ptr<GpuTables::Pool> GpuTables::pool(std::size_t rows) {
     return pool;
 }
 
-std::size_t GpuTables::column_bytes(std::size_t rows, ColumnType type, std::size_t most_rows) const {
-    const auto shape = Shape::of(std::min(rows, most_rows), device_.info.max_texture_size);
-    const auto parts = std::max<std::size_t>((rows + most_rows - 1) / most_rows, 1);
-    return parts * product(shape.words * texels_a_word(type), shape.height) * 16;
+std::size_t GpuTables::column_bytes(std::size_t rows, ColumnType type) const {
+    const auto shape = Shape::of(rows, device_.info.max_texture_size);
+    return product(shape.words * texels_a_word(type), shape.height) * 16;
 }
 
 std::size_t GpuTables::held() const {
@@ -65,37 +64,61 @@ void GpuTables::forget_old_pools() {
     for (std::size_t i = 0; i + kept < unused.size(); ++i) pools_.erase(unused[i].second);
 }
 
-std::size_t GpuTables::bytes(const TableData& table, std::span<const std::size_t> columns,
-                             std::size_t most_rows) const {
-    const auto part = std::min(table.rows, most_rows);
-    std::size_t bytes = pools_.contains(part) ? 0 : pool_bytes(part);
-    for (const auto i : columns) {
-        const auto& data = table.columns[i];
-        for (std::size_t first = 0; first == 0 || first < table.rows; first += most_rows) {
-            const auto known = columns_.find({data.get(), first});
-            if (known == columns_.end() || known->second.data.expired())
-                bytes += column_bytes(std::min(most_rows, table.rows - first), data->type, most_rows);
+std::vector<RowPart> GpuTables::parts_of(const TableData& table, std::size_t most_rows) {
+    std::vector<RowPart> parts;
+    for (std::size_t first = 0; first == 0 || first < table.rows; first += most_rows)
+        parts.push_back({first, std::min(most_rows, table.rows - first)});
+    return parts;
+}
+
+std::set<std::size_t> GpuTables::part_sizes(const std::vector<TableColumns>& tables, std::size_t most_rows) {
+    std::set<std::size_t> sizes;
+    for (const auto& asked : tables) {
+        for (const auto& part : parts_of(asked.table, most_rows)) sizes.insert(part.rows);
+    }
+    return sizes;
+}
+
+std::size_t GpuTables::bytes(const std::vector<TableColumns>& tables, std::size_t most_rows) const {
+    std::size_t bytes = 0;
+    for (const auto rows : part_sizes(tables, most_rows)) bytes += pools_.contains(rows) ? 0 : pool_bytes(rows);
+    std::set<std::pair<const ColumnData*, std::size_t>> counted;  // a table may be joined with itself
+    for (const auto& [table, columns] : tables) {
+        for (const auto& part : parts_of(table, most_rows)) {
+            for (const auto i : columns) {
+                const auto& data = table.columns[i];
+                const std::pair key(data.get(), part.first);
+                const auto known = columns_.find(key);
+                const bool there = known != columns_.end() && !known->second.data.expired();
+                if (!there && counted.insert(key).second) bytes += column_bytes(part.rows, data->type);
+            }
         }
     }
     return bytes;
 }
 
-bool GpuTables::make_space(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
-                           std::size_t limit) {
+bool GpuTables::make_space(const std::vector<TableColumns>& tables, std::size_t most_rows, std::size_t limit) {
     forget_dead_columns();
-    const auto needed = bytes(table, columns, most_rows);
+    const auto needed = bytes(tables, most_rows);
     const auto fits = [&] { return held() + needed <= limit; };
     if (fits()) return true;
-    const auto part = std::min(table.rows, most_rows);
-    std::erase_if(pools_, [part](const auto& entry) { return entry.first != part && entry.second.use_count() == 1; });
+    const auto sizes = part_sizes(tables, most_rows);
+    std::erase_if(pools_,
+                  [&](const auto& entry) { return !sizes.contains(entry.first) && entry.second.use_count() == 1; });
     const auto drop_spare = [&] {
-        for (auto& [rows, pool] : pools_) pool->keys->clear();
+        for (auto& [rows, pool] : pools_) {
+            pool->keys->clear();
+            pool->bits->clear();
+        }
     };
     drop_spare();
+    std::set<const ColumnData*> asked;
+    for (const auto& [table, columns] : tables) {
+        for (const auto i : columns) asked.insert(table.columns[i].get());
+    }
     std::vector<std::pair<std::uint64_t, std::pair<const ColumnData*, std::size_t>>> unused;
     for (const auto& [key, known] : columns_) {
-        const auto asked = [&, data = key.first](std::size_t i) { return table.columns[i].get() == data; };
-        if (known.column.use_count() == 1 && std::ranges::none_of(columns, asked)) unused.emplace_back(known.used, key);
+        if (known.column.use_count() == 1 && !asked.contains(key.first)) unused.emplace_back(known.used, key);
     }
     std::ranges::sort(unused);
     for (std::size_t i = 0; i < unused.size() && !fits(); ++i) {
@@ -135,7 +158,7 @@ std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& colum
     }
     if (first < rows)
         throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(first) +
-                              " texels, fewer than the table's " + std::to_string(rows) + " rows");
+                              " texels, fewer than the " + std::to_string(rows) + " rows of the table so far");
     return all;
 }
 
@@ -235,12 +258,9 @@ void GpuTables::send(const Pool& pool, GpuColumn& column) {
 std::shared_ptr<Columns> GpuTables::open(const TableData& table, std::size_t most_rows, const OpenPart& open_part) {
     forget_dead_columns();
     forget_old_pools();
-    if (table.rows <= most_rows) return open_part({0, table.rows}, pool(table.rows));
     std::vector<PartedColumns::Part> parts;
-    for (std::size_t first = 0; first < table.rows; first += most_rows) {
-        const RowPart part{first, std::min(most_rows, table.rows - first)};
-        parts.push_back({part.rows, open_part(part, pool(part.rows))});
-    }
+    for (const auto& part : parts_of(table, most_rows)) parts.push_back({part.rows, open_part(part, pool(part.rows))});
+    if (parts.size() == 1) return std::move(parts.front().columns);
     return std::make_shared<PartedColumns>(std::move(parts));
 }
 

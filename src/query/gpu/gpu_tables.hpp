@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,7 @@ class Spare {
   public:
     explicit Spare(std::size_t most) { kept_.reserve(most); }
     void give(T&& one) noexcept {
-        if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(one));
+        if (!closed_ && kept_.size() < kept_.capacity()) kept_.push_back(std::move(one));
     }
     // The first for which `fits` holds.
     template <class Fits>
@@ -46,9 +47,15 @@ class Spare {
     }
     [[nodiscard]] const std::vector<T>& kept() const { return kept_; }
     void clear() { kept_.clear(); }
+    // From now on all of it goes: no one will take it.
+    void close() {
+        closed_ = true;
+        clear();
+    }
 
   private:
     std::vector<T> kept_;
+    bool closed_ = false;
 };
 
 // A selection on the GPU; its texture is for others afterwards.
@@ -90,7 +97,9 @@ struct GpuColumn {
     explicit GpuColumn(std::shared_ptr<Spare<gl::Texture>> spare) : home(std::move(spare)) {}
     GpuColumn(const GpuColumn&) = delete;
     GpuColumn& operator=(const GpuColumn&) = delete;
-    ~GpuColumn() { home->give(std::move(keys)); }
+    ~GpuColumn() {
+        if (keys) home->give(std::move(keys));  // where making it failed there are none
+    }
 
     std::shared_ptr<Spare<gl::Texture>> home;
     gl::Texture keys;
@@ -114,6 +123,14 @@ class GpuTables {
 
     // What tables of one size share.
     struct Pool {
+        Pool() = default;
+        Pool(const Pool&) = delete;
+        Pool& operator=(const Pool&) = delete;
+        // Columns and selections may outlive it.
+        ~Pool() {
+            bits->close();
+            keys->close();
+        }
         Shape shape;
         std::shared_ptr<Spare<pass::Target>> bits = std::make_shared<Spare<pass::Target>>(16);
         std::shared_ptr<Spare<gl::Texture>> keys = std::make_shared<Spare<gl::Texture>>(4);
@@ -131,12 +148,14 @@ class GpuTables {
     // Uploads a column.
     void send(const Pool& pool, GpuColumn& column);
 
-    // As Engine has them, for parts of at most so many rows.
-    [[nodiscard]] std::size_t bytes(const TableData& table, std::span<const std::size_t> columns,
-                                    std::size_t most_rows) const;
-    [[nodiscard]] bool make_space(const TableData& table, std::span<const std::size_t> columns, std::size_t most_rows,
-                                  std::size_t limit);
+    // As Engine has them, for parts of at most so many rows. Of selections, of which each takes a 32nd of a column of 32
+    // bits, one a size of tables is counted.
+    [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables, std::size_t most_rows) const;
+    [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t most_rows, std::size_t limit);
     [[nodiscard]] std::size_t held() const;
+    // Rows of parts of those tables, of which tables of one size share what does not count as a column.
+    [[nodiscard]] static std::set<std::size_t> part_sizes(const std::vector<TableColumns>& tables,
+                                                          std::size_t most_rows);
 
     // Rows that textures hold, where a word takes so many texels of a line.
     [[nodiscard]] std::size_t most_rows(int texels_a_word) const;
@@ -151,9 +170,10 @@ class GpuTables {
 
   private:
     [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
-    // Bytes of what does not count as a column: of the rows of a part.
+    [[nodiscard]] static std::vector<RowPart> parts_of(const TableData& table, std::size_t most_rows);
+    // Of one selection of a part.
     [[nodiscard]] static std::size_t pool_bytes(std::size_t rows) { return rows / 8; }
-    [[nodiscard]] std::size_t column_bytes(std::size_t rows, ColumnType type, std::size_t most_rows) const;
+    [[nodiscard]] std::size_t column_bytes(std::size_t rows, ColumnType type) const;
     void forget_dead_columns();
     void forget_old_pools();
     void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);

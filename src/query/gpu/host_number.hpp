@@ -32,6 +32,7 @@ class HostNumbers {
     void write(const GpuMeasure& measured, const QueryAggregate& what, ColumnType column, const CheckedPlace& to);
     // What the CPU knows. Pre: no text.
     void write(const Value& value, const CheckedPlace& to);
+    void write_integer(const Sum& sum, const CheckedPlace& to);
 
   private:
     void write(const std::string& kind, std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms,

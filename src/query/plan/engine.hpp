@@ -195,6 +195,12 @@ class Columns {
     [[nodiscard]] virtual BitmapColumns* textures() { return nullptr; }
 };
 
+// A table, and the columns of it that will be asked for.
+struct TableColumns {
+    const TableData& table;
+    std::span<const std::size_t> columns;
+};
+
 class Engine {
   public:
     virtual ~Engine() = default;
@@ -202,11 +208,10 @@ class Engine {
     [[nodiscard]] virtual std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                         std::span<const std::size_t> columns) = 0;
     // Bytes of GPU memory that those columns would take, beyond what is held already.
-    [[nodiscard]] virtual std::size_t bytes(const TableData& table, std::span<const std::size_t> columns) const = 0;
+    [[nodiscard]] virtual std::size_t bytes(const std::vector<TableColumns>& tables) const = 0;
     // Makes room for those columns, so that the engine would hold at most so many bytes of GPU memory: what is not in use
     // goes, the longest unused first. False when that is not enough.
-    [[nodiscard]] virtual bool make_space(const TableData& table, std::span<const std::size_t> columns,
-                                          std::size_t limit) = 0;
+    [[nodiscard]] virtual bool make_space(const std::vector<TableColumns>& tables, std::size_t limit) = 0;
     [[nodiscard]] virtual std::size_t held() const = 0;
 };
 

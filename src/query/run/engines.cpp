@@ -51,47 +51,58 @@ DepthEngine& Engines::depth() {
 }
 
 // The surfaces of the depth engine count in all that is held.
-bool Engines::make_space(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
-                         std::size_t limit) {
+bool Engines::make_space(QueryEngine which, const std::vector<TableColumns>& tables, std::size_t limit) {
     auto& engine = get(which);
-    if (which == QueryEngine::Depth || !depth_) return engine.make_space(table, columns, limit);
-    if (depth_->surfaces_held() + engine.held() + engine.bytes(table, columns) > limit) depth_->drop_surfaces();
+    if (which == QueryEngine::Depth || !depth_) return engine.make_space(tables, limit);
+    if (depth_->surfaces_held() + engine.held() + engine.bytes(tables) > limit) depth_->drop_surfaces();
     const auto surfaces = depth_->surfaces_held();
-    return surfaces <= limit && engine.make_space(table, columns, limit - surfaces);
+    return surfaces <= limit && engine.make_space(tables, limit - surfaces);
 }
 
-bool Engines::has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns) {
+bool Engines::has_room(QueryEngine which, const std::vector<TableColumns>& tables) {
     auto& engine = get(which);
-    if (options_.gpu_memory > 0) return make_space(which, table, columns, options_.gpu_memory);
+    if (options_.gpu_memory > 0) return make_space(which, tables, options_.gpu_memory);
     constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    if (engine.bytes(table, columns) < worth_asking) return true;
+    if (engine.bytes(tables) < worth_asking) return true;
     const auto free = gl::free_bytes(*detail::Access::of(*context_));
     const auto held = depth_ ? depth_->held() : engine.held();
-    return !free || make_space(which, table, columns, held + *free);
+    return !free || make_space(which, tables, held + *free);
 }
 
-QueryEngine Engines::choose(const TableData& table, std::span<const std::size_t> columns, const Work& work,
-                            const Tuning& tuning) {
-    const auto asked = options_.engine;
-    if (asked == QueryEngine::Cpu) return asked;
-    if (asked != QueryEngine::Auto) {
-        if (has_room(asked, table, columns)) return asked;
-        throw InvalidArgument(
-            "QueryProcessor: the columns of " + std::to_string(table.rows) + " rows take more GPU memory than " +
-            (options_.gpu_memory > 0 ? "QueryOptions::gpu_memory, " + std::to_string(options_.gpu_memory) + " bytes"
-                                     : "is free") +
-            "; use Auto or Cpu");
+QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& tuning) {
+    const auto named = options_.engine;
+    if (named == QueryEngine::Cpu) return named;
+    std::vector<TableColumns> asked;
+    for (const auto& table : tables) asked.push_back(table.asked);
+    if (named != QueryEngine::Auto) {
+        if (has_room(named, asked)) return named;
+        std::string rows;
+        for (const auto& [table, columns] : asked) rows += (rows.empty() ? "" : " and ") + std::to_string(table.rows);
+        throw InvalidArgument("QueryProcessor: the columns of " + rows + " rows take more GPU memory than " +
+                              (options_.gpu_memory > 0
+                                   ? "QueryOptions::gpu_memory, " + std::to_string(options_.gpu_memory) + " bytes"
+                                   : "is free") +
+                              "; use Auto or Cpu");
     }
     if (!context_) return QueryEngine::Cpu;
-    const bool of_host = std::any_of(columns.begin(), columns.end(), [&](auto c) { return is_of_host(table, c); });
-    const bool large = table.rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows);
-    if (!(of_host || large) || work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
+    bool worth_it = false;
+    std::size_t most_rows = 0;
+    double by_depth = 0, by_bitmap = 0;  // ms
+    for (const auto& [of, work] : tables) {
+        const auto rows = of.table.rows;
+        if (work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
+        worth_it = worth_it || rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows) ||
+                   std::ranges::any_of(of.columns, [&](auto column) { return is_of_host(of.table, column); });
+        by_depth += depth_ms(work, rows, tuning);
+        by_bitmap += bitmap_ms(work, rows, tuning);
+        most_rows = std::max(most_rows, rows);
+    }
+    if (!worth_it) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
     // The engines have other parts of larger tables, so columns that are there could not be shared.
-    const bool by_depth =
-        depth_ms(work, table.rows, tuning) < bitmap_ms(work, table.rows, tuning) && table.rows <= depth().most_rows();
-    if (by_depth && has_room(QueryEngine::Depth, table, columns)) return QueryEngine::Depth;
-    return has_room(QueryEngine::Bitmap, table, columns) ? QueryEngine::Bitmap : QueryEngine::Cpu;
+    const bool fits_depth = most_rows <= depth().most_rows();
+    if (fits_depth && by_depth < by_bitmap && has_room(QueryEngine::Depth, asked)) return QueryEngine::Depth;
+    return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
 }
 
 namespace {

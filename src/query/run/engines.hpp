@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "quadmill/context.hpp"
 #include "quadmill/query.hpp"
@@ -21,19 +22,20 @@ class Engines {
     // Throws InvalidArgument for an engine of the GPU without a context.
     Engines(std::optional<Context> context, const QueryOptions& options);
 
-    // For a table, the columns of it that will be asked for, and what will be; never Auto.
-    // Throws InvalidArgument where the engine that was asked for has no room.
-    [[nodiscard]] QueryEngine choose(const TableData& table, std::span<const std::size_t> columns, const Work& work,
-                                     const Tuning& tuning);
+    // One for all of those tables; never Auto. Throws InvalidArgument where the engine that was asked for has no room.
+    struct TableWork {
+        TableColumns asked;
+        Work work;
+    };
+    [[nodiscard]] QueryEngine choose(const std::vector<TableWork>& tables, const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);
     // Makes room, if it must.
-    [[nodiscard]] bool has_room(QueryEngine which, const TableData& table, std::span<const std::size_t> columns);
+    [[nodiscard]] bool has_room(QueryEngine which, const std::vector<TableColumns>& tables);
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 
   private:
     [[nodiscard]] DepthEngine& depth();
-    [[nodiscard]] bool make_space(QueryEngine which, const TableData& table, std::span<const std::size_t> columns,
-                                  std::size_t limit);
+    [[nodiscard]] bool make_space(QueryEngine which, const std::vector<TableColumns>& tables, std::size_t limit);
 
     std::optional<Context> context_;
     QueryOptions options_;

@@ -19,10 +19,16 @@ bool fits(const Sum& sum) {
     return sum.high == (static_cast<std::int64_t>(sum.low) < 0 ? -1 : 0);
 }
 
-// The nearest double, up to a rounding of the lower half where the sum does not fit 64 bits.
+// The nearest double, up to a rounding of the lower half where the sum does not fit 64 bits. By its size, as shaders do: of
+// a negative number in two's complement the lower half may be nearly 2^64, and its rounding larger than the number's.
 double number(const Sum& sum) {
     if (fits(sum)) return static_cast<double>(static_cast<std::int64_t>(sum.low));
-    return std::ldexp(static_cast<double>(sum.high), 64) + static_cast<double>(sum.low);
+    const bool below = sum.high < 0;
+    const auto low = below ? ~sum.low + 1 : sum.low;
+    const auto high =
+        below ? ~static_cast<std::uint64_t>(sum.high) + (sum.low == 0 ? 1U : 0U) : static_cast<std::uint64_t>(sum.high);
+    const auto size = std::ldexp(static_cast<double>(high), 64) + static_cast<double>(low);
+    return below ? -size : size;
 }
 
 Value sum_of(const ColumnData& column, const Sum& sum) {

@@ -84,7 +84,8 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     const auto most_l = rows_of(left, *textures.engine), most_r = rows_of(right, *textures.engine);
     if (most_l == 0 || most_r == 0) return 0;
     if (on.method != JoinMethod::NestedLoops && quickest(most_l, most_r, tools) != JoinWay::LoopsOnGpu) return {};
-    if (!textures.has_room(*left.table, left.column) || !textures.has_room(*right.table, right.column)) return {};
+    const auto key_of = [](const SelectedSide& side) { return TableColumns{*side.table, std::span(&side.column, 1)}; };
+    if (!textures.has_room({key_of(left), key_of(right)})) return {};
     const JoinedSide l(left, textures), r(right, textures);
     if (!l.columns->textures() || !r.columns->textures()) return {};
     if (l.count == 0 || r.count == 0) return 0;

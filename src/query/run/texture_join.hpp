@@ -32,8 +32,8 @@ struct SelectedSide {
 
 struct TextureJoinTools {
     Engine* engine = nullptr;
-    // Whether the engine has room for that column.
-    std::function<bool(const TableData& table, std::size_t column)> has_room{};
+    // Whether the engine has room for those columns.
+    std::function<bool(const std::vector<TableColumns>& tables)> has_room{};
     MatchTextures match{};  // null: there are no loops on the GPU
     Execution execution = Execution::Pipelined;
 };
