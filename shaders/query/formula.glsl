@@ -1,6 +1,7 @@
 // Compares two sums of columns of a row, computed as they are written: in doubles, with AS_INTEGERS in integers of 128
 // bits, low words first, or with AS_FLOATS in floats. SAMPLERS: the columns' textures, from texture1 on; KEYS: of a row;
-// COMPUTE: a variable a step, then the relation. `wanted` as in pair.frag. After keys.glsl, values.glsl.
+// COMPUTE: a variable a step, then the relation. `wanted` as in pair.frag. After keys.glsl, values.glsl,
+// with AS_INTEGERS integers.glsl.
 uniform uint wanted;
 #ifdef AS_INTEGERS
 uniform uvec4 constants[CONSTANTS];
@@ -21,17 +22,6 @@ uvec4 to_integer(uint key, int type) {
 }
 uvec4 to_integer(uvec2 key, int type) { return widened(key.x, key.y ^ 0x80000000u); }
 
-uvec4 add(uvec4 a, uvec4 b) {
-    uvec4 sum;
-    uint carry = 0u;
-    for (int i = 0; i < 4; ++i) {
-        uint both = a[i] + b[i];
-        sum[i] = both + carry;
-        carry = (both < a[i] ? 1u : 0u) + (sum[i] < both ? 1u : 0u);
-    }
-    return sum;
-}
-uvec4 negative(uvec4 a) { return add(~a, uvec4(1u, 0u, 0u, 0u)); }
 uvec4 subtract(uvec4 a, uvec4 b) { return add(a, negative(b)); }
 
 // The low 128 bits, which are the same with signs as without.

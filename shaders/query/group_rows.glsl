@@ -1,4 +1,5 @@
-// Rows in a list, and what a column has for one. Lists are 1024 entries a line. WIDE: keys of 64 bits. After keys.glsl.
+// Rows in a list, and what a column has for one. Lists are 1024 entries a line. WIDE: keys of 64 bits. After keys.glsl,
+// selection.glsl.
 uniform highp usampler2D texture0;  // a list of rows
 uniform highp usampler2D texture1;  // keys
 uniform highp usampler2D texture2;  // a word: the rows that have a value
@@ -10,7 +11,7 @@ int place() { return int(gl_FragCoord.y) * 1024 + int(gl_FragCoord.x); }
 // The key of a row, 0 without a value.
 uvec2 key_of(uint row, out bool valid) {
     ivec2 pixel = ivec2(int(row) % (32 * WORDS), int(row) / (32 * WORDS));
-    valid = (texelFetch(texture2, ivec2(pixel.x >> 5, pixel.y), 0).x >> (pixel.x & 31) & 1u) != 0u;
+    valid = is_set(texture2, pixel);
 #ifdef WIDE
     uvec2 key = key_of_row(texture1, 1, pixel);
 #else

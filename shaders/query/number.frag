@@ -1,5 +1,6 @@
 // An aggregate as one number of the caller's type, from what was measured of a column. An integer in between has 128
-// bits, in two's complement. After values.glsl.
+// bits, in two's complement. After values.glsl,
+// integers.glsl.
 //     texture0   with KEY a key in its channels xy, or zw; with INTEGERS, DOUBLES the sum of keys or of values; else none
 //     texture1   the number of values
 // With CONSTANT the number itself is known, an integer or with DOUBLES a double.
@@ -15,18 +16,6 @@ uniform uint least_count;  // of fewer values there is no number
 out uvec4 words;
 
 double power_of_2(int exponent) { return packDouble2x32(uvec2(0u, uint(1023 + exponent) << 20)); }
-bool is_negative(uvec4 i) { return (i.w & 0x80000000u) != 0u; }
-uvec4 plus(uvec4 a, uvec4 b) {
-    uint carry = 0u;
-    for (int w = 0; w < 4; ++w) {
-        uint sum = a[w] + b[w];
-        uint over = sum < a[w] ? 1u : 0u;
-        a[w] = sum + carry;
-        carry = over + (a[w] < sum ? 1u : 0u);
-    }
-    return a;
-}
-uvec4 negative(uvec4 i) { return plus(~i, uvec4(1u, 0u, 0u, 0u)); }
 
 // Rounded once up to 64 bits.
 double double_of(uvec4 i) {
@@ -87,8 +76,8 @@ uvec4 words_of_key(uvec2 key) {
 #ifndef CONSTANT
 // Keys of signed numbers are too large by half of their range.
 uvec4 without_bias(uvec4 sum, uint n) {
-    if (type == I32) return plus(sum, negative(uvec4(n << 31, n >> 1, 0u, 0u)));
-    if (type == I64) return plus(sum, negative(uvec4(0u, n << 31, n >> 1, 0u)));
+    if (type == I32) return add(sum, negative(uvec4(n << 31, n >> 1, 0u, 0u)));
+    if (type == I64) return add(sum, negative(uvec4(0u, n << 31, n >> 1, 0u)));
     return sum;
 }
 #endif

@@ -15,6 +15,7 @@
 #include "query/run/executor.hpp"
 #include "query/run/rows_run.hpp"
 #include "query/run/value_later.hpp"
+#include "query/table/sort_unique.hpp"
 
 namespace quadmill {
 
@@ -131,8 +132,7 @@ Opened QueryProcessor::State::open(const char* function, const Table& table, con
     std::vector<std::size_t> columns;
     for (const auto& name : columns_of(detail::Access::of(where)))
         columns.push_back(schema.find(function, name).column);
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    sort_unique(columns);
     work.add(detail::Access::of(where), *detail::Access::of(table));
     return open(detail::Access::of(table), columns, work);
 }

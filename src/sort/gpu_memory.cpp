@@ -53,8 +53,8 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
         return too_many("what fits into SortOptions::gpu_memory, " + std::to_string(limit) + " bytes",
                         std::to_string(of_all) + " bytes");
     }
-    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    if (limit > 0 || needed < worth_asking || (merge && merge->has_room(form, asked.pairs, asked.tiles, asked.copy)))
+    if (limit > 0 || needed < MergeSort::worth_asking ||
+        (merge && merge->has_room(form, asked.pairs, asked.tiles, asked.copy)))
         return {};
     const gl::Scope scope(*detail::Access::of(context), asked.function);
     auto free = gl::free_bytes(*detail::Access::of(context));

@@ -116,15 +116,27 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     const bool windowed = task.what == Task::What::Windows;
     const auto windows = windowed ? cpu::ends_of_windows(n, task.window) : std::vector<std::size_t>{};
     const auto ends = windowed ? std::span<const std::size_t>(windows) : task.ends;
-    const auto no_space_for = [&](std::size_t keys) {
-        return no_space({Task::What::Sort, task.function, cpu::part(task.keys, 0, std::min(keys, n))});
+    const auto keys_form = form(task);
+    const auto each = keys_form.pair_keys();
+    const auto no_space_for = [&](std::size_t places) {
+        return sort::no_space(context, options, merge ? &*merge : nullptr,
+                              MergeSpace{.function = task.function,
+                                         .form = keys_form,
+                                         .pairs = (places + each - 1) / each,
+                                         .tiles = tiles_for(context, options, keys_form, {{1, places, places}}),
+                                         .parts = !ends.empty()});
+    };
+    // What a part of so many keys may take: each segment, of which there are no more than pairs of blocks, may take a
+    // pair for its last few keys.
+    const auto places_of_part = [&](std::size_t keys) {
+        return std::min(keys, n) + std::min(keys, ends.size() * each);
     };
     // Parts as large as there is space for; a segment is not cut.
     HybridPlan plan;
-    while (plan.gpu_most > plan.gpu_least && no_space_for(plan.gpu_most)) plan.gpu_most /= 2;
-    std::size_t begin = 0, longest = std::min(n, plan.gpu_most);
-    for (const auto end : ends) longest = std::max(longest, end - std::exchange(begin, end));
-    if (const auto why = no_space_for(longest)) throw InvalidArgument(std::string(task.function) + ": " + *why);
+    while (plan.gpu_most > plan.gpu_least && no_space_for(places_of_part(plan.gpu_most))) plan.gpu_most /= 2;
+    std::size_t begin = 0, most = places_of_part(plan.gpu_most);
+    for (const auto end : ends) most = std::max(most, end - std::exchange(begin, end));
+    if (const auto why = no_space_for(most)) throw InvalidArgument(std::string(task.function) + ": " + *why);
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, options.order, plan);
     scope.check();

@@ -78,7 +78,10 @@ struct Sorter::State {
     [[nodiscard]] SortStats with_memory(SortStats stats) const;
     SortStats by_engine(Engine engine, const Task& task);
     MergeSort& on_merge() {
-        if (!merge) merge.emplace(*detail::Access::of(context), workers).plan().kernel = options.merge.kernel;
+        if (!merge) {
+            merge.emplace(*detail::Access::of(context), workers, options.gpu_memory);
+            merge->plan().kernel = options.merge.kernel;
+        }
         return *merge;
     }
     HostSort& on_host() { return host ? *host : host.emplace(*detail::Access::of(context), on_merge()); }

@@ -88,9 +88,11 @@ void MergeWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t 
 
 void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
                                  std::size_t step) {
-    while (gpu_.size() < lanes_)
-        gpu_.push_back(
-            std::make_unique<OnGpu>(device, workers_, beside_ ? device.siblings() : gl::Device::Siblings{}, options_));
+    while (gpu_.size() < lanes_) {
+        const auto siblings = beside_ ? device.siblings() : gl::Device::Siblings{};
+        const auto share = options_.gpu_memory / (beside_ ? lanes_ : 1);
+        gpu_.push_back(std::make_unique<OnGpu>(device, workers_, siblings, options_.merge.kernel, share));
+    }
     const MergeTarget to{.keys = target_ ? target_(keys) : keys, .step = step};
     merge_of(lane).begin(gpu_.at(lane)->lane, keys, to, options_.order, segments(keys, window));
 }

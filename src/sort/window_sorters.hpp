@@ -75,9 +75,10 @@ class MergeWindowSorter : public LaneWindowSorter {
     // A lane, made on first use, within a session. All lanes share the first one's textures, unless transfers run beside
     // the passes, so that the GPU's order does not keep the batches apart.
     struct OnGpu {
-        OnGpu(gl::Device& device, cpu::Workers& workers, gl::Device::Siblings siblings, const SortOptions& options)
-            : merge(device, workers), lane(device, siblings) {
-            merge.plan().kernel = options.merge.kernel;
+        OnGpu(gl::Device& device, cpu::Workers& workers, gl::Device::Siblings siblings, MergeKernel kernel,
+              std::size_t gpu_memory)
+            : merge(device, workers, gpu_memory), lane(device, siblings) {
+            merge.plan().kernel = kernel;
         }
         MergeSort merge;
         MergeLane lane;

@@ -230,6 +230,29 @@ TEST_CASE("More keys than fit are refused with what they need, before any work; 
     CHECK(again.top(many, few).texture_bytes == again.sort(many).texture_bytes);
 }
 
+TEST_CASE("Textures of one kernel go where those of the other have no room beside them") {
+    const auto context = Context::headless();
+    auto keys = make<float>("uniform", std::size_t{1} << 18U, 1);
+    const std::vector<std::size_t> ends{1000, keys.size()};  // not of one size: by fragments
+    std::size_t whole = 0, in_parts = 0;
+    {
+        Sorter plain(context, {.engine = Engine::Merge});
+        whole = plain.sort(keys).texture_bytes;
+    }
+    {
+        Sorter plain(context, {.engine = Engine::Merge});
+        in_parts = plain.sort_segments(keys, ends).texture_bytes;
+    }
+    // On a software renderer staging memory counts too.
+    const auto limit = std::max(whole, in_parts) + std::max(whole, in_parts) / 10 +
+                       detail::sort::MergeSurface::staging_bytes({KeyType::F32}, keys.size() / 8);
+    Sorter sorter(context, {.engine = Engine::Merge, .gpu_memory = limit});
+    for (int round = 0; round < 2; ++round) {
+        CHECK(sorter.sort(keys).texture_bytes <= limit);
+        CHECK(sorter.sort_segments(keys, ends).texture_bytes <= limit);
+    }
+}
+
 TEST_CASE("Auto takes the CPU where the merge engine has no room") {
     auto context = Context::headless();
     detail::Access::of(context)->info.software = false;  // as if a GPU

@@ -9,6 +9,7 @@
 
 #include "quadmill/error.hpp"
 #include "query/table/cells.hpp"
+#include "query/table/order.hpp"
 
 namespace quadmill::detail::query {
 
@@ -44,8 +45,7 @@ Side<double> doubles(const char* function, const JoinSide& from) {
     Side<double> side;
     for_each_row(from, [&]<class T>(std::uint32_t row, T value) {
         if constexpr (std::is_same_v<T, std::int64_t>) {
-            constexpr std::int64_t most = std::int64_t{1} << 53U;
-            if (value > most || value < -most)
+            if (value > exact_doubles || value < -exact_doubles)
                 throw InvalidArgument(std::string(function) + ": column '" + from.table.columns[from.column]->name +
                                       "' has the integer " + std::to_string(value) +
                                       ", beyond 2^53: it cannot be joined " + "exactly with floats");

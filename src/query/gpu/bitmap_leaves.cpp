@@ -8,6 +8,7 @@
 
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
+#include "query/gpu/bit_list.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/condition_program.hpp"
 #include "query/gpu/notes.hpp"
@@ -77,9 +78,8 @@ BitsPtr BitmapColumns::member_of_list(const GpuColumn& of, std::span<const Key> 
 }
 
 gl::Texture BitmapColumns::send_list(gl::Format format, std::span<const std::byte> bytes) {
-    constexpr std::size_t width = 1024;
-    const auto line = width * gl::info(format).bytes;
-    gl::Texture list(device_, format, static_cast<int>(width), static_cast<int>((bytes.size() + line - 1) / line));
+    const auto line = list_width * gl::info(format).bytes;
+    gl::Texture list(device_, format, list_width, static_cast<int>((bytes.size() + line - 1) / line));
     tables_.uploader().send(device_, list, tables_.workers(), [&](std::size_t first, std::size_t, auto memory) {
         const auto from = bytes.subspan(std::min(first * line, bytes.size()));
         std::memcpy(memory.data(), from.data(), std::min(from.size(), memory.size()));

@@ -143,9 +143,6 @@ void GpuTables::upload(const ColumnData& data, const RowPart& part, const Shape&
 std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows) {
     constexpr const char* function = "QueryProcessor";
     const auto what = "the texture of column '" + column.name + "'";
-    const auto format = column.type == ColumnType::F32   ? gl::Format::R32f
-                        : column.type == ColumnType::I32 ? gl::Format::R32i
-                                                         : gl::Format::R32ui;
     std::vector<RowsTexture> all;
     std::size_t first = 0;
     for (const auto id : std::get<std::vector<std::uint32_t>>(std::get<HostObjects>(column.values).of)) {
@@ -153,7 +150,7 @@ std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& colum
             throw InvalidArgument(std::string(function) + ": " + what +
                                   " before the next one must have a multiple of " + std::to_string(Shape::rows_a_word) +
                                   " texels, not " + std::to_string(all.back().texels()));
-        all.push_back({gl::host_texture(device, id, {format}, function, what), first});
+        all.push_back({gl::host_texture(device, id, {host_format(column.type)}, function, what), first});
         first += all.back().texels();
     }
     if (first < rows)

@@ -47,6 +47,11 @@ int number_of(ColumnType type) {
     return 3;
 }
 
+gl::Format host_format(ColumnType type) {
+    if (wide(type)) return gl::Format::Rg32ui;
+    return type == ColumnType::F32 ? gl::Format::R32f : type == ColumnType::I32 ? gl::Format::R32i : gl::Format::R32ui;
+}
+
 std::string define(const char* name, int value) {
     return std::string("#define ") + name + " " + std::to_string(value) + "\n";
 }

@@ -35,6 +35,9 @@ struct Shape {
 
 // What goes before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
+// Of the host's texture of values of that type, one a texel.
+[[nodiscard]] gl::Format host_format(ColumnType type);
+
 [[nodiscard]] std::string define(const char* name, int value);
 [[nodiscard]] gl::Uniform key_uniform(std::string name, ColumnType type, Key key);
 // As values.glsl counts types.

@@ -193,7 +193,7 @@ FormulaProgram formula_program(const Formula& leaf, FormulaRows rows, SumPrecisi
                                                   : "";
     made.prelude = as + define("CONSTANTS", static_cast<int>(std::max<std::size_t>(constants, 1))) +
                    columns_prelude(columns, rows, type_of) + "\n#define COMPUTE" + code.finish() + "\n" +
-                   shaders::query_formula_glsl;
+                   (numbers == Numbers::Integers ? shaders::query_integers_glsl : "") + shaders::query_formula_glsl;
     return made;
 }
 

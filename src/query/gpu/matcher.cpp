@@ -84,7 +84,7 @@ class MatchRun {
     void fit_keys(std::size_t part, std::size_t count);
     // As match.frag takes them.
     void fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
-              std::size_t quad, std::array<const gl::Texture*, 3> inputs, gl::Uniforms uniforms);
+              std::array<const gl::Texture*, 3> inputs, gl::Uniforms uniforms);
 
     gl::Device& device_;
     cpu::Workers& workers_;
@@ -130,13 +130,13 @@ void MatchRun::fit_keys(std::size_t part, std::size_t count) {
 }
 
 void MatchRun::fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
-                    std::size_t quad, std::array<const gl::Texture*, 3> inputs, gl::Uniforms uniforms) {
+                    std::array<const gl::Texture*, 3> inputs, gl::Uniforms uniforms) {
     gl::Pass pass{.name = name,
                   .program = &program,
                   .uniforms = std::move(uniforms),
                   .target = &target.framebuffer,
                   .quads = &quads,
-                  .first = quad,
+                  .first = 0,
                   .count = 1};
     std::ranges::copy(inputs, pass.inputs.begin());
     draw(device_, pass);
@@ -147,7 +147,7 @@ void MatchRun::draw_matches(std::size_t part) {
                                       std::string("uniform int words;\n#define WORDS words\n") +
                                           (wide_ ? "#define WIDE\n" : "") + shaders::query_keys_glsl);
     const auto count = std::min(tiling_.part_keys(), keys_ - part * tiling_.part_keys());
-    fill("match", match, kept_.matches, quads_, 0, {&kept_.keys[part].texture, &kept_.ranges.texture},
+    fill("match", match, kept_.matches, quads_, {&kept_.keys[part].texture, &kept_.ranges.texture},
          {{"words", static_cast<int>(tiling_.words)},
           {"lines", static_cast<int>(tiling_.lines)},
           {"count", static_cast<int>(count)}});
@@ -293,7 +293,7 @@ class MatchOfTextures final : public MatchRun {
                       {"none", glm::uvec2(none, wide_ ? 0xffffffffU : 0U)},
                       most_number_uniform(as_, from.column.type)});
         const gl::QuadList quads(device_, {gl::rectangle(0, 0, target.texture.width(), static_cast<int>(lines))});
-        fill(name, program, target, quads, 0,
+        fill(name, program, target, quads,
              {&from.column.keys, from.rows ? &kept_.lists.at(side).texture : nullptr, side == 0 ? places_ : nullptr},
              std::move(uniforms));
     }

@@ -72,9 +72,9 @@ pass::Target SortedGroups::make_list(gl::Format format, std::size_t entries) con
 
 const gl::Program& SortedGroups::program(const char* name, const char* fragment, const GpuColumn& of,
                                          const std::string& before, const std::string& defines) {
-    return programs_.get(
-        name, fragment,
-        defines + keys_prelude(of.type, columns_.shape().words) + before + shaders::query_group_rows_glsl);
+    return programs_.get(name, fragment,
+                         defines + keys_prelude(of.type, columns_.shape().words) + before +
+                             shaders::query_selection_glsl + shaders::query_group_rows_glsl);
 }
 
 void SortedGroups::draw(const char* name, const gl::Program& program, const pass::Target& to, std::size_t entries,

@@ -11,6 +11,7 @@
 #include "query/plan/describe.hpp"
 #include "query/plan/key_range.hpp"
 #include "query/table/order.hpp"
+#include "query/table/sort_unique.hpp"
 
 namespace quadmill::detail::query {
 namespace {
@@ -74,8 +75,7 @@ class LeafMaker {
         for (const auto& value : e.values) {
             if (const auto one = keys(e.column, Comparison::Equal, value)) found.push_back(one->low);
         }
-        std::sort(found.begin(), found.end());
-        found.erase(std::unique(found.begin(), found.end()), found.end());
+        sort_unique(found);
         std::erase_if(found, [&](Key key) { return key < data(e.column).least || key > data(e.column).most; });
         if (found.empty()) return decided(e.column, negate);
         if (found.back() - found.front() == found.size() - 1)

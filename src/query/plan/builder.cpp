@@ -5,6 +5,7 @@
 #include "quadmill/error.hpp"
 #include "query/plan/bind.hpp"
 #include "query/plan/describe.hpp"
+#include "query/table/sort_unique.hpp"
 
 namespace quadmill::detail::query {
 
@@ -39,8 +40,7 @@ std::size_t PlanBuilder::rows(const Predicate& predicate, bool negate, std::size
 }
 
 std::size_t PlanBuilder::junction(NodeKind kind, std::vector<std::size_t> inputs) {
-    std::sort(inputs.begin(), inputs.end());
-    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+    sort_unique(inputs);
     if (inputs.size() == 1) return inputs.front();
     return share({.kind = kind, .inputs = std::move(inputs)});
 }

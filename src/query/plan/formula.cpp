@@ -13,11 +13,7 @@ namespace {
 
 // Towards the side where the value is beyond 128 bits, which it may be.
 int order_of(double a, Integer b) {
-    constexpr double end = 0x1p127;
-    if (a >= end) return 1;
-    if (a < -end) return -1;
-    const auto whole = static_cast<Integer>(a);  // towards 0
-    return whole != b ? order(whole, b) : order(a, static_cast<double>(whole));
+    return order_below(0x1p127, a, b);
 }
 
 std::optional<Integer> computed(Arithmetic kind, Integer a, Integer b) {

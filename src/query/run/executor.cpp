@@ -11,6 +11,7 @@
 #include "query/run/found_measures.hpp"
 #include "query/run/pair_filter.hpp"
 #include "query/run/rows_run.hpp"
+#include "query/table/sort_unique.hpp"
 
 namespace quadmill::detail::query {
 
@@ -46,11 +47,6 @@ std::vector<ColumnPlace> places_of(const Schema& schema, const PlanNode& node) {
         places.push_back(schema.find_in(1, function, node.join->right));
     }
     return places;
-}
-
-void sort_unique(std::vector<std::size_t>& list) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
 bool is_everything(const PlanNode& node) {
@@ -348,8 +344,7 @@ Run::Selected Run::selected(std::size_t node, std::size_t table) {
 std::optional<PairFilter> Run::filter() const {
     if (nodes_[source_].kind != NodeKind::Filter) return {};
     std::vector<std::string> names = columns_of(detail::Access::of(*nodes_[source_].predicate));
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+    sort_unique(names);
     std::vector<PairFilter::Column> columns;
     for (const auto& name : names) columns.push_back({name, place(name)});
     return PairFilter(*nodes_[source_].predicate, std::move(columns), tables_, tools_.cpu);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "query/table/sort_unique.hpp"
+
 namespace quadmill::detail::query {
 
 namespace {
@@ -122,8 +124,7 @@ void RowsRun::send_columns(std::size_t node) {
     std::vector<std::size_t> columns;
     for (const auto& name : columns_of(detail::Access::of(*nodes_[node].predicate)))
         columns.push_back(table_.places.at(name));
-    std::ranges::sort(columns);
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    sort_unique(columns);
     columns_.send_again(columns);
 }
 

@@ -11,13 +11,18 @@ template <class T>
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
-// Pre: a is no NaN.
-[[nodiscard]] inline int order(double a, std::int64_t b) {
-    constexpr double end = 0x1p63;
+// Of integers from -end on and below end. Pre: a is no NaN.
+template <class Integer>
+[[nodiscard]] int order_below(double end, double a, Integer b) {
     if (a >= end) return 1;
     if (a < -end) return -1;
-    const auto whole = static_cast<std::int64_t>(a);  // towards 0
+    const auto whole = static_cast<Integer>(a);  // towards 0
     return whole != b ? order(whole, b) : order(a, static_cast<double>(whole));
+}
+
+// Pre: a is no NaN.
+[[nodiscard]] inline int order(double a, std::int64_t b) {
+    return order_below(0x1p63, a, b);
 }
 
 [[nodiscard]] inline int order(std::int64_t a, double b) {

@@ -11,6 +11,7 @@
 
 #include "quadmill/error.hpp"
 #include "query/table/key.hpp"
+#include "query/table/sort_unique.hpp"
 
 namespace quadmill {
 namespace {
@@ -240,8 +241,7 @@ Table& Table::add(const std::vector<TextColumn>& columns) {
         // Without its rows, for the checks of the next one.
         append(table, column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}), column.values.size());
     }
-    std::ranges::sort(all);
-    all.erase(std::unique(all.begin(), all.end()), all.end());
+    sort_unique(all);
     table = *data_;
     take_dictionary(table, all);
     for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -97,9 +97,10 @@ double MergeLane::readback_ms(const Job& job) const {
     return beside.valid() ? beside.get() : gl::ms_between(sorted_, read_);
 }
 
-MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers)
+MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_memory)
     : device_(device),
       workers_(workers),
+      gpu_memory_(gpu_memory),
       passes_(device),
       subgroup_passes_(device),
       plan_(device.info),
@@ -110,6 +111,7 @@ MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) 
     if (!surface_ || !surface_->fits(form, segments.pairs())) {
         surface_.reset();
         in_table_.reset();
+        if (tiles_ && is_crowded(MergeSurface::bytes(form, segments.pairs()))) tiles_.reset();
         surface_ = std::make_unique<MergeSurface>(device_, form, segments.pairs());
     }
     surface_->segmented = segments.all().size() > 1;
@@ -207,9 +209,20 @@ bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std:
     return has_lanes && SubgroupPasses::can(form) && segments.equal() && sorted_pairs == 1;
 }
 
+bool MergeSort::is_crowded(std::size_t wanted) const {
+    if (gpu_memory_ > 0) return texture_bytes() + wanted > gpu_memory_;
+    if (wanted < worth_asking) return false;
+    const auto free = gl::free_bytes(device_);
+    return free && wanted > *free;
+}
+
 TileSurface& MergeSort::tiles(const KeyForm& form, std::size_t tiles) {
     if (!tiles_ || !tiles_->fits(form, tiles)) {
         tiles_.reset();
+        if (surface_ && is_crowded(TileSurface::bytes(form, tiles))) {
+            surface_.reset();
+            in_table_.reset();
+        }
         tiles_ = std::make_unique<TileSurface>(device_, form, tiles);
     }
     return *tiles_;

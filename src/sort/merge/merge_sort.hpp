@@ -86,7 +86,9 @@ class MergeLane {
 // Keeps programs, textures and staging memory from call to call. Pre of every call: a session is open.
 class MergeSort {
   public:
-    MergeSort(gl::Device& device, cpu::Workers& workers);
+    // Of textures for fragments and of those for subgroups, one kind goes where both have no room: in `gpu_memory` bytes,
+    // or 0: in what the driver says is free.
+    MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_memory = 0);
 
     // Sorts each segment of the keys. `index`, when not empty, receives for each key where it was, and equal keys keep
     // their order. Pre: pairs fit into a texture.
@@ -154,6 +156,9 @@ class MergeSort {
     }
     [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
+    // From so many bytes on the driver is asked what is free.
+    static constexpr std::size_t worth_asking = std::size_t{1} << 26U;
+    // All of it goes where there is no room beside it.
     [[nodiscard]] std::size_t texture_bytes() const {
         return (surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0) +
                (tiles_ ? TileSurface::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
@@ -168,6 +173,8 @@ class MergeSort {
     void take(TileReadBack& readback, const MergeLane::Job& job);
     [[nodiscard]] bool by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
     TileSurface& tiles(const KeyForm& form, std::size_t tiles);
+    // Whether textures of so many bytes have no room beside those that are there.
+    [[nodiscard]] bool is_crowded(std::size_t wanted) const;
     [[nodiscard]] static OnGpu on_gpu(const MergeSurface& on, const KeyForm& form);
     [[nodiscard]] static OnGpu on_gpu(const TileSurface& on, const KeyForm& form, const TileContent& content);
     // Asks for the sample that is wanted of segments which begin `places` behind each other.
@@ -178,6 +185,7 @@ class MergeSort {
     const gl::QuadList& argsort_quads(const pass::Target& source, std::size_t rows, int width, std::size_t count);
     gl::Device& device_;
     cpu::Workers& workers_;
+    std::size_t gpu_memory_;
     MergePasses passes_;
     SubgroupPasses subgroup_passes_;
     MergePlan plan_;
