@@ -17,12 +17,13 @@ enum class JoinMethod {
 
 /// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
 /// names say which table they are of where both have one of that name: "x.k"; a column that is called so itself is
-/// meant by that name only where table x has no column k.
+/// meant by that name only where table x has no column k (but for `left`, `right` and the Rows of a graph, which are of
+/// one table: there own names come first).
 ///
 /// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself,
 /// NULLs and NaNs have no partner. Integers beyond 2^53 are refused where the other column is of floats.
 struct Join {
-    std::string left, right;                               ///< columns of numbers, or both of text
+    std::string left, right;                               ///< columns of numbers, or both of text, by their own names
     double band = 0;                                       ///< from 0; of text 0
     std::string left_name = "left", right_name = "right";  ///< of the tables
     JoinMethod method = JoinMethod::Auto;                  ///< how pairs are found

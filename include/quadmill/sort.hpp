@@ -182,8 +182,9 @@ struct SortOptions {
     /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the
     /// machine has. Engine::Hybrid sorts with two fewer beside them, or one of two.
     unsigned threads = 0;
-    /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, and Engine::Auto leaves them to
-    /// the CPU. 0: than the driver says is free (a software renderer, the machine).
+    /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, Engine::Hybrid cuts them into
+    /// smaller parts first, and Engine::Auto leaves them to the CPU. 0: than the driver says is free (a software
+    /// renderer, the machine).
     std::size_t gpu_memory = 0;
     PbsnOptions pbsn{};        ///< for Engine::Pbsn
     BitonicOptions bitonic{};  ///< for Engine::Bitonic

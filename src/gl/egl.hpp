@@ -32,7 +32,6 @@ class EglContext {
     [[nodiscard]] void (*proc_address(const char* name) const)();
     [[nodiscard]] const std::string& platform() const noexcept { return platform_; }
     [[nodiscard]] const std::string& surface() const noexcept { return surface_name_; }
-    [[nodiscard]] bool robust() const noexcept { return robust_; }
 
   private:
     [[nodiscard]] void* create(void* shared, bool debug) const;

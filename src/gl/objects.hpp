@@ -292,7 +292,7 @@ class Fence {
     ~Fence();
     // Returns when the GPU has passed the place; at once when there is none. Throws GlError when the context is lost.
     void wait();
-    // Whether the GPU has passed the place, as far as it has told; does not wait for it.
+    // Whether the GPU has passed the place, as far as it has told; does not wait for it. Pre: it is no sibling's.
     [[nodiscard]] bool passed();
     // The GPU goes on with what is issued from now on when it has passed the place.
     void hold();

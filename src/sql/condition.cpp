@@ -90,7 +90,6 @@ bool holds(Comparison op, const query::Numeral& a, const query::Numeral& b) {
     return holds(op, query::order(a, b), 0);
 }
 
-// One node for a whole chain: a thousand ORs are no deeper than one.
 class Parser {
   public:
     Parser(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns)
@@ -180,6 +179,7 @@ void Parser::uses(const Sum& sum, const std::vector<Value>& constants, std::size
     }
 }
 
+// One node for a whole chain: a thousand ORs are no deeper than one.
 Operand Parser::chain(const char* word, query::Expression::Kind kind, Operand (Parser::*part)()) {
     auto first = (this->*part)();
     if (!at_.token().is_word(word)) return first;

@@ -147,28 +147,35 @@ TEST_CASE("Many keys are shared between both sides; segments that are too long f
 
 TEST_CASE("The hybrid engine keeps to the GPU memory that it may take, also of segments with places beside them") {
     namespace sort = detail::sort;
-    const auto context = Context::headless();
     const sort::KeyForm form{KeyType::F32};
-    constexpr std::size_t places = std::size_t{1} << 21U;
-    const auto pairs = places / form.pair_keys();
-    const auto limit = std::max(sort::MergeSurface::bytes(form, pairs),
-                                sort::TileSurface::bytes(form, sort::most_tiles(form, {1, places, places}))) +
-                       sort::MergeSurface::staging_bytes(form, pairs);
-    Sorter sorter(context, {.engine = Engine::Hybrid, .threads = 2, .gpu_memory = limit});
-    auto keys = make<float>("uniform", 2 * places, 1);
-    auto expected = keys;
-    const auto size = form.pair_keys() + 1;
-    auto ends = detail::cpu::ends_of_windows(keys.size(), size);
-    ends.insert(ends.begin(), 1);  // not all of one size
-    for (std::size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
-        reference_sort(expected.data() + begin, expected.data() + ends[i], Order::Ascending);
-    const auto stats = sorter.sort_segments(keys, ends);
-    CHECK(same_bits(keys, expected));
-    CHECK(stats.textures > 0);
-    CHECK(stats.texture_bytes <= limit);
-    Sorter little(context, {.engine = Engine::Hybrid, .threads = 2, .gpu_memory = limit / 2});
-    CHECK_THROWS_WITH_AS(little.sort_segments(keys, ends), doctest::Contains("SortOptions::gpu_memory"),
-                         InvalidArgument);
+    const auto pair = form.pair_keys();
+    constexpr std::size_t n = std::size_t{1} << 20U;
+    const auto values = make<float>("uniform", n, 1);
+    // Windows that fill more blocks, or tiles, than keys would; and segments not all of one size.
+    for (const std::size_t size : {pair + 1, std::size_t{513}, std::size_t{1025}}) {
+        for (const bool equal : {true, false}) {
+            CAPTURE(size);
+            CAPTURE(equal);
+            const auto context = Context::headless();
+            auto ends = detail::cpu::ends_of_windows(n, size);
+            if (!equal) ends.insert(ends.begin(), 1);
+            const auto places = n + std::min(n, ends.size() * pair), pairs = (places + pair - 1) / pair;
+            const auto limit = std::max(sort::MergeSurface::bytes(form, pairs),
+                                        sort::TileSurface::bytes(form, sort::most_tiles(form, {1, places, places}))) +
+                               (context.info().software ? sort::MergeSurface::staging_bytes(form, pairs) : 0);
+            auto keys = values, expected = values;
+            for (std::size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
+                reference_sort(expected.data() + begin, expected.data() + ends[i], Order::Ascending);
+            Sorter sorter(context, {.engine = Engine::Hybrid, .threads = 2, .gpu_memory = limit});
+            const auto stats = sorter.sort_segments(keys, ends);
+            CHECK(same_bits(keys, expected));
+            CHECK(stats.textures > 0);
+            CHECK(stats.texture_bytes <= limit);
+            Sorter little(context, {.engine = Engine::Hybrid, .threads = 2, .gpu_memory = limit / 2});
+            CHECK_THROWS_WITH_AS(little.sort_segments(keys, ends), doctest::Contains("SortOptions::gpu_memory"),
+                                 InvalidArgument);
+        }
+    }
 }
 
 TEST_CASE("What sorts keys alone refuses an index and the best keys") {

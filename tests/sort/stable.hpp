@@ -22,7 +22,7 @@
 
 namespace quadmill::test {
 
-// The order that sort.hpp promises, said apart from src/sort/keys.hpp: integers by value; floats by data.hpp, and
+// The order that sort.hpp promises, said apart from src/cpu/keys.hpp: integers by value; floats by data.hpp, and
 // doubles in the same words.
 template <class Key>
 bool before(Key a, Key b, Order order) {

@@ -110,7 +110,7 @@ class Graph {
         if (state.visit == Visit::Open) fail(i, "leads back to itself (a cycle)");
         if (state.visit == Visit::Done) return;
         const auto check_depth = [&](std::size_t levels) {
-            if (levels > deepest)
+            if (levels >= deepest)
                 fail(i, "the graph is more than " + std::to_string(deepest) +
                             " nodes deep here; an And or Or may have "
                             "many inputs");

@@ -206,11 +206,23 @@ bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std:
             "Sorter: MergeKernel::Subgroup needs GL_KHR_shader_subgroup and boxes of 4 x 8 fragments, "
             "which this driver does not have; use MergeKernel::Auto");
     }
-    return has_lanes && SubgroupPasses::can(form) && segments.equal() && sorted_pairs == 1;
+    if (!has_lanes || !SubgroupPasses::can(form) || sorted_pairs != 1) return false;
+    const auto equal = segments.equal();
+    return equal && (plan_.kernel == MergeKernel::Subgroup || has_space_for_tiles(form, most_tiles(form, *equal)));
+}
+
+// Tiles may take twice the bytes of what fragments sort, where segments are a little longer than a tile.
+bool MergeSort::has_space_for_tiles(const KeyForm& form, std::size_t tiles) const {
+    if (tiles_ && tiles_->fits(form, tiles)) return true;
+    const auto wanted = TileSurface::bytes(form, tiles);
+    if (gpu_memory_ > 0) return wanted <= gpu_memory_;
+    if (wanted < worth_asking) return true;
+    const auto free = gl::free_bytes(device_);
+    return !free || wanted <= *free + texture_bytes();
 }
 
 bool MergeSort::is_crowded(std::size_t wanted) const {
-    if (gpu_memory_ > 0) return texture_bytes() + wanted > gpu_memory_;
+    if (gpu_memory_ > 0) return texture_bytes() + copy_bytes() + wanted > gpu_memory_;
     if (wanted < worth_asking) return false;
     const auto free = gl::free_bytes(device_);
     return free && wanted > *free;

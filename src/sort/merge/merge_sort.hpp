@@ -158,7 +158,7 @@ class MergeSort {
 
     // From so many bytes on the driver is asked what is free.
     static constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    // All of it goes where there is no room beside it.
+    // Of what sorts; where there is no room beside it, it goes.
     [[nodiscard]] std::size_t texture_bytes() const {
         return (surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0) +
                (tiles_ ? TileSurface::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
@@ -175,6 +175,7 @@ class MergeSort {
     TileSurface& tiles(const KeyForm& form, std::size_t tiles);
     // Whether textures of so many bytes have no room beside those that are there.
     [[nodiscard]] bool is_crowded(std::size_t wanted) const;
+    [[nodiscard]] bool has_space_for_tiles(const KeyForm& form, std::size_t tiles) const;
     [[nodiscard]] static OnGpu on_gpu(const MergeSurface& on, const KeyForm& form);
     [[nodiscard]] static OnGpu on_gpu(const TileSurface& on, const KeyForm& form, const TileContent& content);
     // Asks for the sample that is wanted of segments which begin `places` behind each other.
@@ -192,7 +193,7 @@ class MergeSort {
     std::unique_ptr<MergeSurface> surface_;
     std::unique_ptr<TileSurface> tiles_;
     std::weak_ptr<const Segments> in_table_;  // that surface_->segments tells
-    MergeLane lane_;                          // of run() and top()
+    MergeLane lane_;                          // of calls that wait
     pass::ReadBack index_back_;
     pass::Programs programs_;  // between keys of textures, or the index, and sorted ones
     gl::Texture index_;        // of argsort() from memory
