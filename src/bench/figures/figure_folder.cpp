@@ -151,8 +151,8 @@ std::string machines(const std::vector<FigureFolder>& folders) {
         const auto note = any->fact("note");
         out += fmt::format("- **{}**, {}, {} threads, {}{}, {}{}{}: {}.\n", any->fact("renderer"), any->fact("cpu"),
                            any->fact("threads"), first, first == last ? "" : " to " + last, any->fact("size"),
-                           fmt::format(", commit {}", fmt::join(commits, " and ")), note.empty() ? "" : ", " + note,
-                           commands_of(by_date));
+                           fmt::format(", commit{} {}", commits.size() == 1 ? "" : "s", fmt::join(commits, ", ")),
+                           note.empty() ? "" : ", " + note, commands_of(by_date));
     }
     return out;
 }
