@@ -1,6 +1,5 @@
 // An aggregate as one number of the caller's type, from what was measured of a column. An integer in between has 128
-// bits, in two's complement. After values.glsl,
-// integers.glsl.
+// bits, in two's complement. After values.glsl, integers.glsl.
 //     texture0   with KEY a key in its channels xy, or zw; with INTEGERS, DOUBLES the sum of keys or of values; else none
 //     texture1   the number of values
 // With CONSTANT the number itself is known, an integer or with DOUBLES a double.

@@ -57,6 +57,8 @@ void finish(Device& device);
 // Memory for textures that the driver says is free; a software renderer's is the machine's. Nothing where it is not
 // said.
 [[nodiscard]] std::optional<std::size_t> free_bytes(Device& device);
+// For fewer bytes than this it is not worth asking.
+inline constexpr std::size_t worth_asking = std::size_t{1} << 26U;
 
 // The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.
 [[nodiscard]] std::uint64_t gpu_time(Device& device);

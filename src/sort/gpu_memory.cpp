@@ -53,7 +53,7 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
         return too_many("what fits into SortOptions::gpu_memory, " + std::to_string(limit) + " bytes",
                         std::to_string(of_all) + " bytes");
     }
-    if (limit > 0 || needed < MergeSort::worth_asking ||
+    if (limit > 0 || needed < gl::worth_asking ||
         (merge && merge->has_room(form, asked.pairs, asked.tiles, asked.copy)))
         return {};
     const gl::Scope scope(*detail::Access::of(context), asked.function);

@@ -116,20 +116,15 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     const bool windowed = task.what == Task::What::Windows;
     const auto windows = windowed ? cpu::ends_of_windows(n, task.window) : std::vector<std::size_t>{};
     const auto ends = windowed ? std::span<const std::size_t>(windows) : task.ends;
-    const auto keys_form = form(task);
-    const auto each = keys_form.pair_keys();
     const auto no_space_for = [&](std::size_t places) {
-        return sort::no_space(context, options, merge ? &*merge : nullptr,
-                              MergeSpace{.function = task.function,
-                                         .form = keys_form,
-                                         .pairs = (places + each - 1) / each,
-                                         .tiles = tiles_for(context, options, keys_form, {{1, places, places}}),
-                                         .parts = !ends.empty()});
+        auto space = space_for(task.function, form(task), places);
+        space.parts = !ends.empty();
+        return no_space(space);
     };
     // What a part of so many keys may take: each segment, of which there are no more than pairs of blocks, may take a
     // pair for its last few keys.
     const auto places_of_part = [&](std::size_t keys) {
-        return std::min(keys, n) + std::min(keys, ends.size() * each);
+        return std::min(keys, n) + std::min(keys, ends.size() * form(task).pair_keys());
     };
     // Parts as large as there is space for; a segment is not cut.
     HybridPlan plan;

@@ -59,17 +59,22 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     return with_memory(stats);
 }
 
-// Why Merge has no space for that many keys, and `copy` bytes of copies, if it has none.
+// Of that many keys as one array, from memory.
+MergeSpace Sorter::State::space_for(const char* function, const KeyForm& form, std::size_t count) const {
+    const auto each = form.pair_keys();
+    return {.function = function,
+            .form = form,
+            .pairs = (count + each - 1) / each,
+            .tiles = tiles_for(context, options, form, {{1, count, count}})};
+}
+
+// Why Merge has no space for that many keys on the GPU, and `copy` bytes of copies, if it has none.
 std::optional<std::string> Sorter::State::no_space(const char* function, const KeyForm& form, std::size_t count,
                                                    std::size_t copy) const {
-    const auto each = form.pair_keys();
-    const MergeSpace space{.function = function,
-                           .form = form,
-                           .pairs = (count + each - 1) / each,
-                           .tiles = tiles_for(context, options, form, {{1, count, count}}),
-                           .lanes = 0,
-                           .copy = copy};
-    return sort::no_space(context, options, merge ? &*merge : nullptr, space);
+    auto space = space_for(function, form, count);
+    space.lanes = 0;
+    space.copy = copy;
+    return no_space(space);
 }
 
 // Throws InvalidArgument where it has none.

@@ -55,6 +55,11 @@ struct Sorter::State {
     [[nodiscard]] bool has_space_for_texels(std::uint32_t input, std::uint32_t output);
     template <class T>
     RankSample<T> sample_region(const TextureRegion& keys, double eps, int channel);
+    [[nodiscard]] detail::sort::MergeSpace space_for(const char* function, const KeyForm& form,
+                                                     std::size_t count) const;
+    [[nodiscard]] std::optional<std::string> no_space(const detail::sort::MergeSpace& space) const {
+        return detail::sort::no_space(context, options, merge ? &*merge : nullptr, space);
+    }
     [[nodiscard]] std::optional<std::string> no_space(const char* function, const KeyForm& form, std::size_t count,
                                                       std::size_t copy) const;
     void check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const;

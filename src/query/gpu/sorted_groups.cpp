@@ -60,8 +60,7 @@ SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const Grou
 bool SortedGroups::has_room(std::size_t entries) const {
     if (entries > product(list_width, device_.info.max_texture_size)) return false;
     const auto bytes = 60 * rows_ + 80 * groups.size();
-    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    if (bytes < worth_asking) return true;
+    if (bytes < gl::worth_asking) return true;
     const auto free = gl::free_bytes(device_);
     return !free || bytes <= *free;
 }

@@ -110,10 +110,9 @@ class Graph {
         if (state.visit == Visit::Open) fail(i, "leads back to itself (a cycle)");
         if (state.visit == Visit::Done) return;
         const auto check_depth = [&](std::size_t levels) {
-            if (levels >= deepest)
-                fail(i, "the graph is more than " + std::to_string(deepest) +
-                            " nodes deep here; an And or Or may have "
-                            "many inputs");
+            if (levels < deepest) return;
+            fail(i,
+                 "the graph is more than " + std::to_string(deepest) + " nodes deep here; And and Or take many inputs");
         };
         check_depth(above);
         state.visit = Visit::Open;

@@ -62,8 +62,7 @@ bool Engines::make_space(QueryEngine which, const std::vector<TableColumns>& tab
 bool Engines::has_room(QueryEngine which, const std::vector<TableColumns>& tables) {
     auto& engine = get(which);
     if (options_.gpu_memory > 0) return make_space(which, tables, options_.gpu_memory);
-    constexpr std::size_t worth_asking = std::size_t{1} << 26U;
-    if (engine.bytes(tables) < worth_asking) return true;
+    if (engine.bytes(tables) < gl::worth_asking) return true;
     const auto free = gl::free_bytes(*detail::Access::of(*context_));
     const auto held = depth_ ? depth_->held() : engine.held();
     return !free || make_space(which, tables, held + *free);

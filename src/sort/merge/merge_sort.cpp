@@ -216,14 +216,14 @@ bool MergeSort::has_space_for_tiles(const KeyForm& form, std::size_t tiles) cons
     if (tiles_ && tiles_->fits(form, tiles)) return true;
     const auto wanted = TileSurface::bytes(form, tiles);
     if (gpu_memory_ > 0) return wanted <= gpu_memory_;
-    if (wanted < worth_asking) return true;
+    if (wanted < gl::worth_asking) return true;
     const auto free = gl::free_bytes(device_);
     return !free || wanted <= *free + texture_bytes();
 }
 
 bool MergeSort::is_crowded(std::size_t wanted) const {
     if (gpu_memory_ > 0) return texture_bytes() + copy_bytes() + wanted > gpu_memory_;
-    if (wanted < worth_asking) return false;
+    if (wanted < gl::worth_asking) return false;
     const auto free = gl::free_bytes(device_);
     return free && wanted > *free;
 }

@@ -156,8 +156,6 @@ class MergeSort {
     }
     [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
-    // From so many bytes on the driver is asked what is free.
-    static constexpr std::size_t worth_asking = std::size_t{1} << 26U;
     // Of what sorts; where there is no room beside it, it goes.
     [[nodiscard]] std::size_t texture_bytes() const {
         return (surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0) +
