@@ -123,70 +123,65 @@ class UnfinishedBlock<FrequencySummary> {
     FrequencySummary summary_;
 };
 
-// Cost: each value is sorted once a level. Memory: a set of each level, at most 4 (L + 1) / eps values, and its
-// unfinished block.
+// Cost: each value is sorted once a level. Memory: the values that wait, at most the longest set and what was added last;
+// copies of up to four sets; the unfinished block of each level.
 template <class T, class Summary>
 class LevelSorts {
   public:
+    // Sets of one length that are sorted at once, one in each channel of a texture, as in the paper.
+    static constexpr std::size_t sets_at_once = 4;
+
     explicit LevelSorts(const SlidingPlan& plan) : plan_(plan) {
         if (!plan.sorted || plan.is_exact()) return;
         for (int l = 0; l <= plan.top; ++l) levels_.push_back(begun(l, 0));
     }
 
-    // Pre: no NaNs. They are all taken, also where summarize() then throws.
+    // Pre: no NaNs. All are taken, also if summarize() then throws.
     void take(std::span<const T> values) {
-        for (auto& level : levels_) {
-            const auto size = level.waiting.size() + values.size();
-            if (size > level.waiting.capacity()) level.waiting.reserve(std::max(size, 2 * level.waiting.capacity()));
-        }
-        for (auto& level : levels_) level.waiting.insert(level.waiting.end(), values.begin(), values.end());
+        waiting_.insert(waiting_.end(), values.begin(), values.end());
+        for (auto& level : levels_) level.waiting += values.size();
     }
-    // Sorts all sets that are complete, and hands on blocks: longer ones first. Where it throws, what is left is done
-    // the next time.
+    // Sorts all sets that are complete, and passes blocks on: longer ones first. If it throws, the next call does the
+    // rest.
     void summarize(WindowSorter& sorter, SlidingWindow<Summary>& blocks, StreamTimes& times) {
         for (auto l = levels_.size(); l-- > 0;) {
-            auto& level = levels_[l];
             while (true) {
-                if (level.block.n() == plan_.length(static_cast<int>(l))) {
-                    auto next = begun(static_cast<int>(l), level.index + 1);
-                    blocks.add_formed(static_cast<int>(l), level.block.summary());
-                    next.waiting = std::move(level.waiting);
-                    level = std::move(next);
+                end_block(l, blocks);
+                const auto [size, count] = next_sets(l);
+                if (count == 0) break;
+                sort_sets(l, size, count, sorter);
+                for (std::size_t i = 0; i < count; ++i) {
+                    end_block(l, blocks);
+                    auto& level = levels_[l];
+                    level.block.add(Window<T>(sets_.data() + i * size, size), times);
+                    level.waiting -= size;
                 }
-                const auto size = next_set(l);
-                if (size == 0) break;
-                const auto end = level.waiting.begin() + static_cast<std::ptrdiff_t>(size);
-                set_.assign(level.waiting.begin(), end);  // a copy: those that wait stay in order
-                level.block.add(sort_set(sorter), times);
-                level.waiting.erase(level.waiting.begin(), end);
             }
         }
+        forget();
     }
-    // What came after the last block of the lowest level. Pre: summarize() was called last.
+    // The values after the last block of the lowest level. Pre: summarize() was called last.
     [[nodiscard]] Summary rest(WindowSorter& sorter, StreamTimes& times) {
         auto& lowest = levels_.front();
         Summary rest = lowest.block.summary();
-        if (lowest.waiting.empty()) return rest;
-        set_ = lowest.waiting;
-        const auto last = Summary::of(sort_set(sorter), 0);
+        if (lowest.waiting == 0) return rest;
+        sort_sets(0, lowest.waiting, 1, sorter);
+        const auto last = Summary::of(Window<T>(sets_.data(), sets_.size()), 0);
         const cpu::Stopwatch time;
         rest = Summary::merged(rest, last);
         times.merge += time.ms();
         return rest;
     }
     [[nodiscard]] std::size_t bytes() const {
-        std::size_t bytes = set_.capacity() * sizeof(T);
-        for (const auto& level : levels_) bytes += level.waiting.capacity() * sizeof(T) + level.block.bytes();
+        std::size_t bytes = (sets_.capacity() + waiting_.capacity()) * sizeof(T);
+        for (const auto& level : levels_) bytes += level.block.bytes();
         return bytes;
     }
 
-    // What waits on a level is the end of what waits on the one where that is most.
     void write(Writer& to) const {
-        std::span<const T> most;
-        for (const auto& level : levels_) most = level.waiting.size() > most.size() ? std::span(level.waiting) : most;
-        to.values(most);
+        to.values(last(longest_wait()));
         for (const auto& level : levels_) {
-            to.u64(level.waiting.size());
+            to.u64(level.waiting);
             level.block.write(to);
         }
     }
@@ -194,13 +189,12 @@ class LevelSorts {
     void read(Reader& from, std::uint64_t n) {
         std::size_t most = 0;
         for (std::size_t l = 0; l < levels_.size(); ++l) most = std::max(most, begun_at(l, n).window);
-        const auto values = from.template values<T>(most);
+        waiting_ = from.template values<T>(most);
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l] = begun_at(l, n);
             const auto waiting = from.u64();
-            from.require(waiting <= values.size() && waiting < level.window, "the values of an unfinished block");
-            const auto last = std::span(values).last(static_cast<std::size_t>(waiting));
-            level.waiting.assign(last.begin(), last.end());
+            from.require(waiting <= waiting_.size() && waiting < level.window, "the values of an unfinished block");
+            level.waiting = static_cast<std::size_t>(waiting);
             level.block.read(from);
             from.require(level.block.n() + waiting == n % plan_.length(static_cast<int>(l)) &&
                              level.block.n() % level.window == 0,
@@ -211,37 +205,79 @@ class LevelSorts {
   private:
     struct Level {
         std::uint64_t index;  // of the block
-        std::size_t window;   // values that are sorted at once
+        std::size_t window;   // values of a set
         UnfinishedBlock<Summary> block;
-        std::vector<T> waiting;  // for a set to be complete
+        std::size_t waiting;  // for a set to be complete: the last values that came
     };
+    struct Sets {
+        std::size_t size, count;
+    };
+    // Values of a set of that block. Whoever uses the block looks at no fewer values than there are when it is complete.
+    [[nodiscard]] std::size_t set_size(int l, std::uint64_t index) const {
+        const auto length = static_cast<double>(plan_.length(l));
+        const double error = plan_.block_error(l, (index + 1) * plan_.length(l));
+        return static_cast<std::size_t>(std::ceil(std::min(length / error, length)));
+    }
     [[nodiscard]] Level begun(int l, std::uint64_t index) const {
         const auto length = plan_.length(l);
-        // Whoever uses it looks at no fewer values than there are when it is complete.
-        const double error = plan_.block_error(l, (index + 1) * length);
-        const auto window = static_cast<std::size_t>(
-            std::ceil(std::min(static_cast<double>(length) / error, static_cast<double>(length))));
-        return {index, window, UnfinishedBlock<Summary>(length, error, window), {}};
+        const auto window = set_size(l, index);
+        return {index, window, UnfinishedBlock<Summary>(length, plan_.block_error(l, (index + 1) * length), window), 0};
     }
     [[nodiscard]] Level begun_at(std::size_t l, std::uint64_t n) const {
         return begun(static_cast<int>(l), n / plan_.length(static_cast<int>(l)));
     }
-    // Values of the next set of a level; 0 where it is not complete. A block ends a set.
-    [[nodiscard]] std::size_t next_set(std::size_t l) const {
+    // The next sets of a level that are complete and of one size. A block ends a set.
+    [[nodiscard]] Sets next_sets(std::size_t l) const {
         const auto& level = levels_[l];
-        const auto left = plan_.length(static_cast<int>(l)) - level.block.n();
-        const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(level.window, left));
-        return level.waiting.size() >= size ? size : 0;
+        const auto length = plan_.length(static_cast<int>(l));
+        auto index = level.index, done = level.block.n();
+        auto window = level.window;
+        Sets sets{0, 0};
+        while (sets.count < sets_at_once) {
+            if (done == length) {
+                window = set_size(static_cast<int>(l), ++index);
+                done = 0;
+            }
+            const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(window, length - done));
+            if (sets.count == 0) sets.size = size;
+            if (size != sets.size || (sets.count + 1) * size > level.waiting) break;
+            ++sets.count;
+            done += size;
+        }
+        return sets;
     }
-    Window<T> sort_set(WindowSorter& sorter) {
-        sorter.begin(std::span(set_), set_.size());
+    // Passes the block of a level on if it is complete.
+    void end_block(std::size_t l, SlidingWindow<Summary>& blocks) {
+        auto& level = levels_[l];
+        if (level.block.n() < plan_.length(static_cast<int>(l))) return;
+        auto next = begun(static_cast<int>(l), level.index + 1);
+        next.waiting = level.waiting;
+        blocks.add_formed(static_cast<int>(l), level.block.summary());
+        level = std::move(next);
+    }
+    [[nodiscard]] std::span<const T> last(std::size_t count) const { return std::span(waiting_).last(count); }
+    [[nodiscard]] std::size_t longest_wait() const {
+        std::size_t most = 0;
+        for (const auto& level : levels_) most = std::max(most, level.waiting);
+        return most;
+    }
+    // Sorts copies: those that wait stay in order.
+    void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
+        const auto values = last(levels_[l].waiting).first(size * count);
+        sets_.assign(values.begin(), values.end());
+        sorter.begin(std::span(sets_), size);
         sorter.finish();
-        return Window<T>(set_.data(), set_.size());
+    }
+    // Drops values that no level waits with, when they are more than half.
+    void forget() {
+        const auto most = longest_wait();
+        if (waiting_.size() / 2 < most) return;
+        waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<std::ptrdiff_t>(most));
     }
 
     SlidingPlan plan_;
     std::vector<Level> levels_;
-    std::vector<T> set_;
+    std::vector<T> waiting_, sets_;
 };
 
 }  // namespace quadmill::detail::stream

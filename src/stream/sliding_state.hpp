@@ -297,15 +297,14 @@ class SlidingState {
         if (least == 0) return sorter;
         return std::make_unique<LeastSorter>(std::move(sorter), least);
     }
-    // A block of the lowest level at a time, so that no block depends on how values come. Where a sorter fails, what n()
-    // and nans() count was taken.
+    // Many at a time, so that sets of one size come together. Where a sorter fails, what n() and nans() count was taken.
     void add_to_levels(std::span<const T> values) {
+        constexpr std::size_t most = std::size_t{1} << 22U;
         settle();  // what a sorter that failed has left, before there is more of it
-        while (!values.empty()) {
-            const auto left = plan_.block - intake_.n() % plan_.block;
-            const auto part = values.first(static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), left)));
-            values = values.subspan(part.size());
-            std::vector<T> numbers;
+        std::vector<T> numbers;
+        for (; !values.empty(); values = values.subspan(std::min(values.size(), most))) {
+            const auto part = values.first(std::min(values.size(), most));
+            numbers.clear();
             std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
                          [](T value) { return !KeyOf<T>::is_nan(value); });
             sorts_.take(numbers);

@@ -373,10 +373,13 @@ class SlidingWindow {
     void grow() {
         if (!plan_.fixed || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
         const cpu::Stopwatch time;
-        for (auto& level : levels_) {
-            for (auto& block : level.blocks) {
-                block.prune(plan_.max_error(static_cast<double>(n())));
-                pack(block);
+        for (std::size_t l = 0; l < levels_.size(); ++l) {
+            auto& level = levels_[l];
+            // Levels that sort for themselves are ahead of the lowest one: that changes no block.
+            const auto ended = std::min<std::uint64_t>(level.blocks.size(), (blocks_ >> l) - level.first);
+            for (std::size_t i = 0; i < ended; ++i) {
+                level.blocks[i].prune(plan_.max_error(static_cast<double>(n())));
+                pack(level.blocks[i]);
             }
         }
         prune_ms_ += time.ms();

@@ -166,9 +166,11 @@ TEST_CASE("A window of a long stream takes the memory of a window") {
 // Counts the values and the sets of values that come.
 class Counting final : public WindowSorter {
   public:
-    explicit Counting(std::vector<std::size_t>& windows) : windows_(windows) {}
+    explicit Counting(std::vector<std::size_t>& windows, std::size_t* calls = nullptr)
+        : windows_(windows), calls_(calls) {}
     void begin(Keys keys, std::size_t window) override {
-        windows_.push_back(window);
+        windows_.insert(windows_.end(), (keys.size() + window - 1) / window, window);
+        if (calls_) ++*calls_;
         sorter_->begin(keys, window);
     }
     void finish() override { sorter_->finish(); }
@@ -179,6 +181,7 @@ class Counting final : public WindowSorter {
 
   private:
     std::vector<std::size_t>& windows_;
+    std::size_t* calls_;
     std::unique_ptr<WindowSorter> sorter_ = cpu_window_sorter(1);
 };
 
@@ -255,14 +258,16 @@ TEST_CASE("The errors of levels are those of the paper") {
 
 TEST_CASE("Levels that sort for themselves sort each value once each, and the sorter has the upper ones") {
     const auto values = stream("random", 1 << 16, 34);
+    std::size_t calls = 0;
     const auto windows_by = [&](std::size_t least, SlidingBlocks blocks) {
         std::vector<std::size_t> windows;
+        calls = 0;
         SlidingQuantiles<double> sliding({.eps = 1.0 / 64,  // L = 8
                                           .window = 1 << 14,
                                           .raw = RawValues::Never,
                                           .blocks = blocks,
                                           .sorter_least = least},
-                                         std::make_unique<Counting>(windows));
+                                         std::make_unique<Counting>(windows, &calls));
         sliding.add(values);
         static_cast<void>(sliding.summary_bytes());
         std::sort(windows.begin(), windows.end());
@@ -273,6 +278,7 @@ TEST_CASE("Levels that sort for themselves sort each value once each, and the so
     std::size_t sum = 0;
     for (const auto w : all) sum += w;
     CHECK(sum == values.size() * 9);  // L + 1 levels: blocks of 64 to 2^14 values
+    CHECK(calls < all.size() / 3);    // four sets of one size at a time, as in the paper
     CHECK(all.front() <= 9);          // 1 / eps_0 = L + 1
     const auto upper = windows_by(300, SlidingBlocks::Sorted);
     CHECK(!upper.empty());
