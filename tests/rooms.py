@@ -25,7 +25,7 @@ ROOMS = {
     "sketch": ["cpu", "gl", "pass", "sort"],
     "linalg": ["cpu", "gl", "pass"],
     "mpi": ["cpu", "files", "external"],
-    "lapack": [],
+    "lapack": ["cpu", "linalg"],
     "sql": ["cpu", "query"],
     "input": ["cpu", "files", "query", "sql"],
     "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "sketch", "linalg", "input"],

@@ -22,6 +22,13 @@ struct MatrixView {
     std::size_t rows = 0, columns = 0;  ///< of the matrix
 };
 
+/// A matrix of doubles in memory, row after row.
+/// Shape: values has rows * columns elements.
+struct DoubleMatrixView {
+    std::span<const double> values;     ///< row after row
+    std::size_t rows = 0, columns = 0;  ///< of the matrix
+};
+
 /// A matrix in a texture of the caller: R32F, level 0, row i being row i of texels. Its parameters do not matter.
 struct MatrixTexture {
     std::uint32_t id = 0;  ///< its OpenGL name
@@ -134,8 +141,14 @@ struct LuStats {
 
 /// L and U in one array: U on and above the diagonal, L below, whose diagonal is 1.
 struct Factors {
-    std::vector<float> lu;                     ///< row after row
-    std::vector<std::uint32_t> rows, columns;  ///< row i of L * U is row rows[i] of the matrix; columns likewise
+    std::vector<float> lu{};                       ///< row after row
+    std::vector<std::uint32_t> rows{}, columns{};  ///< row i of L * U is row rows[i] of the matrix; columns likewise
+    /// Empty, unless the factors of the matrix itself do not fit into floats: then lu has those of the matrix whose
+    /// element (i, j) is multiplied by 2^(row_exponents[i] + column_exponents[j]).
+    std::vector<int> row_exponents{}, column_exponents{};
+
+    /// L and U of the matrix itself, in doubles, which have the range for them but in the most extreme cases.
+    [[nodiscard]] QUADMILL_API std::vector<double> unscaled() const;
 };
 
 /// The determinant as sign * exp(log_magnitude), since it mostly overflows.
@@ -150,16 +163,21 @@ struct Refinement {
     int steps = 0;           ///< of refinement
     bool converged = false;  ///< whether double accuracy was reached
     double residual = 0;     ///< the largest of |b - A x| / (|A| |x| + |b|) over all right-hand sides, infinity norms
+    /// Set where float factors did not suffice and the CPU factorized in double: an estimate of the condition number, as
+    /// Lu::condition() has it, by those factors. From about 2^53 on no digit of x is certain.
+    std::optional<double> condition{};
 };
 
 /// LU factorization in passes: A(i,j) -= A(i,k) / A(k,k) * A(k,j), two textures in turn. Keeps programs, and the
 /// factors on the GPU for what follows.
 ///
-/// Guarantee: nothing is read back during a factorization; the pivot's place goes from pass to pass in a texel.
+/// Guarantee: nothing is read back during a factorization; the pivot's position goes from pass to pass in a texel.
 /// Residuals are those of LAPACK's test, |L U - P A| / (n |A| 2^-24) < 30 in 1-norms, for Pivot::Partial and
-/// Pivot::Full. Bits differ between drivers, whose division and fused multiply-adds differ. Denormals count as zero,
-/// so matrices whose elements are near 2^-126 lose digits. A zero pivot leaves zeros in its column of L, so a singular
-/// matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
+/// Pivot::Full. Bits differ between drivers, whose division and fused multiply-adds differ. A zero pivot leaves zeros in
+/// its column of L, so a singular matrix brings no NaN; of Pivot::Diagonal, L * U then is not A.
+/// Scaling: elements outside 2^-60 to 2^60 are brought into the range of floats by one power of two for all, which
+/// changes no pivot. Where they span more than 2^120, powers of two scale each row and column, and pivots are chosen, and
+/// residuals hold, in the scaled matrix. After that, elements below 2^-126 count as zero.
 /// Memory: on the GPU some 5 times the matrix.
 /// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the
 /// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 by pointers; by copies 4, with Pivot::Full 7). Else a pass
@@ -168,7 +186,8 @@ struct Refinement {
 /// Throws: InvalidArgument, before any work, for views whose size is not rows * columns, for NaNs and infinities in
 /// them, for more rows or columns than ContextInfo::max_texture_size, and where factors are asked for before factor();
 /// GlError, ContextError, std::bad_alloc.
-/// Source: 'Query Processing on GPUs', LU decomposition; blocks and tiles are not in it.
+/// Source: 'Query Processing on GPUs', LU decomposition; blocks and tiles are not in it. Refinement with a factorization
+/// in double for what floats cannot do is that of LAPACK's dsgesv.
 ///
 ///     Lu lu(Context::headless());
 ///     const std::vector<float> a{2, 1, 4, 1};             // [2 1; 4 1]
@@ -186,6 +205,8 @@ class QUADMILL_API Lu {
 
     /// Factorizes the matrix and keeps L and U for what follows. Waits for the GPU.
     LuStats factor(MatrixView matrix);
+    /// The same of a matrix of doubles, whose elements are rounded to floats once they are scaled.
+    LuStats factor(DoubleMatrixView matrix);
 
     /// Reads the factors back.
     [[nodiscard]] Factors factors();
@@ -194,21 +215,39 @@ class QUADMILL_API Lu {
     /// Shape: b has as many rows as the matrix, which is square, and `columns` columns, at most
     /// ContextInfo::max_texture_size; the result is alike.
     /// Cost: about n / 4 passes.
-    /// Throws: InvalidArgument for another shape; Error when a pivot is zero.
+    /// Throws: InvalidArgument for another shape; Error when a pivot is zero, and when a solution does not fit into
+    /// floats.
     [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
 
-    /// The same to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU,
-    /// until one is no smaller than half of the one before or all are below the accuracy of double.
-    /// Shape: as for the other solve(); x is filled, and may lie where b does.
-    /// Pre: matrix is the one that was factorized, to be read again; its condition is well below 2^24, else
-    /// `converged` is false and x the best that was found.
-    /// Throws: as the other solve(); InvalidArgument for NaNs and infinities in b.
+    /// Solves A x = b to double accuracy: residuals are computed in double on the CPU, and corrections solved on the GPU,
+    /// as long as each halves the residual. Where that does not converge (the condition number is near 2^24 or beyond,
+    /// or a pivot is zero in floats), the CPU factorizes the matrix in double with partial pivoting, and refines by that.
+    /// Shape: as for solve() in floats; x is filled, and may lie where b does.
+    /// Pre: matrix is the one that was factorized, to be read again.
+    /// Guarantee: `converged` says that for each right-hand side |b - A x| <= sqrt(n) 2^-52 (|A| |x| + |b|) in infinity
+    /// norms; else x is the best that was found.
+    /// Cost: where the CPU factorizes, 2/3 n^3 operations and n^2 doubles there.
+    /// Throws: InvalidArgument for another shape, and for NaNs and infinities in b; Error when a pivot is zero in double.
     Refinement solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
+    /// The same of the matrix of doubles that was factorized.
+    Refinement solve(DoubleMatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
+
+    /// An estimate of the condition number |A| |A^-1| in the 1-norm, by the method of LAPACK's sgecon: never above that
+    /// of the factors, and mostly within a factor of 3. Of the scaled matrix, where rows and columns were scaled. Infinite
+    /// when a pivot is zero. solve() in floats has about log10(2^24 / condition) digits right; of values beyond 2^24, as
+    /// estimated by float factors, only that they are large is certain.
+    /// Pre: matrix is the one that was factorized, to be read again, and square.
+    /// Cost: reads the factors back; a few times n^2 operations on the CPU.
+    [[nodiscard]] double condition(MatrixView matrix);
+    /// The same of the matrix of doubles that was factorized.
+    [[nodiscard]] double condition(DoubleMatrixView matrix);
 
     /// The inverse of the matrix, which is square, row after row.
     /// Throws: as solve().
     [[nodiscard]] std::vector<float> inverse();
     /// The determinant of the matrix, which is square, from U's diagonal.
+    /// Throws: InvalidArgument for another shape; Error when a pivot is zero and Pivot::Diagonal does not say whether the
+    /// matrix is singular.
     [[nodiscard]] Determinant determinant();
 
   private:

@@ -35,7 +35,7 @@ class LuBatchWork {
     void run() {
         matrices_ = input::read_matrix(call_.matrices, call_.n);
         if (matrices_.columns != call_.n || matrices_.rows % call_.n != 0)
-            throw InvalidArgument(fmt::format("'{}' has {} rows of {} values, which make no {} x {} matrices",
+            throw InvalidArgument(fmt::format("'{}' has {} rows of {} values, which do not make {} x {} matrices",
                                               call_.matrices, matrices_.rows, matrices_.columns, call_.n, call_.n));
         const auto sides = read_sides();
         auto context = Context::headless({.device = call_.device});
@@ -64,10 +64,10 @@ class LuBatchWork {
         auto found = input::read_matrix(call_.sides, std::size_t{1});
         const auto values = found.values.size(), rows = matrices_.rows;
         if (rows == 0 ? values > 0 : values % rows != 0)
-            throw InvalidArgument(
-                fmt::format("the matrices have {} rows in all, and the right-hand sides in '{}' {} values, which is no "
-                            "multiple of that",
-                            rows, call_.sides, values));
+            throw InvalidArgument(fmt::format(
+                "the matrices have {} rows in all, and the right-hand sides in '{}' {} values, which is not "
+                "a multiple of that",
+                rows, call_.sides, values));
         found.rows = rows;
         found.columns = rows == 0 ? 0 : values / rows;
         return found;

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -39,7 +41,7 @@ struct LuCommand {
         std::optional<files::OutputFile> content, row_order, column_order;
     };
     struct Outcome {
-        input::MatrixFile a;
+        input::MatrixOf<double> a;
         input::MatrixOf<double> b{};
         std::optional<input::MatrixFile> x{};
         std::optional<input::MatrixOf<double>> refined{};  // in its place
@@ -47,15 +49,20 @@ struct LuCommand {
         Factors factors{};
         std::optional<Refinement> refinement{};
         std::optional<Determinant> determinant{};
+        std::optional<double> condition{};  // of a square matrix
     };
     void open(Outputs& out) const;
-    [[nodiscard]] input::MatrixOf<double> read_sides(const input::MatrixFile& a) const;
+    [[nodiscard]] input::MatrixOf<double> read_sides(const input::MatrixOf<double>& a) const;
     void solve(Lu& lu, Outcome& outcome) const;
+    void warn(const Outcome& outcome, double residual) const;
     void write(Outputs& out, const Outcome& outcome) const;
+    [[nodiscard]] std::string content_of_factors(const Outcome& outcome) const;
     static void write_order(files::OutputFile& out, const std::vector<std::uint32_t>& order);
     [[nodiscard]] Json report(const Outcome& outcome, const std::string& renderer) const;
     void print(const Outcome& outcome, const Json& report) const;
 };
+
+constexpr const char* refine_advice = "--refine solves in double";
 
 // Operations for an m x n matrix: sums of products in all eliminations.
 double operations(std::size_t rows, std::size_t columns) {
@@ -85,7 +92,7 @@ void print_rows(const input::MatrixOf<Value>& x) {
     }
 }
 
-MatrixView view(const input::MatrixFile& file) {
+DoubleMatrixView view(const input::MatrixOf<double>& file) {
     return {file.values, file.rows, file.columns};
 }
 
@@ -98,20 +105,38 @@ void LuCommand::write_order(files::OutputFile& out, const std::vector<std::uint3
 void LuCommand::solve(Lu& lu, Outcome& outcome) const {
     const auto& b = outcome.b;
     if (!refine) {
-        const std::vector<float> rounded(b.values.begin(), b.values.end());
-        outcome.x = {b.rows, b.columns, lu.solve(rounded, b.columns)};
+        outcome.x = {b.rows, b.columns, lu.solve(input::to_floats(sides, b.values, refine_advice), b.columns)};
         return;
     }
     auto& x = outcome.refined.emplace(input::MatrixOf<double>{b.rows, b.columns, std::vector<double>(b.values.size())});
     const auto& refinement = outcome.refinement.emplace(lu.solve(view(outcome.a), b.values, x.values, b.columns));
-    if (!refinement.converged)
-        fmt::print(
-            stderr,
-            "quadmill lu: refinement stopped at a residual of {:.3g}: the matrix is too near to a singular one\n",
-            refinement.residual);
+    if (refinement.condition) outcome.condition = refinement.condition;
 }
 
-input::MatrixOf<double> LuCommand::read_sides(const input::MatrixFile& a) const {
+// Says on standard error why solutions cannot be trusted, if so.
+void LuCommand::warn(const Outcome& outcome, double residual) const {
+    constexpr double some = 1.0 / 16;  // of a solution may be wrong: not much more than a digit is right
+    const auto say = [](const std::string& why) { fmt::print(stderr, "quadmill lu: {}\n", why); };
+    const double condition = outcome.condition.value_or(0);
+    if (outcome.refinement && !outcome.refinement->converged)
+        say(
+            fmt::format("refinement stopped at a residual of {:.3g}: do not trust the solutions; the matrix is too "
+                        "near to a singular one",
+                        outcome.refinement->residual));
+    if (outcome.refinement && condition * 0x1p-53 >= some)
+        say(fmt::format("do not trust the solutions: the condition number is about {:.2g}, too much for doubles",
+                        condition));
+    if (outcome.x && condition * 0x1p-24 >= some)
+        say(
+            fmt::format("do not trust the solutions: the condition number is about {:.2g}, too much for 32-bit floats; "
+                        "{}",
+                        condition, refine_advice));
+    if (outcome.x && residual >= 30)
+        say(fmt::format("do not trust the solutions: the factors' residual of {:.3g} is above 30; take --pivot partial",
+                        residual));
+}
+
+input::MatrixOf<double> LuCommand::read_sides(const input::MatrixOf<double>& a) const {
     if (a.rows != a.columns)
         throw InvalidArgument(fmt::format("--solve needs a square matrix, and '{}' has {} rows and {} columns", matrix,
                                           a.rows, a.columns));
@@ -144,13 +169,22 @@ void LuCommand::open(Outputs& out) const {
     if (options.pivot == Pivot::Full) out.column_order.emplace(output + ".columns");
 }
 
+std::string LuCommand::content_of_factors(const Outcome& outcome) const {
+    const auto& a = outcome.a;
+    const auto& factors = outcome.factors;
+    if (factors.row_exponents.empty())
+        return input::matrix_content(output, input::MatrixFile{a.rows, a.columns, factors.lu});
+    auto unscaled = factors.unscaled();
+    if (!std::ranges::all_of(unscaled, [](double value) { return std::isfinite(value); }))
+        throw Error("the factors of this matrix do not fit into doubles; scale it");
+    return input::matrix_content(output, input::MatrixOf<double>{a.rows, a.columns, std::move(unscaled)});
+}
+
 void LuCommand::write(Outputs& out, const Outcome& outcome) const {
     if (!out.content) return;
-    const auto content =
-        outcome.refined ? input::matrix_content(output, *outcome.refined)
-        : outcome.x
-            ? input::matrix_content(output, *outcome.x)
-            : input::matrix_content(output, input::MatrixFile{outcome.a.rows, outcome.a.columns, outcome.factors.lu});
+    const auto content = outcome.refined ? input::matrix_content(output, *outcome.refined)
+                         : outcome.x     ? input::matrix_content(output, *outcome.x)
+                                         : content_of_factors(outcome);
     out.content->write(std::as_bytes(std::span(content)));
     if (out.row_order) write_order(*out.row_order, outcome.factors.rows);
     if (out.column_order) write_order(*out.column_order, outcome.factors.columns);
@@ -160,7 +194,7 @@ void LuCommand::write(Outputs& out, const Outcome& outcome) const {
 }
 
 Json LuCommand::report(const Outcome& outcome, const std::string& renderer) const {
-    const auto& [a, b, x, refined, stats, factors, refinement, determinant] = outcome;
+    const auto& [a, b, x, refined, stats, factors, refinement, determinant, condition] = outcome;
     const double seconds = stats.factor_ms * 1e-3;
     Json report{{"rows", a.rows},
                 {"n", a.columns},
@@ -174,13 +208,16 @@ Json LuCommand::report(const Outcome& outcome, const std::string& renderer) cons
                 {"seconds", seconds},
                 {"gflops", seconds > 0 ? operations(a.rows, a.columns) / seconds * 1e-9 : 0},
                 {"renderer", renderer}};
-    if (determinant) {
-        report["determinant_sign"] = determinant->sign;
-        report["determinant_log"] = determinant->sign == 0 ? Json() : Json(determinant->log_magnitude);
+    if (condition) {
+        report["condition"] = *condition;  // null where it is infinite
+        report["determinant_sign"] = determinant ? Json(determinant->sign) : Json();
+        report["determinant_log"] = determinant && determinant->sign != 0 ? Json(determinant->log_magnitude) : Json();
     }
     if (refinement)
-        report["refinement"] = {
-            {"steps", refinement->steps}, {"converged", refinement->converged}, {"residual", refinement->residual}};
+        report["refinement"] = {{"steps", refinement->steps},
+                                {"converged", refinement->converged},
+                                {"residual", refinement->residual},
+                                {"factors", refinement->condition ? "double" : "float"}};
     if (output.empty() && refined) report["x"] = columns_of(*refined);
     if (output.empty() && x) report["x"] = columns_of(*x);
     return report;
@@ -191,12 +228,17 @@ void LuCommand::print(const Outcome& outcome, const Json& report) const {
     fmt::print("{} x {}, pivoting: {}, {} row{} a pass: info {}\n", stats.rows, stats.columns,
                input::word_for(input::pivot_words, options.pivot), stats.block, stats.block == 1 ? "" : "s",
                stats.info);
-    if (stats.info > 0) fmt::print("pivot {} is zero: the matrix is singular, or needs pivoting\n", stats.info);
+    if (stats.info > 0)
+        fmt::print("pivot {} is zero: the matrix {}\n", stats.info,
+                   options.pivot == Pivot::Diagonal ? "needs pivoting, or is singular; --pivot partial tells"
+                                                    : "is singular in 32-bit floats");
     fmt::print("residual {:.3g} (of at most 30), growth {:.3g}\n", report["residual"].get<double>(),
                report["growth"].get<double>());
+    if (outcome.condition) fmt::print("condition number about {:.3g}\n", *outcome.condition);
     if (outcome.refinement)
-        fmt::print("refined in {} steps to a residual of {:.3g}\n", outcome.refinement->steps,
-                   outcome.refinement->residual);
+        fmt::print("refined in {} steps to a residual of {:.3g}{}\n", outcome.refinement->steps,
+                   outcome.refinement->residual,
+                   outcome.refinement->condition ? ", by factors in double that the CPU made" : "");
     fmt::print(stderr, "{:.6f} seconds, {:.2f} GFLOP/s, {} passes\n", stats.factor_ms * 1e-3,
                report["gflops"].get<double>(), stats.passes);
     if (!output.empty()) return;
@@ -215,7 +257,7 @@ void LuCommand::run() const {
                              .device = device});
     Outputs out;
     open(out);
-    Outcome outcome{.a = input::read_matrix(matrix, columns)};
+    Outcome outcome{.a = input::read_matrix<double>(matrix, columns)};
     if (!sides.empty()) outcome.b = read_sides(outcome.a);
     auto context = Context::headless({.device = device});
     auto lu = checked([&] { return Lu(context, options); });
@@ -227,12 +269,16 @@ void LuCommand::run() const {
         if (profiler) rows = profiler->rows();
     }
     outcome.factors = lu.factors();
-    if (outcome.a.rows == outcome.a.columns) outcome.determinant = lu.determinant();
+    if (outcome.a.rows == outcome.a.columns) {
+        outcome.condition = lu.condition(view(outcome.a));
+        if (options.pivot != Pivot::Diagonal || outcome.stats.info == 0) outcome.determinant = lu.determinant();
+    }
     if (!sides.empty()) solve(lu, outcome);
     write(out, outcome);
     if (profile) print_passes(context, rows);
-    if (output == "-") return;
     const auto said = report(outcome, context.info().renderer);
+    warn(outcome, said["residual"].get<double>());
+    if (output == "-") return;
     if (json) return fmt::print("{}\n", said.dump());
     print(outcome, said);
 }
@@ -243,10 +289,10 @@ void add_lu_command(CLI::App& app) {
     auto command = std::make_shared<LuCommand>();
     auto& options = command->options;
     auto* verb = app.add_subcommand("lu", "Factorize a matrix, P A Q = L U, and solve with it");
-    verb->add_option(
-            "MATRIX", command->matrix,
-            "Matrix Market, or raw 32-bit floats row after row (64-bit ones, which are rounded, if it ends in\n"
-            ".f64); - for standard input")
+    verb->add_option("MATRIX", command->matrix,
+                     "Matrix Market, or raw 32-bit floats row after row (64-bit ones if it ends in .f64); - for "
+                     "standard input.\n"
+                     "Factors are of 32-bit floats, after scaling by powers of two where the range of floats needs it")
         ->required();
     auto* columns = verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
                         ->transform(input::count_up_to(std::uint64_t{1} << 31U));
@@ -262,7 +308,10 @@ void add_lu_command(CLI::App& app) {
                                     "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
                        ->transform(input::one_of(layout_words));
     verb->add_option("--solve", command->sides, "Right-hand sides, a column each")->type_name("FILE");
-    auto* refine = verb->add_flag("--refine", command->refine, "Refine solutions by residuals in double, to double");
+    auto* refine = verb->add_flag(
+        "--refine", command->refine,
+        "Refine solutions to double accuracy, by residuals of the matrix as it was read; where factors in\n"
+        "32-bit floats do not suffice, the CPU makes factors in double");
     auto* batch = verb->add_option("--batch", command->batch,
                                    "The file is many N x N matrices, N at most 32, to be factorized together")
                       ->check(CLI::Range(std::size_t{1}, LuBatch::most_n))
@@ -279,7 +328,10 @@ void add_lu_command(CLI::App& app) {
     verb->footer(
         "info is 0, or the number of the first pivot that is zero, as LAPACK has it. residual: |LU - PA| / (n |A| "
         "2^-24),\n"
-        "estimated by random vectors; below 30 is right. With --json and without -o, solutions are in x.\n"
+        "estimated by random vectors; below 30 is right. condition: an estimate of the condition number in the "
+        "1-norm;\n"
+        "a line on standard error warns of solutions that it leaves hardly a digit. With --json and without -o,\n"
+        "solutions are in x.\n"
         "Examples:\n"
         "  quadmill lu matrix.mtx --json\n"
         "  quadmill lu matrix.f32 --solve b.f64 --refine -o x.mtx\n"

@@ -5,9 +5,12 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include "files/files.hpp"
+#include "input/looks_like.hpp"
 #include "input/text.hpp"
 #include "quadmill/error.hpp"
 
@@ -39,6 +42,13 @@ std::string in_lower_case(std::string_view word) {
     return lower;
 }
 
+// Whether a float would lose more of it than digits.
+bool vanishes(double value) {
+    return std::abs(value) < static_cast<double>(std::numeric_limits<float>::min()) &&
+           static_cast<double>(static_cast<float>(value)) != value;
+}
+constexpr Fault below_floats = "is below the range of 32-bit floats";
+
 template <class Value>
 class MatrixMarket {
   public:
@@ -54,7 +64,7 @@ class MatrixMarket {
                               : symmetry_ == Symmetry::Skew  ? j + 1
                                                              : j;
                      i < made_.rows; ++i)
-                    set(i, j, number(only_word()));
+                    add(i, j, number(only_word()));
             }
         } else {
             for (std::uint64_t entry = 0; entry < entries_; ++entry) read_entry();
@@ -83,7 +93,7 @@ class MatrixMarket {
     }
     std::string_view only_word() {
         const auto words = next_words();
-        if (words.size() != 1) fail(line_, "is no line of one number");
+        if (words.size() != 1) fail(line_, "is not a line of one number");
         return words[0];
     }
     void read_banner() {
@@ -107,7 +117,7 @@ class MatrixMarket {
     void read_size() {
         const auto words = next_words();
         if (words.size() != (dense_ ? 2U : 3U))
-            fail(line_, dense_ ? "is no 'ROWS COLUMNS'" : "is no 'ROWS COLUMNS ENTRIES'");
+            fail(line_, dense_ ? "is not 'ROWS COLUMNS'" : "is not 'ROWS COLUMNS ENTRIES'");
         const auto rows = whole(words[0]), columns = whole(words[1]);
         if (columns > most_elements / std::max<std::uint64_t>(rows, 1)) fail(line_, "is more than 2^30 elements");
         if (symmetry_ != Symmetry::General && rows != columns)
@@ -119,13 +129,13 @@ class MatrixMarket {
     void read_entry() {
         const auto words = next_words();
         if (words.size() != (pattern_ ? 2U : 3U))
-            fail(line_, pattern_ ? "is no 'ROW COLUMN'" : "is no 'ROW COLUMN VALUE'");
+            fail(line_, pattern_ ? "is not 'ROW COLUMN'" : "is not 'ROW COLUMN VALUE'");
         const auto i = whole(words[0]), j = whole(words[1]);
-        if (i < 1 || i > made_.rows) fail(words[0], "is no row of the matrix");
-        if (j < 1 || j > made_.columns) fail(words[1], "is no column of the matrix");
+        if (i < 1 || i > made_.rows) fail(words[0], "is not a row of the matrix");
+        if (j < 1 || j > made_.columns) fail(words[1], "is not a column of the matrix");
         if (symmetry_ == Symmetry::Skew && i == j)
             fail(line_, "is on the diagonal, which skew-symmetric matrices leave out");
-        set(i - 1, j - 1, pattern_ ? Value{1} : number(words[2]));
+        add(i - 1, j - 1, pattern_ ? Value{1} : number(words[2]));
     }
     [[nodiscard]] std::size_t whole(std::string_view word) const {
         std::uint64_t value = 0;
@@ -138,12 +148,19 @@ class MatrixMarket {
         if (!std::isfinite(value)) {
             fail(word, sizeof(Value) == sizeof(float) ? "is not finite as a 32-bit float" : "is not finite");
         }
+        if constexpr (std::is_same_v<Value, float>) {
+            double exact = 0;
+            if (parse_number(word, exact) == nullptr && vanishes(exact)) fail(word, below_floats);
+        }
         return value;
     }
-    void set(std::size_t i, std::size_t j, Value value) {
-        made_.values[i * made_.columns + j] = value;
+    // Entries of one position add up, as the format's readers have it.
+    void add(std::size_t i, std::size_t j, Value value) {
+        auto& sum = made_.values[i * made_.columns + j];
+        sum += value;
+        if (!std::isfinite(sum)) fail(line_, "makes the sum of the entries of its position infinite");
         if (symmetry_ != Symmetry::General && i != j)
-            made_.values[j * made_.columns + i] = symmetry_ == Symmetry::Skew ? -value : value;
+            made_.values[j * made_.columns + i] += symmetry_ == Symmetry::Skew ? -value : value;
     }
 
     Lines lines_;
@@ -157,14 +174,16 @@ class MatrixMarket {
 
 template <class Value>
 MatrixOf<Value> raw_matrix(const std::string& name, std::span<const Value> values, std::optional<std::size_t> columns) {
+    const auto side = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(values.size()))));
+    if (!columns && side * side != values.size())
+        throw InvalidArgument(
+            fmt::format("{} has {} values, which do not make a square matrix; say --columns N", name, values.size()));
     MatrixOf<Value> made;
-    made.columns =
-        columns.value_or(static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(values.size())))));
+    made.columns = columns.value_or(side);
     made.rows = made.columns == 0 ? 0 : values.size() / made.columns;
     if (made.rows * made.columns != values.size())
         throw InvalidArgument(
-            fmt::format("{} has {} values, which make no {}", name, values.size(),
-                        columns ? fmt::format("rows of {}", *columns) : std::string("square matrix; say --columns N")));
+            fmt::format("{} has {} values, which do not make rows of {}", name, values.size(), made.columns));
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i]))
             throw InvalidArgument(fmt::format("{}: value {} (row {}, column {}, from 1) is {}", name, i + 1,
@@ -181,16 +200,34 @@ std::vector<Value> raw_values(const std::string& path, const std::string& name, 
     const std::size_t size = is_raw_double(path) ? sizeof(double) : sizeof(float);
     if (bytes.size() % size != 0)
         throw InvalidArgument(
-            fmt::format("{} has {} bytes, which is no multiple of {}, the size of a {}-bit float; text must begin with "
-                        "{}",
+            fmt::format("{} has {} bytes, which is not a multiple of {}, the size of a {}-bit float; text must begin "
+                        "with {}",
                         name, bytes.size(), size, size * 8, banner));
     std::vector<Value> values;
     const auto take = [&](auto all) {
         values.reserve(all.size());
-        for (const auto value : all) values.push_back(static_cast<Value>(value));
+        for (const auto value : all) {
+            if (std::is_same_v<Value, float> && vanishes(static_cast<double>(value)))
+                throw InvalidArgument(
+                    fmt::format("{}: value {}, {}, {}", name, values.size() + 1, format_number(value), below_floats));
+            values.push_back(static_cast<Value>(value));
+        }
     };
     is_raw_double(path) ? take(bytes.as<const double>()) : take(bytes.as<const float>());
     return values;
+}
+
+// Text and packed files are not raw values: their bytes would make a matrix that looks right and means nothing.
+void refuse_other_files(const std::string& path, const std::string& name, std::string_view content) {
+    constexpr std::size_t head = 4096;
+    const auto look = look_at(content.substr(0, head), content.size() > head ? Head::AndMore : Head::IsAll);
+    const auto values = fmt::format("not like raw {}-bit floats", is_raw_double(path) ? 64 : 32);
+    if (look.kind == Look::Kind::Format)
+        throw InvalidArgument(fmt::format("{} looks like {}, {}{}{}", name, look.format.name, values,
+                                          look.format.to_values.empty() ? "" : "; ", look.format.to_values));
+    if (look.kind == Look::Kind::Text)
+        throw InvalidArgument(fmt::format("{} looks like text, {}; text must be Matrix Market, which begins with {}",
+                                          name, values, banner));
 }
 
 }  // namespace
@@ -202,6 +239,7 @@ MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> 
     const auto name = files::input_name(path);
     if (text.starts_with(banner)) return MatrixMarket<Value>(path, text).read();
     if (is_matrix_market(path)) throw InvalidArgument(fmt::format("{} does not begin with {}", name, banner));
+    refuse_other_files(path, name, text);
     return raw_matrix<Value>(name, raw_values<Value>(path, name, bytes), columns);
 }
 template MatrixOf<float> read_matrix(const std::string&, std::optional<std::size_t>);
@@ -240,11 +278,25 @@ std::string raw(const std::vector<Value>& values) {
 
 }  // namespace
 
+std::vector<float> to_floats(const std::string& name, std::span<const double> values, const std::string& advice) {
+    std::vector<float> rounded(values.begin(), values.end());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!vanishes(values[i]) && std::isfinite(rounded[i]) == std::isfinite(values[i])) continue;
+        throw InvalidArgument(fmt::format("{}: value {}, {}, is beyond the range of 32-bit floats; {}", name, i + 1,
+                                          format_number(values[i]), advice));
+    }
+    return rounded;
+}
+
 template <class Value>
 std::string matrix_content(const std::string& path, const MatrixOf<Value>& matrix) {
-    return is_matrix_market(path) ? matrix_market(matrix)
-           : is_raw_double(path)  ? raw<double>(matrix.values)
-                                  : raw<float>(matrix.values);
+    if (is_matrix_market(path)) return matrix_market(matrix);
+    if (is_raw_double(path)) return raw<double>(matrix.values);
+    if constexpr (std::is_same_v<Value, float>) {
+        return raw<float>(matrix.values);
+    } else {
+        return raw<float>(to_floats(files::input_name(path), matrix.values, "end the name in .f64 or .mtx"));
+    }
 }
 template std::string matrix_content(const std::string&, const MatrixOf<float>&);
 template std::string matrix_content(const std::string&, const MatrixOf<double>&);

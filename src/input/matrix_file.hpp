@@ -17,15 +17,19 @@ struct MatrixOf {
 using MatrixFile = MatrixOf<float>;
 
 // Matrix Market where the file begins so, else raw: of `columns` columns, or square. Throws IoError, and
-// InvalidArgument with the line, also for what is not finite.
+// InvalidArgument with the line, also for values that are not finite, or that a float loses as they are too small, and
+// for files that look like other text or like a packed file.
 template <class Value = float>
 [[nodiscard]] MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns);
 
 // Whether that name asks for Matrix Market, or for raw 64-bit floats.
 [[nodiscard]] bool is_matrix_market(const std::string& path);
 [[nodiscard]] bool is_raw_double(const std::string& path);
-// What a file of that name has to hold: Matrix Market's dense form, whose numbers have as many digits as they need to be
-// read back as they are, or raw values.
+// Throws InvalidArgument, with the name, the value and the advice, for values beyond the range of floats.
+[[nodiscard]] std::vector<float> to_floats(const std::string& name, std::span<const double> values,
+                                           const std::string& advice);
+// The bytes of a file of that name: Matrix Market's dense form, whose numbers have as many digits as they need to be
+// read back as they are, or raw values. Throws InvalidArgument for doubles that do not fit into raw floats.
 template <class Value>
 [[nodiscard]] std::string matrix_content(const std::string& path, const MatrixOf<Value>& matrix);
 

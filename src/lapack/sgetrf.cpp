@@ -1,16 +1,18 @@
 // LAPACK's sgetrf by passes, for programs that call it in Fortran's way: preload libquadmill_lapack.so, or link it first.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <vector>
 
+#include "linalg/cpu_lu.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
 
 extern "C" {
@@ -29,8 +31,8 @@ int wrong_argument(int m, int n, int lda) {
     return m < 0 ? 1 : n < 0 ? 2 : lda < std::max(1, m) ? 4 : 0;
 }
 
-// One for all callers, who take turns. Lives until the process ends: threads may still call then. Where there is no
-// context, that is found out once, since asking takes longer than LAPACK does for small matrices.
+// One for all callers, who take turns. Lives until the process ends: threads may still call then. A failure to open a
+// context is kept, since trying again takes longer than LAPACK does for small matrices.
 Lu& factorizer() {
     struct Opened {
         std::optional<Lu> lu{};
@@ -63,36 +65,89 @@ void write_exchanges(const std::vector<std::uint32_t>& rows, std::size_t steps, 
     }
 }
 
-// Throws before it writes to `a`.
-int factor(std::size_t rows, std::size_t columns, float* a, std::size_t lda, int* ipiv) {
+using Routine = decltype(&sgetrf_);
+
+// A matrix of LAPACK's, column after column.
+struct Call {
+    std::size_t rows, columns;
+    float* a;
+    std::size_t lda;
+    int* ipiv;
+
+    [[nodiscard]] std::vector<float> by_rows() const {
+        std::vector<float> matrix(rows * columns);
+        for (std::size_t j = 0; j < columns; ++j) {
+            for (std::size_t i = 0; i < rows; ++i) matrix[i * columns + j] = a[j * lda + i];
+        }
+        return matrix;
+    }
+
+    void take(const std::vector<float>& lu, const std::vector<std::uint32_t>& order) const {
+        write_exchanges(order, std::min(rows, columns), ipiv);
+        for (std::size_t j = 0; j < columns; ++j) {
+            for (std::size_t i = 0; i < rows; ++i) a[j * lda + i] = lu[i * columns + j];
+        }
+    }
+};
+
+// From this many rows and columns on, passes answer. On an H200 they take 20 ms for 1,024 rows, one thread of its CPU
+// takes 43; below, opening and reading back cost more than they save. QUADMILL_SGETRF_MIN overrides it.
+std::size_t min_for_passes() {
+    constexpr std::size_t usual = 1024;
+    static const std::size_t found = [] {
+        const char* const text = std::getenv("QUADMILL_SGETRF_MIN");
+        char* end = nullptr;
+        const auto wanted = text ? std::strtoul(text, &end, 10) : usual;
+        return text && (end == text || *end != '\0') ? usual : std::size_t{wanted};
+    }();
+    return found;
+}
+
+// Throws before it writes to the matrix. A child of the process that loaded the library does not use its context.
+int factor_by_passes(const Call& call) {
+    static const auto process = ::getpid();
+    if (::getpid() != process) throw Error("this process is a fork of one that may use OpenGL");
     static std::mutex turns;
     const std::lock_guard lock(turns);
     auto& lu = factorizer();
-    std::vector<float> matrix(rows * columns);
-    for (std::size_t j = 0; j < columns; ++j) {
-        for (std::size_t i = 0; i < rows; ++i) matrix[i * columns + j] = a[j * lda + i];
-    }
-    const auto stats = lu.factor({matrix, rows, columns});
+    const auto matrix = call.by_rows();
+    const auto stats = lu.factor(MatrixView{matrix, call.rows, call.columns});
     const auto factors = lu.factors();
-    write_exchanges(factors.rows, std::min(rows, columns), ipiv);
-    for (std::size_t j = 0; j < columns; ++j) {
-        for (std::size_t i = 0; i < rows; ++i) a[j * lda + i] = factors.lu[i * columns + j];
-    }
+    if (!factors.row_exponents.empty()) throw Error("the factors do not fit into 32-bit floats");
+    call.take(factors.lu, factors.rows);
     return static_cast<int>(stats.info);
 }
 
-// The next sgetrf_ in the order of loading: LAPACK's own where this one was preloaded, or linked first; else null.
-decltype(&sgetrf_) lapacks_own() {
-    return reinterpret_cast<decltype(&sgetrf_)>(dlsym(RTLD_NEXT, "sgetrf_"));
+int factor_by_this_cpu(const Call& call) {
+    auto matrix = call.by_rows();
+    std::vector<std::uint32_t> order;
+    const auto info =
+        detail::linalg::factor_on_cpu<float>(detail::cpu::Workers(1), matrix, call.rows, call.columns, order);
+    call.take(matrix, order);
+    return static_cast<int>(info);
+}
+
+// The next sgetrf_ in the order of loading: LAPACK's own where this one was preloaded, or linked first. Else that of a
+// LAPACK by its name, as a program may have loaded its own where no other library sees it. Else null.
+Routine lapacks_own() {
+    static const auto found = []() -> Routine {
+        void* symbol = dlsym(RTLD_NEXT, "sgetrf_");
+        for (const char* const name : {"liblapack.so.3", "libopenblas.so.0", "libmkl_rt.so.2", "libmkl_rt.so"}) {
+            if (symbol) break;
+            if (void* const library = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) symbol = dlsym(library, "sgetrf_");
+        }
+        const auto routine = reinterpret_cast<Routine>(symbol);
+        return routine == &sgetrf_ ? nullptr : routine;
+    }();
+    return found;
 }
 
 // At the first call that needs it, as a program may make thousands alike.
-void say_who_answers(const char* why) {
+void say_who_answers(const char* why, const char* who) {
     static std::once_flag said;
     std::call_once(said, [&] {
         static_cast<void>(std::fprintf(
-            stderr, "libquadmill_lapack: sgetrf: %s; LAPACK's own sgetrf answers, now and whenever this one cannot\n",
-            why));
+            stderr, "libquadmill_lapack: sgetrf: %s; %s answers, now and whenever passes cannot\n", why, who));
     });
 }
 
@@ -106,17 +161,23 @@ void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* ipiv, in
         return;
     }
     if (*m == 0 || *n == 0) return;
-    try {
-        *info =
-            factor(static_cast<std::size_t>(*m), static_cast<std::size_t>(*n), a, static_cast<std::size_t>(*lda), ipiv);
-    } catch (const std::exception& error) {
-        if (const auto own = lapacks_own()) {
-            say_who_answers(error.what());
-            return own(m, n, a, lda, ipiv, info);
+    const Call call{static_cast<std::size_t>(*m), static_cast<std::size_t>(*n), a, static_cast<std::size_t>(*lda),
+                    ipiv};
+    const auto own = lapacks_own();
+    if (std::min(call.rows, call.columns) >= min_for_passes()) {
+        try {
+            *info = factor_by_passes(call);
+            return;
+        } catch (const std::exception& error) {
+            say_who_answers(error.what(), own ? "LAPACK's own sgetrf" : "the CPU");
         }
-        // Fortran has no way to be told, and wrong factors would be worse.
-        static_cast<void>(
-            std::fprintf(stderr, "libquadmill_lapack: sgetrf: %s; there is no other sgetrf to ask\n", error.what()));
+    }
+    if (own) return own(m, n, a, lda, ipiv, info);
+    try {
+        *info = factor_by_this_cpu(call);
+    } catch (const std::exception& error) {
+        // Fortran has no way to be told, and wrong factors would be worse. Only memory can be missing here.
+        static_cast<void>(std::fprintf(stderr, "libquadmill_lapack: sgetrf: %s\n", error.what()));
         std::abort();
     }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -9,9 +10,12 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "linalg/blocked_lu.hpp"
+#include "linalg/cpu_lu.hpp"
 #include "linalg/matrix_texture.hpp"
 #include "linalg/on_gpu.hpp"
+#include "linalg/refinement.hpp"
 #include "linalg/row_lu.hpp"
+#include "linalg/scaling.hpp"
 #include "linalg/substitution.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
@@ -51,13 +55,62 @@ int sign_of(std::span<const std::uint32_t> permutation) {
     return sign;
 }
 
-double largest(std::span<const double> values) {
-    double most = 0;
-    for (const double value : values) most = std::max(most, std::isnan(value) ? INFINITY : std::abs(value));
+// L and U of the matrix itself, from those of the matrix times 2^exponent. False, and nothing is changed, where U's largest
+// element is beyond floats or has fewer digits there.
+bool take_scaling_back(std::vector<float>& lu, std::size_t columns, int exponent) {
+    const auto in_u = [&](std::size_t place) { return place % columns >= place / columns; };
+    float most = 0;
+    for (std::size_t i = 0; i < lu.size(); ++i)
+        if (in_u(i)) most = std::max(most, std::abs(lu[i]));
+    if (!std::isnormal(static_cast<float>(times_power(most, -exponent)))) return false;
+    for (std::size_t i = 0; i < lu.size(); ++i)
+        if (in_u(i)) lu[i] = static_cast<float>(times_power(lu[i], -exponent));
+    return true;
+}
+
+// Values times powers of two that depend on the row and the right-hand side; rows are taken in that order.
+template <class To, class From>
+std::vector<To> scaled_rows(std::span<const From> values, std::span<const std::uint32_t> order,
+                            std::span<const int> of_rows, std::span<const int> of_sides) {
+    std::vector<To> made;
+    made.reserve(values.size());
+    for (const auto row : order)
+        for (std::size_t side = 0; side < of_sides.size(); ++side)
+            made.push_back(static_cast<To>(
+                times_power(static_cast<double>(values[row * of_sides.size() + side]), of_rows[row] + of_sides[side])));
+    return made;
+}
+
+// For each right-hand side, the exponent that brings its largest value near 1 once rows are scaled.
+template <class Value>
+std::vector<int> exponents_of(std::span<const Value> b, std::span<const int> of_rows, std::size_t sides) {
+    constexpr int none = std::numeric_limits<int>::min();
+    std::vector<int> most(sides, none);
+    for (std::size_t i = 0; i < b.size(); ++i)
+        if (b[i] != 0) most[i % sides] = std::max(most[i % sides], std::ilogb(b[i]) + of_rows[i / sides]);
+    for (auto& exponent : most) exponent = exponent == none ? 0 : -exponent;
     return most;
 }
 
+std::vector<std::uint32_t> inverse_order(std::span<const std::uint32_t> order) {
+    std::vector<std::uint32_t> places(order.size());
+    for (std::uint32_t i = 0; i < places.size(); ++i) places[order[i]] = i;
+    return places;
+}
+
 }  // namespace
+
+std::vector<double> Factors::unscaled() const {
+    std::vector<double> found(lu.begin(), lu.end());
+    if (row_exponents.empty()) return found;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            const int back = j < i ? row_exponents[rows[j]] : -column_exponents[columns[j]];
+            auto& value = found[i * columns.size() + j];
+            value = times_power(value, back - row_exponents[rows[i]]);
+        }
+    return found;
+}
 
 double Determinant::value() const noexcept {
     return sign * std::exp(log_magnitude);
@@ -67,16 +120,29 @@ struct Lu::State : OnGpu {
     State(const Context& with, const LuOptions& wanted)
         : OnGpu(with, wanted.threads), options(wanted), block(block_of(wanted)) {}
 
-    template <class Factorize>
-    void run(Factorize& factorize, MatrixView matrix, LuStats& stats);
+    template <class Value>
+    LuStats factor(std::span<const Value> values, std::size_t rows_given, std::size_t columns_given);
+    template <class Factorize, class Value>
+    void run(Factorize& factorize, std::span<const Value> values, LuStats& stats);
     void find_info(LuStats& stats);
     void check_fits(std::size_t rows, std::size_t columns) const;
     void check_square(const std::string& where) const;
     void check_solves(const std::string& where, std::size_t values, std::size_t columns) const;
-    [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns);
-    [[nodiscard]] std::vector<double> residuals(MatrixView matrix, std::span<const double> b, std::span<const double> x,
-                                                std::size_t columns);
-    [[nodiscard]] std::vector<double> correction(std::span<const double> residuals, std::size_t columns);
+    void check_pivots(const std::string& where) const;
+    [[nodiscard]] std::vector<float> substitute(std::span<const float> ordered, std::size_t sides);
+    template <class To, class From>
+    [[nodiscard]] std::vector<To> solve(std::span<const From> b, std::size_t sides, const Scaling& of_matrix);
+    [[nodiscard]] std::vector<float> solve_finite(const std::string& where, std::span<const float> b,
+                                                  std::size_t sides);
+    template <class Value>
+    Refinement refined(std::span<const Value> values, std::size_t rows_given, std::size_t columns_given,
+                       std::span<const double> b, std::span<double> x, std::size_t sides);
+    template <class Value>
+    void check_same_shape(const std::string& where, std::span<const Value> values, std::size_t rows_given,
+                          std::size_t columns_given) const;
+    [[nodiscard]] std::vector<float> read_factors();
+    template <class Value>
+    [[nodiscard]] double condition(std::span<const Value> values);
 
     LuOptions options;
     std::size_t block;
@@ -86,6 +152,7 @@ struct Lu::State : OnGpu {
     Factorized factorized;  // empty for an empty matrix
     std::vector<float> diagonal;
     std::vector<std::uint32_t> row_order, column_order;
+    Scaling scaling;
 };
 
 void Lu::State::check_fits(std::size_t rows_wanted, std::size_t columns_wanted) const {
@@ -95,11 +162,11 @@ void Lu::State::check_fits(std::size_t rows_wanted, std::size_t columns_wanted) 
                           " columns do not fit into textures here, which take " + std::to_string(most) + " of each");
 }
 
-template <class Factorize>
-void Lu::State::run(Factorize& factorize, MatrixView matrix, LuStats& stats) {
+template <class Factorize, class Value>
+void Lu::State::run(Factorize& factorize, std::span<const Value> values, LuStats& stats) {
     auto& device = *detail::Access::of(context);
     const cpu::Stopwatch upload_time;
-    upload(device, workers, uploader, matrix.values, factorize.source());
+    upload(device, workers, uploader, ScaledMatrix<Value>{values, rows, columns, scaling}, factorize.source());
     gl::finish(device);
     stats.upload_ms = upload_time.ms();
     const auto passes = device.passes;
@@ -131,51 +198,69 @@ Lu::Lu(Lu&&) noexcept = default;
 Lu& Lu::operator=(Lu&&) noexcept = default;
 Lu::~Lu() = default;
 
-LuStats Lu::factor(MatrixView matrix) {
-    auto& state = *state_;
-    const auto [values, rows, columns] = matrix;
-    check_shape("Lu::factor", values.size(), rows, columns);
-    check_finite("Lu::factor", values, columns);
-    state.check_fits(rows, columns);
-    state.is_factorized = false;
-    state.factorized = {};
-    state.rows = rows;
-    state.columns = columns;
-    state.info = 0;
-    state.diagonal.clear();
-    LuStats stats{.rows = rows, .columns = columns, .block = state.block};
+template <class Value>
+LuStats Lu::State::factor(std::span<const Value> values, std::size_t rows_given, std::size_t columns_given) {
+    check_shape("Lu::factor", values.size(), rows_given, columns_given);
+    check_fits(rows_given, columns_given);
+    auto wanted = scaling_of("Lu::factor", values, rows_given, columns_given);
+    is_factorized = false;
+    factorized = {};
+    rows = rows_given;
+    columns = columns_given;
+    info = 0;
+    diagonal.clear();
+    scaling = std::move(wanted);
+    LuStats stats{.rows = rows, .columns = columns, .block = block};
     if (values.empty()) {
-        state.row_order.resize(rows);
-        state.column_order.resize(columns);
-        std::iota(state.row_order.begin(), state.row_order.end(), 0U);
-        std::iota(state.column_order.begin(), state.column_order.end(), 0U);
+        row_order.resize(rows);
+        column_order.resize(columns);
+        std::iota(row_order.begin(), row_order.end(), 0U);
+        std::iota(column_order.begin(), column_order.end(), 0U);
     } else {
-        auto& device = *detail::Access::of(state.context);
+        auto& device = *detail::Access::of(context);
         const gl::Scope scope(device, "Lu::factor");
-        auto& programs = state.on_gpu();
-        if (state.block == 1) {
-            RowLu factorize(device, programs, state.options.pivot, state.options.swap, as_int(rows), as_int(columns));
-            state.run(factorize, matrix, stats);
+        if (block == 1) {
+            RowLu factorize(device, on_gpu(), options.pivot, options.swap, as_int(rows), as_int(columns));
+            run(factorize, values, stats);
         } else {
-            BlockedLu factorize(device, programs, {state.options.pivot, as_int(state.block), state.options.layout},
-                                as_int(rows), as_int(columns));
-            state.run(factorize, matrix, stats);
+            BlockedLu factorize(device, on_gpu(), {options.pivot, as_int(block), options.layout}, as_int(rows),
+                                as_int(columns));
+            run(factorize, values, stats);
         }
-        state.find_info(stats);
+        find_info(stats);
         scope.check();
     }
-    state.is_factorized = true;
+    is_factorized = true;
     return stats;
+}
+
+LuStats Lu::factor(MatrixView matrix) {
+    return state_->factor(matrix.values, matrix.rows, matrix.columns);
+}
+
+LuStats Lu::factor(DoubleMatrixView matrix) {
+    return state_->factor(matrix.values, matrix.rows, matrix.columns);
+}
+
+std::vector<float> Lu::State::read_factors() {
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, "Lu::factors");
+    auto found = read_back<float>(device, workers, factorized.lu.texture);
+    scope.check();
+    return found;
 }
 
 Factors Lu::factors() {
     auto& state = *state_;
     if (!state.is_factorized) throw InvalidArgument("Lu::factors: nothing was factorized; call factor() first");
-    Factors found{{}, state.row_order, state.column_order};
+    Factors found{.lu = {}, .rows = state.row_order, .columns = state.column_order};
     if (state.rows == 0 || state.columns == 0) return found;
-    const gl::Scope scope(*detail::Access::of(state.context), "Lu::factors");
-    found.lu = read_back<float>(*detail::Access::of(state.context), state.workers, state.factorized.lu.texture);
-    scope.check();
+    found.lu = state.read_factors();
+    const auto& scaling = state.scaling;
+    if (scaling.is_identity()) return found;
+    if (scaling.is_uniform && take_scaling_back(found.lu, state.columns, scaling.rows.front())) return found;
+    found.row_exponents = scaling.rows;
+    found.column_exponents = scaling.columns;
     return found;
 }
 
@@ -194,103 +279,116 @@ void Lu::State::check_solves(const std::string& where, std::size_t values, std::
     if (sides > static_cast<std::size_t>(context.info().max_texture_size))
         throw InvalidArgument(where + ": more right-hand sides than textures have columns, " +
                               std::to_string(context.info().max_texture_size));
-    if (info > 0) throw Error(where + ": the matrix is singular: pivot " + std::to_string(info) + " is zero");
 }
 
-std::vector<float> Lu::State::solve(std::span<const float> b, std::size_t sides) {
-    if (b.empty()) return {};
+void Lu::State::check_pivots(const std::string& where) const {
+    if (info == 0) return;
+    const auto pivot = "pivot " + std::to_string(info) + " is zero";
+    if (options.pivot == Pivot::Diagonal)
+        throw Error(where + ": " + pivot + ", so the matrix needs pivoting, or is singular");
+    throw Error(where + ": the matrix is singular: " + pivot);
+}
+
+// Right-hand sides in the order of L's rows; solutions in that of U's columns.
+std::vector<float> Lu::State::substitute(std::span<const float> ordered, std::size_t sides) {
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "Lu::solve");
-    std::vector<float> ordered(b.size());
-    for (std::size_t i = 0; i < rows; ++i)
-        std::ranges::copy(b.subspan(row_order[i] * sides, sides),
-                          ordered.begin() + static_cast<std::ptrdiff_t>(i * sides));
     Substitution substitution(device, on_gpu(), factorized.lu.texture, as_int(sides));
-    upload(device, workers, uploader, std::span<const float>(ordered), substitution.source());
-    const auto found = read_back<float>(device, workers, substitution());
-    std::vector<float> x(b.size());
-    for (std::size_t i = 0; i < rows; ++i)
-        std::ranges::copy(std::span(found).subspan(i * sides, sides),
-                          x.begin() + static_cast<std::ptrdiff_t>(column_order[i] * sides));
+    upload(device, workers, uploader, ordered, substitution.source());
+    auto found = read_back<float>(device, workers, substitution());
     scope.check();
+    return found;
+}
+
+// Each right-hand side is brought near 1, so that it neither overflows nor vanishes.
+template <class To, class From>
+std::vector<To> Lu::State::solve(std::span<const From> b, std::size_t sides, const Scaling& of_matrix) {
+    if (b.empty()) return {};
+    auto exponents = exponents_of(b, of_matrix.rows, sides);
+    const auto solved = substitute(scaled_rows<float>(b, row_order, of_matrix.rows, exponents), sides);
+    for (auto& exponent : exponents) exponent = -exponent;
+    std::vector<int> of_columns(columns);
+    for (std::size_t i = 0; i < columns; ++i) of_columns[i] = of_matrix.columns[column_order[i]];
+    return scaled_rows<To>(std::span(solved), inverse_order(column_order), of_columns, exponents);
+}
+
+std::vector<float> Lu::State::solve_finite(const std::string& where, std::span<const float> b, std::size_t sides) {
+    check_pivots(where);
+    auto x = solve<float>(b, sides, scaling);
+    const auto bad = std::ranges::find_if(x, [](float value) { return !std::isfinite(value); });
+    if (bad != x.end())
+        throw Error(where + ": row " + std::to_string(static_cast<std::size_t>(bad - x.begin()) / sides) +
+                    " (from 0) of the solution does not fit into 32-bit floats; ask for a refined one, in double");
     return x;
 }
 
 std::vector<float> Lu::solve(std::span<const float> b, std::size_t columns) {
     state_->check_solves("Lu::solve", b.size(), columns);
-    if (columns > 0) check_finite("Lu::solve", b, columns);
-    return state_->solve(b, columns);
+    if (columns > 0) check_finite<float>("Lu::solve", b, columns);
+    return state_->solve_finite("Lu::solve", b, columns);
 }
 
-std::vector<double> Lu::State::residuals(MatrixView matrix, std::span<const double> b, std::span<const double> x,
-                                         std::size_t sides) {
-    std::vector<double> left(b.begin(), b.end());
-    constexpr std::size_t rows_of_task = 16;
-    workers.for_each((rows + rows_of_task - 1) / rows_of_task, [&](std::size_t task) {
-        for (auto i = task * rows_of_task; i < std::min((task + 1) * rows_of_task, rows); ++i) {
-            double* const out = left.data() + i * sides;
-            for (std::size_t j = 0; j < columns; ++j) {
-                const double factor = matrix.values[i * columns + j];
-                for (std::size_t side = 0; side < sides; ++side) out[side] -= factor * x[j * sides + side];
-            }
-        }
-    });
-    return left;
+template <class Value>
+void Lu::State::check_same_shape(const std::string& where, std::span<const Value> values, std::size_t rows_given,
+                                 std::size_t columns_given) const {
+    if (rows_given != rows || columns_given != columns || values.size() != rows * columns)
+        throw InvalidArgument(where + ": the matrix has another shape than the one that was factorized");
 }
 
-// Corrections of single precision, of right-hand sides that are scaled so that they neither overflow nor vanish.
-std::vector<double> Lu::State::correction(std::span<const double> residuals, std::size_t sides) {
-    const double most = largest(residuals);
-    const int exponent = most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
-    std::vector<float> scaled(residuals.size());
-    std::ranges::transform(residuals, scaled.begin(),
-                           [&](double value) { return static_cast<float>(std::ldexp(value, -exponent)); });
-    const auto solved = solve(scaled, sides);
-    std::vector<double> found(solved.size());
-    std::ranges::transform(solved, found.begin(),
-                           [&](float value) { return std::ldexp(static_cast<double>(value), exponent); });
-    return found;
-}
-
-Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns) {
-    auto& state = *state_;
-    state.check_solves("Lu::solve", b.size(), columns);
-    if (matrix.rows != state.rows || matrix.columns != state.columns || matrix.values.size() != state.rows * state.rows)
-        throw InvalidArgument("Lu::solve: the matrix has another shape than the one that was factorized");
+template <class Value>
+Refinement Lu::State::refined(std::span<const Value> values, std::size_t rows_given, std::size_t columns_given,
+                              std::span<const double> b, std::span<double> x, std::size_t sides) {
+    check_solves("Lu::solve", b.size(), sides);
+    check_same_shape("Lu::solve", values, rows_given, columns_given);
     if (x.size() != b.size())
         throw InvalidArgument("Lu::solve: x has " + std::to_string(x.size()) + " elements, and b " +
                               std::to_string(b.size()));
     if (!std::isfinite(largest(b))) throw InvalidArgument("Lu::solve: b has a NaN or an infinity");
-    const std::vector<double> sides(b.begin(), b.end());  // x may lie where b does
-    std::ranges::fill(x, 0.0);
-    Refinement found{.converged = true};
-    if (sides.empty()) return found;
-    double norm = 0;  // of the matrix
-    for (std::size_t i = 0; i < state.rows; ++i) {
-        double sum = 0;
-        for (const float value : matrix.values.subspan(i * state.rows, state.rows))
-            sum += std::abs(static_cast<double>(value));
-        norm = std::max(norm, sum);
-    }
-    const double least = std::sqrt(static_cast<double>(state.rows)) * std::numeric_limits<double>::epsilon() / 2;
-    auto left = sides;
-    std::vector<double> best(x.size());
-    found.residual = largest(sides) > 0 ? 1 : 0;
-    while (found.residual > least) {
-        const auto correction = state.correction(left, columns);
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] += correction[i];
-        left = state.residuals(matrix, sides, x, columns);
-        ++found.steps;
-        const double residual = largest(left) / (norm * largest(x) + largest(sides));
-        found.converged = residual <= found.residual / 2;
-        if (residual < found.residual) {
-            found.residual = residual;
-            std::ranges::copy(x, best.begin());
-        }
-        if (!found.converged) break;
-    }
-    std::ranges::copy(best, x.begin());
+    if (b.empty()) return {.converged = true};
+    const ScaledMatrix<Value> matrix{values, rows, columns, scaling};
+    std::vector<std::uint32_t> in_order(rows);
+    std::iota(in_order.begin(), in_order.end(), 0U);
+    auto exponents = exponents_of(b, scaling.rows, sides);
+    const auto right = scaled_rows<double>(b, in_order, scaling.rows, exponents);
+    std::vector<double> y(x.size());
+    Refinement found;
+    const Scaling none{std::vector<int>(rows), std::vector<int>(columns)};  // left and right are scaled
+    if (info == 0)
+        found = refine(workers, matrix, right, y, sides,
+                       [&](std::span<const double> left) { return solve<double>(left, sides, none); });
+    if (!found.converged) found = refine_on_cpu(workers, matrix, right, y, sides);
+    for (auto& exponent : exponents) exponent = -exponent;
+    std::ranges::copy(scaled_rows<double>(std::span<const double>(y), in_order, scaling.columns, exponents), x.begin());
     return found;
+}
+
+Refinement Lu::solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns) {
+    return state_->refined(matrix.values, matrix.rows, matrix.columns, b, x, columns);
+}
+
+Refinement Lu::solve(DoubleMatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns) {
+    return state_->refined(matrix.values, matrix.rows, matrix.columns, b, x, columns);
+}
+
+template <class Value>
+double Lu::State::condition(std::span<const Value> values) {
+    if (info > 0) return std::numeric_limits<double>::infinity();
+    if (rows == 0) return 0;
+    const auto lu = read_factors();
+    return one_norm(ScaledMatrix<Value>{values, rows, columns, scaling}) *
+           inverse_norm(FactorsView<float>{lu, row_order, column_order});
+}
+
+double Lu::condition(MatrixView matrix) {
+    state_->check_square("Lu::condition");
+    state_->check_same_shape("Lu::condition", matrix.values, matrix.rows, matrix.columns);
+    return state_->condition(matrix.values);
+}
+
+double Lu::condition(DoubleMatrixView matrix) {
+    state_->check_square("Lu::condition");
+    state_->check_same_shape("Lu::condition", matrix.values, matrix.rows, matrix.columns);
+    return state_->condition(matrix.values);
 }
 
 std::vector<float> Lu::inverse() {
@@ -298,18 +396,23 @@ std::vector<float> Lu::inverse() {
     state_->check_solves("Lu::inverse", n * n, n);
     std::vector<float> identity(n * n);
     for (std::size_t i = 0; i < n; ++i) identity[i * n + i] = 1;
-    return state_->solve(identity, n);
+    return state_->solve_finite("Lu::inverse", identity, n);
 }
 
 Determinant Lu::determinant() {
     auto& state = *state_;
     state.check_square("Lu::determinant");
+    if (state.info > 0 && state.options.pivot == Pivot::Diagonal) state.check_pivots("Lu::determinant");
     if (state.info > 0) return {};
     Determinant found{sign_of(state.row_order) * sign_of(state.column_order), 0};
     for (const float pivot : state.diagonal) {
         if (pivot < 0) found.sign = -found.sign;
         found.log_magnitude += std::log(std::abs(static_cast<double>(pivot)));
     }
+    const auto& [of_rows, of_columns, is_uniform] = state.scaling;
+    const auto exponents = std::accumulate(of_rows.begin(), of_rows.end(), 0LL) +
+                           std::accumulate(of_columns.begin(), of_columns.end(), 0LL);
+    found.log_magnitude -= static_cast<double>(exponents) * std::numbers::ln2;
     return found;
 }
 

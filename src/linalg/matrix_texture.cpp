@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "quadmill/error.hpp"
 
@@ -11,11 +13,12 @@ namespace quadmill::detail::linalg {
 
 namespace {
 
-auto first_not_finite(std::span<const float> values) {
-    return std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+template <class Value>
+auto first_not_finite(std::span<const Value> values) {
+    return std::ranges::find_if(values, [](Value value) { return !std::isfinite(value); });
 }
 
-std::string what_is_at(std::size_t row, std::size_t column, float value) {
+std::string what_is_at(std::size_t row, std::size_t column, double value) {
     return "row " + std::to_string(row) + ", column " + std::to_string(column) + " (from 0) is " +
            (std::isnan(value) ? "a NaN" : "infinite");
 }
@@ -31,7 +34,8 @@ void check_shape(const std::string& where, std::size_t values, std::size_t rows,
         (fits ? " columns do not make " + std::to_string(values) + " values" : " columns are more than 2^30 elements"));
 }
 
-void check_finite(const std::string& where, std::span<const float> values, std::size_t columns) {
+template <class Value>
+void check_finite(const std::string& where, std::span<const Value> values, std::size_t columns) {
     const auto bad = first_not_finite(values);
     if (bad == values.end()) return;
     const auto place = static_cast<std::size_t>(bad - values.begin());
@@ -77,6 +81,23 @@ void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader,
     });
 }
 
+template <class Value>
+void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, const ScaledMatrix<Value>& matrix,
+            const gl::Texture& texture) {
+    if constexpr (std::is_same_v<Value, float>) {
+        if (matrix.scaling.is_identity()) return upload(device, workers, uploader, matrix.values, texture);
+    }
+    uploader.send(device, texture, workers, [&](std::size_t row, std::size_t rows, std::span<std::byte> memory) {
+        for (std::size_t i = 0; i < rows; ++i) {
+            const auto to = memory.subspan(i * matrix.columns * sizeof(float));
+            matrix.for_row(row + i, [&](std::size_t j, double value) {
+                const auto rounded = static_cast<float>(value);
+                std::memcpy(to.data() + j * sizeof rounded, &rounded, sizeof rounded);
+            });
+        }
+    });
+}
+
 template <class Word>
 std::vector<Word> read_back(gl::Device& device, cpu::Workers& workers, const gl::Texture& texture) {
     std::vector<Word> words(texture.bytes() / sizeof(Word));
@@ -86,8 +107,12 @@ std::vector<Word> read_back(gl::Device& device, cpu::Workers& workers, const gl:
     return words;
 }
 
+template void check_finite(const std::string&, std::span<const float>, std::size_t);
+template void check_finite(const std::string&, std::span<const double>, std::size_t);
 template void upload(gl::Device&, cpu::Workers&, pass::Uploader&, std::span<const float>, const gl::Texture&);
 template void upload(gl::Device&, cpu::Workers&, pass::Uploader&, std::span<const std::uint32_t>, const gl::Texture&);
+template void upload(gl::Device&, cpu::Workers&, pass::Uploader&, const ScaledMatrix<float>&, const gl::Texture&);
+template void upload(gl::Device&, cpu::Workers&, pass::Uploader&, const ScaledMatrix<double>&, const gl::Texture&);
 template std::vector<float> read_back(gl::Device&, cpu::Workers&, const gl::Texture&);
 template std::vector<std::uint32_t> read_back(gl::Device&, cpu::Workers&, const gl::Texture&);
 template std::vector<std::array<float, 4>> read_back(gl::Device&, cpu::Workers&, const gl::Texture&);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cpu/workers.hpp"
+#include "linalg/scaling.hpp"
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill/linalg.hpp"
@@ -13,7 +14,8 @@ namespace quadmill::detail::linalg {
 // Throws InvalidArgument; `where` goes into the message.
 void check_shape(const std::string& where, std::size_t values, std::size_t rows, std::size_t columns);
 // Throws InvalidArgument, with the row and column of the first NaN or infinity.
-void check_finite(const std::string& where, std::span<const float> values, std::size_t columns);
+template <class Value>
+void check_finite(const std::string& where, std::span<const Value> values, std::size_t columns);
 // And with the number of its matrix, of many that have so many rows, one after the other.
 void check_finite(const std::string& where, std::span<const float> values, std::size_t rows, std::size_t columns);
 // A texture's.
@@ -30,6 +32,10 @@ struct Size {
 // Rows of a texture as they lie in memory. Pre: values has as many words as the texture.
 template <class Word>
 void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, std::span<const Word> values,
+            const gl::Texture& texture);
+// The same of a scaled matrix, rounded to floats.
+template <class Value>
+void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, const ScaledMatrix<Value>& matrix,
             const gl::Texture& texture);
 
 // All texels, as they lie in the texture; waits for the GPU.

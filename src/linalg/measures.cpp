@@ -6,37 +6,40 @@
 #include <random>
 #include <vector>
 
+#include "linalg/refinement.hpp"
+
 namespace quadmill::detail::linalg {
 
 namespace {
 
-double one_norm(MatrixView matrix) {
-    std::vector<double> sums(matrix.columns);
-    for (std::size_t i = 0; i < matrix.values.size(); ++i)
-        sums[i % matrix.columns] += std::abs(static_cast<double>(matrix.values[i]));
-    return sums.empty() ? 0 : *std::ranges::max_element(sums);
+// As far as the factors are scaled.
+Scaling scaling_of(std::size_t rows, std::size_t columns, const Factors& factors) {
+    if (factors.row_exponents.empty()) return {std::vector<int>(rows), std::vector<int>(columns)};
+    return {factors.row_exponents, factors.column_exponents};
 }
 
 // L (U z) - P A Q z.
-std::vector<double> difference(MatrixView matrix, const Factors& factors, const std::vector<double>& z) {
-    const auto [values, rows, columns] = matrix;
+template <class Value>
+std::vector<double> difference(const ScaledMatrix<Value>& matrix, const Factors& factors,
+                               const std::vector<double>& z) {
+    const auto rows = matrix.rows, columns = matrix.columns;
     const auto steps = std::min(rows, columns);
     std::vector<double> by_u(steps), left(rows);
+    std::vector<std::size_t> places(columns);
+    for (std::size_t j = 0; j < columns; ++j) places[factors.columns[j]] = j;
     for (std::size_t i = 0; i < steps; ++i) {
         for (auto j = i; j < columns; ++j) by_u[i] += factors.lu[i * columns + j] * z[j];
     }
     for (std::size_t i = 0; i < rows; ++i) {
         if (i < steps) left[i] = by_u[i];
         for (std::size_t j = 0; j < std::min(i, steps); ++j) left[i] += factors.lu[i * columns + j] * by_u[j];
-        const auto row = values.subspan(factors.rows[i] * columns, columns);
-        for (std::size_t j = 0; j < columns; ++j) left[i] -= row[factors.columns[j]] * z[j];
+        matrix.for_row(factors.rows[i], [&](std::size_t j, double value) { left[i] -= value * z[places[j]]; });
     }
     return left;
 }
 
-}  // namespace
-
-double residual_ratio(MatrixView matrix, const Factors& factors) {
+template <class Value>
+double ratio_of(const ScaledMatrix<Value>& matrix, const Factors& factors) {
     if (matrix.values.empty()) return 0;
     constexpr int vectors = 3;
     constexpr double eps = 0x1p-24;
@@ -52,6 +55,30 @@ double residual_ratio(MatrixView matrix, const Factors& factors) {
         most = std::isnan(ratio) ? INFINITY : std::max(most, ratio);
     }
     return most;
+}
+
+template <class Value>
+double growth_of(const ScaledMatrix<Value>& matrix, const Factors& factors) {
+    double most = 0, most_of_u = 0;
+    for (std::size_t i = 0; i < matrix.rows; ++i)
+        matrix.for_row(i, [&](std::size_t, double value) { most = std::max(most, std::abs(value)); });
+    for (std::size_t i = 0; i < std::min(matrix.rows, matrix.columns); ++i) {
+        for (auto j = i; j < matrix.columns; ++j)
+            most_of_u = std::max(most_of_u, std::abs(static_cast<double>(factors.lu[i * matrix.columns + j])));
+    }
+    return most > 0 ? most_of_u / most : 1;
+}
+
+}  // namespace
+
+double residual_ratio(MatrixView matrix, const Factors& factors) {
+    const auto scaling = scaling_of(matrix.rows, matrix.columns, factors);
+    return ratio_of<float>({matrix.values, matrix.rows, matrix.columns, scaling}, factors);
+}
+
+double residual_ratio(DoubleMatrixView matrix, const Factors& factors) {
+    const auto scaling = scaling_of(matrix.rows, matrix.columns, factors);
+    return ratio_of<double>({matrix.values, matrix.rows, matrix.columns, scaling}, factors);
 }
 
 double residual_ratio(std::span<const float> matrices, const BatchFactors& factors, std::size_t n) {
@@ -70,13 +97,13 @@ double residual_ratio(std::span<const float> matrices, const BatchFactors& facto
 }
 
 double growth(MatrixView matrix, const Factors& factors) {
-    double most = 0, most_of_u = 0;
-    for (const float value : matrix.values) most = std::max(most, std::abs(static_cast<double>(value)));
-    for (std::size_t i = 0; i < std::min(matrix.rows, matrix.columns); ++i) {
-        for (auto j = i; j < matrix.columns; ++j)
-            most_of_u = std::max(most_of_u, std::abs(static_cast<double>(factors.lu[i * matrix.columns + j])));
-    }
-    return most > 0 ? most_of_u / most : 1;
+    const auto scaling = scaling_of(matrix.rows, matrix.columns, factors);
+    return growth_of<float>({matrix.values, matrix.rows, matrix.columns, scaling}, factors);
+}
+
+double growth(DoubleMatrixView matrix, const Factors& factors) {
+    const auto scaling = scaling_of(matrix.rows, matrix.columns, factors);
+    return growth_of<double>({matrix.values, matrix.rows, matrix.columns, scaling}, factors);
 }
 
 }  // namespace quadmill::detail::linalg

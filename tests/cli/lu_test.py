@@ -3,6 +3,9 @@
 usage: lu_test.py QUADMILL [unittest arguments]
 """
 import array
+import gzip
+import json
+import math
 import random
 import struct
 import unittest
@@ -12,6 +15,7 @@ from command import Command, floats, run
 
 # L and U of [2 1; 4 1] with partial pivoting: rows 2 and 1.
 MATRIX = b"%%MatrixMarket matrix array real general\n% by columns\n2 2\n2\n4\n1\n1\n"
+MARKET = b"%%MatrixMarket matrix array real general\n"
 
 
 class LuVerb(Command):
@@ -115,8 +119,8 @@ class LuVerb(Command):
         self.fails(2, "--batch", "lu", path, "--batch", "33")
         self.fails(2, "--batch", "lu", path, "--batch", "2", "--pivot", "none")
         self.fails(2, "name a file for the solutions", "lu", path, "--batch", "2", "--solve", path)
-        self.fails(1, "make no 5 x 5 matrices", "lu", self.path("a", floats([1] * 30)), "--batch", "5")
-        self.fails(1, "no multiple of that", "lu", path, "--batch", "2", "--solve", self.path("c", floats([1])), "-o",
+        self.fails(1, "do not make 5 x 5 matrices", "lu", self.path("a", floats([1] * 30)), "--batch", "5")
+        self.fails(1, "not a multiple of that", "lu", path, "--batch", "2", "--solve", self.path("c", floats([1])), "-o",
                    out)
 
     def test_reads_all_of_matrix_market(self):
@@ -132,6 +136,7 @@ class LuVerb(Command):
         path = self.path("a.f32", floats([1, 2, 2, 4]))
         report = self.lu(path)
         self.assertEqual((report["info"], report["determinant_sign"], report["determinant_log"]), (2, 0, None))
+        self.assertIsNone(report["condition"])
         self.fails(1, "the matrix is singular: pivot 2 is zero", "lu", path, "--solve", self.path("b", floats([1, 1])))
         self.assertEqual(self.lu(self.path("empty.f32", b""))["info"], 0)
 
@@ -140,15 +145,15 @@ class LuVerb(Command):
                             (b"%%MatrixMarket matrix array real general\n2 2\n1\nnan\n1\n1\n", "is not finite"),
                             (b"%%MatrixMarket matrix array real general\n2 2\n1\n1\n", "ends before"),
                             (b"%%MatrixMarket matrix array real general\n1 1\n1\n1\n", "line 4"),
-                            (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", "no row of the matrix"),
+                            (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", "not a row of the matrix"),
                             (b"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 5\n", "on the diagonal"),
                             (b"%%MatrixMarket matrix array real general\n0 18446744073709551615\n", "2^30 elements"),
                             (b"%%MatrixMarket matrix array complex general\n", "'complex'"),
                             (b"1 2\n", "does not begin with %%MatrixMarket")):
             self.fails(1, words, "lu", self.path("a.mtx", text))
-        self.fails(1, "no multiple of 4", "lu", self.path("a", b"12345"))
-        self.fails(1, "no multiple of 8", "lu", self.path("a.f64", b"1234"))
-        self.fails(1, "is infinite", "lu", self.path("a.f64", struct.pack("<d", 1e300)))
+        self.fails(1, "not a multiple of 4", "lu", self.path("a", b"12345"))
+        self.fails(1, "not a multiple of 8", "lu", self.path("a.f64", b"1234"))
+        self.fails(1, "is infinite", "lu", self.path("a.f64", struct.pack("<d", float("inf"))))
         self.fails(1, "say --columns N", "lu", self.path("a", floats([1, 2, 3])))
         self.fails(1, "row 2, column 1, from 1) is a NaN", "lu",
                    self.path("a", floats([1, 2]) + struct.pack("<ff", float("nan"), 1)))
@@ -159,6 +164,98 @@ class LuVerb(Command):
         self.fails(2, "goes with --solve", "lu", self.path("a", floats([1])), "--refine")
         self.fails(2, "--block", "lu", self.path("a", floats([1])), "--block", "3")
         self.fails(2, "leave block unset", "lu", self.path("a", floats([1])), "--block", "8", "--pivot", "full")
+
+    def doubles(self, name, values):
+        return self.path(name, struct.pack(f"<{len(values)}d", *values))
+
+    def test_refinement_has_the_matrix_in_double(self):
+        a, b = self.path("a.mtx", MARKET + b"1 1\n16777217\n"), self.path("b.mtx", MARKET + b"1 1\n16777217\n")
+        self.assertEqual(self.lu(a, "--solve", b, "--refine")["x"], [[1]])
+        # Singular in floats, and of a condition that only factors in double can do.
+        a = self.doubles("a.f64", [1 + 2**-30, 1, 1, 1])
+        report = self.lu(a, "--solve", self.doubles("b.f64", [2 + 2**-30, 2]), "--refine")
+        self.assertEqual((report["x"], report["info"], report["refinement"]["factors"]), ([[1, 1]], 2, "double"))
+        self.assertTrue(4e9 < report["condition"] < 5e9, report)
+
+    def test_entries_of_one_position_add_up(self):
+        for text, wanted in ((b"general\n2 2 3\n1 1 1.5\n2 2 1\n1 1 2.5\n", [4, 0, 0, 1]),
+                             (b"symmetric\n2 2 4\n1 1 4\n2 1 1\n2 1 1\n2 2 5\n", [4, 2, 0.5, 4])):
+            out = self.path("lu.f32")
+            self.lu(self.path("a.mtx", b"%%MatrixMarket matrix coordinate real " + text), "-o", out)
+            self.assertEqual(self.floats_of(out), wanted)
+        twice = b"%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1e308\n1 1 1e308\n"
+        self.fails(1, "infinite", "lu", self.path("a.mtx", twice))
+
+    def test_text_and_packed_files_are_not_raw_floats(self):
+        text = "".join(f"{i} 1.0\n" for i in range(64)).encode()
+        for content, words in ((text[:256], "looks like text, not like raw 32-bit floats"),
+                               (gzip.compress(bytes(range(256)))[:64], "looks like a gzip file")):
+            self.fails(1, words, "lu", self.path("a.f32", content))
+            self.fails(1, words, "lu", self.path("one.f32", floats([1])), "--solve", self.path("b", content))
+            self.fails(1, words, "lu", self.path("a.f32", content), "--batch", "2")
+
+    def test_only_square_files_are_square(self):
+        for n in (2, 3, 30):
+            self.fails(1, "do not make a square matrix; say --columns N", "lu", self.path("a", floats([1] * n * (n + 1))))
+            self.fails(1, "do not make a square matrix", "lu", self.path("a", floats([1] * n * (n - 1))))
+
+    def test_matrices_at_the_ends_of_the_range(self):
+        for size in (3e38, 1e-38, 1e300, 1e-300):
+            a, b = self.doubles("a.f64", [size, size, -size, size]), self.doubles("b.f64", [size, size])
+            report = self.lu(a, "--solve", b, "--refine")
+            self.assertEqual((report["x"], report["info"], report["determinant_sign"]), ([[0, 1]], 0, 1))
+            self.assertAlmostEqual(report["condition"], 2, delta=1e-6)
+            self.assertAlmostEqual(report["determinant_log"], math.log(2) + 2 * math.log(size), delta=1e-3)
+            out = self.path("lu.f64")
+            self.lu(a, "-o", out)
+            found = struct.unpack("<4d", self.read(out))
+            for one, wanted in zip(found, (size, size, -1, 2 * size)):
+                self.assertAlmostEqual(one / wanted, 1, delta=1e-6)
+        a = self.path("a.f32", floats([3e38, 3e38, -3e38, 3e38]))
+        self.assertEqual(self.lu(a, "--solve", self.path("b", floats([3e38, 3e38])))["x"], [[0, 1]])
+        self.fails(1, "end the name in .f64 or .mtx", "lu", a, "-o", self.path("lu.f32"))
+
+    def test_what_floats_cannot_hold_is_not_lost(self):
+        tiny = self.doubles("a.f64", [1, 0, 0, 1e-200])
+        report = self.lu(tiny, "--solve", self.doubles("b.f64", [1, 3e-200]), "--refine")
+        self.assertEqual((report["info"], report["x"]), (0, [[1, 3]]))
+        self.fails(1, "value 2, 3e-200, is beyond the range of 32-bit floats", "lu", tiny, "--solve", self.path("b.f64"))
+        self.fails(1, "is below the range of 32-bit floats", "lu", tiny, "--batch", "2")
+        self.fails(1, "is below the range of 32-bit floats", "lu", self.path("a.mtx", MARKET + b"1 1\n1e-60\n"),
+                   "--batch", "1")
+        huge = self.doubles("b.f64", [1, 1])
+        self.fails(1, "32-bit floats", "lu", tiny, "--solve", huge)
+        self.fails(1, "beyond the range", "lu", tiny, "--solve", huge, "--refine", "-o", self.path("x.f32"))
+        self.assertEqual(self.lu(tiny, "--solve", huge, "--refine")["x"], [[1, 1e200]])
+
+    def test_no_pivoting_says_what_it_needs(self):
+        a, b = self.path("a.f32", floats([0, 1, 1, 0])), self.path("b.f32", floats([1, 2]))
+        report = self.lu(a, "--pivot", "none")
+        self.assertEqual((report["info"], report["determinant_sign"], report["determinant_log"]), (1, None, None))
+        self.assertIn(b"needs pivoting, or is singular; --pivot partial tells", run("lu", a, "--pivot", "none").stdout)
+        self.fails(1, "pivot 1 is zero, so the matrix needs pivoting", "lu", a, "--pivot", "none", "--solve", b)
+        self.assertEqual(self.lu(a)["determinant_sign"], -1)
+
+    def test_solutions_that_cannot_be_trusted_are_warned_of(self):
+        n = 8
+        a = self.doubles("a.f64", [1 / (i + j + 1) for i in range(n) for j in range(n)])  # Hilbert's
+        b = self.doubles("b.f64", [1] * n)
+        result = run("lu", a, "--solve", b, "--json")
+        self.assertIn(b"do not trust the solutions: the condition number is about", result.stderr)
+        self.assertIn(b"--refine solves in double", result.stderr)
+        result = run("lu", a, "--solve", b, "--refine", "--json")
+        self.assertNotIn(b"trust", result.stderr)
+        condition = json.loads(result.stdout)["condition"]
+        self.assertTrue(1e10 < condition < 4e10, condition)
+        n = 14
+        a = self.doubles("a.f64", [1 / (i + j + 1) for i in range(n) for j in range(n)])
+        result = run("lu", a, "--solve", self.doubles("b.f64", [1] * n), "--refine")
+        self.assertIn(b"too much for doubles", result.stderr)
+        fine = self.path("a.f32", floats([2, 1, 4, 1]))
+        self.assertNotIn(b"trust", run("lu", fine, "--solve", self.path("b.f32", floats([1, 2]))).stderr)
+        unstable = self.path("a.f32", floats([1e-10, 1, 1, 1]))
+        result = run("lu", unstable, "--pivot", "none", "--solve", self.path("b.f32", floats([1, 2])))
+        self.assertIn(b"do not trust the solutions", result.stderr)
 
     def test_profile_is_a_table_of_passes(self):
         result = run("lu", self.path("a.f32", floats([1, 2, 3, 4])), "--profile", "--block", "1")

@@ -5,9 +5,10 @@ usage: lapack_test.py LIBQUADMILL_LAPACK.SO XLINTSTS [unittest arguments]
 """
 import json
 import os
-import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 
 LIBRARY, TESTER = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
@@ -34,6 +35,8 @@ SGE   11               List types on next line if 0 < NTYPES < 11
 
 
 OWN = "liblapack.so.3"
+# Passes for matrices of any size: by default, small ones are LAPACK's own to answer.
+PASSES = {"QUADMILL_SGETRF_MIN": "0"}
 # The first line of standard error, where a call was not answered by passes; there is none where all were.
 NOTE = "libquadmill_lapack: sgetrf: "
 ANSWERS = "; LAPACK's own sgetrf answers"
@@ -54,15 +57,59 @@ library.sgetrf_(*map(ctypes.byref, (m, n)), a, ctypes.byref(lda), ipiv, ctypes.b
 json.dump([bytes(a).hex(), list(ipiv), info.value], sys.stdout)
 """
 
+# For all names of a LAPACK.
+BLIND = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+void* dlopen(const char* name, int mode) {
+    if (name && (strstr(name, "lapack.so") || strstr(name, "blas") || strstr(name, "mkl"))) return 0;
+    return ((void* (*)(const char*, int))dlsym(RTLD_NEXT, "dlopen"))(name, mode);
+}
+"""
+
+# Before and after a fork.
+FORKER = """
+import ctypes, os
+library = ctypes.CDLL(None)
+def factor():
+    a, ipiv = (ctypes.c_float * 4)(1, 4, 2, 16), (ctypes.c_int * 2)()
+    two, info = ctypes.c_int(2), ctypes.c_int(-99)
+    library.sgetrf_(ctypes.byref(two), ctypes.byref(two), a, ctypes.byref(two), ipiv, ctypes.byref(info))
+    return info.value
+before = factor()
+child = os.fork()
+if child == 0:
+    os._exit(factor())
+print(before, os.waitpid(child, 0)[1])
+"""
+
+MODULE = """
+void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
+int factor(float first) {
+    float a[4] = {first, 4, 2, 16};
+    int two = 2, order[2], info = -99;
+    sgetrf_(&two, &two, a, &two, order, &info);
+    return info;
+}
+"""
+LOADER = """
+import ctypes, sys
+module = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_LOCAL)
+module.factor.argtypes = [ctypes.c_float]
+module.factor(float("nan"))
+print(module.factor(1.0))
+"""
+
 
 def run(**env):
     return subprocess.run([TESTER], input=INPUT.encode(), capture_output=True, timeout=250,
-                          env={**os.environ, "LD_PRELOAD": LIBRARY, **env})
+                          env={**os.environ, **PASSES, "LD_PRELOAD": LIBRARY, **env})
 
 
 def call(matrix, preload, library="", **env):
     return subprocess.run([sys.executable, "-c", CALLER, library], input=json.dumps(matrix), capture_output=True,
-                          text=True, timeout=60, env={**os.environ, "LD_PRELOAD": preload, **env})
+                          text=True, timeout=60, env={**os.environ, **PASSES, "LD_PRELOAD": preload, **env})
 
 
 class Lapack(unittest.TestCase):
@@ -105,10 +152,72 @@ class Lapack(unittest.TestCase):
         self.assertEqual((found.returncode, found.stderr), (0, ""))
         self.assertEqual(json.loads(found.stdout)[1:], [[2, 2], 0])
 
-    def test_where_no_other_is_loaded_the_program_ends_with_a_message(self):
-        found = call([2, 2, [1, float("nan"), 2, 3]], LIBRARY)
-        self.assertEqual(found.returncode, -signal.SIGABRT)
-        self.assertIn(NOTE + "Lu::factor: row 1, column 0 (from 0) is a NaN; there is no other sgetrf", found.stderr)
+    def check_factors(self, matrix, found):
+        """P A = L U, by the exchanges of ipiv."""
+        self.assertEqual(found.returncode, 0, found.stderr)
+        m, n, values = matrix
+        content, ipiv, info = json.loads(found.stdout)
+        lda = m + 1
+        lu = struct.unpack(f"{lda * n}f", bytes.fromhex(content))
+        self.assertEqual(info, 0)
+        a = [[values[j * m + i] for j in range(n)] for i in range(m)]
+        for k, other in enumerate(ipiv):
+            a[k], a[other - 1] = a[other - 1], a[k]
+        for i in range(m):
+            for j in range(n):
+                product = sum((1 if k == i else lu[k * lda + i]) * lu[j * lda + k] for k in range(min(i, j, n - 1) + 1))
+                self.assertAlmostEqual(product, a[i][j], delta=1e-4 * max(map(abs, values)))
+
+    def test_another_is_found_by_its_name_where_none_is_loaded(self):
+        nan = [3, 2, [1, 2, float("nan"), 4, 5, 6]]
+        wanted, found = call(nan, "", OWN), call(nan, LIBRARY)
+        self.assertEqual((wanted.returncode, found.returncode), (0, 0), found.stderr)
+        self.assertEqual(json.loads(found.stdout), json.loads(wanted.stdout))
+        self.assertIn(ANSWERS, found.stderr)
+
+    def test_without_another_and_without_a_device_the_cpu_answers(self):
+        """A dlopen() of its own, preloaded as well, finds no LAPACK."""
+        matrix = [4, 3, [1, 4, 2, 16, 3, 5, -7, 2, 1, 1, 8, -3]]
+        with tempfile.TemporaryDirectory() as folder:
+            blind = os.path.join(folder, "blind.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", blind, "-"], input=BLIND, check=True, text=True)
+            for env in ({"QUADMILL_DEVICE": "99"}, {"QUADMILL_SGETRF_MIN": "9"}):
+                found = call(matrix, f"{LIBRARY}:{blind}", **env)
+                self.check_factors(matrix, found)
+                self.assertEqual("; the CPU answers" in found.stderr, "QUADMILL_DEVICE" in env, found.stderr)
+            nan = call([2, 2, [1, float("nan"), 2, 3]], f"{LIBRARY}:{blind}")
+            self.assertEqual(nan.returncode, 0, nan.stderr)
+            self.assertIn("is a NaN; the CPU answers", nan.stderr)
+
+    def test_small_matrices_never_open_a_context(self):
+        matrix = [8, 8, [(i * 37 % 64) / 8 - 3 + (20 if i % 9 == 0 else 0) for i in range(64)]]
+        del_min = {"QUADMILL_SGETRF_MIN": "", "QUADMILL_DEVICE": "99"}  # would say so
+        found = call(matrix, LIBRARY, **del_min)
+        self.assertEqual(found.stderr, "")
+        self.check_factors(matrix, found)
+
+    def test_numbers_at_the_end_of_the_range(self):
+        matrix = [2, 2, [1e38, -1e38, 1e38, 1e38]]
+        found = call(matrix, LIBRARY)
+        self.assertEqual((found.returncode, found.stderr), (0, ""))
+        self.check_factors(matrix, found)
+
+    def test_a_child_of_a_process_that_used_passes_is_answered(self):
+        found = subprocess.run([sys.executable, "-c", FORKER], capture_output=True, text=True, timeout=60,
+                               env={**os.environ, **PASSES, "LD_PRELOAD": LIBRARY})
+        self.assertEqual((found.returncode, found.stdout), (0, "0 0\n"), found.stderr)
+        self.assertIn("a fork of one that may use OpenGL; LAPACK's own sgetrf answers", found.stderr)
+
+    def test_a_lapack_that_a_program_loads_for_itself_alone(self):
+        """As SciPy's modules do: dlsym(RTLD_NEXT) sees none."""
+        with tempfile.TemporaryDirectory() as folder:
+            module = os.path.join(folder, "module.so")
+            subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", module, "-", "-Wl,--no-as-needed", "-l:" + OWN],
+                           input=MODULE, check=True, text=True)
+            found = subprocess.run([sys.executable, "-c", LOADER, module], capture_output=True, text=True, timeout=60,
+                                   env={**os.environ, **PASSES, "LD_PRELOAD": LIBRARY})
+        self.assertEqual((found.returncode, found.stdout), (0, "0\n"), found.stderr)
+        self.assertIn(NOTE, found.stderr)
 
 
 if __name__ == "__main__":

@@ -339,12 +339,18 @@ TEST_CASE("without pivoting, a zero on the diagonal is reported and brings no Na
 }
 
 TEST_CASE("denormals count as zero") {
+    // Of the scaled matrix: 1e-40 beside 1 is scaled to be none, but not what elimination leaves.
     for (const auto& [name, options] : ways()) {
         INFO(std::string(name));
         Matrix a{2, 2};
         a.values = {1e-40F, 0, 0, 1};
         Lu lu(context(), options);
+        CHECK(lu.factor(a.view()).info == 0);
+        CHECK(lu.determinant().log_magnitude == doctest::Approx(std::log(static_cast<double>(1e-40F))));
+        a.values = {1, 1, 1, 1};
         CHECK(lu.factor(a.view()).info != 0);
+        const std::vector<double> wide{1, 1, 0, 1, 1, 1e-60, 0, 1, 1};  // 1e-60 has no row or column to be scaled by
+        CHECK(lu.factor(DoubleMatrixView{wide, 3, 3}).info != 0);
         for (const float x : lu.factors().lu) CHECK(std::isfinite(x));
     }
 }

@@ -1,0 +1,33 @@
+// Solutions to double accuracy from solutions of less, by residuals in double.
+#pragma once
+
+#include <functional>
+
+#include "cpu/workers.hpp"
+#include "linalg/scaling.hpp"
+#include "quadmill/linalg.hpp"
+
+namespace quadmill::detail::linalg {
+
+// The largest |value|; infinite where one is not a number.
+[[nodiscard]] double largest(std::span<const double> values);
+
+// Solves the scaled system for right-hand sides, row after row, of which one has so many columns.
+using Correct = std::function<std::vector<double>(std::span<const double> b)>;
+
+// Solves B y = b for the scaled matrix B. A step adds a correction for the residual; steps go on while they halve the
+// residual or the one by components. `y` has the best that was found.
+template <class Value>
+Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix, std::span<const double> b,
+                  std::span<double> y, std::size_t sides, const Correct& correct);
+
+// The same by factors in double, which the CPU makes, where floats do not suffice. Throws Error where a pivot is zero.
+template <class Value>
+Refinement refine_on_cpu(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix, std::span<const double> b,
+                         std::span<double> y, std::size_t sides);
+
+// The largest sum of absolute values in a column of the scaled matrix.
+template <class Value>
+[[nodiscard]] double one_norm(const ScaledMatrix<Value>& matrix);
+
+}  // namespace quadmill::detail::linalg

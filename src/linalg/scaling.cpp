@@ -1,0 +1,70 @@
+#include "linalg/scaling.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "linalg/matrix_texture.hpp"
+
+namespace quadmill::detail::linalg {
+
+namespace {
+
+// Elements from 2^-comfort to 2^comfort leave room for the growth of factors and for products.
+constexpr int comfort = 60;
+// Of a row's or a column's power, so that it is a double and 2^limit times a subnormal is far from vanishing.
+constexpr int limit = 1000;
+
+struct Range {
+    double least = std::numeric_limits<double>::infinity();  // but for zeros
+    double most = 0;
+    bool is_finite = true;
+
+    void add(double value) {
+        const double size = std::abs(value);
+        if (size > most) most = size;
+        if (size < least && size > 0) least = size;
+        is_finite &= std::isfinite(value);
+    }
+};
+
+int exponent_of(double size) {
+    return std::clamp(-std::ilogb(size), -limit, limit);
+}
+
+template <class Value>
+Scaling by_rows_and_columns(std::span<const Value> values, std::size_t rows, std::size_t columns) {
+    Scaling found{std::vector<int>(rows), std::vector<int>(columns), false};
+    std::vector<double> most(columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+        double of_row = 0;
+        for (const auto value : values.subspan(i * columns, columns))
+            of_row = std::max(of_row, std::abs(static_cast<double>(value)));
+        if (of_row > 0) found.rows[i] = exponent_of(of_row);
+        const double power = power_of_two(found.rows[i]);
+        for (std::size_t j = 0; j < columns; ++j)
+            most[j] = std::max(most[j], std::abs(static_cast<double>(values[i * columns + j])) * power);
+    }
+    for (std::size_t j = 0; j < columns; ++j)
+        if (most[j] > 0) found.columns[j] = exponent_of(most[j]);
+    return found;
+}
+
+}  // namespace
+
+template <class Value>
+Scaling scaling_of(const std::string& where, std::span<const Value> values, std::size_t rows, std::size_t columns) {
+    Range range;
+    for (const auto value : values) range.add(static_cast<double>(value));
+    if (!range.is_finite) check_finite(where, values, columns);
+    Scaling found{std::vector<int>(rows), std::vector<int>(columns)};
+    if (range.most == 0) return found;
+    const int least = std::ilogb(range.least), most = std::ilogb(range.most);
+    if (least >= -comfort && most <= comfort) return found;
+    if (most - least > 2 * comfort) return by_rows_and_columns(values, rows, columns);
+    std::ranges::fill(found.rows, std::clamp(std::max(-most, -comfort - least), -limit, limit));
+    return found;
+}
+template Scaling scaling_of(const std::string&, std::span<const float>, std::size_t, std::size_t);
+template Scaling scaling_of(const std::string&, std::span<const double>, std::size_t, std::size_t);
+
+}  // namespace quadmill::detail::linalg

@@ -1,0 +1,57 @@
+// Powers of two that bring the elements of a matrix into the range of 32-bit floats, exactly.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quadmill::detail::linalg {
+
+// 2^exponent. Pre: it is a normal double.
+[[nodiscard]] inline double power_of_two(int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
+}
+
+// value * 2^exponent, as std::ldexp has it, in two multiplications. Saturates beyond |exponent| = 2044.
+[[nodiscard]] inline double times_power(double value, int exponent) {
+    exponent = std::clamp(exponent, -2044, 2044);
+    const int half = exponent / 2;
+    return value * power_of_two(half) * power_of_two(exponent - half);
+}
+
+// Element (i, j) becomes itself times 2^(rows[i] + columns[j]).
+struct Scaling {
+    std::vector<int> rows, columns;
+    bool is_uniform = true;  // all rows alike and the columns not at all, so that no pivot changes
+
+    // Nothing to do: the elements are as they were.
+    [[nodiscard]] bool is_identity() const { return is_uniform && (rows.empty() || rows.front() == 0); }
+};
+
+// None where the elements are well within the range; else one power for all, where that suffices; else powers that bring
+// the largest element of each row and column near 1. Throws InvalidArgument for NaNs and infinities.
+template <class Value>
+[[nodiscard]] Scaling scaling_of(const std::string& where, std::span<const Value> values, std::size_t rows,
+                                 std::size_t columns);
+
+// A matrix of the caller and its scaling; elements are scaled as they are read.
+template <class Value>
+struct ScaledMatrix {
+    std::span<const Value> values;
+    std::size_t rows, columns;
+    const Scaling& scaling;
+
+    // Calls take(j, element) for each column of a row. The order of multiplications keeps each product in range.
+    template <class Take>
+    void for_row(std::size_t row, const Take& take) const {
+        const double of_row = power_of_two(scaling.rows[row]);
+        const Value* const from = values.data() + row * columns;
+        for (std::size_t j = 0; j < columns; ++j)
+            take(j, static_cast<double>(from[j]) * of_row * power_of_two(scaling.columns[j]));
+    }
+};
+
+}  // namespace quadmill::detail::linalg
