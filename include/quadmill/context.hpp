@@ -31,19 +31,6 @@ struct HeadlessOptions {
     Surface surface = Surface::Auto;
     /// Receives the driver's debug messages; asks for a debug context when set.
     std::function<void(std::string_view message)> on_debug_message{};
-    /// How texels move between memory and the GPU.
-    enum class Transfers {
-        Auto,    ///< as InLine, until Beside has been measured on more drivers
-        InLine,  ///< in the order of the drawing, in its context
-        Beside   ///< by window sorters, so by streams: in two more contexts, with a thread each, while others are drawn
-    };
-    Transfers transfers = Transfers::Auto;  ///< of window sorters, so of streams
-};
-
-/// A second context of the host, which shares the objects of the first one, for Context::transfer_beside.
-struct SharedContext {
-    std::function<void()> make_current{};  ///< called once, on a thread of the library's that keeps it
-    std::function<void()> release{};       ///< called there in the end: to make none current; may be empty
 };
 
 /// One EGL device.
@@ -175,14 +162,6 @@ class QUADMILL_API Context {
     /// with OpenGL code of their own. Does nothing for an adopted one.
     /// Throws: ContextError where another thread has it current.
     void make_current();
-
-    /// Has window sorters made from now on, and streams on them, send and fetch keys in these contexts while this one
-    /// draws: one for what goes to the GPU, one for what comes back. They must share this one's objects and be current
-    /// nowhere; they stay in use until the last copy of this context is gone, and what was made from it. For an adopted
-    /// context; a headless one makes its own (HeadlessOptions::transfers).
-    /// Throws: InvalidArgument for a make_current that is empty, or a context that does not share the objects, or when
-    /// there are such contexts already; what make_current throws.
-    void transfer_beside(SharedContext sending, SharedContext fetching);
 
     /// The driver's function of that name, for a caller who has no loader for a headless context; null of an adopted
     /// one.

@@ -87,7 +87,7 @@ void BenchRun::note_missing(const std::string& verb, const std::vector<MissingRi
 
 BenchRun::Opened BenchRun::open_context() const {
     try {
-        return {Context::headless({.device = device, .transfers = transfers}), {}};
+        return {Context::headless({.device = device}), {}};
     } catch (const ContextError& error) {
         return {{}, error.what()};
     }

@@ -34,7 +34,6 @@ struct MissingRival {
 struct BenchRun {
     bool with_rivals = false, json = false;
     int repeat = 5, device = -1;
-    HeadlessOptions::Transfers transfers = HeadlessOptions::Transfers::Auto;  // for streams
     std::string command_line;
 
     void add_to(CLI::App& verb, const std::string& rivals);

@@ -181,7 +181,6 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
         ->delimiter(',')
         ->transform(input::one_of(input::engine_words));
     add_sliding_form_options(*verb, work->form);
-    add_transfers_option(*verb, work->transfers);
     verb->add_flag(
         "--no-early-stop", [work](std::int64_t) { work->pbsn.early_stop = EarlyStop::No; },
         "For pbsn: run all stages of the network");

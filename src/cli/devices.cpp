@@ -64,15 +64,6 @@ void add_devices_option(CLI::App& command, Devices& devices) {
         ->type_name("N,...|all");
 }
 
-void add_transfers_option(CLI::App& command, HeadlessOptions::Transfers& transfers) {
-    command
-        .add_option("--transfers", transfers,
-                    "How keys get to the GPU and back: inline: in the order of the drawing; beside: while it draws, "
-                    "through two contexts more; auto: inline, until beside is known to win")
-        ->transform(input::one_of(input::transfers_words))
-        ->default_str("auto");
-}
-
 nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares) {
     auto all = nlohmann::ordered_json::array();
     for (const auto& share : shares) {

@@ -24,9 +24,6 @@ struct Devices {
 // --device N, N,N,... or all.
 void add_devices_option(CLI::App& command, Devices& devices);
 
-// --transfers WAY, for what sorts windows.
-void add_transfers_option(CLI::App& command, HeadlessOptions::Transfers& transfers);
-
 // What each did; for --stats.
 [[nodiscard]] nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares);
 // A line on standard error for each that has failed, which the others made up for.

@@ -125,7 +125,6 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
     verb.add_flag("--profile", options.profile,
                   "A table of where the time went on standard error; for pbsn also what blending cost");
     add_devices_option(verb, options.device);
-    add_transfers_option(verb, options.transfers);
 }
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
@@ -228,8 +227,6 @@ StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
         throw CLI::ValidationError("--save", "- leaves no space for the answers of --every; name a file");
     if (options.device.several() && options.engine == Engine::Cpu)
         throw CLI::ValidationError("--device", "several devices do not go with --engine cpu, which needs none");
-    if (options.device.several() && options.transfers == HeadlessOptions::Transfers::Beside)
-        throw CLI::ValidationError("--transfers", "beside goes with one device; several transfer in line");
     if (options.device.several() && ranks_.are_several())
         throw CLI::ValidationError("--device", "under mpirun each rank takes a device of its own; name none");
 }
@@ -276,8 +273,7 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     std::unique_ptr<WindowSorter> sorter;
     if (engine != Engine::Cpu) {
         try {
-            context_ =
-                Context::headless({.device = ranks_.device(options_.device.one()), .transfers = options_.transfers});
+            context_ = Context::headless({.device = ranks_.device(options_.device.one())});
             SortOptions how{.engine = engine, .threads = ranks_.threads(options_.threads), .pbsn = options_.pbsn};
             if (engine == Engine::Auto) {
                 if (const auto tuned = tuned_for(context_->info(), options_.threads)) how.crossings = tuned->sort;

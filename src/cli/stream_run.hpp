@@ -40,7 +40,6 @@ struct StreamOptions {
     PbsnOptions pbsn{};
     unsigned threads = 0;
     Devices device{};
-    HeadlessOptions::Transfers transfers = HeadlessOptions::Transfers::Auto;
     std::size_t window = 0;
     std::uint64_t every = 0;
     bool profile = false;

@@ -52,12 +52,6 @@ void Context::make_current() {
     if (device_->egl) device_->egl->make_current();
 }
 
-void Context::transfer_beside(SharedContext sending, SharedContext fetching) {
-    const detail::gl::Scope scope(*device_, "Context::transfer_beside");
-    device_->adopt_siblings(std::move(sending), std::move(fetching));
-    scope.check();
-}
-
 void (*Context::proc_address(const char* name) const)() {
     return device_->egl ? device_->egl->proc_address(name) : nullptr;
 }

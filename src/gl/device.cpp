@@ -67,8 +67,7 @@ Device::Device(const HeadlessOptions& options)
     : api_(std::make_shared<Api>()),
       gl(*api_),
       on_debug_message(options.on_debug_message),
-      egl(std::make_unique<EglContext>(options)),
-      beside_(options.transfers == HeadlessOptions::Transfers::Beside) {
+      egl(std::make_unique<EglContext>(options)) {
     const auto previous = egl->make_current();
     try {
         load({[](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
@@ -93,8 +92,6 @@ Device::Device(const Loader& loader) : api_(std::make_shared<Api>()), gl(*api_) 
 }
 
 Device::~Device() {
-    sends_.reset();  // they use what is released below
-    fetches_.reset();
     if (!identity_ || !is_within_reach()) return;  // a context of its own takes all with it
     destroy_what_waits();
     programs.release(gl);
@@ -105,39 +102,6 @@ Device::~Device() {
 void Device::destroy_what_waits() noexcept {
     for (const auto& destroy : destroy_later_) destroy(gl);
     destroy_later_.clear();
-}
-
-Device::Siblings Device::siblings() {
-    if (beside_ && !fetches_) {
-        const auto context = [&] {
-            auto made = std::make_shared<EglContext>(egl.get());
-            return SharedContext{[made] { made->make_current(); }, [made] { made->restore({}); }};
-        };
-        sends_ = std::make_unique<Sibling>(gl, context());
-        fetches_ = std::make_unique<Sibling>(gl, context());
-    }
-    return {sends_.get(), fetches_.get()};
-}
-
-void Device::adopt_siblings(SharedContext sending, SharedContext fetching) {
-    const std::string where = "Context::transfer_beside: ";
-    if (transfers_beside()) throw InvalidArgument(where + "this context transfers beside its drawing already");
-    if (!sending.make_current || !fetching.make_current)
-        throw InvalidArgument(where + "both contexts need a make_current");
-    const Buffer object(*this, std::as_bytes(std::span("")));
-    gl.Finish();
-    const auto sibling = [&](SharedContext context) {
-        auto made = std::make_unique<Sibling>(gl, std::move(context));
-        made->give([&](const Api& there) {
-            if (!there.IsBuffer(object.id()))
-                throw InvalidArgument(where + "a context does not share this one's objects; make it so that it does");
-        });
-        Fence(*this, made->fence()).wait();
-        return made;
-    };
-    auto sends = sibling(std::move(sending));
-    fetches_ = sibling(std::move(fetching));
-    sends_ = std::move(sends);
 }
 
 void Device::require_current() const {

@@ -14,7 +14,6 @@
 #include "gl/identity.hpp"
 #include "gl/pass.hpp"
 #include "gl/program_store.hpp"
-#include "gl/sibling.hpp"
 #include "gl/state_guard.hpp"
 #include "quadmill/context.hpp"
 
@@ -38,15 +37,6 @@ class Device : public std::enable_shared_from_this<Device> {
     // InvalidArgument when the context is an adopted one that is not current.
     void enter();
     void leave() noexcept;
-
-    // Whether transfers may run beside the drawing; and where, made on first use.
-    [[nodiscard]] bool transfers_beside() const noexcept { return beside_ || sends_; }
-    struct Siblings {
-        Sibling *sends = nullptr, *fetches = nullptr;
-    };
-    Siblings siblings();
-    // Contexts of the host's for it.
-    void adopt_siblings(SharedContext sending, SharedContext fetching);
 
     // To be called within a session before its stencil state changes.
     void save_stencil() { host_.save_stencil(gl, features); }
@@ -99,9 +89,6 @@ class Device : public std::enable_shared_from_this<Device> {
     }
     void require_current() const;
     void destroy_what_waits() noexcept;
-
-    std::unique_ptr<Sibling> sends_, fetches_;
-    bool beside_ = false;  // as the options say
 
     std::optional<ContextIdentity> identity_;  // of an adopted context
     std::vector<std::function<void(const Api&)>> destroy_later_;

@@ -240,10 +240,10 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
     robust_ = true;
     display_ = display;
     config_ = config;
-    context_ = create(EGL_NO_CONTEXT, debug);
+    context_ = create(debug);
     if (!context_) {
         robust_ = false;
-        context_ = create(EGL_NO_CONTEXT, debug);
+        context_ = create(debug);
     }
     if (!context_) return fail("no OpenGL 4.5 core context");
     if (pbuffer && !make_pbuffer()) {
@@ -255,7 +255,7 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
     return true;
 }
 
-void* EglContext::create(void* shared, bool debug) const {
+void* EglContext::create(bool debug) const {
     std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION,       4,
                              EGL_CONTEXT_MINOR_VERSION,       5,
                              EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
@@ -265,28 +265,13 @@ void* EglContext::create(void* shared, bool debug) const {
                                  EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
     }
     wish.push_back(EGL_NONE);
-    return egl_->create_context(display_, config_, shared, wish.data());
+    return egl_->create_context(display_, config_, EGL_NO_CONTEXT, wish.data());
 }
 
 bool EglContext::make_pbuffer() {
     const std::array size{EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
     surface_ = egl_->create_pbuffer(display_, config_, size.data());
     return surface_ != nullptr;
-}
-
-EglContext::EglContext(const EglContext* shared)
-    : egl_(shared->egl_),
-      display_(shared->display_),
-      config_(shared->config_),
-      platform_(shared->platform_),
-      surface_name_(shared->surface_name_),
-      robust_(shared->robust_) {
-    const ApiGuard guard(*egl_);
-    egl_->bind_api(EGL_OPENGL_API);
-    context_ = create(shared->context_, false);
-    if (context_ && (!shared->surface_ || make_pbuffer())) return;
-    if (context_) egl_->destroy_context(display_, context_);
-    throw ContextError("no second context that shares the first one's objects: use HeadlessOptions::Transfers::InLine");
 }
 
 EglContext::~EglContext() {

@@ -15,8 +15,6 @@ struct EglApi;
 class EglContext {
   public:
     explicit EglContext(const HeadlessOptions& options);
-    // One more that shares its objects. Throws ContextError.
-    explicit EglContext(const EglContext* shared);
     EglContext(const EglContext&) = delete;
     EglContext& operator=(const EglContext&) = delete;
     ~EglContext();
@@ -34,7 +32,7 @@ class EglContext {
     [[nodiscard]] const std::string& surface() const noexcept { return surface_name_; }
 
   private:
-    [[nodiscard]] void* create(void* shared, bool debug) const;
+    [[nodiscard]] void* create(bool debug) const;
     [[nodiscard]] bool make_pbuffer();
     bool open(void* display, std::string platform, const HeadlessOptions& options, std::string& tried);
 

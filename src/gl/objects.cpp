@@ -256,50 +256,25 @@ double ms_between(const Query& from, const Query& to) {
 Fence::Fence(Device& device)
     : device_(device.shared_from_this()), sync_(device.gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)) {}
 
-Fence::Fence(Device& device, std::shared_future<void*> sync)
-    : device_(device.shared_from_this()), coming_(std::move(sync)) {}
-
-Fence::Fence(Fence&& other) noexcept
-    : device_(std::move(other.device_)),
-      sync_(std::exchange(other.sync_, nullptr)),
-      coming_(std::exchange(other.coming_, {})) {}
+Fence::Fence(Fence&& other) noexcept : device_(std::move(other.device_)), sync_(std::exchange(other.sync_, nullptr)) {}
 
 Fence& Fence::operator=(Fence&& other) noexcept {
     std::swap(device_, other.device_);
     std::swap(sync_, other.sync_);
-    std::swap(coming_, other.coming_);
     return *this;
 }
 
-// What it stands behind has been issued by then, so that its texture and memory may go.
 Fence::~Fence() {
-    try {
-        resolve();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): it failed, and no one asked
-    }
     if (sync_) device_->destroy([sync = sync_](const Api& gl) { gl.DeleteSync(static_cast<GLsync>(sync)); });
 }
 
-void Fence::resolve() {
-    if (coming_.valid()) sync_ = std::exchange(coming_, {}).get();
-}
-
-void Fence::hold() {
-    resolve();
-    if (!sync_) return;
-    device_->gl.WaitSync(static_cast<GLsync>(sync_), 0, GL_TIMEOUT_IGNORED);
-    device_->pipeline.forget_objects();  // what changed elsewhere is seen when it is bound again
-}
-
 bool Fence::passed() {
-    resolve();
     if (!sync_) return true;
     const auto state = device_->gl.ClientWaitSync(static_cast<GLsync>(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, 0);
     return state != GL_TIMEOUT_EXPIRED;  // what has failed wait() tells
 }
 
 void Fence::wait() {
-    resolve();
     if (!sync_) return;
     const auto& gl = device_->gl;
     constexpr GLuint64 second = 1'000'000'000;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <future>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -278,33 +277,24 @@ class CountList {
 // Between two times that the GPU wrote; waits for it.
 [[nodiscard]] double ms_between(const Query& from, const Query& to);
 
-// Marks a place in the command stream, or in that of a sibling.
+// A point in the command stream.
 class Fence {
   public:
     Fence() = default;
     explicit Fence(Device& device);
-    // The place that a sibling marks; whoever waits for it waits for that first.
-    Fence(Device& device, std::shared_future<void*> sync);
     Fence(Fence&& other) noexcept;
     Fence& operator=(Fence&& other) noexcept;
     Fence(const Fence&) = delete;
     Fence& operator=(const Fence&) = delete;
     ~Fence();
-    // Returns when the GPU has passed the place; at once when there is none. Throws GlError when the context is lost.
+    // Returns when the GPU has passed the point; at once if there is none. Throws GlError when the context is lost.
     void wait();
-    // Whether the GPU has passed the place, as far as it has told; does not wait for it. Pre: it is no sibling's.
+    // Whether the GPU has passed the point, as far as it has told; does not wait for it.
     [[nodiscard]] bool passed();
-    // The GPU goes on with what is issued from now on when it has passed the place.
-    void hold();
-    // Gives the place away, as GL's own object, or nothing where there is none.
-    [[nodiscard]] void* release() noexcept { return std::exchange(sync_, nullptr); }
 
   private:
-    void resolve();
-
     std::shared_ptr<Device> device_;
     void* sync_ = nullptr;
-    std::shared_future<void*> coming_;
 };
 
 }  // namespace quadmill::detail::gl

@@ -30,9 +30,6 @@ inline const Words<Representation> representation_words{{"single", Representatio
 inline const Words<KeyType> type_words{{"f16", KeyType::F16}, {"f32", KeyType::F32}, {"f64", KeyType::F64},
                                        {"i32", KeyType::I32}, {"u32", KeyType::U32}, {"i64", KeyType::I64},
                                        {"u64", KeyType::U64}};
-inline const Words<HeadlessOptions::Transfers> transfers_words{{"auto", HeadlessOptions::Transfers::Auto},
-                                                               {"inline", HeadlessOptions::Transfers::InLine},
-                                                               {"beside", HeadlessOptions::Transfers::Beside}};
 inline const Words<Order> order_words{{"asc", Order::Ascending}, {"desc", Order::Descending}};
 inline const Words<QueryEngine> query_engine_words{{"auto", QueryEngine::Auto},
                                                    {"cpu", QueryEngine::Cpu},

@@ -45,19 +45,16 @@ void BankedReadBack::request(gl::Device& device, const gl::Texture& texture, con
     grow(buffer_, device, gl::PixelBuffer::Direction::ReadBack, 2 * tile_rows * half_bytes);
     const auto each = std::max<std::size_t>(command_bytes / (2 * half_bytes), 1);
     parts_.clear();
-    gl::Carrier carrier(device, beside_);
-    carrier.after_drawing();
     for (std::size_t first = 0; first < tile_rows; first += each) {
         const auto count = std::min(each, tile_rows - first);
         const auto offset = 2 * first * half_bytes;
         for (const std::size_t odd : {std::size_t{0}, std::size_t{1}}) {
             const auto row = static_cast<int>(first) * Banked::tile_height + (odd != 0 ? shape.half_height : 0);
-            carrier.fetch(texture, row, static_cast<int>(count) * Banked::tile_height, buffer_,
+            gl::read_rows(device, texture, row, static_cast<int>(count) * Banked::tile_height, buffer_,
                           offset + odd * count * half_bytes);
         }
-        parts_.push_back({first, count, offset, carrier.fence()});
+        parts_.push_back({first, count, offset, gl::Fence(device)});
     }
-    ms_ = carrier.ms();
     gl::flush(device);
 }
 

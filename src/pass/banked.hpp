@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cpu/workers.hpp"
-#include "gl/carrier.hpp"
 #include "gl/objects.hpp"
 
 namespace quadmill::detail::pass {
@@ -35,10 +34,6 @@ struct Banked {
 // Reads banked textures back and puts their words in order.
 class BankedReadBack {
   public:
-    BankedReadBack() = default;
-    // Beside what is drawn after request(): until it is there, that must leave the texture as it is.
-    explicit BankedReadBack(gl::Sibling* beside) : beside_(beside) {}
-
     // Receives the words of pairs [first_pair, ...) in order; called by several threads.
     using Take = std::function<void(std::size_t first_pair, std::span<const std::byte> words)>;
 
@@ -50,8 +45,6 @@ class BankedReadBack {
     void drop() { parts_.clear(); }
     // Hands over all of it, in parts, each as soon as it is there; waits for the GPU.
     void take(cpu::Workers& workers, const Take& take);
-    // How long it took, beside the drawing alone: else invalid.
-    [[nodiscard]] const std::shared_future<double>& ms() const { return ms_; }
 
   private:
     struct Part {
@@ -60,9 +53,7 @@ class BankedReadBack {
     };
     void take_tile_row(const Part& part, std::size_t tile_row, const Take& take) const;
 
-    gl::Sibling* beside_ = nullptr;
     gl::PixelBuffer buffer_;
-    std::shared_future<double> ms_;
     std::vector<Part> parts_;
     Banked shape_;
     std::size_t pairs_ = 0, texel_bytes_ = 0;

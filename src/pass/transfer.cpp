@@ -35,36 +35,21 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, cpu::Workers
     send(device, texture, static_cast<std::size_t>(texture.height()), workers, fill);
 }
 
-void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t rows, cpu::Workers& workers,
-                    const Fill& fill) {
-    send(device, texture, 0, rows, workers, fill);
-}
-
-void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
-                    cpu::Workers& workers, const Fill& fill) {
-    send(device, texture, first, rows, workers, fill, {});
-}
-
-void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t rows, cpu::Workers& workers,
-                    const Fill& fill, const Sent& sent) {
-    send(device, texture, 0, rows, workers, fill, sent);
-}
-
-void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
-                    cpu::Workers& workers, const Fill& fill, const Sent& sent) {
+void Uploader::send(gl::Device& device, const gl::Texture& texture, Rows range, cpu::Workers& workers, const Fill& fill,
+                    const Sent& sent) {
+    const auto rows = range.count;
     const Slices slices(texture, rows, sent ? short_task_bytes : task_bytes);
     sent_.wait();
     grow(buffer_, device, gl::PixelBuffer::Direction::Upload, rows * slices.row_bytes);
-    const auto fill_slice = [&](std::size_t i) {
+    const auto fill_slice = [&, first = range.first](std::size_t i) {
         fill(first + slices.first_row(i), slices.end_row(i) - slices.first_row(i),
              buffer_.write(slices.offset(i), slices.bytes(i)));
     };
-    gl::Carrier carrier(device, beside_);
     std::size_t sent_rows = 0;
     copies_made_ = 0;
-    const auto copy = [&](std::size_t count) {
-        carrier.send(buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
-                     static_cast<int>(count));
+    const auto copy = [&, first = range.first](std::size_t count) {
+        gl::upload_rows(device, buffer_, sent_rows * slices.row_bytes, texture, static_cast<int>(first + sent_rows),
+                        static_cast<int>(count));
     };
     const auto timed_copy = [&](std::size_t count) {
         if (copies_made_ == copies_.size()) {
@@ -83,13 +68,11 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, std::size_t 
         clock_ == Clock::OfCopies ? timed_copy(filled) : copy(filled);
         sent_rows += filled;
         if (!sent) return;
-        sent(first + sent_rows);
+        sent(range.first + sent_rows);
         gl::flush(device);
     };
     workers.then_in_order(slices.count(), fill_slice, send_filled);
-    sent_ = carrier.fence();
-    ms_ = carrier.ms();
-    carrier.before_drawing(sent_);
+    sent_ = gl::Fence(device);
 }
 
 double Uploader::copies_ms() const {

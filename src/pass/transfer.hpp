@@ -4,12 +4,10 @@
 
 #include <cstddef>
 #include <functional>
-#include <future>
 #include <span>
 #include <vector>
 
 #include "cpu/workers.hpp"
-#include "gl/carrier.hpp"
 #include "gl/objects.hpp"
 
 namespace quadmill::detail::pass {
@@ -43,44 +41,34 @@ void take_rows(std::vector<Part>& parts, cpu::Workers& workers, std::size_t piec
 class Uploader {
   public:
     Uploader() = default;
-    // Beside the drawing: what is drawn after send() waits for it, but nothing waits for what was drawn before. So the
-    // texture must be free.
-    explicit Uploader(gl::Sibling* beside) : beside_(beside) {}
-    // Keeps time of its copies by the GPU's clock, for copies_ms(). Pre: not beside the drawing.
+    // OfCopies measures its copies with the GPU's clock, for copies_ms().
     enum class Clock { None, OfCopies };
     explicit Uploader(Clock clock) : clock_(clock) {}
 
     // Fills the memory of rows [first_row, first_row + rows) of the texture, tightly packed; called by several threads.
     using Fill = std::function<void(std::size_t first_row, std::size_t rows, std::span<std::byte> memory)>;
 
-    // Sends the first `rows` rows, or all of them. Returns when all is filled and the upload is under way; waits first
-    // for the last upload from this memory. Pre: a session is open.
-    void send(gl::Device& device, const gl::Texture& texture, cpu::Workers& workers, const Fill& fill);
-    void send(gl::Device& device, const gl::Texture& texture, std::size_t rows, cpu::Workers& workers,
-              const Fill& fill);
-    // Sends rows [first, first + rows), through memory for so many.
-    void send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
-              cpu::Workers& workers, const Fill& fill);
-    // Sends the first rows and calls `sent` with each end of those that are on their way, so that they are drawn from while
-    // the next are being filled. Pre: not beside the drawing.
+    // Rows [first, first + count) of a texture.
+    struct Rows {
+        Rows(std::size_t first_row, std::size_t rows) : first(first_row), count(rows) {}
+        Rows(std::size_t rows) : count(rows) {}  // NOLINT(google-explicit-constructor): a number means the first rows
+        std::size_t first = 0, count;
+    };
+    // Called with the end of the rows that have been sent so far, so that passes can read them while the next are filled.
     using Sent = std::function<void(std::size_t end)>;
-    void send(gl::Device& device, const gl::Texture& texture, std::size_t rows, cpu::Workers& workers, const Fill& fill,
-              const Sent& sent);
+    // Fills and sends all rows, or these, through staging memory for that many. Returns when all is filled and the upload
+    // is in flight; waits first for the last upload from this memory. Pre: a session is open.
+    void send(gl::Device& device, const gl::Texture& texture, cpu::Workers& workers, const Fill& fill);
+    void send(gl::Device& device, const gl::Texture& texture, Rows rows, cpu::Workers& workers, const Fill& fill,
+              const Sent& sent = {});
 
-    // How long the last one took, beside the drawing alone: else invalid.
-    [[nodiscard]] const std::shared_future<double>& ms() const { return ms_; }
-    // Of the last one, the copies alone, not what the GPU waited for; waits for it. Pre: keeps time of them.
+    // Milliseconds of the last upload's copies alone, without what the GPU waited for; waits for it. Pre: Clock::OfCopies.
     [[nodiscard]] double copies_ms() const;
 
   private:
-    void send(gl::Device& device, const gl::Texture& texture, std::size_t first, std::size_t rows,
-              cpu::Workers& workers, const Fill& fill, const Sent& sent);
-
-    gl::Sibling* beside_ = nullptr;
     Clock clock_ = Clock::None;
     gl::PixelBuffer buffer_;
     gl::Fence sent_;
-    std::shared_future<double> ms_;
     struct Copy {
         gl::Query begin, end;
     };

@@ -15,7 +15,7 @@ std::size_t tiles_for(const Context& context, const SortOptions& options, const 
 }
 
 std::optional<std::string> no_space(const Context& context, const SortOptions& options, const MergeSort* merge,
-                                    const Task& task, std::size_t lanes, bool apart) {
+                                    const Task& task, std::size_t lanes) {
     const KeyForm form{task.keys.type(), options.order, !task.index.empty()};
     const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
     return no_space(context, options, merge,
@@ -24,8 +24,7 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
                                .pairs = task.pairs(form),
                                .tiles = tiles_for(context, options, form, task.equal_segments()),
                                .parts = parts,
-                               .lanes = lanes,
-                               .apart = apart});
+                               .lanes = lanes});
 }
 
 std::optional<std::string> no_space(const Context& context, const SortOptions& options, const MergeSort* merge,
@@ -48,10 +47,10 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
     const auto needed =
         std::max(MergeSurface::bytes(form, asked.pairs), asked.tiles > 0 ? TileSurface::bytes(form, asked.tiles) : 0) +
         asked.copy + staging;
-    const auto limit = options.gpu_memory, of_all = asked.apart ? asked.lanes * needed : needed;
-    if (limit > 0 && of_all > limit) {
+    const auto limit = options.gpu_memory;
+    if (limit > 0 && needed > limit) {
         return too_many("what fits into SortOptions::gpu_memory, " + std::to_string(limit) + " bytes",
-                        std::to_string(of_all) + " bytes");
+                        std::to_string(needed) + " bytes");
     }
     if (limit > 0 || needed < gl::worth_asking ||
         (merge && merge->has_room(form, asked.pairs, asked.tiles, asked.copy)))

@@ -18,7 +18,6 @@ struct MergeSpace {
     std::size_t tiles = 0;  // that subgroups take for them; 0 where they cannot
     bool parts = false;     // windows or segments
     std::size_t lanes = 1;  // tasks under way at once, each with memory for transfers
-    bool apart = false;     // each with textures of its own, too
     std::size_t copy = 0;   // bytes of a copy of the caller's texture
 };
 
@@ -31,7 +30,6 @@ struct MergeSpace {
 [[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
                                                   const MergeSort* merge, const MergeSpace& asked);
 [[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
-                                                  const MergeSort* merge, const Task& task, std::size_t lanes = 1,
-                                                  bool apart = false);
+                                                  const MergeSort* merge, const Task& task, std::size_t lanes = 1);
 
 }  // namespace quadmill::detail::sort

@@ -23,15 +23,14 @@ Task task_of(Keys keys, std::size_t window) {
 
 }  // namespace
 
-LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes)
+LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options)
     : context_(std::move(context)),
       options_(checked_options("window_sorter", context_.info(), options)),
-      workers_(options.threads),
-      lanes_(lanes) {}
+      workers_(options.threads) {}
 
 void LaneWindowSorter::begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step) {
     window = cpu::checked_window(function, keys, window);
-    cpu::check_under_way(function, under_way(), lanes_);
+    cpu::check_under_way(function, under_way(), lanes);
     check(keys, window);
     auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, function);
@@ -41,7 +40,7 @@ void LaneWindowSorter::begin_batch(const char* function, Keys keys, std::size_t 
 }
 
 void LaneWindowSorter::finish() {
-    const auto lane = finished_++ % lanes_;  // free, also when this throws
+    const auto lane = finished_++ % lanes;  // free, also when this throws
     const gl::Scope scope(*detail::Access::of(context_), "WindowSorter::finish");
     const auto times = finish_in(lane);
     times_.upload += times.upload;
@@ -51,15 +50,11 @@ void LaneWindowSorter::finish() {
 }
 
 MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& options, Target target)
-    : LaneWindowSorter(context, options,
-                       detail::Access::of(context)->transfers_beside() ? lanes_beside : lanes_in_line),
-      target_(std::move(target)),
-      beside_(lanes_ == lanes_beside) {}
+    : LaneWindowSorter(context, options), target_(std::move(target)) {}
 
 std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
-    const auto* const merge = gpu_.empty() ? nullptr : &gpu_[beside_ ? next_lane() : 0]->merge;
-    return sort::no_space(context_, options_, merge, task_of(keys, cpu::checked_window(cpu::begin_name, keys, window)),
-                          lanes_, beside_);
+    return sort::no_space(context_, options_, gpu_ ? &gpu_->merge : nullptr,
+                          task_of(keys, cpu::checked_window(cpu::begin_name, keys, window)), lanes);
 }
 
 void MergeWindowSorter::check(Keys keys, std::size_t window) const {
@@ -77,10 +72,6 @@ const std::shared_ptr<const Segments>& MergeWindowSorter::segments(Keys keys, st
     return segments_;
 }
 
-MergeSort& MergeWindowSorter::merge_of(std::size_t lane) {
-    return gpu_.at(beside_ ? lane : 0)->merge;
-}
-
 void MergeWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t step) {
     cpu::WindowSample::check(keys, window, step);
     begin_batch(cpu::WindowSample::begin_name, keys, window, step);
@@ -88,20 +79,16 @@ void MergeWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t 
 
 void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
                                  std::size_t step) {
-    while (gpu_.size() < lanes_) {
-        const auto siblings = beside_ ? device.siblings() : gl::Device::Siblings{};
-        const auto share = options_.gpu_memory / (beside_ ? lanes_ : 1);
-        gpu_.push_back(std::make_unique<OnGpu>(device, workers_, siblings, options_.merge.kernel, share));
-    }
+    if (!gpu_) gpu_.emplace(device, workers_, options_);
     const MergeTarget to{.keys = target_ ? target_(keys) : keys, .step = step};
-    merge_of(lane).begin(gpu_.at(lane)->lane, keys, to, options_.order, segments(keys, window));
+    gpu_->merge.begin(gpu_->lanes.at(lane), keys, to, options_.order, segments(keys, window));
 }
 
 WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {
-    auto& of_batch = gpu_.at(lane)->lane;
-    merge_of(lane).wait(of_batch);
+    auto& of_batch = gpu_->lanes.at(lane);
+    gpu_->merge.wait(of_batch);
     const double upload = of_batch.is_busy() ? of_batch.gpu_upload_ms() : 0;
-    const auto stats = merge_of(lane).finish(of_batch);
+    const auto stats = gpu_->merge.finish(of_batch);
     return {.upload = upload, .sort = stats.sort_ms, .readback = stats.readback_ms};
 }
 
@@ -115,7 +102,7 @@ std::size_t PbsnWindowSorter::batch_bytes() const {
 
 std::size_t PbsnWindowSorter::bytes() const {
     std::size_t words = 0;
-    for (std::size_t i = 0; gpu_ && i < lanes_in_line; ++i) words += gpu_->batches.at(i).words.capacity();
+    for (std::size_t i = 0; gpu_ && i < lanes; ++i) words += gpu_->batches.at(i).words.capacity();
     return words * sizeof(std::uint32_t);
 }
 

@@ -22,13 +22,12 @@
 
 namespace quadmill::detail::sort {
 
-// Batches in lanes: while the GPU sorts one, the CPU empties the one before and fills the next. So they are two; where
-// transfers run beside the passes three, one on its way to the GPU, one there and one on its way back.
+// Two batches in flight: while the GPU sorts one, the CPU empties the one before and fills the next.
 class LaneWindowSorter : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) final { begin_batch(cpu::begin_name, keys, window, 0); }
     void finish() final;
-    [[nodiscard]] std::size_t depth() const override { return lanes_; }
+    [[nodiscard]] std::size_t depth() const override { return lanes; }
     [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{16} << 20U; }
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
         workers_.for_each(count, work);
@@ -36,12 +35,12 @@ class LaneWindowSorter : public WindowSorter {
     [[nodiscard]] Times times() const override { return times_; }
 
     [[nodiscard]] std::size_t under_way() const { return begun_ - finished_; }
-    [[nodiscard]] std::size_t next_lane() const { return begun_ % lanes_; }
+    [[nodiscard]] std::size_t next_lane() const { return begun_ % lanes; }
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
 
   protected:
-    static constexpr std::size_t lanes_in_line = 2, lanes_beside = 3;
-    LaneWindowSorter(Context context, const SortOptions& options, std::size_t lanes = lanes_in_line);
+    static constexpr std::size_t lanes = 2;
+    LaneWindowSorter(Context context, const SortOptions& options);
     // Throws InvalidArgument for what there is no room for, or the engine cannot sort.
     virtual void check(Keys keys, std::size_t window) const = 0;
     // In a session; the window is no longer than the keys, or 1. A step of 0 wants all of the keys back.
@@ -52,8 +51,6 @@ class LaneWindowSorter : public WindowSorter {
     Context context_;
     SortOptions options_;
     cpu::Workers workers_;
-
-    std::size_t lanes_;
 
   private:
     std::size_t begun_ = 0, finished_ = 0;
@@ -72,18 +69,15 @@ class MergeWindowSorter : public LaneWindowSorter {
     [[nodiscard]] std::optional<std::string> no_space(Keys keys, std::size_t window) const;
 
   private:
-    // A lane, made on first use, within a session. All lanes share the first one's textures, unless transfers run beside
-    // the passes, so that the GPU's order does not keep the batches apart.
+    // Made on first use, within a session. The GPU executes in order, so all lanes share the textures of one MergeSort.
     struct OnGpu {
-        OnGpu(gl::Device& device, cpu::Workers& workers, gl::Device::Siblings siblings, MergeKernel kernel,
-              std::size_t gpu_memory)
-            : merge(device, workers, gpu_memory), lane(device, siblings) {
-            merge.plan().kernel = kernel;
+        OnGpu(gl::Device& device, cpu::Workers& workers, const SortOptions& options)
+            : merge(device, workers, options.gpu_memory), lanes{MergeLane(device), MergeLane(device)} {
+            merge.plan().kernel = options.merge.kernel;
         }
         MergeSort merge;
-        MergeLane lane;
+        std::array<MergeLane, LaneWindowSorter::lanes> lanes;
     };
-    [[nodiscard]] MergeSort& merge_of(std::size_t lane);
     void check(Keys keys, std::size_t window) const override;
     void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
     Times finish_in(std::size_t lane) override;
@@ -91,8 +85,7 @@ class MergeWindowSorter : public LaneWindowSorter {
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
 
     Target target_;
-    bool beside_;
-    std::vector<std::unique_ptr<OnGpu>> gpu_;
+    std::optional<OnGpu> gpu_;
     std::array<std::size_t, 3> shape_{};  // of segments_: keys, window, keys of a pair of blocks
     std::shared_ptr<const Segments> segments_;
 };
@@ -126,7 +119,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     struct OnGpu {
         explicit OnGpu(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
         Pbsn pbsn;
-        std::array<Batch, lanes_in_line> batches;
+        std::array<Batch, lanes> batches;
     };
     void check(Keys keys, std::size_t window) const override;
     void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
@@ -149,7 +142,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
         OnGpu(gl::Device& device, cpu::Workers& workers)
             : bitonic(device, workers), lane{BitonicLane(device), BitonicLane(device)} {}
         BitonicSort bitonic;
-        std::array<BitonicLane, lanes_in_line> lane;
+        std::array<BitonicLane, lanes> lane;
     };
     [[nodiscard]] BitonicJob job(Keys keys, std::size_t window) const;
     void check(Keys keys, std::size_t window) const override;
@@ -157,7 +150,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
     Times finish_in(std::size_t lane) override;
 
     std::optional<OnGpu> gpu_;
-    std::array<bool, lanes_in_line> empty_{};
+    std::array<bool, lanes> empty_{};
 };
 
 // The merge engine with CPU threads beside it.

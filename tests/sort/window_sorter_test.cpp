@@ -56,9 +56,6 @@ std::vector<std::unique_ptr<WindowSorter>> all_sorters(const Context& context) {
     sorters.push_back(window_sorter(context, {.engine = Engine::Merge, .threads = 3}));
     sorters.push_back(window_sorter(context, {.engine = Engine::Hybrid, .threads = 4}));
     sorters.push_back(window_sorter(context, {.engine = Engine::Hybrid, .threads = 1}));
-    const auto beside = Context::headless({.transfers = HeadlessOptions::Transfers::Beside});
-    sorters.push_back(window_sorter(beside, {.engine = Engine::Merge, .threads = 3}));
-    sorters.push_back(window_sorter(beside, {.engine = Engine::Hybrid, .threads = 4}));
     sorters.push_back(window_sorter(context));
     sorters.push_back(std::make_unique<detail::sort::AutoWindowSorter>(context, SortOptions{}));
     sorters.push_back(std::make_unique<BySize>(context, SortOptions{.threads = 2}));
@@ -418,14 +415,8 @@ TEST_CASE("A sorter that is destroyed writes nothing any more") {
 }
 
 TEST_CASE("A batch that cannot begin or finish is left as it was, and the others go on") {
-    struct Case {
-        Engine engine;
-        HeadlessOptions::Transfers transfers = HeadlessOptions::Transfers::InLine;
-    };
-    for (const auto& [engine, transfers] :
-         {Case{Engine::Merge}, Case{Engine::Merge, HeadlessOptions::Transfers::Beside}, Case{Engine::Hybrid},
-          Case{Engine::Pbsn}, Case{Engine::Bitonic}}) {
-        auto context = Context::headless({.transfers = transfers});
+    for (const auto engine : {Engine::Merge, Engine::Hybrid, Engine::Pbsn, Engine::Bitonic}) {
+        auto context = Context::headless();
         const auto sorter = window_sorter(context, {.engine = engine, .threads = 4});
         Batch first(KeyType::F32, "any bits", 5000, 100, 1), failed(KeyType::F64, "any bits", 5000, 64, 2),
             second(KeyType::F64, "any bits", 5000, 64, 3);

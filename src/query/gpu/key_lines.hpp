@@ -21,7 +21,7 @@ inline void send_lines(gl::Device& device, const gl::Texture& texture, std::size
     constexpr std::size_t bytes = std::size_t{32} << 20U;  // under way at once, twice
     const auto at_once = std::max<std::size_t>(bytes * static_cast<std::size_t>(texture.height()) / texture.bytes(), 1);
     for (std::size_t first = 0, part = 0; first < lines; first += at_once, ++part)
-        uploaders.at(part % 2).send(device, texture, first, std::min(at_once, lines - first), workers, fill);
+        uploaders.at(part % 2).send(device, texture, {first, std::min(at_once, lines - first)}, workers, fill);
 }
 
 // Lines of a texture from `line` on: rows as keys, in the places that keys.glsl says, 0 beyond the last row.

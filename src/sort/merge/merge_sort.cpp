@@ -81,21 +81,12 @@ std::string words_prelude(const KeyForm& form) {
 
 }  // namespace
 
-MergeLane::MergeLane(gl::Device& device, gl::Device::Siblings beside, Parts parts)
+MergeLane::MergeLane(gl::Device& device, Parts parts)
     : in_parts_(parts == Parts::Yes),
-      uploader_(beside.sends),
-      readback_(beside.fetches),
-      tile_readback_(beside.fetches),
       begun_(device, gl::Query::Kind::Timestamp),
       uploaded_(device, gl::Query::Kind::Timestamp),
       sorted_(device, gl::Query::Kind::Timestamp),
       read_(device, gl::Query::Kind::Timestamp) {}
-
-double MergeLane::readback_ms(const Job& job) const {
-    if (job.sample) return gl::ms_between(sorted_, read_);
-    const auto& beside = job.in_tiles ? tile_readback_.ms() : readback_.ms();
-    return beside.valid() ? beside.get() : gl::ms_between(sorted_, read_);
-}
 
 MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_memory)
     : device_(device),
@@ -104,7 +95,7 @@ MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_
       passes_(device),
       subgroup_passes_(device),
       plan_(device.info),
-      lane_(device, {}, MergeLane::Parts::Yes),
+      lane_(device, MergeLane::Parts::Yes),
       programs_(device) {}
 
 MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
@@ -342,7 +333,7 @@ SortStats MergeSort::finish(MergeLane& lane) {
     auto stats = job->stats;
     const auto note_times = [&] {
         stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
-        stats.readback_ms = lane.readback_ms(*job);
+        stats.readback_ms = lane.readback_ms();
     };
     // Nothing can fail from where a key is overwritten on; a sample overwrites keys that are not in it.
     if (job->sample) {

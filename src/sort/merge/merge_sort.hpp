@@ -42,18 +42,16 @@ struct SegmentSample {
 // What a sort under way has to itself; the textures are shared, since the GPU executes in order.
 class MergeLane {
   public:
-    // Pre: a session is open, as in every call of MergeSort. With siblings, the textures are not to be shared: the lane
-    // needs a MergeSort of its own. Of a sort in parts, the first pass draws what has come in while the rest is on its way,
-    // and what the last pass has drawn goes back while it draws on: it is for a sort that is waited for, and not beside.
+    // Pre: a session is open, as in every call of MergeSort. A sort in parts draws its first pass on the keys that have
+    // arrived while the rest is being sent, and reads back what its last pass has drawn while it draws on. It pays for
+    // a sort that the caller waits for.
     enum class Parts { No, Yes };
-    explicit MergeLane(gl::Device& device, gl::Device::Siblings beside = {}, Parts parts = Parts::No);
+    explicit MergeLane(gl::Device& device, Parts parts = Parts::No);
 
     // Between begin() and finish() of keys.
     [[nodiscard]] bool is_busy() const { return job_.has_value(); }
     // The last sort's upload; waits for the GPU. Where the GPU waited for staging memory to be filled, that counts.
-    [[nodiscard]] double gpu_upload_ms() const {
-        return uploader_.ms().valid() ? uploader_.ms().get() : gl::ms_between(begun_, uploaded_);
-    }
+    [[nodiscard]] double gpu_upload_ms() const { return gl::ms_between(begun_, uploaded_); }
 
   private:
     friend class MergeSort;
@@ -72,7 +70,7 @@ class MergeLane {
         SortStats stats;
         cpu::Stopwatch total{};
     };
-    [[nodiscard]] double readback_ms(const Job& job) const;
+    [[nodiscard]] double readback_ms() const { return gl::ms_between(sorted_, read_); }
     bool in_parts_;
     std::optional<Job> job_;  // none when there were no keys
     pass::Uploader uploader_, table_uploader_;

@@ -102,16 +102,13 @@ void TileReadBack::request(gl::Device& device, const gl::Texture& texture, const
     pass::grow(buffer_, device, gl::PixelBuffer::Direction::ReadBack, rows * row_bytes);
     const auto each = std::max<std::size_t>(pass::command_bytes / row_bytes, 1);
     parts_.clear();
-    gl::Carrier carrier(device, beside_);
     for (std::size_t first = 0; first < rows; first += each) {
         const auto count = std::min(each, rows - first);
         if (draw) draw(static_cast<int>(first), static_cast<int>(first + count));
-        if (draw || first == 0) carrier.after_drawing();
-        carrier.fetch(texture, static_cast<int>(first) * Tiles::height, static_cast<int>(count) * Tiles::height,
+        gl::read_rows(device, texture, static_cast<int>(first) * Tiles::height, static_cast<int>(count) * Tiles::height,
                       buffer_, first * row_bytes);
-        parts_.push_back({first, count, first * row_bytes, carrier.fence()});
+        parts_.push_back({first, count, first * row_bytes, gl::Fence(device)});
     }
-    ms_ = carrier.ms();
     gl::flush(device);
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cpu/workers.hpp"
-#include "gl/carrier.hpp"
 #include "gl/pass.hpp"
 #include "pass/target.hpp"
 #include "sort/key_form.hpp"
@@ -68,10 +67,6 @@ struct TileSurface {
 // Reads tiles back and puts their words in order.
 class TileReadBack {
   public:
-    TileReadBack() = default;
-    // As BankedReadBack's.
-    explicit TileReadBack(gl::Sibling* beside) : beside_(beside) {}
-
     // Receives the words of one tile; called by several threads.
     using Take = std::function<void(std::size_t tile, std::span<const std::byte> words)>;
 
@@ -85,7 +80,6 @@ class TileReadBack {
     void drop() { parts_.clear(); }
     // Hands over all of it, each part as soon as it is there; waits for the GPU.
     void take(cpu::Workers& workers, const Take& take);
-    [[nodiscard]] const std::shared_future<double>& ms() const { return ms_; }
 
   private:
     struct Part {
@@ -94,9 +88,7 @@ class TileReadBack {
     };
     void take_piece(const Part& part, std::size_t row, std::size_t piece, const Take& take) const;
 
-    gl::Sibling* beside_ = nullptr;
     gl::PixelBuffer buffer_;
-    std::shared_future<double> ms_;
     std::vector<Part> parts_;
     Tiles shape_;
     TileContent content_;
