@@ -7,11 +7,11 @@
 #include <array>
 #include <cstdlib>
 #include <ctime>
-#include <thread>
 #include <utility>
 
 #include "cli/json.hpp"
 #include "cpu/numbers.hpp"
+#include "cpu/workers.hpp"
 #include "files/files.hpp"
 #include "quadmill/error.hpp"
 
@@ -61,10 +61,6 @@ TunedEntry entry_of(const Json& from) {
     return entry;
 }
 
-unsigned as_many(unsigned threads) {
-    return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-}
-
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
     throw Error(fmt::format("'{}' {}; `quadmill tune` makes it anew, and without it the library's own figures count",
                             path.string(), what));
@@ -77,7 +73,7 @@ TunedEntry entry_for(const ContextInfo& info, unsigned threads) {
             .driver = info.version,
             .cpu_sort = cpu::number_sort_name(),
             .measured = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
-            .threads = as_many(threads),
+            .threads = cpu::threads_or_all(threads),
             .sort = {},
             .query = {}};
 }

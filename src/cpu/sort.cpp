@@ -8,6 +8,7 @@
 
 #include "cpu/merge.hpp"
 #include "cpu/stopwatch.hpp"
+#include "cpu/thread_gain.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill {
@@ -69,8 +70,10 @@ namespace detail::cpu {
 
 namespace {
 
-// What a thread sorts in a quarter of a millisecond; less is not worth making one.
-constexpr std::size_t least_part = std::size_t{1} << 16;
+// Keys of the smallest group of windows that is worth waking a thread for.
+constexpr std::size_t min_group = std::size_t{1} << 13;
+// Windows of fewer keys in all are sorted before threads have been made.
+constexpr std::size_t min_keys_for_threads = std::size_t{1} << 17;
 // What passes over all keys are cut into.
 constexpr std::size_t piece = std::size_t{1} << 16;
 
@@ -186,23 +189,26 @@ void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::u
 
 }  // namespace
 
-unsigned threads_for(std::size_t n, unsigned wanted) {
-    return n < 2 * least_part ? 1 : wanted;
-}
-
 void sort_keys(Keys keys, Order order) {
     visit(keys, [&]<class Key>(std::span<Key> values) { sort_bits<Key>(as_bits(values), order); });
 }
 
 void sort_keys(Keys keys, Order order, const Workers& workers) {
-    if (keys.size() < 2 * least_part || workers.threads() < 2) return sort_keys(keys, order);
     visit(keys, [&](auto values) { sort_by_parts(values, order, workers); });
+}
+
+void sort_keys(Keys keys, Order order, unsigned threads) {
+    const auto gain = visit(keys, [&]<class Key>(std::span<Key> values) {
+        return threads_that_gain_here<typename KeyBits<Key>::Bits>(values.size(), threads);
+    });
+    if (gain < 2) return sort_keys(keys, order);
+    sort_keys(keys, order, Workers(gain));
 }
 
 void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, const Workers& workers) {
     // Each of the groups that threads take at once has about so many keys; a segment that is a good part of all keys is
     // sorted by all threads.
-    const auto share = std::max(keys.size() / (4 * std::size_t{workers.threads()}), least_part);
+    const auto share = std::max(keys.size() / (4 * std::size_t{workers.threads()}), min_group);
     struct Group {
         std::size_t first, last;  // segments [first, last)
     };
@@ -218,7 +224,7 @@ void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, co
         if (first < last) groups.push_back({first, last});
         first = i + 1;
     }
-    for (const auto i : long_ones) sort_keys(part(keys, begin_of(i), ends[i] - begin_of(i)), order, workers);
+    for (const auto i : long_ones) sort_keys(part(keys, begin_of(i), ends[i] - begin_of(i)), order, workers.threads());
     workers.for_each(groups.size(), [&](std::size_t g) {
         for (auto i = groups[g].first; i < groups[g].last; ++i)
             sort_keys(part(keys, begin_of(i), ends[i] - begin_of(i)), order);
@@ -228,18 +234,37 @@ void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, co
 void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, const Workers& workers) {
     visit(keys, [&]<class Key>(std::span<Key> values) {
         const std::span<Key> out(static_cast<Key*>(sorted.data()), sorted.size());
-        if (workers.threads() > 1 && keys.size() < 2 * least_part)
-            return sort_places_of(values, out, index, order, Workers(1));
         sort_places_of(values, out, index, order, workers);
     });
+}
+
+void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, unsigned threads) {
+    const auto gain = visit(keys, [&]<class Key>(std::span<Key> values) {
+        using Number = typename Placed<typename KeyBits<Key>::Bits>::Number;
+        return threads_that_gain_here<Number>(values.size(), threads);
+    });
+    sort_places(keys, sorted, index, order, Workers(gain));
 }
 
 }  // namespace detail::cpu
 
 using namespace detail;  // NOLINT(google-build-using-namespace)
 
+namespace {
+
+template <class Sort>
+SortStats timed(Keys keys, const Sort& sort) {
+    const cpu::Stopwatch total;
+    SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
+    sort();
+    stats.sort_ms = stats.total_ms = total.ms();
+    return stats;
+}
+
+}  // namespace
+
 SortStats sort_on_cpu(Keys keys, Order order, unsigned threads) {
-    return sort_windows_on_cpu(keys, std::max<std::size_t>(keys.size(), 1), order, threads);
+    return timed(keys, [&] { cpu::sort_keys(keys, order, cpu::threads_or_all(threads)); });
 }
 
 SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order, unsigned threads) {
@@ -249,9 +274,8 @@ SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Orde
 
 SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order order, unsigned threads) {
     cpu::check_top("top_on_cpu", keys, best, index);
-    const cpu::Stopwatch total;
-    SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
-    if (index.empty()) {
+    return timed(keys, [&] {
+        if (!index.empty()) return cpu::sort_places(keys, best, index, order, cpu::threads_or_all(threads));
         cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
             using Bits = cpu::KeyBits<Key>;
             const cpu::TotalOrder<Key> rule(order);
@@ -264,25 +288,21 @@ SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order
             auto* out = static_cast<Key*>(best.data());
             for (std::size_t i = 0; i < best.size(); ++i) out[i] = Bits::value(rule.decode(bits[i]));
         });
-    } else {
-        cpu::sort_places(keys, best, index, order, cpu::Workers(cpu::threads_for(keys.size(), threads)));
-    }
-    stats.sort_ms = stats.total_ms = total.ms();
-    return stats;
+    });
 }
 
 SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order, unsigned threads) {
     window = cpu::checked_window("sort_windows_on_cpu", keys, window);
+    if (window >= keys.size()) return sort_on_cpu(keys, order, threads);
     return sort_segments_on_cpu(keys, cpu::ends_of_windows(keys.size(), window), order, threads);
 }
 
 SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends, Order order, unsigned threads) {
     cpu::check_segments("sort_segments_on_cpu", keys, ends);
-    const cpu::Stopwatch total;
-    SortStats stats{.n = keys.size(), .engine = Engine::Cpu};
-    cpu::sort_segments(keys, ends, order, cpu::Workers(cpu::threads_for(keys.size(), threads)));
-    stats.sort_ms = stats.total_ms = total.ms();
-    return stats;
+    return timed(keys, [&] {
+        const bool is_worth_threads = keys.size() >= cpu::min_keys_for_threads;
+        cpu::sort_segments(keys, ends, order, cpu::Workers(is_worth_threads ? threads : 1));
+    });
 }
 
 }  // namespace quadmill

@@ -33,16 +33,16 @@ void sort_bits(std::span<typename KeyBits<Key>::Bits> bits, Order order) {
 
 // Sorts the keys in place, on the calling thread and without memory of its own.
 void sort_keys(Keys keys, Order order);
-// The same by all threads, which sort parts and merge them.
+// The same by all threads: each sorts a part, and then they merge the parts.
 void sort_keys(Keys keys, Order order, const Workers& workers);
+// The same by as many threads, up to that number, as gain.
+void sort_keys(Keys keys, Order order, unsigned threads);
 // Sorts each segment, many at a time.
 void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, const Workers& workers);
 
 // Where the first index.size() keys in order were; equal ones in the order of their places. `sorted` receives the keys
-// themselves where it is not empty, and may be `keys`.
+// themselves where it is not empty, and may be `keys`. Threads as above.
 void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, const Workers& workers);
-
-// Threads for so many keys: `wanted`, or one where waking others costs more than they save.
-[[nodiscard]] unsigned threads_for(std::size_t n, unsigned wanted);
+void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, unsigned threads);
 
 }  // namespace quadmill::detail::cpu

@@ -72,7 +72,7 @@ void WindowSample::take() const {
 }
 
 CpuWindowSorter::CpuWindowSorter(unsigned threads, std::size_t depth) : depth_(depth), workers_(threads) {
-    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    threads = threads_or_all(threads);
     if (threads == 1) return;
     try {
         for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
@@ -128,11 +128,12 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
         batch.taken = batch.done = batch.windows;
         sort_ms_ += time.ms();
     }
+    const auto shares = (batch.windows + at_once(window) - 1) / at_once(window);
     {
         const std::lock_guard lock(mutex_);
         batches_.push_back(std::move(batch));
     }
-    work_.notify_all();
+    for (auto wake = std::min(shares, threads_.size()); wake > 0; --wake) work_.notify_one();
 }
 
 void CpuWindowSorter::loop() {

@@ -29,6 +29,10 @@ class ThreadPool {
 
         [[nodiscard]] bool has_work() const { return !error && claimed < released; }
         [[nodiscard]] bool wants_help() const { return has_work() && helpers < most_helpers; }
+        // Threads to wake for the items released now: the caller takes one of these itself.
+        [[nodiscard]] std::size_t wanted() const {
+            return released > 0 ? std::min<std::size_t>(most_helpers, released - 1) : 0;
+        }
     };
 
     // That of the process; made when there is none.
@@ -42,6 +46,7 @@ class ThreadPool {
   private:
     void loop();
     static bool take_one(Job& job, std::unique_lock<std::mutex>& lock);
+    static void run_alone(const Job& job, const Workers::Work& first, const Workers::Work& then);
 
     std::mutex mutex_;
     std::condition_variable work_;
@@ -116,23 +121,27 @@ bool ThreadPool::take_one(Job& job, std::unique_lock<std::mutex>& lock) {
     return true;
 }
 
+void ThreadPool::run_alone(const Job& job, const Workers::Work& first, const Workers::Work& then) {
+    for (std::size_t i = 0; i < job.count; ++i) {
+        for (const auto* work : {&first, job.work, &then}) {
+            if (*work) (*work)(i);
+        }
+    }
+}
+
 void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& then) {
+    if (job.most_helpers == 0 || job.count < 2) return run_alone(job, first, then);
     std::list<Job*> own;
     try {
         job.done.resize(job.count);
         own.push_back(&job);
     } catch (const std::bad_alloc&) {  // no memory to share it: the caller does all, so that what it changes gets done
-        for (std::size_t i = 0; i < job.count; ++i) {
-            for (const auto* work : {&first, job.work, &then}) {
-                if (*work) (*work)(i);
-            }
-        }
-        return;
+        return run_alone(job, first, then);
     }
     std::unique_lock lock(mutex_);
     const auto place = own.begin();
     jobs_.splice(jobs_.end(), own);
-    if (job.has_work()) work_.notify_all();
+    for (auto wake = job.wanted(); wake > 0; --wake) work_.notify_one();
     const auto on_this_thread = [&](const Workers::Work& work, std::size_t i) {
         if (!work || job.error) return;
         lock.unlock();
@@ -149,7 +158,7 @@ void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& 
         on_this_thread(first, i);
         if (first) {
             job.released = i + 1;
-            work_.notify_one();
+            if (job.wants_help()) work_.notify_one();
             continue;
         }
         while (!job.done[i] && !job.error) {
@@ -164,8 +173,12 @@ void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& 
     if (job.error) std::rethrow_exception(job.error);
 }
 
+unsigned threads_or_all(unsigned threads) {
+    return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
 Workers::Workers(unsigned threads) : pool_(ThreadPool::shared()) {
-    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    threads = threads_or_all(threads);
     threads_ = std::min(threads, pool_->grow_to(threads - 1) + 1);
 }
 

@@ -9,6 +9,9 @@ namespace quadmill::detail::cpu {
 
 class ThreadPool;
 
+// `threads`, or as many as the machine has where that is 0.
+[[nodiscard]] unsigned threads_or_all(unsigned threads);
+
 // A share of the threads that all of the process's Workers have together, which end with the last of these; the calling
 // thread works too. Work may itself use Workers, and several threads may call the same one. An exception of the work
 // stops what has not begun and is thrown again to the caller.
@@ -22,7 +25,8 @@ class Workers {
 
     [[nodiscard]] unsigned threads() const noexcept { return threads_; }
 
-    // Runs work(0) .. work(count - 1), in any order and at the same time.
+    // Runs work(0) .. work(count - 1), in any order and at the same time. Wakes only the threads that it can use: none
+    // for one item, and none where threads() is 1.
     void for_each(std::size_t count, const Work& work) const;
     // The same, and calls `then(i)` on this thread, in order of i, once work(i) is done.
     void then_in_order(std::size_t count, const Work& work, const Work& then) const;

@@ -53,7 +53,7 @@ RunMaker::RunMaker(const Format& format, const ExternalSortOptions& options, con
       tick_(std::move(tick)),
       threads_(options.threads),
       sorters_left_(devices.sorters(options.engine)) {
-    if (threads_ == 0) threads_ = std::max(1U, std::thread::hardware_concurrency());
+    threads_ = cpu::threads_or_all(threads_);
     const std::size_t sorters = sorters_left_;
     try {
         for (std::size_t place = 0; place < sorters; ++place)

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <numbers>
 #include <string_view>
-#include <thread>
 
 #include "cpu/keys.hpp"
 #include "cpu/numbers.hpp"
+#include "cpu/workers.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -55,7 +55,7 @@ constexpr double most_at_crossing = 1;
 constexpr double startup_ms = 100;
 
 double threads_of(unsigned threads) {
-    return std::clamp(threads == 0 ? std::thread::hardware_concurrency() : threads, 1U, most_threads);
+    return std::min(cpu::threads_or_all(threads), most_threads);
 }
 
 // Nanoseconds a key. The best keys are found by one thread; windows need no merging.

@@ -141,7 +141,7 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
 SortStats Sorter::State::argsort_on_cpu(const Task& task) const {
     const cpu::Stopwatch total;
     SortStats stats{.n = task.keys.size(), .engine = Engine::Cpu};
-    cpu::sort_places(task.keys, cpu::part(task.keys, 0, 0), task.index, options.order, workers);
+    cpu::sort_places(task.keys, cpu::part(task.keys, 0, 0), task.index, options.order, workers.threads());
     stats.sort_ms = stats.total_ms = total.ms();
     return stats;
 }

@@ -11,6 +11,7 @@
 
 #include "cpu/merge.hpp"
 #include "cpu/scratch.hpp"
+#include "cpu/thread_gain.hpp"
 #include "sort/stable.hpp"
 
 using namespace quadmill;               // NOLINT(google-build-using-namespace)
@@ -19,7 +20,7 @@ using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// More than one part for each thread begins at 2^17 keys; three threads make runs of three lengths.
+// Three threads make runs of two lengths.
 constexpr std::array<std::size_t, 9> few_sizes{0, 1, 2, 3, 15, 33, 1000, 4097, 65'535};
 constexpr std::array<std::size_t, 2> many_sizes{131'072, 150'001};
 constexpr std::array<unsigned, 4> thread_counts{1, 2, 3, 7};
@@ -41,9 +42,13 @@ void sort_all_ways(const std::vector<Key>& input, Order order, std::span<const u
         sort_with_index_on_cpu(keys, index, order, threads);
         REQUIRE(same_bits(keys, sorted));
         REQUIRE(index == places);
+        const Workers workers(threads);  // all of these, whether they gain or not
+        keys = input;
+        sort_keys(keys, order, workers);
+        REQUIRE(same_bits(keys, sorted));
         keys = input;
         index.assign(keys.size(), 0xabcdU);
-        sort_places(keys, part(keys, 0, 0), index, order, Workers(threads));
+        sort_places(keys, part(keys, 0, 0), index, order, workers);
         REQUIRE(same_bits(keys, input));
         REQUIRE(index == places);
     }
@@ -139,5 +144,33 @@ TEST_CASE_TEMPLATE("Numbers of every width are sorted, wide ones by their upper 
             sort_numbers(std::span(numbers));
             CHECK(numbers == expected);
         }
+    }
+}
+
+TEST_CASE("Threads sort only where they gain, and only as many as gain") {
+    // vqsort with AVX-512: one thread takes 0.8 ms for 2^18 floats; merging gives back what two threads save.
+    const SortCosts fast{.sort_ns = 0.17, .merge_ns = 2}, slow{.sort_ns = 4, .merge_ns = 2};
+    CHECK(threads_that_gain(fast, std::size_t{1} << 17U, 2) == 1);
+    CHECK(threads_that_gain(fast, std::size_t{1} << 18U, 2) == 1);
+    CHECK(threads_that_gain(fast, std::size_t{1} << 22U, 16) == 16);
+    CHECK(threads_that_gain(slow, std::size_t{1} << 15U, 2) == 2);
+    CHECK(threads_that_gain(slow, std::size_t{1} << 22U, 3) == 3);
+    for (const auto& costs : {fast, slow}) {
+        CHECK(threads_that_gain(costs, 0, 16) == 1);
+        CHECK(threads_that_gain(costs, 1000, 16) == 1);
+        CHECK(threads_that_gain(costs, std::size_t{1} << 30U, 1) == 1);
+        unsigned before = 1;
+        for (std::size_t n = 1024; n <= std::size_t{1} << 28U; n *= 2) {  // more keys never want fewer threads
+            const auto gain = threads_that_gain(costs, n, 16);
+            CHECK(gain >= before);
+            before = gain;
+        }
+        CHECK(before == 16);
+    }
+    CHECK(threads_that_gain_here<std::uint32_t>(1000, 16) == 1);
+    for (const std::size_t n : {1UL << 20U, 1UL << 24U}) {
+        const auto gain = threads_that_gain_here<std::uint64_t>(n, 7);
+        CHECK(gain >= 1);
+        CHECK(gain <= 7);
     }
 }

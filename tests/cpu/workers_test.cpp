@@ -4,11 +4,34 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// How many times the other threads of this process have gone to sleep, each after it was woken.
+long sleeps_of_others() {
+    const auto own = std::filesystem::read_symlink("/proc/thread-self").filename();
+    long sum = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        if (task.path().filename() == own) continue;
+        std::ifstream status(task.path() / "status");
+        for (std::string line; std::getline(status, line);) {
+            constexpr std::string_view name = "voluntary_ctxt_switches:";
+            if (line.starts_with(name)) sum += std::stol(line.substr(name.size()));
+        }
+    }
+    return sum;
+}
+
+}  // namespace
 
 TEST_CASE("Workers do each piece once and keep the order that is asked for") {
     for (const unsigned threads : {1U, 2U, 5U}) {
@@ -91,4 +114,25 @@ TEST_CASE("An exception within a call within a call reaches the outer caller") {
                                            });
                                        }),
                       "within");
+}
+
+TEST_CASE("Only threads that can help are woken") {
+    const Workers all(8), two(2), alone(1);
+    const auto nothing = [](std::size_t) {};
+    all.for_each(64, [](std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // all of them sleep
+    constexpr int calls = 200;
+    const auto woken_by = [&](const auto& call) {
+        const auto before = sleeps_of_others();
+        for (int i = 0; i < calls; ++i) call();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        return sleeps_of_others() - before;
+    };
+    CHECK(woken_by([&] { all.for_each(1, nothing); }) < calls / 2);
+    CHECK(woken_by([&] { all.for_each(0, nothing); }) < calls / 2);
+    CHECK(woken_by([&] { alone.for_each(100, nothing); }) < calls / 2);
+    CHECK(woken_by([&] { alone.after_in_order(3, nothing, nothing); }) < calls / 2);
+    // A thread that is woken may also have to wait for the pool's lock.
+    CHECK(woken_by([&] { two.for_each(2, nothing); }) <= 3 * calls);
+    CHECK(woken_by([&] { all.for_each(3, nothing); }) <= 6 * calls);
 }

@@ -1,0 +1,32 @@
+// How many threads sort faster than one: that depends on the processor, so it is measured where the sort runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/numbers.hpp"
+
+namespace quadmill::detail::cpu {
+
+// Times of one thread, and of handing work to others.
+struct SortCosts {
+    double sort_ns;          // n numbers take sort_ns n log2(n)
+    double merge_ns;         // a number, when two runs are merged
+    double handoff_us = 10;  // until other threads have begun, and this one knows that they have finished
+    double wake_us = 4;      // more for each thread that is woken
+};
+
+// How many of `threads` sort n numbers fastest, when each sorts a part and all merge the parts. 1 unless one
+// takes a quarter longer at least.
+[[nodiscard]] unsigned threads_that_gain(const SortCosts& costs, std::size_t n, unsigned threads);
+
+// The same by the costs of this machine. The first call with many numbers of a width measures them, in well under a
+// millisecond.
+template <class Number>
+[[nodiscard]] unsigned threads_that_gain_here(std::size_t n, unsigned threads);
+extern template unsigned threads_that_gain_here<std::uint16_t>(std::size_t, unsigned);
+extern template unsigned threads_that_gain_here<std::uint32_t>(std::size_t, unsigned);
+extern template unsigned threads_that_gain_here<std::uint64_t>(std::size_t, unsigned);
+extern template unsigned threads_that_gain_here<Wide>(std::size_t, unsigned);
+
+}  // namespace quadmill::detail::cpu
