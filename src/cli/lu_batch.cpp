@@ -9,6 +9,7 @@
 
 #include "cli/passes.hpp"
 #include "files/files.hpp"
+#include "input/checks.hpp"
 #include "input/matrix_file.hpp"
 #include "linalg/measures.hpp"
 #include "quadmill/error.hpp"
@@ -26,10 +27,14 @@ class LuBatchWork {
         if (!call.sides.empty() && call.output.empty())
             throw CLI::ValidationError("--solve", "with --batch, name a file for the solutions: -o FILE");
         if (call.output.empty()) return;
+        refuse_lu_inputs(call.output, call.matrices, call.sides);
         content_.emplace(call.output);
         if (content_->is_terminal() && !input::is_matrix_market(call.output))
             throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
-        if (call.sides.empty() && call.output != "-") rows_.emplace(call.output + ".rows");
+        if (call.sides.empty() && call.output != "-") {
+            rows_.emplace(call.output + ".rows");
+            must_differ(*content_, *rows_);
+        }
     }
 
     void run() {
@@ -124,6 +129,18 @@ class LuBatchWork {
 };
 
 }  // namespace
+
+void refuse_lu_inputs(const std::string& output, const std::string& matrix, const std::string& sides) {
+    for (const auto& one : {output, output + ".rows", output + ".columns"}) {
+        if (one == output || (sides.empty() && output != "-")) input::refuse_inputs("-o", one, {matrix, sides});
+    }
+}
+
+void must_differ(const files::OutputFile& content, const files::OutputFile& order) {
+    if (!order.same_as(content)) return;
+    throw CLI::ValidationError("-o",
+                               fmt::format("{} is also where {} leads; name another", order.name(), content.name()));
+}
 
 void run_lu_batch(const LuBatchCall& call) {
     LuBatchWork(call).run();

@@ -158,15 +158,15 @@ void LuCommand::open(Outputs& out) const {
     if (refine && sides.empty()) throw CLI::ValidationError("--refine", "goes with --solve");
     if (output == "-" && json) throw CLI::ValidationError("-o", "standard output has the JSON object; name a file");
     if (output.empty()) return;
-    for (const auto& one : {output, output + ".rows", output + ".columns"}) {
-        if (one == output || sides.empty()) input::refuse_inputs("-o", one, {matrix, sides});
-    }
+    refuse_lu_inputs(output, matrix, sides);
     out.content.emplace(output);
     if (out.content->is_terminal() && !input::is_matrix_market(output))
         throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
     if (!sides.empty() || output == "-") return;
     out.row_order.emplace(output + ".rows");
     if (options.pivot == Pivot::Full) out.column_order.emplace(output + ".columns");
+    must_differ(*out.content, *out.row_order);
+    if (out.column_order) must_differ(*out.content, *out.column_order);
 }
 
 std::string LuCommand::content_of_factors(const Outcome& outcome) const {

@@ -16,6 +16,7 @@
 #include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
 #include "cli/ranks.hpp"
+#include "files/files.hpp"
 #include "input/printable.hpp"
 #include "input/standard_files.hpp"
 #include "input/text.hpp"
@@ -150,6 +151,9 @@ int main(int argc, char** argv) {
     const auto say = [](const char* words) { static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words)); };
     try {
         quadmill::detail::input::open_standard_files();
+        quadmill::detail::files::note_hook = [](const std::string& note) {
+            fmt::print(stderr, "quadmill: {}\n", quadmill::detail::input::printable(note));
+        };
         const int status = quadmill::detail::cli::run(argc, argv);
         if (quadmill::detail::input::standard_output_is_written()) {
             if (status != 0) quadmill::detail::cli::leave_last_words();

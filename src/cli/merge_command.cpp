@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
+#include "input/checks.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
@@ -156,6 +157,8 @@ void MergeCommand::run_as(Kind kind) {
 void MergeCommand::run(const std::vector<std::string>& given) {
     if (std::ranges::count(files, "-") > 1)
         throw CLI::ValidationError("FILE", "- is standard input, which can be read once; name files");
+    if (!save.empty()) input::refuse_inputs("--save", save, files);
+    input::refuse_inputs("FILE", "-", files);
     content_ = files::read_file(files.front());
     first_ = saved(0);
     const auto [kind, type] = first_;

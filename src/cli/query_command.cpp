@@ -101,6 +101,7 @@ bool QueryCommand::is_stream(std::size_t source) const {
 
 void QueryCommand::open_sources() {
     sources_.resize(query_.sources.size());
+    for (const auto& source : query_.sources) input::refuse_inputs("FROM", "-", {source.path});
     for (std::size_t i = 0; i < sources_.size(); ++i) {
         const auto& path = query_.sources[i].path;
         if (is_stream(i)) {
@@ -294,7 +295,8 @@ void add_query_command(CLI::App& app) {
         "JOIN path ON x.k = y.k, or ABS(x.k - y.k) <= d; WHERE with AND OR NOT = != < <= > >= BETWEEN IN IS NULL and\n"
         "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n (rows of the answer, with --batch of each:\n"
         "the tables are read whole all the same). A table is called as its file without folder, .gz or .zst,\n"
-        "and extension, or AS name. Texts go in '...', unusual names in \"...\"; letters of names may be in another case.\n"
+        "and extension, or AS name. Texts go in '...', unusual names in \"...\"; letters of names may be in another "
+        "case.\n"
         "CSV, also packed by gzip or zstd, has a line of names; types are found from all values; an empty field is "
         "NULL,\n"
         "in answers, too. A column is text where a value is no number, has a zero before a digit (01234) or is an "

@@ -75,7 +75,7 @@ show::QuantileCurve curve_of(const Quantiles<T>& summary) {
 
 template <class T>
 void ShowQuantiles::run_as() const {
-    input::refuse_inputs("-o", output, {input});
+    refuse_inputs_or_partial("-o", output, {input});
     files::OutputFile file(output);
     input::StreamInput stream(input);
     Quantiles<T> summary({.eps = eps});

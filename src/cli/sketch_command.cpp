@@ -126,6 +126,7 @@ void SketchMerge::run_as(files::Bytes content) const {
 }
 
 void SketchMerge::run() const {
+    input::refuse_inputs("-o", output, files);
     auto content = files::read_file(files.front());
     const auto head = saved(files.front(), content);
     visit_keys(head.keys, [&]<class T>() { run_as<T>(std::move(content)); });

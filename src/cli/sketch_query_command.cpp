@@ -66,6 +66,7 @@ void SketchQuery::run_as(const files::Bytes& content, SketchKeys type) {
 void SketchQuery::run() {
     if (sketch == "-" && keys == "-")
         throw CLI::ValidationError("KEYS", "must be a file where the sketch is standard input");
+    input::refuse_inputs("KEYS", "-", {sketch, keys});
     const auto content = files::read_file(sketch);
     const auto head = saved(sketch, content);
     if (head.keys == SketchKeys::Text) reading.form = input::Form::Text;

@@ -64,6 +64,7 @@ void SketchTop::run_as() {
 }
 
 void SketchTop::run() {
+    input::refuse_inputs("FILE", "-", {input});
     if (options.width == 0) options.width = suggest_width(frequencies.eps);
     options.engine = machine.engine;
     options.threads = machine.threads;

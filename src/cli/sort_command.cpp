@@ -49,6 +49,8 @@ struct SortCommand {
     [[nodiscard]] files::Bytes read() const;
     template <class Key>
     [[nodiscard]] std::vector<Key> parsed(std::string_view text) const;
+    template <class Key>
+    void must_come_back(std::string_view text, std::span<const Key> keys) const;
     [[nodiscard]] bool is_text() const { return reading.form == input::Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
     [[nodiscard]] sort::Work work_of(std::size_t n) const;
@@ -83,6 +85,24 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
     return keys;
 }
 
+// The output replaces the input, so each line must be written as it was read.
+template <class Key>
+void SortCommand::must_come_back(std::string_view text, std::span<const Key> keys) const {
+    const bool are_all_values = reading.lines.header == 0 && reading.lines.bad == input::LineOptions::Bad::Refuse;
+    for (std::size_t line = 0; !text.empty(); ++line) {
+        const auto end = std::min(text.find('\n'), text.size());
+        const auto word = text.substr(0, end);
+        const auto written = line < keys.size() ? input::format_number(keys[line]) : "";
+        if (word != written)
+            throw CLI::ValidationError(
+                "-o",
+                fmt::format("'{}' is an input, which this would replace, and its line {}, {}, would not come "
+                            "back{}; name another",
+                            output, line + 1, input::in_quotes(word), are_all_values ? " but as " + written : ""));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
 template <class Key>
 files::Bytes SortCommand::read() const {
     auto bytes = files::read_file(input);
@@ -96,6 +116,7 @@ files::Bytes SortCommand::read() const {
             reading.form, name, what);
     if (is_text()) {
         const auto keys = parsed<Key>(content);
+        if (files::same_file(input, output)) must_come_back<Key>(content, keys);
         bytes.resize(keys.size() * sizeof(Key));
         std::copy(keys.begin(), keys.end(), bytes.as<Key>().begin());
     } else if (bytes.size() % sizeof(Key) != 0) {
@@ -211,7 +232,8 @@ void SortCommand::run() {
     }
     if (output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
     input::refuse_inputs("--with-index", index_output, {input});
-    if (top > 0) input::refuse_inputs("-o", output, {input});
+    const bool keeps_values = top == 0 && sort.rounding != Rounding::Nearest;
+    if (!keeps_values || output == "-") input::refuse_inputs("-o", output, {input});
     if (!index_output.empty() && window > 0)
         throw CLI::ValidationError("--with-index", "does not go with --window; sort whole files with an index");
     const auto type = reading.type();

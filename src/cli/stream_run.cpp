@@ -174,12 +174,17 @@ SlidingOptions SlidingChoice::options(double eps) const {
     return options;
 }
 
+void refuse_inputs_or_partial(const std::string& option, const std::string& output,
+                              const std::vector<std::string>& inputs) {
+    input::refuse_inputs(option, output, inputs);
+    input::refuse_inputs(option, output + partial_suffix, inputs);
+}
+
 void commit_part(files::OutputFile& file, const std::string& path) {
-    constexpr const char* suffix = ".partial";
     if (!file.would_replace()) return file.commit();
-    file.commit(suffix);
+    file.commit(partial_suffix);
     fmt::print(stderr, "quadmill: '{}' is as it was, for only a part of the stream was read: that is in '{}{}'\n", path,
-               path, suffix);
+               path, partial_suffix);
 }
 
 SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
@@ -222,7 +227,8 @@ StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
       save_(ranks_.is_first() ? options.save : "", options.format) {
     input_.emplace(shares_.front());
     output_.must_be_open();
-    input::refuse_inputs("--save", options.save, options.inputs);
+    input::refuse_inputs("FILE", "-", options.inputs);
+    if (!options.save.empty()) refuse_inputs_or_partial("--save", options.save, options.inputs);
     if (save_.takes_standard_output() && options.every > 0)
         throw CLI::ValidationError("--save", "- leaves no space for the answers of --every; name a file");
     if (options.device.several() && options.engine == Engine::Cpu)

@@ -90,7 +90,12 @@ void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
 // How sliding windows are kept; `sliding` is the option that these go with.
 void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding = nullptr);
 
-// Commits what is about a part of the stream: beside a file that is there already, which it leaves as it was.
+// Appended to the name of an output that is about a part of the stream where another one is there already.
+inline constexpr const char* partial_suffix = ".partial";
+// Refuses an output that may also be written under that name.
+void refuse_inputs_or_partial(const std::string& option, const std::string& output,
+                              const std::vector<std::string>& inputs);
+// Commits an output that is about a part of the stream, under that name if it would replace another one.
 void commit_part(files::OutputFile& file, const std::string& path);
 
 // Where a summary is saved: nowhere, in a file, or on standard output, which then has nothing else.

@@ -243,10 +243,7 @@ FilePlace place_of(const files::OutputFile& file) {
 }
 
 void must_differ(const files::InputFile& input, const std::string& output) {
-    struct stat in {};
-    struct stat out {};
-    if (!input.size() || fstat(input.descriptor(), &in) != 0 || stat(output.c_str(), &out) != 0) return;
-    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return;
+    if (!files::same_file(input.path(), output)) return;
     throw InvalidArgument("sort_file: the output '" + output + "' is the input " + input.name() +
                           "; give it another name, since the input is only read");
 }

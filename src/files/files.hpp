@@ -1,6 +1,9 @@
 // Files of the command: read whole, and written so that an output appears under its name only when it is complete.
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +29,13 @@ class Bytes {
     std::unique_ptr<std::byte[]> memory_;
     std::size_t size_ = 0, capacity_ = 0;
 };
+
+// errno in words.
+[[nodiscard]] std::string reason_of(int error);
+
+// Is told what users should know of an output that was committed, as a sentence; null in programs that have not set it.
+using NoteHook = void (*)(const std::string& note);
+inline std::atomic<NoteHook> note_hook{nullptr};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // What messages call an input, which is standard input for "-".
 [[nodiscard]] std::string input_name(const std::string& path);
@@ -69,18 +79,26 @@ class InputFile {
 // Whether that is a file that has a size and can be read at any place. Throws nothing.
 [[nodiscard]] bool is_regular(const std::string& path);
 
+// Whether an input and an output are one regular file, by device and inode; "-" is standard input or output. A standard
+// output that appends is another one, since it overwrites nothing. Throws nothing.
+[[nodiscard]] bool same_file(const std::string& input, const std::string& output);
+
 // The whole of a file, or of standard input for "-". Throws IoError.
 [[nodiscard]] Bytes read_file(const std::string& path);
 
-// An output: "-" is standard output; a device or pipe is written as it is; any other file is written beside its place
-// and renamed by commit(). Without commit() nothing is left, also after the usual signals; after SIGKILL until the
-// next one is made for the same file.
+// An output: "-" is standard output; a device or pipe is written as it is. Any other file is written next to its place
+// without a name, where the file system can do that, and appears there by commit(); without commit() nothing is left.
+// Other file systems keep the unfinished file under a name, which after SIGKILL stays until an OutputFile for the same
+// path is made.
+// A file that is replaced keeps owner, group, permissions, access list and extended attributes, or is refused. Its other
+// hard links keep the old content; note_hook is told.
 class OutputFile {
   public:
-    // What the usual signals do: a library leaves its host's handlers alone.
+    // What the usual signals do with a file that has a name: a library leaves its host's handlers alone.
     enum class OnSignal { Remove, LeaveAlone };
+    enum class Named { Later, Now };  // now for other processes that write it, too
     // Throws IoError when the file cannot be made there.
-    explicit OutputFile(std::string path, OnSignal on_signal = OnSignal::Remove);
+    explicit OutputFile(std::string path, OnSignal on_signal = OnSignal::Remove, Named named = Named::Later);
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
@@ -95,11 +113,11 @@ class OutputFile {
     void write(std::span<const std::byte> bytes);
     // For who writes it by other means. It is regular where commit() will rename it.
     [[nodiscard]] int descriptor() const { return file_; }
-    [[nodiscard]] bool is_regular() const { return !temporary_.empty(); }
+    [[nodiscard]] bool is_regular() const { return is_regular_; }
     [[nodiscard]] const std::string& path() const { return path_; }
     // For messages.
     [[nodiscard]] std::string name() const;
-    // The name that it has until then, where it is regular; for other processes that write it, too.
+    // The name that it has until then. Pre: it is regular, and named now.
     [[nodiscard]] const std::string& temporary() const { return temporary_; }
     // Waits until what was written is on the disk.
     void sync();
@@ -107,11 +125,16 @@ class OutputFile {
     void commit(const std::string& suffix = "");
 
   private:
-    void create_temporary(OnSignal on_signal);
+    void create(Named named, mode_t permissions);
+    void give_name();
+    void discard();
     [[noreturn]] void fail(const std::string& what) const;
 
     std::string path_, target_, temporary_;
     int file_ = -1;
+    OnSignal on_signal_ = OnSignal::Remove;
+    bool is_regular_ = false, is_committed_ = false;
+    std::size_t names_ = 0;  // of the file that is replaced
     std::size_t written_ = 0;
 };
 

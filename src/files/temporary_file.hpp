@@ -1,14 +1,25 @@
 // Files that are gone when the program is, however it ends.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace quadmill::detail::files {
 
-// Makes and locks a new file beside `target`, under a name that tells whose it is; -1, and errno, where it cannot.
-[[nodiscard]] std::pair<int, std::string> create_locked(const std::string& target);
+// Makes and locks a new file next to `target`, under a name that tells whose it is; -1, and errno, where it cannot.
+// `permissions` lack what the process or the folder takes from new files.
+[[nodiscard]] std::pair<int, std::string> create_locked(const std::string& target, mode_t permissions = 0600);
+
+// Makes and locks a file in the folder of `target` that has no name, so that nothing is left of it if the process is
+// killed; -1, and errno, where it cannot.
+[[nodiscard]] int create_nameless(const std::string& target, mode_t permissions);
+// Whether errno says that the system has no such files, or lets nobody name them later.
+[[nodiscard]] bool needs_name();
+// Names it, as create_locked() does. An empty name, and errno, where it cannot.
+[[nodiscard]] std::string name_nameless(int file, const std::string& target);
 
 // TMPDIR, or /tmp where that is not set. It need not be there.
 [[nodiscard]] std::string temporary_folder();
@@ -16,7 +27,7 @@ namespace quadmill::detail::files {
 // Whether an open file still has that name: between its opening and its lock, another may have taken it away.
 [[nodiscard]] bool has_name(int file, const std::string& path);
 
-// Removes what runs that were killed have left beside `target`. Who is still at work has its own one locked.
+// Removes what runs that were killed have left next to `target`. A run that is still at work has locked its own file.
 void remove_leftovers(const std::string& target);
 
 // A file for reading and writing in a folder, without a name where the file system can do that; else its name is taken

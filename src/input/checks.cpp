@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <charconv>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "files/files.hpp"
 #include "input/text.hpp"
 
 namespace quadmill::detail::input {
@@ -75,13 +75,13 @@ CLI::Validator file_name() {
 }
 
 void refuse_inputs(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
-    std::error_code none;  // a file that is not there yet is none of them
     for (const auto& input : inputs) {
-        if (output == "-" || input == "-" || !std::filesystem::is_regular_file(input, none) ||
-            !std::filesystem::equivalent(input, output, none))
-            continue;
-        throw CLI::ValidationError(option,
-                                   fmt::format("'{}' is an input, which this would replace; name another", output));
+        if (!files::same_file(input, output)) continue;
+        throw CLI::ValidationError(
+            option, output == "-"
+                        ? fmt::format("standard output is an input, {}, which this would overwrite; name another file",
+                                      files::input_name(input))
+                        : fmt::format("'{}' is an input, which this would replace; name another", output));
     }
 }
 

@@ -62,7 +62,8 @@ class Output {
         comm.together([&] {
             if (parts == Parts::Apart || comm.rank() == 0)
                 file_.emplace(parts == Parts::Apart ? path + rank_of_ranks(comm) : path,
-                              files::OutputFile::OnSignal::LeaveAlone);
+                              files::OutputFile::OnSignal::LeaveAlone,
+                              parts == Parts::Apart ? files::OutputFile::Named::Later : files::OutputFile::Named::Now);
             if (file_ && !file_->is_regular())
                 throw InvalidArgument("terasort: '" + path +
                                       "' is no file; ranks write one at their places, or --parts");
@@ -203,9 +204,9 @@ class Terasort {
         record_ = format.bytes;
         all_ = size / record_;
         external::check_end(input_place(), all_ * record_, size, record_);
-        std::error_code none;
-        if (fs::equivalent(input_->path(), output_, none))
-            throw InvalidArgument("terasort: the output '" + output_ + "' is the input; give it another name");
+        const auto output = options_.parts == Parts::Apart ? output_ + rank_of_ranks(comm_) : output_;
+        if (files::same_file(input_->path(), output))
+            throw InvalidArgument("terasort: the output '" + output + "' is the input; give it another name");
         const auto me = static_cast<std::size_t>(comm_.rank());
         begin_ = part_begin(all_, me, comm_.ranks());
         mine_ = part_begin(all_, me + 1, comm_.ranks()) - begin_;

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 QUADMILL = os.path.abspath(sys.argv.pop(1))
@@ -51,6 +52,21 @@ class Command(unittest.TestCase):
             self.addCleanup(pipe.close)
         self.addCleanup(process.kill)
         return process
+
+    def wait_for_output(self, process):
+        """Waits until the process has an unfinished output, which may have no name."""
+        descriptors = f"/proc/{process.pid}/fd"
+        for _ in range(4000):
+            try:
+                links = [os.readlink(os.path.join(descriptors, name)) for name in os.listdir(descriptors)]
+            except OSError:  # one was closed meanwhile
+                links = []
+            if any(link.startswith(self.folder) and (".part-" in link or link.endswith("(deleted)")) for link in links):
+                return
+            if process.poll() is not None:
+                return
+            time.sleep(0.005)
+        self.fail("no output in 20 s")
 
     def next_line(self, process):
         self.assertTrue(select.select([process.stdout], [], [], 20)[0], "no answer in 20 s")

@@ -7,12 +7,8 @@ import json
 import math
 import os
 import random
-import resource
-import signal
-import stat
 import struct
 import subprocess
-import time
 import unittest
 import xml.etree.ElementTree
 
@@ -68,26 +64,6 @@ class Help(Command):
         for size in ("-5", "-1G", "", "G", "1X"):
             self.fails(2, "is no size, such as 256M", "terasort", "a", "b", "--memory", size)
         self.fails(2, "--key-offset", "terasort", "a", "b", "--key-offset", "95")
-
-    def test_an_output_is_no_input(self):
-        data = self.path("data.f32", floats([3, 1, 2]))
-        link = self.path("link.f32")
-        os.symlink(data, link)
-        matrix = self.path("m.mtx", b"%%MatrixMarket matrix array real general\n1 1\n2\n")
-        table = self.path("t.csv", b"a\n1\n2\n")
-        out = self.path("out")
-        for args in (["quantiles", data, "--save", data], ["quantiles", data, "--save", link],
-                     ["frequent", data, "--support", "0.1", "--save", data], ["sort", data, "--with-index", data, "-o", out],
-                     ["sort", data, "--top", "1", "-o", link], ["sketch", "build", data, "--width", "16", "-o", data],
-                     ["show", "quantiles", data, "-o", data], ["lu", matrix, "-o", matrix],
-                     ["lu", matrix, "--solve", matrix, "-o", matrix],
-                     ["show", "query", f"SELECT COUNT(*) FROM '{table}' WHERE a > 1", "-o", table]):
-            self.fails(2, "is an input", *args)
-        self.assertEqual(self.read(data), floats([3, 1, 2]))
-        self.assertEqual(run("sort", data, "-o", data).returncode, 0)
-        self.assertEqual(self.read(data), floats([1, 2, 3]))
-        self.fails(2, "standard input", "lu", "-", "--solve", "-", stdin=b"")
-        self.fails(2, "can be read once", "merge", "-", "-", stdin=b"")
 
     def test_folder_for_temporary_files(self):
         data = self.path("data.f32", floats([3, 1, 2]))
@@ -469,137 +445,6 @@ class BenchSort(Command):
         self.assertEqual(report["renderer"], "none")
         ran = {contender["name"]: contender["ran"] for contender in report["cases"][0]["contenders"]}
         self.assertEqual(ran, {"auto": False, "cpu": True, "pbsn": False, "merge": False, "bitonic": False, "hybrid": False})
-
-
-class Files(Command):
-    def only(self, *names):
-        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
-
-    def test_files_in_place_and_links(self):
-        data = self.path("data", floats([3, 1, 2]))
-        os.chmod(data, 0o640)
-        link = self.path("link")
-        os.symlink(data, link)
-        self.assertEqual(run("sort", data, "-o", link).returncode, 0)
-        self.assertEqual(self.read(data), floats([1, 2, 3]))
-        self.assertTrue(os.path.islink(link))
-        self.assertEqual(stat.S_IMODE(os.stat(data).st_mode), 0o640)
-        self.only("data", "link")
-
-    def test_bad_files(self):
-        self.fails(1, "No such file", "sort", self.path("none"), "-o", self.path("out"))
-        self.fails(1, "directory", "sort", self.folder, "-o", self.path("out"))
-        data = self.path("data", b"12345")
-        text = self.fails(1, "5 bytes", "sort", data, "-o", self.path("out"))
-        self.assertIn("--text", text)
-        good = self.path("good", floats([2, 1]))
-        self.fails(1, "No such file", "sort", good, "-o", self.path("no/such/out"))
-        self.fails(1, "directory", "sort", good, "-o", self.folder)
-        self.only("data", "good")
-
-    def test_a_link_to_nothing_is_not_replaced(self):
-        link = self.path("link")
-        os.symlink(self.path("nothing"), link)
-        self.fails(1, "link", "sort", "-o", link, stdin=floats([1]))
-        self.assertTrue(os.path.islink(link))
-
-    def test_nohup_holds(self):
-        process = subprocess.Popen([QUADMILL, "sort", "-", "-o", self.path("out"), "--engine", "cpu"],
-                                   stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        while not os.listdir(self.folder):
-            time.sleep(0.005)
-        process.send_signal(signal.SIGHUP)
-        process.communicate(floats([2, 1]))
-        self.assertEqual(process.returncode, 0)
-        self.assertEqual(self.read(self.path("out")), floats([1, 2]))
-
-    def test_a_failed_sort_keeps_the_old_output(self):
-        old = self.path("out", b"old")
-        self.fails(1, "multiple", "sort", "-o", old, stdin=b"123")
-        self.assertEqual(self.read(old), b"old")
-        self.only("out")
-
-    def test_a_full_disk(self):
-        self.fails(1, "No space left", "sort", "-o", "/dev/full", stdin=floats([1, 2]))
-        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
-
-        def small_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
-
-        data = self.path("data", floats(range(100000)))
-        self.fails(1, "File too large", "sort", data, "-o", self.path("out"), "--engine", "cpu", preexec_fn=small_files)
-        self.only("data")
-        result = run("sort", data, "-o", self.path("out"), "--engine", "cpu", restore_signals=True,
-                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
-        self.assertEqual(result.returncode, -signal.SIGXFSZ)
-        self.only("data")
-
-    def test_out_of_memory(self):
-        data = self.path("data")
-        with open(data, "wb") as file:
-            file.truncate(1 << 43)  # takes no room on the disk
-        self.fails(1, "must fit into memory", "sort", data, "-o", self.path("out"), "--engine", "cpu")
-        self.only("data")
-
-    def test_interrupts_leave_nothing(self):
-        data = self.path("data", floats([random.Random(6).random() for _ in range(1 << 20)]))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            process = subprocess.Popen([QUADMILL, "sort", data, "-o", self.path("out"), "--engine", "pbsn",
-                                        "--no-early-stop", "--max-texels", "4096"])
-            while len(os.listdir(self.folder)) < 2 and process.poll() is None:
-                time.sleep(0.005)
-            process.send_signal(number)
-            self.assertEqual(process.wait(), -number)
-            self.only("data")
-
-    def test_what_a_killed_run_left_is_removed_by_the_next(self):
-        out, mine = self.path("out"), self.path("out.part-mine01", b"mine")
-        parts = lambda: [name for name in os.listdir(self.folder) if name.startswith("out.part-quadmill")]
-        start = lambda: subprocess.Popen([QUADMILL, "sort", "-", "-o", out, "--engine", "cpu"], stdin=subprocess.PIPE)
-        with start() as killed, start() as alive:
-            while len(parts()) < 2:
-                time.sleep(0.005)
-            killed.kill()
-            killed.wait()
-            self.assertEqual(len(parts()), 2)
-            self.assertEqual(run("sort", "-o", out, stdin=floats([2, 1])).returncode, 0)
-            self.assertEqual((self.read(out), len(parts())), (floats([1, 2]), 1))
-            alive.communicate(floats([4, 3]))
-        self.assertEqual((alive.returncode, self.read(out), parts()), (0, floats([3, 4]), []))
-        self.assertEqual(self.read(mine), b"mine")
-
-    def test_a_reader_that_goes_away(self):
-        data = self.path("data", floats(range(1 << 20)))
-        with subprocess.Popen([QUADMILL, "sort", data, "--engine", "cpu"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
-            process.stdout.read(4)
-            process.stdout.close()
-            self.assertIn(process.wait(), (-signal.SIGPIPE, 1))
-        before = os.listdir(self.folder)
-        with subprocess.Popen([QUADMILL, "sort", data, "--engine", "cpu", "--with-index", self.path("index")],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL)) as process:
-            process.stdout.close()
-            process.wait()
-        self.assertEqual([name for name in os.listdir(self.folder) if ".part" in name], [], before)
-
-    def test_a_slow_pipe(self):
-        with subprocess.Popen([QUADMILL, "sort", "--text"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            for word in (b"2", b"\n", b"1", b"0\n", b"1\n"):
-                process.stdin.write(word)
-                process.stdin.flush()
-                time.sleep(0.02)
-            self.assertEqual(process.communicate()[0], b"1\n2\n10\n")
-
-    def test_binary_is_not_written_to_a_terminal(self):
-        import pty
-        master, slave = pty.openpty()
-        result = subprocess.run([QUADMILL, "sort"], input=floats([1]), stdout=slave, stderr=subprocess.PIPE)
-        os.close(slave)
-        os.close(master)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn(b"terminal", result.stderr)
 
 
 class Show(Command):

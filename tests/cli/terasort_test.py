@@ -228,14 +228,10 @@ class Stopped(Terasort):
         os.mkfifo(self.path("pipe"))
         living = subprocess.Popen([QUADMILL, "terasort", self.path("pipe"), out, "--temp", self.temp])
         with open(self.path("pipe"), "wb") as pipe:
-            for _ in range(200):
-                if sum(".part-" in name for name in os.listdir(self.folder)) == 1 and not os.path.exists(
-                        self.path("out.part-quadmill-abcdef")):
-                    break
-                time.sleep(0.05)
+            self.wait_for_output(living)
+            self.left("in", "pipe")
             self.sort(source, out)
             self.assertEqual(self.read(out), by_key(lines(10)))
-            self.assertEqual(sum(".part-" in name for name in os.listdir(self.folder)), 1)
             pipe.write(lines(20))
         self.assertEqual(living.wait(), 0)
         self.assertEqual(self.read(out), by_key(lines(20)))
@@ -261,10 +257,7 @@ class Stopped(Terasort):
                                        stdin=subprocess.PIPE, stderr=subprocess.PIPE)
             process.stdin.write(lines(10))
             process.stdin.flush()
-            for _ in range(200):
-                if any(".part-" in name for name in os.listdir(self.folder)):
-                    break
-                time.sleep(0.05)
+            self.wait_for_output(process)
             process.send_signal(sent)
             self.assertEqual(process.wait(timeout=20), status)
             self.assertEqual(process.stderr.read(), b"")

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <thread>
 
+#include "files/fault.hpp"
 #include "quadmill/error.hpp"
 
 using namespace quadmill::detail::files;
@@ -99,4 +100,28 @@ TEST_CASE("a read at an offset goes to the end, and tells an error") {
     got = read_at(-1, std::as_writable_bytes(std::span(memory)), 0);
     CHECK(got.bytes == 0);
     CHECK(got.error == EBADF);
+}
+
+TEST_CASE("an unfinished output has a name only where the system needs one") {
+    const Folder folder;
+    const auto path = folder.path / "output";
+    const auto names = [&] {
+        const std::filesystem::directory_iterator entries(folder.path);
+        return std::distance(begin(entries), end(entries));
+    };
+    {
+        const OutputFile output(path.string(), OutputFile::OnSignal::LeaveAlone);
+        CHECK(names() == 0);
+    }
+    fault_hook = [](Call call) {
+        static int opened = 0;
+        return Fault{.error = call == Call::Open && opened++ == 0 ? EOPNOTSUPP : 0};
+    };
+    OutputFile output(path.string(), OutputFile::OnSignal::LeaveAlone);
+    fault_hook = nullptr;
+    CHECK(names() == 1);
+    CHECK(output.temporary().starts_with(path.string() + ".part-quadmill-"));
+    output.commit();
+    CHECK(names() == 1);
+    CHECK(std::filesystem::exists(path));
 }
