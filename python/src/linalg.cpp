@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "arrays.hpp"
@@ -57,25 +58,60 @@ MatrixView view_of(const py::array& matrix) {
     return {values_of(matrix), length(matrix, 0), length(matrix, 1)};
 }
 
-// x of b's shape and type. factored() gives the factorization of the matrix, in its turn.
+bool is_double(const py::array& array) {
+    return key_type(array.dtype()) == KeyType::F64;
+}
+
+// Of float32, or of float64 as it is.
+py::array matrix_to_factor(const char* function, const py::object& a) {
+    return matrix_of(function, a,
+                     array_of(function, a).dtype().equal(dtype_of<double>()) ? KeyType::F64 : KeyType::F32);
+}
+
+// Taken while Python is held, to be used while it is not.
+using AnyView = std::variant<MatrixView, DoubleMatrixView>;
+
+AnyView any_view(const py::array& matrix) {
+    if (!is_double(matrix)) return view_of(matrix);
+    return DoubleMatrixView{values_of<double>(matrix), length(matrix, 0), length(matrix, 1)};
+}
+
+LuStats factor(Lu& lu, const AnyView& matrix) {
+    return std::visit([&](auto view) { return lu.factor(view); }, matrix);
+}
+
+void warn_of(const char* function, double condition) {
+    if (condition * 0x1p-53 < 1.0 / 16) return;
+    const auto text = std::string(function) + ": the condition number is about " +
+                      py::repr(py::float_(condition)).cast<std::string>() + ": do not trust the solution";
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw py::error_already_set();
+}
+
+// x of b's shape, refined where the matrix or b is of float64. factored() gives the factorization of the matrix, in its turn.
 template <class Factored>
 py::array solution(const char* function, Workplace& workplace, const py::array& matrix, const py::object& b,
                    const Factored& factored) {
-    const bool refined = key_type(array_of(function, b).dtype()) == KeyType::F64;
-    const auto sides = readable_of(function, b, refined ? KeyType::F64 : KeyType::F32);
+    const auto given = array_of(function, b);
+    const bool of_doubles = is_double(given), refined = of_doubles || is_double(matrix);
+    auto sides = readable_of(function, b, of_doubles ? KeyType::F64 : KeyType::F32);
+    if (refined && !of_doubles) sides = sides.attr("astype")("f8");
     const auto columns = sides_of(function, sides, length(matrix, 0));
     if (!refined) {
         auto x = in_turn(workplace.turn, [&] { return factored().solve(values_of(sides), columns); });
         return made_of(std::move(x), shape_vector(sides));
     }
     std::vector<double> x(static_cast<std::size_t>(sides.size()));
-    const auto ended = in_turn(workplace.turn,
-                               [&] { return factored().solve(view_of(matrix), values_of<double>(sides), x, columns); });
+    const auto right = values_of<double>(sides);
+    const auto of_matrix = any_view(matrix);
+    const auto ended = in_turn(workplace.turn, [&] {
+        return std::visit([&](auto view) { return factored().solve(view, right, x, columns); }, of_matrix);
+    });
     if (!ended.converged) {
         throw Error(std::string(function) + ": the refinement to double accuracy did not converge (residual " +
                     py::repr(py::float_(ended.residual)).cast<std::string>() +
                     "): the matrix is nearly singular; a float32 b gives what there is");
     }
+    warn_of(function, ended.condition.value_or(0));
     return made_of(std::move(x), shape_vector(sides));
 }
 
@@ -88,10 +124,11 @@ class Factorized {
 
   public:
     Factorized(const py::object& a, const LuOptions& options, const WorkplacePtr& context)
-        : workplace_(or_default(context)), matrix_(matrix_of("lu", a).attr("copy")("C")) {
+        : workplace_(or_default(context)), matrix_(matrix_to_factor("lu", a).attr("copy")("C")) {
+        const auto view = any_view(matrix_);
         alone([&] {
             lu_.emplace(workplace_->context, options);
-            stats_ = lu_->factor(view_of(matrix_));
+            stats_ = factor(*lu_, view);
         });
     }
     Factorized(const Factorized&) = delete;
@@ -102,8 +139,13 @@ class Factorized {
 
     py::tuple factors() {
         auto found = alone([&] { return lu_->factors(); });
-        return py::make_tuple(made_of(std::move(found.lu), shape_vector(matrix_)), made_of(std::move(found.rows)),
-                              made_of(std::move(found.columns)));
+        auto lu = found.row_exponents.empty() ? made_of(std::move(found.lu), shape_vector(matrix_))
+                                              : made_of(found.unscaled(), shape_vector(matrix_));
+        return py::make_tuple(lu, made_of(std::move(found.rows)), made_of(std::move(found.columns)));
+    }
+
+    double condition() {
+        return std::visit([&](auto view) { return alone([&] { return lu_->condition(view); }); }, any_view(matrix_));
     }
 
     py::array solve(const py::object& b) {
@@ -158,10 +200,11 @@ py::array solve(const py::object& a, const py::object& b, const std::string& piv
             throw InvalidArgument("solve: many matrices together have pivot=\"partial\"");
         return solve_all(readable_of("solve", a, KeyType::F32), b, *workplace, threads);
     }
-    const auto matrix = matrix_of("solve", a);
+    const auto matrix = matrix_to_factor("solve", a);
+    const auto view = any_view(matrix);
     return solution("solve", *workplace, matrix, b, [&]() -> Lu& {
         auto& lu = workplace->lu(options);
-        (void)lu.factor(view_of(matrix));
+        (void)factor(lu, view);
         return lu;
     });
 }
@@ -254,12 +297,15 @@ array([21])
             "0, or the number, from 1, of the first pivot that is zero, as LAPACK has it.")
         .def("factors", &Factorized::factors, R"(
 (lu, rows, columns): U on and above the diagonal, L below, whose own is 1; row i of L U is row rows[i] of the matrix,
-columns likewise.
+columns likewise. lu is float32, or float64 where these factors are beyond the range of float32.
 )")
         .def("solve", &Factorized::solve, py::arg("b"), R"(
-x with A x = b, of b's shape: for b of float32 by passes; for float64 refined to double accuracy, or Error where that
-does not converge.
+x with A x = b, of b's shape: by passes where the matrix and b are float32; where one is float64, a float64 x, refined to
+double accuracy by the matrix as it was given. Error if that does not converge; RuntimeWarning if the condition number
+leaves hardly a digit.
 )")
+        .def("condition", &Factorized::condition,
+             "An estimate of the condition number in the 1-norm; infinite where a pivot is zero.")
         .def("inverse", &Factorized::inverse, "The inverse, of float32.")
         .def("slogdet", &Factorized::slogdet,
              "(sign, log of the magnitude) of the determinant, as numpy.linalg.slogdet.")
@@ -276,7 +322,7 @@ does not converge.
         },
         py::arg("a"), py::kw_only(), py::arg("pivot") = "partial", py::arg("context") = WorkplacePtr(),
         py::arg("threads") = 0U, R"(
-The LU factorization of a float32 matrix in the context, by default default_context(). `pivot` is partial, full or none.
+The LU factorization, in float32, of a float32 or float64 matrix in the context, by default default_context(). `pivot` is partial, full or none.
 
 >>> lu = quadmill.lu(numpy.array([[2, 1], [4, 1]], numpy.float32))
 >>> lu
@@ -286,8 +332,8 @@ array([1., 1.], dtype=float32)
 )");
     module.def("solve", &solve, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("pivot") = "partial",
                py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, R"(
-x with A x = b, of b's shape, for a float32 matrix a of shape (n, n): b of shape (n,) or (n, columns), of float32, or of
-float64 for a solution refined to double accuracy. With a of shape (systems, n, n), n up to 32, and b of (systems, n) or
+x with A x = b, of b's shape, for a matrix a of shape (n, n) and b of shape (n,) or (n, columns), each float32 or float64.
+Where one is float64, x is float64 and refined to double accuracy. With a of shape (systems, n, n), n up to 32, and b of (systems, n) or
 (systems, n, columns), many systems are solved together, by partial pivoting and in float32. Raises Error where a matrix
 is singular.
 

@@ -39,8 +39,32 @@ def test_solutions(matrix, rng):
     assert np.abs((many @ found[..., None])[..., 0] - sides).max() < 1e-2
 
 
+@pytest.mark.parametrize("condition", [1e1, 1e6, 1e12])
+def test_matrices_of_float64_are_refined_as_they_are(rng, condition):
+    for n in (1, 2, 7, 40):
+        left, right = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+        a = left * np.geomspace(1, 1 / condition, n) @ right
+        x = rng.standard_normal(n)
+        for found in (quadmill.solve(a, a @ x), quadmill.lu(a).solve(a @ x)):
+            assert found.dtype == np.float64
+            assert np.abs(found - np.linalg.solve(a, a @ x)).max() < 100 * condition * 2**-53 * np.abs(x).max()
+        if n > 1 and condition < 1e7:
+            assert quadmill.lu(a).condition() == pytest.approx(np.linalg.cond(a, 1), rel=0.9)
+    assert quadmill.solve(np.array([[16777217.0]]), np.array([16777216], np.float32))[0] == 16777216 / 16777217
+
+
+def test_matrices_beyond_the_range_of_float32():
+    a = 1e300 * np.array([[1, 1], [-1, 1]])
+    lu = quadmill.lu(a)
+    assert np.allclose(lu.factors()[0] / np.array([[1e300, 1e300], [-1, 2e300]]), 1, rtol=1e-7)
+    assert lu.solve(np.array([1e300, 1e300])).tolist() == [0, 1]
+    hilbert = 1 / (np.arange(14)[:, None] + np.arange(14) + 1)
+    with pytest.warns(RuntimeWarning, match="do not trust"):
+        quadmill.solve(hilbert, np.ones(14))
+
+
 @pytest.mark.parametrize("call, error, says", [
-    (lambda: quadmill.lu(np.eye(2)), TypeError, "must be float32, not float64"),
+    (lambda: quadmill.lu(np.eye(2, dtype=np.int32)), TypeError, "must be float32, not int32"),
     (lambda: quadmill.lu(np.zeros(4, np.float32)), ValueError, "two dimensions"),
     (lambda: quadmill.lu([[1]]), TypeError, "list"),
     (lambda: quadmill.lu(np.full((2, 2), np.nan, np.float32)), ValueError, ""),
