@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "bench/pass_count.hpp"
 #include "bench/refusal.hpp"
 #include "bench/spread.hpp"
 #include "bench/wake.hpp"
@@ -177,6 +178,7 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
             const auto sorted = contenders[i].sorted;
             input.index.resize(sorted == Sorted::Keys ? 0 : n);
             result.refusal = refusal_of([&] {
+                const PassCount count(context, result.passes);
                 auto& sorter = sorters[i];
                 if (!sorter && !contenders[i].is_rival()) sorter.emplace(*context, contenders[i].options);
                 const auto sort = [&](SortData& data) {

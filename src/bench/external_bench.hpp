@@ -76,6 +76,7 @@ struct PairContender {
     SortOptions options;
     Sorted sorted = Sorted::Pairs;
     [[nodiscard]] bool is_rival() const { return options.engine == Engine::Cpu; }
+    [[nodiscard]] bool draws() const { return !is_rival(); }
 };
 
 // GPUTeraSort's own form of its network.
@@ -88,7 +89,8 @@ struct PairResult {
     std::string refusal{};
     bool verified = true;
     double ms = 0, low_ms = 0, high_ms = 0;
-    SortStats parts{};  // of the median run
+    std::uint64_t passes = 0;  // that it drew, also untimed ones
+    SortStats parts{};         // of the median run
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     // Percent of the time in which keys and pointers were on their way.
     [[nodiscard]] double transfer_percent() const {

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "bench/pass_count.hpp"
 #include "bench/refusal.hpp"
 #include "bench/spread.hpp"
 #include "bench/wake.hpp"
@@ -128,10 +129,6 @@ JoinMethod method_of(JoinBy by) {
     return by >= JoinBy::Merge ? JoinMethod::SortMerge : JoinMethod::NestedLoops;
 }
 
-bool on_gpu(JoinBy by) {
-    return by == JoinBy::Pipelined || by == JoinBy::OneOperation || by == JoinBy::Merge;
-}
-
 void answer(QueryProcessor& processor, const JoinCase& which, JoinBy by, const Tables& tables, JoinAnswer& found) {
     found.rows.clear();
     found.pairs.clear();
@@ -186,7 +183,7 @@ JoinBench::JoinBench(std::optional<Context> context, std::string why_no_context,
       processors_(contenders_.size()) {}
 
 std::string JoinBench::unfit(const JoinContender& contender, const JoinCase& which) const {
-    if (on_gpu(contender.by) && !context_) return why_no_context_;
+    if (contender.draws() && !context_) return why_no_context_;
     if (contender.by == JoinBy::OneOperation && which.figure != JoinFigure::Graph) return "there is one operation only";
     if (contender.is_rival() && which.figure == JoinFigure::Greater) return "there is no join";
     return {};
@@ -196,7 +193,7 @@ QueryProcessor& JoinBench::processor(std::size_t contender) {
     auto& kept = processors_[contender];
     if (kept) return *kept;
     const auto by = contenders_[contender].by;
-    if (!on_gpu(by)) return kept.emplace(QueryOptions{.engine = QueryEngine::Cpu});
+    if (!contenders_[contender].draws()) return kept.emplace(QueryOptions{.engine = QueryEngine::Cpu});
     const auto execution = by == JoinBy::OneOperation ? Execution::OneOperation : Execution::Pipelined;
     return kept.emplace(*context_, QueryOptions{.engine = engine_, .execution = execution});
 }
@@ -205,7 +202,7 @@ JoinBench::Run JoinBench::time(std::size_t contender, const JoinCase& which) {
     const auto tables = tables_of(which);
     auto& asked = processor(contender);
     const auto by = contenders_[contender].by;
-    if (on_gpu(by)) {
+    if (contenders_[contender].draws()) {
         const auto others = tables_of(which);  // a processor keeps the columns that it has seen, and uploads no more
         wake(*context_, [&] { answer(asked, which, by, others, found_); });
     }
@@ -223,8 +220,9 @@ JoinCaseResult JoinBench::run(const JoinCase& which) {
     for (int repetition = 0; repetition <= repeat_; ++repetition) {  // the first is not counted, and for the GPU alone
         for (std::size_t i = 0; i < contenders_.size(); ++i) {
             auto& result = found.results[i];
-            if (!result.ran() || (repetition == 0 && !on_gpu(contenders_[i].by))) continue;
+            if (!result.ran() || (repetition == 0 && !contenders_[i].draws())) continue;
             result.refusal = refusal_of([&] {
+                const PassCount count(context_, result.passes);
                 const auto run = time(i, which);
                 result.verified = result.verified && run.right;
                 if (repetition > 0) times[i].push_back(run.ms);

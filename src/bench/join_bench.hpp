@@ -32,6 +32,9 @@ struct JoinContender {
     std::string name;
     JoinBy by;
     [[nodiscard]] bool is_rival() const { return by >= JoinBy::Merge; }
+    [[nodiscard]] bool draws() const {
+        return by == JoinBy::Pipelined || by == JoinBy::OneOperation || by == JoinBy::Merge;
+    }
 };
 
 // Numbers of rows that come out, of one table or in pairs, in the order that QueryProcessor says.
@@ -45,8 +48,9 @@ struct JoinAnswer {
 // From columns in memory to the result in memory, so with uploads.
 struct JoinTimes {
     const JoinContender* contender;
-    std::string refusal{};  // why it did not run; empty when it did
-    bool verified = true;   // every answer was that of a plain lookup, row by row
+    std::string refusal{};     // why it did not run; empty when it did
+    bool verified = true;      // every answer was that of a plain lookup, row by row
+    std::uint64_t passes = 0;  // that it drew, also untimed ones
     double ms = 0, low_ms = 0, high_ms = 0;
     [[nodiscard]] bool ran() const { return refusal.empty(); }
 };

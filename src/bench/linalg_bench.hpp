@@ -35,6 +35,7 @@ struct LuContender {
     LuOptions options;
     const LuRival* rival = nullptr;
     [[nodiscard]] bool is_rival() const { return rival != nullptr; }
+    [[nodiscard]] bool draws() const { return !is_rival(); }
 };
 
 // What the passes over the trailing matrix are near to.

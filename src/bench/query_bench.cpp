@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "bench/pass_count.hpp"
 #include "bench/spread.hpp"
 #include "bench/sqlite_rival.hpp"
 #include "bench/wake.hpp"
@@ -299,7 +300,10 @@ void QueryBench::warm_up(const QueryCase& which, std::uint64_t right, std::size_
     if (times.refusal.empty()) times.refusal = runners_[i]->unfit(which);
     if (!times.ran()) return;
     try {
-        times.verified = runners_[i]->answer(which) == right;
+        {
+            const PassCount count(context_, times.passes);
+            times.verified = runners_[i]->answer(which) == right;
+        }
         if (contenders_[i].by != QueryBy::Depth) return;
         TestedPixels tested(*context_);  // with what the first answer left in the depth buffer
         times.verified = runners_[i]->answer(which) == right && times.verified;

@@ -26,6 +26,7 @@ struct QueryContender {
     QueryBy by;
     [[nodiscard]] bool is_rival() const { return by > QueryBy::Cpu; }
     [[nodiscard]] bool on_gpu() const { return by < QueryBy::Cpu; }
+    [[nodiscard]] bool draws() const { return on_gpu(); }
 };
 
 struct QueryTimes {
@@ -33,6 +34,7 @@ struct QueryTimes {
     std::string refusal{};                   // why it did not run; empty when it did
     bool verified = true;                    // every answer was the plain scan's
     double ms = 0, low_ms = 0, high_ms = 0;  // until the answer was on the CPU: median, lowest, highest
+    std::uint64_t passes = 0;                // that it drew, also untimed ones
     std::optional<std::uint64_t> pixels{};   // that passes tested by depth or stencil, of the depth engine
     std::optional<double> least_ms{};        // what that takes at least
     std::optional<double> passes_time{};     // `ms` over that of one test of each row's depth, of the depth engine

@@ -29,6 +29,7 @@ struct SketchContender {
     SketchEngine engine;
     unsigned threads = 0;
     [[nodiscard]] bool is_rival() const { return engine == SketchEngine::Cpu; }
+    [[nodiscard]] bool draws() const { return engine != SketchEngine::Cpu && engine != SketchEngine::Auto; }
 };
 
 struct SketchTimes {
@@ -43,6 +44,7 @@ struct SketchResult {
     SketchTimes insert_memory{};    // of the GPU, with the upload
     std::optional<double> insert_percent_of_limit{}, query_percent_of_limit{};
     std::size_t bytes = 0;
+    std::uint64_t passes = 0;  // that it drew, also untimed ones
     // After all inserts the table is that of the CPU, as many times; of a large one, 2^16 estimates are. So are as many
     // of what the last query found.
     bool verified = true;

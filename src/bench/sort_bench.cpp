@@ -26,9 +26,11 @@ class WrittenTexels final : public PassObserver {
         if (context_) context_->observe(previous_);
     }
     void before(const PassEvent& pass) override {
+        ++passes;
         texels[{std::string(pass.format), pass.write}] += pass.texels * static_cast<std::uint64_t>(pass.targets);
     }
     std::map<std::pair<std::string, PassEvent::Write>, std::uint64_t> texels;
+    std::uint64_t passes = 0;
 
   private:
     std::optional<Context>& context_;
@@ -153,6 +155,7 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
         auto data = make_data(which, 0);
         WrittenTexels written(context_);
         sort(i, which.sorted, data);
+        result.passes = written.passes;
         if (written.texels.empty()) return;
         result.least_ms = 0;
         context_->observe(nullptr);  // the limits are measured by passes, too

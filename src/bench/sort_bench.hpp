@@ -45,6 +45,11 @@ struct Contender {
     std::string name;
     std::variant<SortOptions, EarlySort, const Rival*> what;
     [[nodiscard]] bool is_rival() const { return !std::holds_alternative<SortOptions>(what); }
+    // Whether every sort draws passes. Auto and Hybrid may leave few keys to the CPU.
+    [[nodiscard]] bool draws() const {
+        const auto* options = std::get_if<SortOptions>(&what);
+        return needs_context() && !(options && (options->engine == Engine::Auto || options->engine == Engine::Hybrid));
+    }
     [[nodiscard]] bool needs_context() const {
         const auto* options = std::get_if<SortOptions>(&what);
         return options ? options->engine != Engine::Cpu : std::holds_alternative<EarlySort>(what);
@@ -57,6 +62,7 @@ struct Result {
     bool verified = true;                    // every time: in order, and the same multiset
     double ms = 0, low_ms = 0, high_ms = 0;  // median, lowest, highest
     SortStats parts{};                       // of what runs on a GPU; its times are medians
+    std::uint64_t passes = 0;                // that it drew, also untimed ones
     std::optional<double> least_ms{};        // what its passes take at least, at the rates of FillLimits
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/borrowed.hpp"
+#include "bench/pass_count.hpp"
 #include "bench/refusal.hpp"
 #include "bench/spread.hpp"
 #include "bench/wake.hpp"
@@ -220,6 +221,7 @@ StreamCaseResult StreamBench::run(const StreamCase& which) {
                 auto& result = found.results[i];
                 if (!result.ran()) continue;
                 result.refusal = refusal_of([&] {
+                    const PassCount count(context_, result.passes);
                     auto& sorts = sorter(i);
                     result.engine = sorts.name();
                     const auto warm = values.first(std::min(values.size(), values_to_warm(contenders_[i], which.n)));

@@ -37,6 +37,10 @@ struct StreamContender {
     const Rival* rival = nullptr;
     PbsnOptions pbsn{};  // for Engine::Pbsn
     [[nodiscard]] bool is_rival() const { return rival != nullptr; }
+    // Whether every summary draws passes. Auto and Hybrid may leave windows to the CPU.
+    [[nodiscard]] bool draws() const {
+        return engine && (*engine == Engine::Pbsn || *engine == Engine::Merge || *engine == Engine::Bitonic);
+    }
 };
 
 struct StreamResult {
@@ -46,8 +50,9 @@ struct StreamResult {
     double ms = 0, low_ms = 0, high_ms = 0;
     StreamTimes parts{};  // of the median run
     std::size_t summary_bytes = 0, bytes = 0;
-    double worst_error = 0;  // as a part of what eps allows
-    bool verified = true;    // no answer is further off than eps allows, and bounds hold
+    double worst_error = 0;    // as a part of what eps allows
+    std::uint64_t passes = 0;  // that it drew, also untimed ones
+    bool verified = true;      // no answer is further off than eps allows, and bounds hold
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     // Sorting, transfers and the summary overlap; the slowest of them is the least that all can take.

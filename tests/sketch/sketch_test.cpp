@@ -136,6 +136,60 @@ TEST_CASE("Fat counters bring the error down as published") {
     }
 }
 
+namespace {
+
+// The mean error, in percent, of a Sf sketch of eight fat counters, of which key * seed modulo 8 chooses one.
+double error_by_products(double load, unsigned seed) {
+    constexpr std::size_t width = std::size_t{1} << 16U, depth = 3, bucket = 8, fat = 8;
+    constexpr std::size_t buckets = width * depth / bucket + 1;
+    std::mt19937 random(seed);
+    std::vector<std::array<std::size_t, depth>> masks(1024);
+    for (auto& mask : masks) {
+        std::array<std::size_t, bucket> all{0, 1, 2, 3, 4, 5, 6, 7};
+        std::ranges::shuffle(all, random);
+        std::copy_n(all.begin(), depth, mask.begin());
+        std::ranges::sort(mask);  // from the bits of a hash mask
+    }
+    std::array<std::uint32_t, depth> seeds{};
+    for (auto& one : seeds) one = static_cast<std::uint32_t>(random()) | 1U;
+    std::vector<std::uint32_t> keys(static_cast<std::size_t>(load * width));
+    for (auto& key : keys) key = static_cast<std::uint32_t>(random());
+    std::vector<std::uint32_t> counters(buckets * bucket * fat);
+    const auto sub_bucket = [&](std::uint32_t key, std::size_t i) {
+        auto hash = (key ^ key >> 16) * 0x85ebca6bU;
+        hash = (hash ^ hash >> 13) * 0xc2b2ae35U;
+        hash ^= hash >> 16;
+        return (hash % buckets * bucket + masks[hash % masks.size()].at(i)) * fat;
+    };
+    for (const auto key : keys) {
+        for (std::size_t i = 0; i < depth; ++i) ++counters[sub_bucket(key, i) + key * seeds.at(i) % fat];
+    }
+    double sum = 0;  // keys of 32 bits hardly repeat, so that each count is 1
+    for (const auto key : keys) {
+        std::uint32_t least = 0xffffffffU;
+        for (std::size_t i = 0; i < depth; ++i) {
+            const auto first = counters.begin() + static_cast<std::ptrdiff_t>(sub_bucket(key, i));
+            least = std::min(least, *std::max_element(first, first + fat));
+        }
+        sum += least - 1;
+    }
+    return 100 * sum / static_cast<double>(keys.size());
+}
+
+}  // namespace
+
+TEST_CASE("Fat counters that a product modulo 8 chooses err as published") {
+    // Published: 0.496 and 2.014 %; with independent hashes it would be 0.15 and 0.95 %.
+    for (unsigned seed = 0; seed < 5; ++seed) {
+        const double half = error_by_products(0.5, seed), one = error_by_products(1, seed);
+        MESSAGE("seed " << seed << ": " << half << " and " << one << " %");
+        CHECK(half > 0.45);
+        CHECK(half < 0.65);
+        CHECK(one > 1.7);
+        CHECK(one < 2.1);
+    }
+}
+
 TEST_CASE("The error that the guarantee names is rarely passed") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));

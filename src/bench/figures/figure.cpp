@@ -19,7 +19,6 @@ namespace {
 using Kind = Verdict::Kind;
 
 constexpr const char* columns = "panel,whose,series,x,y,low,high";
-constexpr const char* causes_were_measured_on = "H100";  // Claim::because is of that GPU
 constexpr const char *missing_mark = "without ", *wrong_mark = "wrong: ";
 const std::vector<std::pair<Whose, std::string>> whose_words{
     {Whose::Ours, "ours"}, {Whose::Baseline, "baseline"}, {Whose::Paper, "paper"}};
@@ -85,19 +84,31 @@ std::vector<double> some(std::vector<double> xs, At at) {
     return {at == At::Smallest ? xs.front() : xs.back()};
 }
 
-// Within bounds at every x; what it was at the first x where it was not, or from the least to the most.
-Verdict within(const std::vector<double>& xs, double least, double most, const std::string& unit,
-               const std::function<double(double)>& of) {
+using Range = FigureData::Range;
+
+std::string spoken_range(const Range& r, const std::string& unit) {
+    if (r.low == r.high) return spoken(r.y) + unit;
+    return fmt::format("{}{} ({} to {})", spoken(r.y), unit, spoken(r.low), spoken(r.high));
+}
+
+// By the worst x: where it fails, is too noisy, or is exceeded; else from the lowest to the highest.
+Verdict within(const std::vector<double>& xs, double least, double most, const std::string& unit, Better better,
+               const std::function<Range(double)>& of) {
     double low = 1e300, high = -1e300;
+    std::map<Kind, std::string> first;
     for (const double x : xs) {
-        const double y = of(x);
-        if (!(y >= least && y <= most))  // also what is no number
-            return {Kind::Fails, fmt::format("{}{} at x = {}", spoken(y), unit, spoken_place(x))};
-        low = std::min(low, y);
-        high = std::max(high, y);
+        const auto r = of(x);
+        const auto kind = kind_of(r, least, most, better);
+        first.emplace(kind,
+                      fmt::format("{} at x = {}", kind == Kind::Noisy ? spoken_range(r, unit) : spoken(r.y) + unit,
+                                  spoken_place(x)));
+        low = std::min(low, r.y);
+        high = std::max(high, r.y);
     }
-    if (xs.size() == 1)
-        return {Kind::Holds, fmt::format("{}{} at x = {}", spoken(low), unit, spoken_place(xs.front()))};
+    for (const auto kind : {Kind::Fails, Kind::Noisy, Kind::Exceeds}) {
+        if (const auto found = first.find(kind); found != first.end()) return {kind, found->second};
+    }
+    if (xs.size() == 1) return {Kind::Holds, first.at(Kind::Holds)};
     return {Kind::Holds, fmt::format("{} to {}{}", spoken(low), spoken(high), unit)};
 }
 
@@ -114,6 +125,22 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
 }
 
 }  // namespace
+
+// Where a range lies; what is no number is below.
+Verdict::Kind kind_of(const Range& r, double least, double most, Better better) {
+    const bool below = !(r.low >= least), above = !(r.high <= most);
+    const auto low_side = better == Better::Below ? Kind::Exceeds : Kind::Fails;
+    const auto high_side = better == Better::Above ? Kind::Exceeds : Kind::Fails;
+    if (!(r.high >= least)) return low_side;
+    if (!(r.low <= most)) return high_side;
+    // On both sides of a bound behind which it is only better, it holds.
+    const bool noisy = (below && low_side == Kind::Fails) || (above && high_side == Kind::Fails);
+    return noisy ? Kind::Noisy : Kind::Holds;
+}
+
+Range ratio(const Range& over, const Range& under) {
+    return {over.y / under.y, over.low / under.high, over.high / under.low};
+}
 
 std::string spoken_place(double x) {
     const double power = std::log2(x);
@@ -134,16 +161,27 @@ void FigureData::note_missing(const std::string& series, const std::string& why)
     if (std::ranges::find(missing, note) == missing.end()) missing.push_back(note);
 }
 
+void FigureData::must_have_drawn(const std::string& series, double x, std::uint64_t passes) {
+    if (passes == 0)
+        throw Error(fmt::format("'{}' drew no pass at x = {}: the GPU was not measured", series, spoken_place(x)));
+}
+
 std::string FigureData::fact(const std::string& name) const {
     const auto found = std::ranges::find(facts, name, &std::pair<std::string, std::string>::first);
     return found == facts.end() ? "" : found->second;
 }
 
-std::optional<double> FigureData::y(const std::string& panel, const std::string& series, double x) const {
+std::optional<Range> FigureData::range(const std::string& panel, const std::string& series, double x) const {
     for (const auto& point : points) {
-        if (point.panel == panel && point.series == series && point.x == x) return point.y;
+        if (point.panel == panel && point.series == series && point.x == x)
+            return Range{point.y, point.low, point.high};
     }
     return {};
+}
+
+std::optional<double> FigureData::y(const std::string& panel, const std::string& series, double x) const {
+    const auto found = range(panel, series, x);
+    return found ? std::optional(found->y) : std::nullopt;
 }
 
 std::vector<double> FigureData::xs(const std::string& panel, const std::string& series) const {
@@ -206,7 +244,21 @@ FigureData FigureData::from_csv(const std::string& text) {
 }
 
 const char* word_for(Kind kind) {
-    return kind == Kind::Holds ? "holds" : kind == Kind::Fails ? "does not hold" : "cannot be measured here";
+    switch (kind) {
+        case Kind::Holds:
+            return "holds";
+        case Kind::Exceeds:
+            return "exceeds";
+        case Kind::Fails:
+            return "does not hold";
+        case Kind::Noisy:
+            return "too noisy to say";
+        case Kind::Unlike:
+            return "not measured as the paper did";
+        case Kind::NotHere:
+            break;
+    }
+    return "cannot be measured here";
 }
 
 Verdict judge(const Claim& claim, const FigureData& data) {
@@ -215,9 +267,14 @@ Verdict judge(const Claim& claim, const FigureData& data) {
         return {Kind::Fails, data.wrong.front().first + ": " + data.wrong.front().second};
     if (claim.about == Claim::About::Gpu && data.on_software() && found.kind != Kind::NotHere)
         return {Kind::NotHere, found.ours, fmt::format("{}; by the rule it {} here", no_gpu, word_for(found.kind))};
-    if (found.kind == Kind::Fails && data.fact("renderer").find(causes_were_measured_on) != std::string::npos)
-        found.why = claim.because;
+    if (!claim.unlike.empty() && found.kind != Kind::NotHere) return {Kind::Unlike, found.ours, claim.unlike};
+    if (found.kind == Kind::Fails || found.kind == Kind::Exceeds) found.why = claim.because;
     return found;
+}
+
+Claim unlike(Claim claim, const std::string& difference) {
+    claim.unlike = difference;
+    return claim;
 }
 
 Claim because(Claim claim, const std::string& reason) {
@@ -226,24 +283,25 @@ Claim because(Claim claim, const std::string& reason) {
 }
 
 Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel, const std::string& fast,
-                    const std::string& slow, At at, double least, double most) {
+                    const std::string& slow, At at, double least, double most, Better better) {
     return {claim, fmt::format("{}: {} over {} is {}, {}", panel, slow, fast, bounds(least, most), words(at)),
             [=](const FigureData& data) {
                 const auto xs = some(data.xs(panel, fast, slow), at);
                 if (xs.empty()) return not_measured(data, {fast, slow});
-                return within(xs, least, most, " times",
-                              [&](double x) { return *data.y(panel, slow, x) / *data.y(panel, fast, x); });
+                return within(xs, least, most, " times", better, [&](double x) {
+                    return ratio(*data.range(panel, slow, x), *data.range(panel, fast, x));
+                });
             },
             about};
 }
 
 Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel, const std::string& series,
-                  At at, double least, double most) {
+                  At at, double least, double most, Better better) {
     return {claim, fmt::format("{}: {} is {}, {}", panel, series, bounds(least, most), words(at)),
             [=](const FigureData& data) {
                 const auto xs = some(data.xs(panel, series), at);
                 if (xs.empty()) return not_measured(data, {series});
-                return within(xs, least, most, "", [&](double x) { return *data.y(panel, series, x); });
+                return within(xs, least, most, "", better, [&](double x) { return *data.range(panel, series, x); });
             },
             about};
 }
@@ -252,20 +310,21 @@ Claim in_order(const std::string& claim, Claim::About about, const std::string& 
                const std::vector<std::string>& series) {
     std::string order;
     for (const auto& name : series) order += (order.empty() ? "" : " < ") + name;
-    return {claim, fmt::format("{}: {}, at the largest x, each by 5 % at least", panel, order),
+    return {claim, fmt::format("{}: {}, at the largest x", panel, order),
             [=](const FigureData& data) -> Verdict {
                 std::string ours;
-                bool ordered = true;
-                double before = 0;
+                auto kind = Kind::Holds;
+                Range before{0, 0, 0};
                 for (const auto& name : series) {
                     const auto xs = data.xs(panel, name);
                     if (xs.empty()) return not_measured(data, {name});
-                    const double y = *data.y(panel, name, xs.back());
-                    ours += fmt::format("{}{} {}", ours.empty() ? "" : ", ", name, spoken(y));
-                    ordered = ordered && 1.05 * before < y;
-                    before = y;
+                    const auto r = *data.range(panel, name, xs.back());
+                    ours += fmt::format("{}{} {}", ours.empty() ? "" : ", ", name, spoken_range(r, ""));
+                    if (before.low >= r.high) kind = Kind::Fails;
+                    if (kind == Kind::Holds && before.high >= r.low) kind = Kind::Noisy;
+                    before = r;
                 }
-                return {ordered ? Kind::Holds : Kind::Fails, ours};
+                return {kind, ours};
             },
             about};
 }

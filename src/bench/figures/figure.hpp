@@ -1,6 +1,7 @@
 // Figures of the papers, measured again: the numbers of one, and claims that a rule judges from these numbers alone.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ class FigureData {
         points.push_back({panel, whose, series, x, y, y, y});
     }
     // What a bench found of a contender: its time, or why there is none; and what was wrong where it was.
+    // Throws Error where its passes should have sorted or answered, and it drew none.
     template <class Result>
     void add_time(const std::string& panel, double x, const Result& result, const std::string& what_is_wrong) {
         const auto& name = result.contender->name;
@@ -43,14 +45,22 @@ class FigureData {
             note_missing(name, result.refusal);
             return;
         }
+        if (result.contender->draws()) must_have_drawn(name, x, result.passes);
         points.push_back({panel, result.contender->is_rival() ? Whose::Baseline : Whose::Ours, name, x, result.ms,
                           result.low_ms, result.high_ms});
     }
+    // Throws Error for no passes: that series would compare the CPU with itself.
+    static void must_have_drawn(const std::string& series, double x, std::uint64_t passes);
     void note_missing(const std::string& series, const std::string& why);
     void note_wrong(const std::string& series, const std::string& what) { wrong.emplace_back(series, what); }
     [[nodiscard]] std::string fact(const std::string& name) const;
     // The passes ran on the CPU, so that nothing is said about GPUs.
     [[nodiscard]] bool on_software() const { return fact("software renderer") == "yes"; }
+    // The median of a point, and what it was at the lowest and the highest.
+    struct Range {
+        double y, low, high;
+    };
+    [[nodiscard]] std::optional<Range> range(const std::string& panel, const std::string& series, double x) const;
     [[nodiscard]] std::optional<double> y(const std::string& panel, const std::string& series, double x) const;
     // Ascending.
     [[nodiscard]] std::vector<double> xs(const std::string& panel, const std::string& series) const;
@@ -68,9 +78,16 @@ class FigureData {
 [[nodiscard]] std::string spoken_place(double x);
 
 struct Verdict {
-    enum class Kind { Holds, Fails, NotHere } kind;
+    enum class Kind {
+        Holds,
+        Exceeds,  // does not hold, since what was measured is better than what the paper claims
+        Fails,    // does not hold
+        Noisy,    // the runs lie on both sides of a bound
+        Unlike,   // measured, but not as the paper did
+        NotHere   // not measured
+    } kind;
     std::string ours;   // the numbers that decided
-    std::string why{};  // of NotHere; of Fails, where it is known
+    std::string why{};  // of all but Holds and Noisy
 };
 [[nodiscard]] const char* word_for(Verdict::Kind kind);
 inline constexpr const char* no_gpu = "no GPU";  // how the `why` begins of a claim about GPUs, measured without one
@@ -81,24 +98,37 @@ struct Claim {
     std::function<Verdict(const FigureData&)> judge;
     // A claim about a GPU, which a renderer on the CPU cannot decide; its numbers are given all the same.
     enum class About { Anything, Gpu } about = About::Anything;
-    std::string because{};  // why it does not hold on an H100, where that was measured (docs/measurements.md)
+    std::string because{};  // why it does not hold, or is exceeded
+    std::string unlike{};   // how the measurement differs from the paper's; then nothing is decided
 };
 [[nodiscard]] Claim because(Claim claim, const std::string& reason);
+[[nodiscard]] Claim unlike(Claim claim, const std::string& difference);
+
+// The one rule of slack: a number that the paper prints is met from nine tenths of it on, or within a tenth where it
+// might be missed on both sides; 'comparable' is within a factor of two; 'faster' is above 1. The one rule of spread: the
+// slowest and the fastest run must lie on one side of a bound, else it is too noisy to say.
+constexpr double slack = 0.9;
 // By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. What was measured
 // fails where an answer was wrong.
 [[nodiscard]] Verdict judge(const Claim& claim, const FigureData& data);
 
 // Rules, each with its own words. Times are milliseconds: the less, the better.
 enum class At { Smallest, Largest, Every };
+// On which side of the bounds a claim is exceeded, not missed.
+enum class Better { Above, Below, Neither };
+// What a range says of bounds.
+[[nodiscard]] Verdict::Kind kind_of(const FigureData::Range& range, double least, double most, Better better);
+[[nodiscard]] FigureData::Range ratio(const FigureData::Range& over, const FigureData::Range& under);
 constexpr double no_limit = 1e300;
 // `slow`'s y over `fast`'s is from `least` to `most`, at the x that both have.
 [[nodiscard]] Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel,
                                   const std::string& fast, const std::string& slow, At at, double least,
-                                  double most = no_limit);
+                                  double most = no_limit, Better better = Better::Above);
 // The series' y is from `least` to `most`.
 [[nodiscard]] Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel,
-                                const std::string& series, At at, double least, double most);
-// Each series' y at the largest x is less than that of the one after it, by 5 % at least.
+                                const std::string& series, At at, double least, double most,
+                                Better better = Better::Neither);
+// Each series' y at the largest x is less than that of the one after it.
 [[nodiscard]] Claim in_order(const std::string& claim, Claim::About about, const std::string& panel,
                              const std::vector<std::string>& series);
 [[nodiscard]] bool is_todays(const Claim& claim);

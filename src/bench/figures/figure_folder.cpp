@@ -87,8 +87,11 @@ std::string counts_of(const FigureFolder& folder, const Wanted& wanted) {
             }
         }
     }
-    return fmt::format("{} hold, {} do not, {} cannot be measured{}", counts[Kind::Holds], counts[Kind::Fails],
-                       counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
+    return fmt::format(
+        "{} hold, {} exceed, {} do not hold, {} too noisy, {} not measured as the paper did, {} cannot "
+        "be measured{}",
+        counts[Kind::Holds], counts[Kind::Exceeds], counts[Kind::Fails], counts[Kind::Noisy], counts[Kind::Unlike],
+        counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
 }
 
 std::string overview(const std::vector<FigureFolder>& folders) {
@@ -125,8 +128,8 @@ std::string what_fails(const FigureFolder& folder) {
         for (const auto& claim : figure.claims) {
             const auto [kind, ours, why] = judge(claim, *data);
             if (kind != Kind::Fails) continue;
-            out += fmt::format("- {}, {}: {}: {}\n", figure.paper, figure.title.substr(0, figure.title.find(':')),
-                               cell(claim.claim), cell(ours));
+            out += fmt::format("- {}, {}: {}: {}; {}\n", figure.paper, figure.title.substr(0, figure.title.find(':')),
+                               cell(claim.claim), cell(ours), cell(why));
         }
     }
     return out.empty() ? out : fmt::format("\nWhat does not hold on {}:\n\n{}", machine_of(folder), out);
@@ -202,7 +205,12 @@ constexpr const char* intro =
     "page. A verdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`). x is the axis of\n"
     "the figure, and *today* marks claims that are ours, against what is fastest now. A claim about a GPU is not\n"
     "decided by a renderer on the CPU (*no GPU*); its numbers are given all the same. In the plots, what is compared\n"
-    "with and what the papers print is dashed.\n";
+    "with and what the papers print is dashed.\n\n"
+    "One rule for all: a number that a paper prints is met from nine tenths of it on (within a tenth where it can be\n"
+    "missed on both sides); *comparable* is within a factor of two; *faster* is above 1. *Exceeds* is better than the\n"
+    "paper claims. Where the fastest and the slowest run lie on two sides of a bound, it is *too noisy to say*; what "
+    "was\n"
+    "measured once has no spread. *Not measured as the paper did* decides nothing, and says what differs.\n";
 
 }  // namespace
 

@@ -55,10 +55,12 @@ Claim lead_shrinks(const std::string& claim) {
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(join_ms, "ours", "cpu");
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours or cpu"};
-                const auto ratio = [&](double x) { return *data.y(join_ms, "cpu", x) / *data.y(join_ms, "ours", x); };
-                const double first = ratio(xs.front()), last = ratio(xs.back());
-                return {last <= 0.9 * first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
-                        fmt::format("{} times, then {}", spoken(first), spoken(last))};
+                const auto lead = [&](double x) {
+                    return ratio(*data.range(join_ms, "cpu", x), *data.range(join_ms, "ours", x));
+                };
+                const auto first = lead(xs.front()), last = lead(xs.back());
+                return {kind_of(ratio(last, first), 0, slack, Better::Above),
+                        fmt::format("{} times, then {}", spoken(first.y), spoken(last.y))};
             },
             Gpu};
 }
@@ -85,7 +87,8 @@ Figure figure(const std::string& id, const std::string& title, const std::string
 std::vector<Figure> join_figures() {
     return {
         figure("mds09-fig5", "Fig. 5: the predicate 'greater than'", "15,000 to 165,000 floats, as in the paper",
-               "values", JoinFigure::Greater, {advantage_diminishes()}),
+               "values", JoinFigure::Greater,
+               {unlike(advantage_diminishes(), "rows are returned, where the paper returns a bitmap")}),
         figure("mds09-fig6", "Fig. 6: nested-loop join, 0 to 100 % of elements match", "9,000 floats, as in the paper",
                "% that match", JoinFigure::Matching,
                {times_as_fast("the GPU wins where selectivity is low", Gpu, join_ms, "ours", "cpu", At::Smallest, 1),

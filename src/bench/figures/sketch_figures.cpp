@@ -78,6 +78,8 @@ void measure_rates(FigureSetting& setting, FigureData& data) {
             for (const auto& result : found.results) {
                 const auto who = name + ", " + result.contender->name;
                 if (!result.ran()) data.note_missing(who, result.refusal);
+                if (result.ran() && result.contender->draws())
+                    data.must_have_drawn(who, static_cast<double>(found.which.n), result.passes);
                 if (!result.verified) data.note_wrong(who, "a table or an estimate was wrong");
             }
             add_rates(data, inserts, name, found, &SketchResult::insert);
@@ -113,8 +115,8 @@ Claim accuracy(const std::string& name, double load, double times) {
 // Millions a second, where the figure has nanoseconds each.
 Claim rate(double millions, const std::string& what, const std::string& panel) {
     auto claim = lies_within(fmt::format("{:.0f} M {} a second by quarter (2080 Ti)", millions, what), Gpu, panel,
-                             "quarter", At::Largest, 0, 1e3 / millions);
-    claim.rule = fmt::format("{}: 1,000 over quarter is at least {:.0f}, at the largest x", panel, millions);
+                             "quarter", At::Largest, 0, 1e3 / (millions * slack), Better::Below);
+    claim.rule = fmt::format("{}: 1,000 over quarter is at least {:.0f}, at the largest x", panel, millions * slack);
     claim.judge = [panel, judge = claim.judge](const FigureData& data) {
         auto found = judge(data);
         const auto xs = data.xs(panel, "quarter");
@@ -141,13 +143,13 @@ std::vector<Figure> sketch_figures() {
             });
             return times_as_fast("", Anything, errors, name, name + ", paper", At::Every, 0.9, 1.1).judge(same);
         };
-        if (name == std::string("msws"))
-            claim = because(std::move(claim), "published is 0.6 %, one digit; ours is 0.65 to 0.70 %, by the width");
         ours.push_back(std::move(claim));
     }
     for (const auto& [name, half, one] :
          {std::tuple{"msws", 9.48, 10.5}, std::tuple{"sf-3", 3.91, 3.64}, std::tuple{"sf-8", 12.5, 13.43}}) {
-        const std::string why = name == std::string("sf-8") ? "why ours errs so much less is not known" : "";
+        const std::string why = name == std::string("sf-8") ? "the paper's sub-counter is key * seed modulo z, whose "
+                                                              "low bits depend on the key alone (docs/errata.md)"
+                                                            : "";
         ours.push_back(because(accuracy(name, 0.5, half), why));
         ours.push_back(because(accuracy(name, 1, one), why));
     }
@@ -166,31 +168,34 @@ std::vector<Figure> sketch_figures() {
           rates_panel(queries, "queries by the CPU, ns each", on_cpu(""))},
          measure_rates,
          {times_as_fast("quarter inserts 3 times as fast as the thread sketch", Gpu, inserts, "quarter",
-                        by_points("thread"), At::Largest, 3),
+                        by_points("thread"), At::Largest, 3 * slack),
           because(times_as_fast("quarter inserts 3 times as fast, both by points", Gpu, inserts, by_points("quarter"),
-                                by_points("thread"), At::Largest, 3),
+                                by_points("thread"), At::Largest, 3 * slack),
                   by_points_alike),
-          times_as_fast("quarter inserts 3 times as fast, each by its fastest engine", Gpu, inserts, "quarter",
-                        "thread", At::Largest, 3),
-          times_as_fast("quarter answers twice as fast", Gpu, queries, "quarter", "thread", At::Largest, 2),
+          because(times_as_fast("quarter inserts 3 times as fast, each by its fastest engine", Gpu, inserts, "quarter",
+                                "thread", At::Largest, 3 * slack),
+                  "here the thread sketch is filled by sorting, too, which needs no scattered access"),
+          times_as_fast("quarter answers twice as fast", Gpu, queries, "quarter", "thread", At::Largest, 2 * slack),
           times_as_fast("the warp sketch inserts 1.6 to 3 times as fast", Gpu, inserts, "warp", by_points("thread"),
-                        At::Largest, 1.6),
+                        At::Largest, 1.6 * slack),
           because(times_as_fast("the warp sketch inserts 1.6 times as fast, both by points", Gpu, inserts,
-                                by_points("warp"), by_points("thread"), At::Largest, 1.6),
+                                by_points("warp"), by_points("thread"), At::Largest, 1.6 * slack),
                   by_points_alike),
           times_as_fast("the warp sketch inserts 1.6 times as fast, each by its fastest engine", Gpu, inserts, "warp",
-                        "thread", At::Largest, 1.6),
-          times_as_fast("the warp sketch answers 1.15 times as fast", Gpu, queries, "warp", "thread", At::Largest,
-                        1.05),
+                        "thread", At::Largest, 1.6 * slack),
+          because(times_as_fast("the warp sketch answers 1.15 times as fast", Gpu, queries, "warp", "thread",
+                                At::Largest, 1.15 * slack),
+                  "three counters of a bucket of 32 lie in three texels, each a fetch, as those of three rows do"),
           because(
               times_as_fast("msws inserts 2.9 times as fast (1142 over 396 M/s, 2080 Ti)", Gpu, inserts, "msws",
-                            by_points("thread"), At::Largest, 2.6),
+                            by_points("thread"), At::Largest, 2.9 * slack),
               "msws can be filled by points alone, as the thread sketch here; the other kinds are filled by sorting"),
           because(times_as_fast("msws answers 2.46 times as fast (2414 over 982 M/s, 2080 Ti)", Gpu, queries, "msws",
-                                "thread", At::Largest, 2.2),
+                                "thread", At::Largest, 2.46 * slack),
                   "it reads the index of a bucket as well as its counters"),
-          because(times_as_fast("sf answers as fast as quarter", Gpu, queries, "sf", "quarter", At::Largest, 0.95),
-                  "it reads the index of a bucket as well as its counters"),
+          because(times_as_fast("sf answers as fast as quarter", Gpu, queries, "sf", "quarter", At::Largest, slack),
+                  "the slim table has counters of 32 bits, two texels a bucket; quarter's, filled by sorting, are "
+                  "halves in one"),
           not_here("skewed keys are faster",
                    "this figure has uniform keys; docs/bench/h200-sketch.json has equal ones"),
           not_here("locks cost 5 to 15 %", "passes have no locks"),
@@ -198,7 +203,7 @@ std::vector<Figure> sketch_figures() {
                         "quarter", on_cpu("thread"), At::Largest, 1),
           because(rate(1146, "inserts", inserts),
                   "CUDA's atomics have the whole chip; of an H100 some four of 132 multiprocessors draw"),
-          rate(2417, "queries", queries)}},
+          because(rate(2417, "queries", queries), "of an H100 some four of 132 multiprocessors draw")}},
         {"qsketch-fig7",
          "QSketch",
          "Fig. 7 and the accuracy table: mean relative errors",

@@ -102,21 +102,26 @@ Claim breaks_even(const std::string& claim, const std::string& rival) {
 // Of Fig. 3, by the form of PBSN that was measured. The paper's CPU sorts are qsort of a compiler's library and an
 // optimized quicksort.
 std::vector<Claim> claims_of_sorts(const std::string& why_slower_than_purcell) {
-    auto below_16k = among(times_as_fast("about 3 times slower than optimized quicksort below 16 K", Gpu, sorting,
-                                         "std::sort", paper_pbsn, At::Every, 1.5, 6),
-                           "at every x < 16,384", [](double x) { return x < 16384; });
+    auto below_16k = because(
+        among(times_as_fast("about 3 times slower than optimized quicksort below 16 K", Gpu, sorting, "std::sort",
+                            paper_pbsn, At::Every, 1.5, 6, Better::Below),
+              "at every x < 16,384", [](double x) { return x < 16384; }),
+        "a pass costs some 5 us, however few keys it compares, and a sort of 1,024 keys takes more than a hundred");
     const auto of_purcell = [&](const std::string& claim, double least) {
         return because(times_as_fast(claim, Gpu, sorting, paper_pbsn, "purcell", At::Largest, least),
                        why_slower_than_purcell);
     };
-    return {of_purcell("PBSN beats the bitonic sort by fragment program", 1),
-            of_purcell("almost an order of magnitude faster than earlier sorts by GPUs", 8),
-            times_as_fast("PBSN beats the C library's qsort at 8 M", Gpu, sorting, paper_pbsn, "qsort", At::Largest, 1),
-            times_as_fast("comparable to an optimized quicksort at 8 M", Gpu, sorting, paper_pbsn, "std::sort",
-                          At::Largest, 0.5, 2),
-            std::move(below_16k),
-            breaks_even("comparable to qsort, or slightly better, for more than 65 K values", "qsort"),
-            breaks_even("comparable to an optimized quicksort, or better, for more than 65 K values", "std::sort")};
+    return {
+        of_purcell("PBSN beats the bitonic sort by fragment program", 1),
+        of_purcell("almost an order of magnitude faster than earlier sorts by GPUs", 10 * slack),
+        times_as_fast("PBSN beats the C library's qsort at 8 M", Gpu, sorting, paper_pbsn, "qsort", At::Largest, 1),
+        times_as_fast("comparable to an optimized quicksort at 8 M", Gpu, sorting, paper_pbsn, "std::sort", At::Largest,
+                      0.5, 2),
+        std::move(below_16k),
+        breaks_even("comparable to qsort, or slightly better, for more than 65 K values", "qsort"),
+        because(breaks_even("comparable to an optimized quicksort, or better, for more than 65 K values", "std::sort"),
+                "this card blends RGBA32F at 1 Gtexel/s, 28 % of the rate at which it writes; in 16 bits, as the "
+                "paper's did, it holds")};
 }
 
 // What blends 16-bit floats, as the paper's GPU did, beside what sorts the same number of 32-bit floats.
@@ -263,15 +268,23 @@ Figure stream_figure(const std::string& id, const std::string& title, Summary su
                 measure_stream(setting, data, summary, sizes, windows);
         },
         {}};
+    share_low *= slack;
+    share_high = std::min(share_high / slack, 100.0);
+    constexpr const char* grows_with_windows =
+        "the share grows with the windows, and the paper does not say of which it speaks";
     figure.claims = {
         because(lies_within(share_words + ", by qsort", Anything, "sort, %", "qsort", At::Every, share_low, share_high),
-                "the share grows with the windows, and the paper does not say of which it speaks"),
-        lies_within(share_words + ", by an optimized quicksort", Anything, "sort, %", "std::sort", At::Every, share_low,
-                    share_high),
+                grows_with_windows),
+        because(lies_within(share_words + ", by an optimized quicksort", Anything, "sort, %", "std::sort", At::Every,
+                            share_low, share_high),
+                grows_with_windows),
         because(lies_within(share_words + ", by our PBSN path", Anything, "sort, %", paper_pbsn, At::Every, share_low,
                             share_high),
-                "small windows are sorted faster than the CPU makes histograms or samples of them"),
-        lies_within("sorting takes 70 to 95 % (abstract), on the CPU", Anything, "sort, %", "qsort", At::Every, 70, 95),
+                "small windows are sorted faster than the CPU makes histograms or samples of them; on a CPU's renderer "
+                "sorting takes nearly all"),
+        because(lies_within("sorting takes 70 to 95 % (abstract), on the CPU", Anything, "sort, %", "qsort", At::Every,
+                            70 * slack, 95 / slack),
+                grows_with_windows),
         times_as_fast("the GPU is comparable to the CPU", Gpu, stream_ms, paper_pbsn, "qsort", At::Every, 0.5, 2),
         times_as_fast("the GPU is comparable to the CPU by an optimized quicksort", Gpu, stream_ms, paper_pbsn,
                       "std::sort", At::Every, 0.5, 2),
@@ -304,6 +317,11 @@ struct SlidingCase {
 constexpr std::array<SlidingCase, 2> by_levels{{{"frequencies, ms", Summary::SlidingFrequencies, 1'000'000},
                                                 {"quantiles, ms", Summary::SlidingQuantiles, 10'000'000}}};
 
+constexpr const char* large_sets =
+    "most of the time goes into sets of 2^18 values and more, which this card blends at 28 % of the rate at which it "
+    "writes";
+constexpr std::array level_eps{1e-5, 4e-6};  // the paper names the latter
+
 // Each level sorts all values anew: the upper ones by PBSN and the others on the CPU, or all by qsort.
 void measure_levels(FigureSetting& setting, FigureData& data) {
     PbsnOptions pbsn;
@@ -315,7 +333,7 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
         StreamBench bench(setting.context, setting.why_no_context, {contender}, 1);
         for (const auto& [panel, summary, papers_window] : by_levels) {
             const auto window = window_of(setting, papers_window);
-            for (const double eps : sliding_eps(setting)) {
+            for (const double eps : level_eps) {
                 const auto found =
                     bench.run({summary,
                                KeyType::F32,
@@ -379,7 +397,7 @@ Figure sliding_figure(const std::string& id, const std::string& title, Summary s
             },
             {times_as_fast("the GPU is comparable to the CPU", Gpu, stream_ms, paper_pbsn, "qsort", At::Every, 0.5, 2),
              times_as_fast("today: the engine that the library chooses is no slower than vqsort alone", Anything,
-                           stream_ms, "auto", "vqsort", At::Largest, 0.9)}};
+                           stream_ms, "auto", "vqsort", At::Largest, slack)}};
 }
 
 }  // namespace
@@ -414,7 +432,8 @@ std::vector<Figure> sort_figures() {
          "have 32 bits",
          {{sorting, "values", "ms"}},
          measure_halves,
-         claims_of_sorts("")},
+         claims_of_sorts("a blend of 16-bit floats is as fast as a write of them, and so is a comparison in a fragment "
+                         "program: both are bound by what they write")},
         {"sigmod05-blends",
          "SIGMOD'05",
          "Section 4.5: comparisons a key, and clock cycles a blend",
@@ -423,7 +442,7 @@ std::vector<Figure> sort_figures() {
          {{blending, "values", "a key, ns, or cycles"}},
          measure_blends,
          {times_as_fast("n lg^2(n / 4) comparisons on the GPU", Anything, blending, "comparisons a key", "log^2(n / 4)",
-                        At::Every, 0.999, 1.001),
+                        At::Every, 0.999, 1.001, Better::Neither),
           blend_cycles()}},
         stream_figure("sigmod05-fig5-6", "Fig. 5 and 6: frequencies, and the cost of their operations",
                       Summary::Frequencies, 80, 90, "sorting takes 80 to 90 % of frequencies"),
@@ -444,15 +463,19 @@ std::vector<Figure> sort_figures() {
         {"sigmod05-fig8-9-levels",
          "SIGMOD'05",
          "Fig. 8 and 9 by the paper's levels",
-         "as in the paper each level of blocks sorts all values anew, sets of 2^16 values and more on the GPU and the "
-         "others on the CPU; qsort sorts all; a stream of 5/4 of the window, which is the paper's 1 M for frequencies "
+         "as in the paper each level of blocks sorts all values anew, sets of 2^16 values and more on the GPU, up to "
+         "four "
+         "of one size at a time, and the others on the CPU; qsort sorts all; the paper's eps of 4e-6, and 1e-5; a "
+         "stream of 5/4 of the window, which is the paper's 1 M for frequencies "
          "and 10 M for quantiles, or an eighth and a fortieth of it with --quick",
          {{by_levels[0].panel, "1 / eps", "ms"}, {by_levels[1].panel, "1 / eps", "ms"}},
          measure_levels,
-         {times_as_fast("frequencies: the GPU is comparable to the CPU", Gpu, by_levels[0].panel, paper_pbsn, "qsort",
-                        At::Every, 0.5, 2),
-          times_as_fast("quantiles: the GPU is comparable to the CPU", Gpu, by_levels[1].panel, paper_pbsn, "qsort",
-                        At::Every, 0.5, 2)}}};
+         {because(times_as_fast("frequencies: the GPU is comparable to the CPU", Gpu, by_levels[0].panel, paper_pbsn,
+                                "qsort", At::Every, 0.5, 2),
+                  large_sets),
+          because(times_as_fast("quantiles: the GPU is comparable to the CPU", Gpu, by_levels[1].panel, paper_pbsn,
+                                "qsort", At::Every, 0.5, 2),
+                  large_sets)}}};
 }
 
 }  // namespace quadmill::detail::bench

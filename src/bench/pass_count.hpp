@@ -1,0 +1,36 @@
+// Counts the passes that a contender draws: one that should use the GPU and draws none was not measured.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "quadmill/context.hpp"
+
+namespace quadmill::detail::bench {
+
+// Adds to `passes` those of the context while this stands. Another observer hears of them as before.
+class PassCount final : public PassObserver {
+  public:
+    PassCount(const std::optional<Context>& context, std::uint64_t& passes) : context_(context), passes_(passes) {
+        if (context_) next_ = context_->observe(this);
+    }
+    PassCount(const PassCount&) = delete;
+    PassCount& operator=(const PassCount&) = delete;
+    ~PassCount() override {
+        if (context_) context_->observe(next_);
+    }
+    void before(const PassEvent& pass) override {
+        ++passes_;
+        if (next_) next_->before(pass);
+    }
+    void after(const PassEvent& pass) override {
+        if (next_) next_->after(pass);
+    }
+
+  private:
+    std::optional<Context> context_;
+    std::uint64_t& passes_;
+    PassObserver* next_ = nullptr;
+};
+
+}  // namespace quadmill::detail::bench
