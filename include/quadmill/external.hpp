@@ -61,7 +61,7 @@ enum class Proceed { GoOn, Stop };
 
 /// What merges the runs of a sort that does not fit into memory.
 enum class RunMerge {
-    Tree,  ///< a tree of losers on the CPU: the faster one wherever it was measured (docs/measurements.md)
+    Tree,  ///< a tree of losers on the CPU: the faster one wherever it was measured (docs/notes/files.md)
     Gpu,   ///< the merge engine on keys and pointers, block by block; records of one length, and a context
 };
 

@@ -70,7 +70,7 @@ struct SketchCount {
 /// With N the sum of all weights inserted less those removed, and of seeds chosen at random: the estimate of Thread is
 /// at most the true count + e N / width with probability 1 - e^-depth (to within width / 2^32 of it). Of the other
 /// kinds, whose counters of a key lie in one bucket and are not independent, with the same probability it is at most
-/// the true count + e^depth N depth / counters, where Sf counts its slim ones; docs/measurements.md says how much
+/// the true count + e^depth N depth / counters, where Sf counts its slim ones; docs/notes/sketches.md says how much
 /// nearer they are. `lower` is the estimate less that error. Nothing depends on the order of inserts, on batches or on
 /// the engine.
 /// Memory: Thread, Warp, Half and Quarter 4 width depth bytes on the CPU, from a sum of weights of 2^32 on 8; on the

@@ -127,7 +127,7 @@ struct PbsnOptions {
     ChannelMerge channel_merge = ChannelMerge::FourWays;  ///< and rounds of as many ways where there are more runs
 };
 
-/// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/measurements.md).
+/// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/notes/sorting.md).
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha), sections 4.2 and 4.4; its own form has steps_per_pass = 1.
 struct BitonicOptions {
     Representation representation = Representation::SingleArray;  ///< of keys in texels

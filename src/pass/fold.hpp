@@ -1,6 +1,6 @@
 // The log-step reduction: texels become one, or one a row or column, by passes that fold 16 of them into one.
 // Source: 'Query Processing on GPUs' (parallel reduction), where a pass folds two; some 8 fetches take no longer than
-// writing their result (docs/measurements.md).
+// writing their result (docs/notes/matrices.md).
 #pragma once
 
 #include <string>

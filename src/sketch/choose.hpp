@@ -1,4 +1,4 @@
-// SketchEngine::Auto: what was measured fastest. The figures are in docs/measurements.md.
+// SketchEngine::Auto: what was measured fastest. The figures are in docs/notes/sketches.md.
 #pragma once
 
 #include <cstddef>

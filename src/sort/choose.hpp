@@ -1,4 +1,4 @@
-// Engine::Auto: which engine was measured fastest. The figures are in docs/measurements.md.
+// Engine::Auto: which engine was measured fastest. The figures are in docs/notes/auto.md.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ struct EngineCosts {
 };
 
 struct Tuning {
-    // QueryEngine::Auto takes the cheaper one. Of an H100, 2^26 rows (docs/measurements.md): there it is never Depth.
+    // QueryEngine::Auto takes the cheaper one. Of an H100, 2^26 rows (docs/notes/queries.md): there it is never Depth.
     // What a question of few rows costs was not measured apart, and counts the same.
     EngineCosts depth{.question_us = 100,
                       .test_ns = 0.073,

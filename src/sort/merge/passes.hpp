@@ -16,7 +16,7 @@
 
 namespace quadmill::detail::sort {
 
-// How levels are merged. What was measured to be the fastest is in docs/measurements.md.
+// How levels are merged. What was measured to be the fastest is in docs/notes/sorting.md.
 struct MergePlan {
     explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
     MergeKernel kernel = MergeKernel::Auto;
