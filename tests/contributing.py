@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The pages can be followed: what CONTRIBUTING.md names exists, its code stands in the file that is named at its fence,
+and every link of every page leads to a file and to a heading.
+
+    tests/contributing.py       checks; prints what is wrong, exit status 1
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/notes/*.md")]
+FENCE = re.compile(r"^( *)```(\S*) ?(\S*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+FOLDERS = "src|shaders|tests|include|docs|demos|python"
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+def anchors(page):
+    """What headings are called in links, as GitHub has it."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", page.read_text())):
+        if re.match(r"https?:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists():
+            yield f"there is no {target}"
+        elif anchor and anchor not in anchors(file):
+            yield f"no heading is called {target}"
+
+
+def faults_of_recipes(text):
+    for _, language, path, code in FENCE.findall(text):
+        if language == "cpp" and words(code) not in words((ROOT / path).read_text()):
+            yield f"{path} does not have: {words(code)}"
+    plain = FENCE.sub("", text)
+    for path in set(re.findall(rf"`((?:{FOLDERS})(?:/[\w./-]+)?)`", plain)):
+        if not (ROOT / path).exists():
+            yield f"there is no {path}"
+    tests = (ROOT / "tests/CMakeLists.txt").read_text()
+    for target in set(re.findall(r"\btest_([a-z]\w*)`", text)):
+        if not re.search(rf"quadmill_test\({target} |add_executable\(test_{target} ", tests):
+            yield f"there is no target test_{target}"
+    for path, target in re.findall(r"\(`tests/([\w/]+_test\.cpp)`, target `(\w+)`\)", words(plain)):
+        room = target.removeprefix("test_")
+        if not re.search(rf"quadmill_test\({room} [^)]*\b{re.escape(path)}", tests):
+            yield f"{target} does not have {path}"
+    for source in set(re.findall(r"`(src/[\w/]+\.cpp)`", plain)):
+        room = ROOT / "/".join(source.split("/")[:2])
+        if (ROOT / source).exists() and source.removeprefix(f"src/{room.name}/") not in (room / "CMakeLists.txt").read_text():
+            yield f"src/{room.name}/CMakeLists.txt does not have {source}"
+
+
+def main():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    faults = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in broken_links(page)]
+    faults += [f"CONTRIBUTING.md: {fault}" for fault in faults_of_recipes(text)]
+    recipes = re.findall(r"^## Add (.*)$", text, re.MULTILINE)
+    if len(recipes) < 4:
+        faults.append("CONTRIBUTING.md: four recipes are wanted")
+    print(*faults, f"{len(PAGES)} pages, {len(recipes)} recipes, {len(faults)} faults", sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
