@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cpu/merge.hpp"
+
 namespace quadmill {
 
 Error::~Error() = default;
@@ -13,3 +15,13 @@ IoError::IoError(const std::string& what, std::string path, std::uint64_t offset
     : Error(what), path_(std::move(path)), offset_(offset) {}
 
 }  // namespace quadmill
+
+namespace quadmill::detail::cpu {
+
+void throw_not_sorted() {
+    throw GlError(
+        "keys that the GPU has sorted came back out of order: its driver does not do what OpenGL demands; use "
+        "Engine::Cpu, and try another version of the driver");
+}
+
+}  // namespace quadmill::detail::cpu

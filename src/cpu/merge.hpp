@@ -21,6 +21,37 @@ struct Run {
     [[nodiscard]] const T& operator[](std::size_t i) const { return data[i * stride]; }
 };
 
+// A driver that is at fault may say that keys are sorted which are not. Merges throw this GlError then, in place of
+// reading or writing outside of the runs; not every such run is found out by a merge: see require_sorted().
+[[noreturn]] void throw_not_sorted();
+
+template <class T, class Less>
+[[nodiscard]] bool is_sorted(const Run<T>& run, Less less) {
+    bool sorted = true;
+    for (std::size_t i = 1; i < run.size; ++i) sorted = sorted && !less(run[i], run[i - 1]);
+    return sorted;
+}
+
+// Throws what throw_not_sorted() does unless each run of a GPU is sorted.
+template <class T, class Less>
+void require_sorted(const std::vector<Run<T>>& runs, const Workers& workers, Less less) {
+    constexpr std::size_t piece = std::size_t{1} << 16;
+    struct Piece {
+        std::size_t run, begin;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+        for (std::size_t begin = 0; begin < runs[r].size; begin += piece) pieces.push_back({r, begin});
+    }
+    workers.for_each(pieces.size(), [&](std::size_t i) {
+        const auto [r, begin] = pieces[i];
+        const auto& run = runs[r];
+        // With the first key of the next piece.
+        const auto size = std::min(piece + 1, run.size - begin);
+        if (!is_sorted(Run<T>{run.data + begin * run.stride, size, run.stride}, less)) throw_not_sorted();
+    });
+}
+
 // How many of the first `diagonal` elements of the merged sequence come from `a`; of equal ones, a's come first.
 template <class A, class B, class Less>
 [[nodiscard]] std::size_t merge_path(const A& a, const B& b, std::size_t diagonal, Less less) {
@@ -60,8 +91,10 @@ void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
             y_last -= (1 - take_a) * b.stride;
             high_a += take_a;
         }
-        a = {x, a.size - (both - low_b) - high_a, a.stride};
-        b = {y, b.size - low_b - (both - high_a), b.stride};
+        const auto of_a = both - low_b + high_a;
+        if (of_a > a.size || 2 * both - of_a > b.size) throw_not_sorted();  // both ends took the same key
+        a = {x, a.size - of_a, a.stride};
+        b = {y, b.size - (2 * both - of_a), b.stride};
     }
     std::size_t i = 0, j = 0;
     while (i < a.size && j < b.size) *out++ = less(b[j], a[i]) ? b[j++] : a[i++];
@@ -198,6 +231,7 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
             FourRuns<T> part{};
             for (std::size_t k = 0; k < 4; ++k) {
                 const auto end = last ? from[k].size : pieces[i + 1].from[k];
+                if (end < at.from[k]) throw_not_sorted();
                 part[k] = {from[k].data + at.from[k] * from[k].stride, end - at.from[k], from[k].stride};
             }
             merge_four(part, to_all + at.begin, less);

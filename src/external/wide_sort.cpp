@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/merge.hpp"
 #include "cpu/scratch.hpp"
 #include "cpu/stopwatch.hpp"
 #include "cpu/workers.hpp"
@@ -208,7 +209,9 @@ void Argsort::sort_gathered() {
     const auto mask = (std::uint64_t{1} << place_bits_) - 1;
     for_items([&](Run run, std::size_t place, std::span<std::uint64_t> items) {
         for (auto& item : items) {
-            order_[place] = static_cast<std::uint32_t>(item & mask);
+            const auto key = item & mask;
+            if (key >= order_.size()) cpu::throw_not_sorted();  // a GPU's driver has changed it
+            order_[place] = static_cast<std::uint32_t>(key);
             ties_.set(place, place > run.begin && item >> place_bits_ == *(&item - 1) >> place_bits_);
             ++place;
         }

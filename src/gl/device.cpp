@@ -13,6 +13,8 @@ namespace quadmill::detail::gl {
 
 namespace {
 
+constexpr const char* in_primitive = "the OpenGL context that is current answers nothing, as between glBegin and glEnd";
+
 const char* error_name(GLenum error) {
     switch (error) {
         case GL_INVALID_ENUM:
@@ -52,6 +54,17 @@ void require_version(const Api& gl, const std::string& version) {
             "FALSE)), ",
             "gtk_gl_area_set_required_version(area, 4, 5); raylib has no call for it: 4 and 5 in its "
             "rcore_desktop_glfw.c"));
+}
+
+// Without errors, a driver that runs out of memory or refuses a call would not say so, and probes could not be made.
+void require_errors(const Api& gl) {
+    GLint flags = 0;
+    gl.GetIntegerv(GL_CONTEXT_FLAGS, &flags);
+    if ((static_cast<GLuint>(flags) & GLuint{GL_CONTEXT_FLAG_NO_ERROR_BIT}) == 0) return;
+    throw ContextError(
+        "quadmill needs a context that reports errors, and this one was made without (KHR_no_error); make it without "
+        "EGL_CONTEXT_OPENGL_NO_ERROR_KHR, GLX_CONTEXT_OPENGL_NO_ERROR_ARB or GLFW_CONTEXT_NO_ERROR, and unset "
+        "MESA_NO_ERROR");
 }
 
 void GLAD_API_PTR forward_debug_message(GLenum, GLenum, GLuint, GLenum, GLsizei length, const GLchar* text,
@@ -108,6 +121,8 @@ void Device::require_current() const {
     using Current = ContextIdentity::Current;
     const auto current = identity_ ? identity_->current(gl) : Current::Same;
     if (current == Current::Same) return;
+    if (current == Current::Primitive)
+        throw InvalidArgument(std::string(in_primitive) + "; make the call outside of it");
     throw InvalidArgument(
         std::string(current == Current::None
                         ? "no OpenGL context is current on this thread"
@@ -119,6 +134,8 @@ void Device::load(const Loader& loader) {
     // glad passes the user pointer through, so the loader needs no global.
     if (!quadmill_gladLoadGLContextUserPtr(&gl, loader.load, loader.user)) {
         if (egl) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
+        if (is_context_current() && loader.load(loader.user, "glGetString"))
+            throw ContextError(std::string("Context::adopt: ") + in_primitive + ", or it is lost");
         throw ContextError(loader.load(loader.user, "glGetString")
                                ? "Context::adopt: no OpenGL context is current on this thread; make yours current first"
                                : "Context::adopt: get_proc_address does not know glGetString; give the function that "
@@ -130,6 +147,7 @@ void Device::load(const Loader& loader) {
     };
     info.version = text(GL_VERSION);
     require_version(gl, info.version);
+    require_errors(gl);
     info.renderer = text(GL_RENDERER);
     info.vendor = text(GL_VENDOR);
     info.shading_language = text(GL_SHADING_LANGUAGE_VERSION);

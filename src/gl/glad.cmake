@@ -8,7 +8,17 @@ set(glad_dir "${CMAKE_CURRENT_BINARY_DIR}/glad")
 # With the compatibility profile's functions: a host may have it, and its old state is saved (compatibility.hpp).
 set(glad_apis gl:compatibility=4.5,egl=1.5)
 set(glad_extensions
-    GL_ARB_imaging,GL_KHR_robustness,GL_KHR_shader_subgroup,GL_ARB_shader_clock,GL_ARB_pipeline_statistics_query,GL_EXT_depth_bounds_test,GL_NV_fill_rectangle,GL_NVX_gpu_memory_info,GL_ATI_meminfo,EGL_EXT_platform_base,EGL_EXT_device_base,EGL_EXT_device_enumeration,EGL_EXT_device_query,EGL_EXT_platform_device,EGL_MESA_platform_surfaceless,EGL_KHR_surfaceless_context)
+    GL_ARB_imaging GL_KHR_robustness GL_KHR_shader_subgroup GL_ARB_shader_clock GL_ARB_pipeline_statistics_query
+    GL_EXT_depth_bounds_test GL_NV_fill_rectangle GL_NVX_gpu_memory_info GL_ATI_meminfo GL_MESA_pack_invert
+    GL_KHR_blend_equation_advanced GL_KHR_blend_equation_advanced_coherent GL_NV_blend_equation_advanced
+    GL_NV_conservative_raster GL_INTEL_conservative_rasterization GL_INTEL_blackhole_render GL_EXT_window_rectangles
+    GL_NV_scissor_exclusive GL_NV_shading_rate_image GL_NV_representative_fragment_test
+    GL_NV_fragment_coverage_to_color GL_EXT_raster_multisample GL_NV_framebuffer_mixed_samples
+    GL_NV_viewport_swizzle GL_NV_clip_space_w_scaling GL_AMD_depth_clamp_separate GL_NV_vertex_buffer_unified_memory
+    GL_EXT_stencil_two_side GL_NV_primitive_restart GL_KHR_no_error GL_ARB_indirect_parameters EGL_EXT_platform_base
+    EGL_EXT_device_base EGL_EXT_device_enumeration EGL_EXT_device_query EGL_EXT_platform_device
+    EGL_MESA_platform_surfaceless EGL_KHR_surfaceless_context EGL_KHR_create_context_no_error)
+list(JOIN glad_extensions "," glad_extensions)
 set(glad_stamp "${glad_apis} ${glad_extensions} ${GLAD_EXECUTABLE}")
 set(glad_known "")
 if(EXISTS "${glad_dir}/stamp")

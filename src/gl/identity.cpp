@@ -90,11 +90,16 @@ ContextIdentity::Current ContextIdentity::current(const Api& gl) const noexcept 
             gl.GetVertexArrayIndexediv(marker_, i, GL_VERTEX_ATTRIB_ARRAY_DIVISOR, &found[i]);
     }
     // A context that was lost answers nothing.
-    return found == mark_ || gl.GetGraphicsResetStatus() != GL_NO_ERROR ? Current::Same : Current::Another;
+    if (found == mark_ || gl.GetGraphicsResetStatus() != GL_NO_ERROR) return Current::Same;
+    return ask_ && !gl.GetString(GL_VERSION) ? Current::Primitive : Current::Another;
 }
 
 void ContextIdentity::remove_marker(const Api& gl) const noexcept {
     gl.DeleteVertexArrays(1, &marker_);
+}
+
+bool is_context_current() {
+    return egl_context() || glx_context();
 }
 
 Context::GetProcAddress current_loader() {

@@ -16,7 +16,8 @@ class ContextIdentity {
   public:
     explicit ContextIdentity(const Api& gl);
 
-    enum class Current { Same, Another, None };
+    // Primitive: the same, between glBegin and glEnd, where OpenGL answers no question and makes an error of each.
+    enum class Current { Same, Another, None, Primitive };
     [[nodiscard]] Current current(const Api& gl) const noexcept;
 
     // Pre: the context is current.
@@ -32,6 +33,9 @@ class ContextIdentity {
     std::uint32_t marker_ = 0;
     std::array<int, 2> mark_{};
 };
+
+// As far as EGL and GLX know.
+[[nodiscard]] bool is_context_current();
 
 // What Context::adopt wants, of the context that is current, from EGL or GLX as they are loaded; null where neither of
 // them has one.

@@ -45,13 +45,32 @@ constexpr std::array<GLenum, 30> capabilities{GL_CULL_FACE,
 constexpr std::array<GLenum, 4> blend_factor_names{GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA,
                                                    GL_BLEND_DST_ALPHA};
 
-constexpr std::array<GLenum, 8> pack_names{GL_PACK_SWAP_BYTES,  GL_PACK_LSB_FIRST,   GL_PACK_ROW_LENGTH,
-                                           GL_PACK_SKIP_ROWS,   GL_PACK_SKIP_PIXELS, GL_PACK_ALIGNMENT,
-                                           GL_PACK_SKIP_IMAGES, GL_PACK_IMAGE_HEIGHT};
-constexpr std::array<GLenum, 8> unpack_names{GL_UNPACK_SWAP_BYTES,  GL_UNPACK_LSB_FIRST,   GL_UNPACK_ROW_LENGTH,
-                                             GL_UNPACK_SKIP_ROWS,   GL_UNPACK_SKIP_PIXELS, GL_UNPACK_ALIGNMENT,
-                                             GL_UNPACK_SKIP_IMAGES, GL_UNPACK_IMAGE_HEIGHT};
-constexpr std::array<GLint, 8> tight_store{0, 0, 0, 0, 0, 1, 0, 0};
+struct PixelStore {
+    GLenum name;
+    GLint tight;  // for rows without gaps
+};
+// The last one only where the driver has it.
+constexpr std::array<PixelStore, 17> all_pixel_stores{{{GL_PACK_SWAP_BYTES, 0},
+                                                       {GL_PACK_LSB_FIRST, 0},
+                                                       {GL_PACK_ROW_LENGTH, 0},
+                                                       {GL_PACK_SKIP_ROWS, 0},
+                                                       {GL_PACK_SKIP_PIXELS, 0},
+                                                       {GL_PACK_ALIGNMENT, 1},
+                                                       {GL_PACK_SKIP_IMAGES, 0},
+                                                       {GL_PACK_IMAGE_HEIGHT, 0},
+                                                       {GL_UNPACK_SWAP_BYTES, 0},
+                                                       {GL_UNPACK_LSB_FIRST, 0},
+                                                       {GL_UNPACK_ROW_LENGTH, 0},
+                                                       {GL_UNPACK_SKIP_ROWS, 0},
+                                                       {GL_UNPACK_SKIP_PIXELS, 0},
+                                                       {GL_UNPACK_ALIGNMENT, 1},
+                                                       {GL_UNPACK_SKIP_IMAGES, 0},
+                                                       {GL_UNPACK_IMAGE_HEIGHT, 0},
+                                                       {GL_PACK_INVERT_MESA, 0}}};
+
+std::span<const PixelStore> pixel_stores(const Api& gl) {
+    return std::span(all_pixel_stores).first(all_pixel_stores.size() - (gl.MESA_pack_invert ? 0 : 1));
+}
 
 void set_capability(const Api& gl, GLenum capability, bool on) {
     if (on) {
@@ -66,6 +85,15 @@ void set_capability(const Api& gl, GLenum capability, GLuint index, bool on) {
         gl.Enablei(capability, index);
     } else {
         gl.Disablei(capability, index);
+    }
+}
+
+// Advanced equations are for colour and alpha together, and only this call takes them.
+void restore_blend_equation(const Api& gl, GLuint target, GLenum color, GLenum alpha) {
+    if (color == alpha) {
+        gl.BlendEquationi(target, color);
+    } else {
+        gl.BlendEquationSeparatei(target, color, alpha);
     }
 }
 
@@ -103,6 +131,15 @@ void refuse_dying_program(const Api& gl) {
         throw InvalidArgument("the OpenGL context uses program " + std::to_string(program) +
                               ", which is flagged for deletion and would not survive the call; use another one first");
     }
+}
+
+// A texture, sampler or buffer that was deleted in a context that shares it lives on while it is bound here, and could
+// not be bound again.
+void refuse_dead_object(const char* kind, int name, unsigned char (*is_alive)(GLuint)) {
+    if (name == 0 || is_alive(static_cast<GLuint>(name))) return;
+    throw InvalidArgument("the OpenGL context has " + std::string(kind) + " " + std::to_string(name) +
+                          " bound, which was deleted in another context and would not survive the call; bind another "
+                          "one, or 0, first");
 }
 
 // Fills the stack of debug groups until the driver complains, and empties it to where it was.
@@ -190,10 +227,33 @@ void HostState::refuse_conditional_rendering(const Api& gl) {
     }
 }
 
+void HostState::save_bindings(const Api& gl) {
+    gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack_buffer_);
+    gl.GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &unpack_buffer_);
+    gl.GetIntegerv(GL_QUERY_BUFFER_BINDING, &query_buffer_);
+    gl.GetIntegerv(GL_ACTIVE_TEXTURE, &active_texture_);
+    for (GLuint i = 0; i < texture_units; ++i) {
+        gl.ActiveTexture(GL_TEXTURE0 + i);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &texture_[i]);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &texture_array_[i]);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_BUFFER, &texture_buffer_[i]);
+        gl.GetIntegerv(GL_SAMPLER_BINDING, &sampler_[i]);
+    }
+    gl.ActiveTexture(static_cast<GLenum>(active_texture_));
+    for (const auto name : {pack_buffer_, unpack_buffer_, query_buffer_})
+        refuse_dead_object("buffer", name, gl.IsBuffer);
+    for (std::size_t i = 0; i < texture_units; ++i) {
+        for (const auto name : {texture_[i], texture_array_[i], texture_buffer_[i]})
+            refuse_dead_object("texture", name, gl.IsTexture);
+        refuse_dead_object("sampler", sampler_[i], gl.IsSampler);
+    }
+}
+
 void HostState::save(const Api& gl, const Features& features) {
     if (features.old_state) CompatibilityState::refuse_what_hides_passes(gl);
     refuse_active_queries(gl);
     refuse_dying_program(gl);
+    save_bindings(gl);
     errors_.clear();
     for (GLenum error = gl.GetError(); error != GL_NO_ERROR && errors_.size() < 8; error = gl.GetError())
         errors_.push_back(error);
@@ -230,20 +290,11 @@ void HostState::save(const Api& gl, const Features& features) {
     gl.GetIntegerv(GL_CURRENT_PROGRAM, &program_);
     gl.GetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertex_array_);
     gl.GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &draw_framebuffer_);
-    gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack_buffer_);
-    gl.GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &unpack_buffer_);
-    gl.GetIntegerv(GL_QUERY_BUFFER_BINDING, &query_buffer_);
-    gl.GetIntegerv(GL_ACTIVE_TEXTURE, &active_texture_);
-    for (GLuint i = 0; i < texture_units; ++i) {
-        gl.ActiveTexture(GL_TEXTURE0 + i);
-        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &texture_[i]);
-        gl.GetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &texture_array_[i]);
-        gl.GetIntegerv(GL_TEXTURE_BINDING_BUFFER, &texture_buffer_[i]);
-        gl.GetIntegerv(GL_SAMPLER_BINDING, &sampler_[i]);
-    }
-    for (std::size_t i = 0; i < pack_names.size(); ++i) gl.GetIntegerv(pack_names[i], &pack_.values[i]);
-    for (std::size_t i = 0; i < unpack_names.size(); ++i) gl.GetIntegerv(unpack_names[i], &unpack_.values[i]);
+    pixel_store_.clear();
+    for (const auto& store : pixel_stores(gl)) gl.GetIntegerv(store.name, &pixel_store_.emplace_back());
     if (features.old_state) old_state_.emplace().save(gl);
+    extensions_.save(gl);
+    subroutines_.save(gl);
 }
 
 void HostState::release(const Api& gl) const noexcept {
@@ -289,10 +340,7 @@ void HostState::restore_stencil(const Api& gl) const noexcept {
 }
 
 void store_tightly(const Api& gl) {
-    for (std::size_t i = 0; i < tight_store.size(); ++i) {
-        gl.PixelStorei(pack_names[i], tight_store[i]);
-        gl.PixelStorei(unpack_names[i], tight_store[i]);
-    }
+    for (const auto& store : pixel_stores(gl)) gl.PixelStorei(store.name, store.tight);
 }
 
 void set_baseline(const Api& gl, const Features& features) {
@@ -317,14 +365,15 @@ void set_baseline(const Api& gl, const Features& features) {
     gl.BindBuffer(GL_QUERY_BUFFER, 0);
     store_tightly(gl);
     if (features.old_state) CompatibilityState::set_baseline(gl);
+    ExtensionState::set_baseline(gl);
 }
 
 void HostState::restore(const Api& gl) const noexcept {
     for (std::size_t i = 0; i < capabilities.size(); ++i) set_capability(gl, capabilities[i], capabilities_[i]);
     for (GLuint i = 0; i < draw_buffers; ++i) {
         set_capability(gl, GL_BLEND, i, blend_[i]);
-        gl.BlendEquationSeparatei(i, static_cast<GLenum>(blend_equation_[i][0]),
-                                  static_cast<GLenum>(blend_equation_[i][1]));
+        restore_blend_equation(gl, i, static_cast<GLenum>(blend_equation_[i][0]),
+                               static_cast<GLenum>(blend_equation_[i][1]));
         gl.ColorMaski(i, color_mask_[i][0], color_mask_[i][1], color_mask_[i][2], color_mask_[i][3]);
     }
     set_capability(gl, GL_SCISSOR_TEST, 0, scissor_);
@@ -347,7 +396,9 @@ void HostState::restore(const Api& gl) const noexcept {
     if (old_state_) old_state_->restore(gl);
     gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
     gl.UseProgram(static_cast<GLuint>(program_));
+    subroutines_.restore(gl);
     gl.BindVertexArray(static_cast<GLuint>(vertex_array_));
+    extensions_.restore(gl);
     gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(draw_framebuffer_));
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(pack_buffer_));
     gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, static_cast<GLuint>(unpack_buffer_));
@@ -360,10 +411,8 @@ void HostState::restore(const Api& gl) const noexcept {
         gl.BindSampler(i, static_cast<GLuint>(sampler_[i]));
     }
     gl.ActiveTexture(static_cast<GLenum>(active_texture_));
-    for (std::size_t i = 0; i < pack_names.size(); ++i) {
-        gl.PixelStorei(pack_names[i], pack_.values[i]);
-        gl.PixelStorei(unpack_names[i], unpack_.values[i]);
-    }
+    const auto stores = pixel_stores(gl);
+    for (std::size_t i = 0; i < stores.size(); ++i) gl.PixelStorei(stores[i].name, pixel_store_[i]);
     if (paused_feedback_) gl.ResumeTransformFeedback();
     for (int i = 0; i < 8 && gl.GetError() != GL_NO_ERROR; ++i) {
         // An error of the library's own, reported already by Device::check or on its way out as an exception.

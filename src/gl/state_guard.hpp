@@ -10,6 +10,7 @@
 
 #include "gl/api_fwd.hpp"
 #include "gl/compatibility.hpp"
+#include "gl/extension_state.hpp"
 #include "gl/features.hpp"
 
 namespace quadmill::detail::gl {
@@ -21,7 +22,8 @@ class HostState {
   public:
     // Also takes the host's pending GL errors, so that restore() can hand them back.
     // Throws InvalidArgument when the host has a query active that the library's passes would feed, or conditional
-    // rendering, which would skip them; or in the compatibility profile, a display list being made, or no rendering.
+    // rendering, which would skip them; when something that it has bound could not be bound again; or in the
+    // compatibility profile, a display list being made, or no rendering.
     void save(const Api& gl, const Features& features);
     // Few passes test a stencil, so its state is saved before the first of a session that does, the pass's target being
     // bound: glGet clamps the reference to what the bound stencil buffer can hold, which may be none at save().
@@ -34,11 +36,9 @@ class HostState {
 
   private:
     void refuse_conditional_rendering(const Api& gl);
+    void save_bindings(const Api& gl);
     void restore_stencil(const Api& gl) const noexcept;
 
-    struct PixelStore {
-        std::array<int, 8> values{};
-    };
     struct StencilFace {
         std::int64_t func, reference, value_mask, write_mask, fail, depth_fail, depth_pass;
     };
@@ -61,7 +61,9 @@ class HostState {
     int pack_buffer_ = 0, unpack_buffer_ = 0, query_buffer_ = 0;
     int clip_origin_ = 0, clip_depth_ = 0;
     bool scissor_ = false, paused_feedback_ = false, depth_bounds_ = false;
-    PixelStore pack_, unpack_;
+    std::vector<int> pixel_store_;
+    ExtensionState extensions_;
+    SubroutineState subroutines_;
     std::vector<std::uint32_t> errors_;
     std::uint32_t probe_ = 0;  // a query that counts nothing
     bool probe_works_ = false;

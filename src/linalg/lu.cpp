@@ -42,6 +42,16 @@ bool is_zero(float pivot) {
     return !(std::abs(pivot) >= std::numeric_limits<float>::min());
 }
 
+// Throws GlError unless the numbers that came back from the GPU are a permutation, by which rows may be looked up.
+void require_permutation(std::span<const std::uint32_t> numbers) {
+    std::vector<bool> seen(numbers.size());
+    for (const auto number : numbers) {
+        if (number >= seen.size() || seen[number])
+            throw GlError("Lu: the GPU returned pivots that are not a permutation of the rows or columns");
+        seen[number] = true;
+    }
+}
+
 // The permutation's sign: 1 or -1.
 int sign_of(std::span<const std::uint32_t> permutation) {
     std::vector<bool> seen(permutation.size());
@@ -191,6 +201,8 @@ void Lu::State::find_info(LuStats& stats) {
     const auto width = static_cast<std::ptrdiff_t>(std::max(rows, columns));
     row_order.assign(pointers.begin(), pointers.begin() + static_cast<std::ptrdiff_t>(rows));
     column_order.assign(pointers.begin() + width, pointers.begin() + width + static_cast<std::ptrdiff_t>(columns));
+    require_permutation(row_order);
+    require_permutation(column_order);
 }
 
 Lu::Lu(const Context& context, const LuOptions& options) : state_(std::make_unique<State>(context, options)) {}

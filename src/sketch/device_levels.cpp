@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "gl/pixels.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::sketch {
@@ -146,7 +147,10 @@ void DeviceLevels::add_to(HostTable& to) {
         std::memcpy(&low, bytes.data() + i * sizeof low, sizeof low);
         std::array<std::uint32_t, MultiLevel::bucket> counters{};
         if (low.index != 0) {
-            const auto begin = (low.index - MultiLevel::first_index) * sizeof counters;
+            const auto owner = low.index - MultiLevel::first_index;
+            if (owner >= owners_.size())
+                throw GlError("a sketch on the GPU: a bucket names high counters that do not exist");
+            const auto begin = owner * sizeof counters;
             std::memcpy(counters.data(), high_bytes.data() + begin, sizeof counters);
         }
         for (std::size_t c = 0; c < counters.size(); ++c) counters.at(c) += low.counters.at(c);  // modulo 2^32

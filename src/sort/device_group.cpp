@@ -188,7 +188,9 @@ SortStats GroupSorter::sort(Keys keys) {
         std::vector<Run<Key>> runs;
         for (std::size_t begin = 0; begin < sorted.size(); begin += part)
             runs.push_back({sorted.data() + begin, std::min(part, sorted.size() - begin), 1});
-        merge_runs(std::move(runs), values, scratch, state.workers, KeyLess<Key>{TotalOrder<Key>(state.options.order)});
+        const KeyLess<Key> less{TotalOrder<Key>(state.options.order)};
+        require_sorted(runs, state.workers, less);
+        merge_runs(std::move(runs), values, scratch, state.workers, less);
         stats.merge_ms = merging.ms();
     });
     stats.total_ms = total.ms();

@@ -109,6 +109,7 @@ SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, st
     if (whole) {
         const cpu::Stopwatch merging;
         const cpu::KeyLess<Key> less{cpu::TotalOrder<Key>(order)};
+        cpu::require_sorted(runs, workers, less);
         const auto by_gpu = keys.size() - stats.cpu_keys;
         // The many short runs of the CPU become one first, so that few rounds go through all keys.
         const auto rest = keys.subspan(by_gpu), other = std::span(scratch.get(), keys.size());

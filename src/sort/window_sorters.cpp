@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cpu/keys.hpp"
+#include "cpu/merge.hpp"
 #include "cpu/sort.hpp"
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
@@ -182,9 +183,12 @@ void PbsnWindowSorter::put_by_words(const Batch& batch) {
                     const auto bits = order.encode(cpu::KeyBits<Key>::of(key));
                     const auto place = static_cast<std::size_t>(
                         std::ranges::lower_bound(words, static_cast<std::uint32_t>(bits >> 32U)) - words.begin());
+                    // Words that the GPU has changed have no place for the key.
+                    if (place >= size || place + there[place] >= size) cpu::throw_not_sorted();
                     sorted[place + there[place]++] = bits;
                 }
                 for (std::size_t i = 0; i < size; i += there[i]) {
+                    if (there[i] == 0 || there[i] > size - i) cpu::throw_not_sorted();
                     const auto run = std::span(sorted).subspan(i, there[i]);
                     if (!std::ranges::is_sorted(run)) std::ranges::sort(run);
                 }

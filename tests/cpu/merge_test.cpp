@@ -9,6 +9,8 @@
 #include <random>
 #include <utility>
 
+#include "quadmill/error.hpp"
+
 using namespace quadmill::detail;       // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
@@ -122,5 +124,42 @@ TEST_CASE("Extra keys merge into the front of a buffer that has room for them") 
         keys.resize(expected.size(), -1);
         merge_into<int>(keys, size, extra, std::less<>());
         REQUIRE(keys == expected);
+    }
+}
+
+TEST_CASE("Runs that are not sorted are merged within their bounds or refused, and require_sorted finds each") {
+    cpu::Workers workers(3);
+    std::mt19937 random(12);
+    for (int round = 0; round < 100; ++round) {
+        const std::size_t most = round % 10 == 0 ? 200'000 : 200;
+        std::vector<std::vector<int>> memory(1 + random() % 6);
+        std::vector<Run<int>> runs;
+        std::size_t size = 0;
+        bool sorted = true;
+        for (auto& run : memory) {
+            run.resize(random() % most);
+            for (auto& v : run) v = static_cast<int>(random() % 100);
+            if (round % 4 == 0) std::sort(run.begin(), run.end(), std::greater<>());
+            sorted = sorted && std::is_sorted(run.begin(), run.end());
+            runs.push_back({run.data(), run.size(), 1});
+            size += run.size();
+        }
+        for (const auto ways : {Ways::Two, Ways::Four}) {
+            std::vector<int> out(size), scratch(size);
+            try {
+                merge_runs<int>(runs, out, scratch, workers, std::less<>(), ways);
+            } catch (const quadmill::GlError&) {
+                CHECK(!sorted);
+            }
+        }
+        if (sorted) continue;
+        CHECK_THROWS_AS(require_sorted(runs, workers, std::less<>()), quadmill::GlError);
+        // One pair out of order, also where the pieces of threads meet.
+        std::vector<int> once(150'000);
+        std::iota(once.begin(), once.end(), 0);
+        const auto at = round % 2 ? std::size_t{1} << 16U : 1 + random() % (once.size() - 1);
+        std::swap(once[at - 1], once[at]);
+        CHECK_THROWS_AS(require_sorted(std::vector<Run<int>>{{once.data(), once.size(), 1}}, workers, std::less<>()),
+                        quadmill::GlError);
     }
 }

@@ -13,12 +13,24 @@ constexpr const char* feedback_vertex = R"(
 in vec4 position;
 out gl_PerVertex { vec4 gl_Position; float gl_PointSize; };
 out vec4 captured;
+subroutine vec4 Moved();
+subroutine(Moved) vec4 by_one() { return position + 1.0; }
+subroutine(Moved) vec4 by_two() { return position + 2.0; }
+subroutine uniform Moved moved;
 void main() {
     gl_Position = position;
     gl_PointSize = 3.0;
-    captured = position + 1.0;
+    captured = moved();
 })";
-constexpr const char* plain_fragment = "out vec4 value;\nvoid main() { value = vec4(0.25); }";
+constexpr const char* fragment = R"(
+subroutine vec4 Shade();
+subroutine(Shade) vec4 dark() { return vec4(0.25); }
+subroutine(Shade) vec4 bright() { return vec4(0.75); }
+subroutine(Shade) vec4 sloped() { return gl_FragCoord; }
+subroutine uniform Shade one;
+subroutine uniform Shade more[2];
+out vec4 value;
+void main() { value = one() + more[0]() * more[1](); })";
 
 GLint get(const Api& gl, GLenum name) {
     GLint value = 0;
@@ -45,6 +57,7 @@ Poison::Poison(const Api& gl, std::uint64_t seed) : gl_(gl), random_(seed) {
     framebuffers();
     programs();
     capabilities();
+    extensions();
     debug();
     if (get(gl, GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) old_state();
     begin_queries();
@@ -63,6 +76,7 @@ void Poison::clear() {
     }
     gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
     gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    if (gl_.MESA_pack_invert) gl_.PixelStorei(GL_PACK_INVERT_MESA, 0);
 }
 
 GLuint Poison::made(GLuint id, void (*destroy)(const Api&, GLuint)) {
@@ -322,7 +336,11 @@ void Poison::pixels() {
     };
     for (GLuint i = 0; i < limit(gl_, GL_MAX_DRAW_BUFFERS); ++i) {
         gl_.BlendFuncSeparatei(i, factor(), factor(), factor(), factor());
-        gl_.BlendEquationSeparatei(i, equation(), equation());
+        if (gl_.KHR_blend_equation_advanced && random_.flag()) {
+            gl_.BlendEquationi(i, random_.one_of<GLenum>({GL_MULTIPLY_KHR, GL_HARDLIGHT_KHR, GL_HSL_LUMINOSITY_KHR}));
+        } else {
+            gl_.BlendEquationSeparatei(i, equation(), equation());
+        }
         gl_.ColorMaski(i, random_.boolean(), random_.boolean(), random_.boolean(), random_.boolean());
     }
 }
@@ -339,6 +357,7 @@ void Poison::transfers() {
                GL_UNPACK_COMPRESSED_BLOCK_HEIGHT, GL_UNPACK_COMPRESSED_BLOCK_DEPTH, GL_UNPACK_COMPRESSED_BLOCK_SIZE}) {
         gl_.PixelStorei(count, random_.number(0, 7));
     }
+    if (gl_.MESA_pack_invert) gl_.PixelStorei(GL_PACK_INVERT_MESA, random_.number(0, 1));
     gl_.PixelStorei(GL_PACK_ALIGNMENT, random_.one_of({1, 2, 4, 8}));
     gl_.PixelStorei(GL_UNPACK_ALIGNMENT, random_.one_of({1, 2, 4, 8}));
 }
@@ -434,22 +453,70 @@ void Poison::programs() {
     const auto destroy = [](const Api& gl, GLuint name) { gl.DeleteProgram(name); };
     const bool use_program = random_.flag(), use_pipeline = random_.flag();
     GLuint program = 0, pipeline = 0;
-    if (use_program) program = made(make_program(gl_, feedback_vertex, plain_fragment, false, true), destroy);
+    if (use_program) program = made(make_program(gl_, feedback_vertex, fragment, false, true), destroy);
     if (use_pipeline) {
         gl_.CreateProgramPipelines(1, &pipeline);
         made(pipeline, [](const Api& gl, GLuint name) { gl.DeleteProgramPipelines(1, &name); });
         const GLuint vertex = made(make_program(gl_, feedback_vertex, nullptr, true, true), destroy);
-        const GLuint fragment = made(make_program(gl_, nullptr, plain_fragment, true), destroy);
+        const GLuint shading = made(make_program(gl_, nullptr, fragment, true), destroy);
         gl_.UseProgramStages(pipeline, GL_VERTEX_SHADER_BIT, vertex);
-        gl_.UseProgramStages(pipeline, GL_FRAGMENT_SHADER_BIT, fragment);
-        gl_.ActiveShaderProgram(pipeline, random_.one_of({vertex, fragment}));
+        gl_.UseProgramStages(pipeline, GL_FRAGMENT_SHADER_BIT, shading);
+        gl_.ActiveShaderProgram(pipeline, random_.one_of({vertex, shading}));
     }
     gl_.UseProgram(program);
     gl_.BindProgramPipeline(pipeline);
     feedback_program_ = use_program || use_pipeline;
+    if (feedback_program_) choose_subroutines();
     undo_.emplace_back([this] {
         gl_.UseProgram(0);
         gl_.BindProgramPipeline(0);
+    });
+}
+
+// Of both stages of what is in use: `one` and the elements of `more` may be any of three, `moved` of two.
+void Poison::choose_subroutines() {
+    const GLuint moved = random_.index(2);
+    const std::array<GLuint, 3> shades{random_.index(3), random_.index(3), random_.index(3)};
+    gl_.UniformSubroutinesuiv(GL_VERTEX_SHADER, 1, &moved);
+    gl_.UniformSubroutinesuiv(GL_FRAGMENT_SHADER, static_cast<GLsizei>(shades.size()), shades.data());
+}
+
+// Of those that the driver has.
+void Poison::extensions() {
+    const auto set = [this](int has, GLenum capability) {
+        if (has) (random_.flag() ? gl_.Enable : gl_.Disable)(capability);
+    };
+    set(gl_.KHR_blend_equation_advanced_coherent, GL_BLEND_ADVANCED_COHERENT_KHR);
+    set(gl_.NV_conservative_raster, GL_CONSERVATIVE_RASTERIZATION_NV);
+    set(gl_.INTEL_conservative_rasterization, GL_CONSERVATIVE_RASTERIZATION_INTEL);
+    set(gl_.INTEL_blackhole_render, GL_BLACKHOLE_RENDER_INTEL);
+    set(gl_.NV_representative_fragment_test, GL_REPRESENTATIVE_FRAGMENT_TEST_NV);
+    set(gl_.NV_fragment_coverage_to_color, GL_FRAGMENT_COVERAGE_TO_COLOR_NV);
+    set(gl_.EXT_raster_multisample, GL_RASTER_MULTISAMPLE_EXT);
+    set(gl_.NV_clip_space_w_scaling, GL_VIEWPORT_POSITION_W_SCALE_NV);
+    set(gl_.AMD_depth_clamp_separate, GL_DEPTH_CLAMP_NEAR_AMD);
+    set(gl_.AMD_depth_clamp_separate, GL_DEPTH_CLAMP_FAR_AMD);
+    const auto set_first = [this](int has, GLenum capability) {
+        if (has) (random_.flag() ? gl_.Enablei : gl_.Disablei)(capability, 0);
+    };
+    set_first(gl_.NV_scissor_exclusive, GL_SCISSOR_TEST_EXCLUSIVE_NV);
+    set_first(gl_.NV_shading_rate_image, GL_SHADING_RATE_IMAGE_NV);
+    if (gl_.EXT_window_rectangles) {
+        std::array<GLint, 8> boxes{};
+        for (auto& number : boxes) number = random_.number(0, 9);
+        gl_.WindowRectanglesEXT(random_.one_of<GLenum>({GL_INCLUSIVE_EXT, GL_EXCLUSIVE_EXT}), random_.number(0, 2),
+                                boxes.data());
+    }
+    if (gl_.NV_conservative_raster) gl_.SubpixelPrecisionBiasNV(random_.index(4), random_.index(4));
+    if (gl_.NV_viewport_swizzle) {
+        const auto any = [this] { return GL_VIEWPORT_SWIZZLE_POSITIVE_X_NV + random_.index(8); };
+        gl_.ViewportSwizzleNV(0, any(), any(), any(), any());
+    }
+    if (gl_.NV_framebuffer_mixed_samples)
+        gl_.CoverageModulationNV(random_.one_of<GLenum>({GL_NONE, GL_RGB, GL_RGBA, GL_ALPHA}));
+    if (gl_.ARB_indirect_parameters) gl_.BindBuffer(GL_PARAMETER_BUFFER_ARB, random_.flag() ? buffer() : 0);
+    undo_.emplace_back([this] {
+        if (gl_.INTEL_blackhole_render) gl_.Disable(GL_BLACKHOLE_RENDER_INTEL);
     });
 }
 
@@ -500,6 +567,18 @@ void Poison::old_state() {
     // NVIDIA's driver wants something to draw into for it.
     if (gl_.CheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE)
         gl_.RasterPos2f(random_.real(0, 1), random_.real(0, 1));
+    if (gl_.EXT_stencil_two_side) {
+        (random_.flag() ? gl_.Enable : gl_.Disable)(GL_STENCIL_TEST_TWO_SIDE_EXT);
+        gl_.ActiveStencilFaceEXT(GL_BACK);
+        gl_.StencilFunc(static_cast<GLenum>(GL_NEVER + random_.number(0, 7)), random_.number(0, 255),
+                        random_.index(99));
+        gl_.StencilMask(random_.index(99));
+        gl_.StencilOp(random_.one_of<GLenum>({GL_KEEP, GL_ZERO, GL_INVERT}), GL_KEEP, GL_KEEP);
+        gl_.ActiveStencilFaceEXT(random_.one_of<GLenum>({GL_FRONT, GL_BACK}));
+        undo_.emplace_back([this] { gl_.ActiveStencilFaceEXT(GL_FRONT); });
+    }
+    if (gl_.NV_primitive_restart)
+        (random_.flag() ? gl_.EnableClientState : gl_.DisableClientState)(GL_PRIMITIVE_RESTART_NV);
     gl_.ListBase(random_.index(99));
     for (const GLenum hint :
          Enums{GL_FOG_HINT, GL_PERSPECTIVE_CORRECTION_HINT, GL_POINT_SMOOTH_HINT, GL_GENERATE_MIPMAP_HINT})

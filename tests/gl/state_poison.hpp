@@ -65,6 +65,8 @@ class Poison {
     void framebuffers();
     void programs();
     void debug();
+    void extensions();
+    void choose_subroutines();
     void old_state();
     void old_matrices();
     void old_transfers();

@@ -447,6 +447,79 @@ void old_state(Recorder& to) {
                NAMED(POST_CONVOLUTION_RED_SCALE), NAMED(POST_CONVOLUTION_ALPHA_BIAS)});
 }
 
+// Which subroutines the stages of the program in use, or of the pipeline, call.
+void subroutine_state(Recorder& to) {
+    const auto& gl = to.gl;
+    const auto program = static_cast<GLuint>(to.get(GL_CURRENT_PROGRAM));
+    const auto pipeline = static_cast<GLuint>(to.get(GL_PROGRAM_PIPELINE_BINDING));
+    struct Stage {
+        Named shader;
+        GLenum uniforms;
+    };
+    for (const auto& [stage, uniforms] : {Stage{NAMED(VERTEX_SHADER), GL_VERTEX_SUBROUTINE_UNIFORM},
+                                          Stage{NAMED(TESS_CONTROL_SHADER), GL_TESS_CONTROL_SUBROUTINE_UNIFORM},
+                                          Stage{NAMED(TESS_EVALUATION_SHADER), GL_TESS_EVALUATION_SUBROUTINE_UNIFORM},
+                                          Stage{NAMED(GEOMETRY_SHADER), GL_GEOMETRY_SUBROUTINE_UNIFORM},
+                                          Stage{NAMED(FRAGMENT_SHADER), GL_FRAGMENT_SUBROUTINE_UNIFORM},
+                                          Stage{NAMED(COMPUTE_SHADER), GL_COMPUTE_SUBROUTINE_UNIFORM}}) {
+        GLint of_stage = static_cast<GLint>(program), active = 0, count = 0;
+        if (program == 0 && pipeline != 0) gl.GetProgramPipelineiv(pipeline, stage.value, &of_stage);
+        if (of_stage == 0) continue;
+        const auto id = static_cast<GLuint>(of_stage);
+        gl.GetProgramInterfaceiv(id, uniforms, GL_ACTIVE_RESOURCES, &active);
+        if (active > 0) gl.GetProgramStageiv(id, stage.value, GL_ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS, &count);
+        for (GLint i = 0; i < count; ++i) {
+            GLuint chosen = 0;
+            gl.GetUniformSubroutineuiv(stage.value, i, &chosen);
+            to.add(Recorder::indexed("SUBROUTINE", static_cast<GLuint>(i), stage.name), chosen);
+        }
+    }
+}
+
+// Of extensions, where the driver has them.
+void extension_state(Recorder& to) {
+    const auto& gl = to.gl;
+    if (gl.MESA_pack_invert) to.integers({NAMED(PACK_INVERT_MESA)});
+    if (gl.ARB_indirect_parameters) to.integers({NAMED(PARAMETER_BUFFER_BINDING_ARB)});
+    if (gl.KHR_blend_equation_advanced_coherent) to.flags({NAMED(BLEND_ADVANCED_COHERENT_KHR)});
+    if (gl.INTEL_conservative_rasterization) to.flags({NAMED(CONSERVATIVE_RASTERIZATION_INTEL)});
+    if (gl.INTEL_blackhole_render) to.flags({NAMED(BLACKHOLE_RENDER_INTEL)});
+    if (gl.NV_representative_fragment_test) to.flags({NAMED(REPRESENTATIVE_FRAGMENT_TEST_NV)});
+    if (gl.NV_fragment_coverage_to_color) to.flags({NAMED(FRAGMENT_COVERAGE_TO_COLOR_NV)});
+    if (gl.EXT_raster_multisample) to.flags({NAMED(RASTER_MULTISAMPLE_EXT)});
+    if (gl.NV_clip_space_w_scaling) to.flags({NAMED(VIEWPORT_POSITION_W_SCALE_NV)});
+    if (gl.AMD_depth_clamp_separate) to.flags({NAMED(DEPTH_CLAMP_NEAR_AMD), NAMED(DEPTH_CLAMP_FAR_AMD)});
+    if (gl.NV_scissor_exclusive) to.indexed_flags(NAMED(SCISSOR_TEST_EXCLUSIVE_NV), to.limit(GL_MAX_VIEWPORTS));
+    if (gl.NV_shading_rate_image) to.indexed_flags(NAMED(SHADING_RATE_IMAGE_NV), to.limit(GL_MAX_VIEWPORTS));
+    if (gl.NV_primitive_restart) to.flags({NAMED(PRIMITIVE_RESTART_NV)});
+    if (gl.NV_framebuffer_mixed_samples) to.integers({NAMED(COVERAGE_MODULATION_NV)});
+    if (gl.NV_conservative_raster) {
+        to.flags({NAMED(CONSERVATIVE_RASTERIZATION_NV)});
+        to.integers({NAMED(SUBPIXEL_PRECISION_BIAS_X_BITS_NV), NAMED(SUBPIXEL_PRECISION_BIAS_Y_BITS_NV)});
+    }
+    if (gl.EXT_window_rectangles) {
+        to.integers({NAMED(WINDOW_RECTANGLE_MODE_EXT), NAMED(NUM_WINDOW_RECTANGLES_EXT)});
+        to.indexed_integers(NAMED(WINDOW_RECTANGLE_EXT), to.limit(GL_NUM_WINDOW_RECTANGLES_EXT));
+    }
+    for (const auto& what : {NAMED(VIEWPORT_SWIZZLE_X_NV), NAMED(VIEWPORT_SWIZZLE_Y_NV), NAMED(VIEWPORT_SWIZZLE_Z_NV),
+                             NAMED(VIEWPORT_SWIZZLE_W_NV)}) {
+        if (gl.NV_viewport_swizzle) to.indexed_integers(what, to.limit(GL_MAX_VIEWPORTS));
+    }
+    if (gl.EXT_stencil_two_side) {
+        to.flags({NAMED(STENCIL_TEST_TWO_SIDE_EXT)});
+        to.integers({NAMED(ACTIVE_STENCIL_FACE_EXT)});
+        const GLint active = to.get(GL_ACTIVE_STENCIL_FACE_EXT);
+        for (const GLenum face : Enums{GL_FRONT, GL_BACK}) {
+            gl.ActiveStencilFaceEXT(face);
+            for (const auto& what : {NAMED(STENCIL_FUNC), NAMED(STENCIL_REF), NAMED(STENCIL_VALUE_MASK),
+                                     NAMED(STENCIL_WRITEMASK), NAMED(STENCIL_FAIL)})
+                to.add(std::string(face == GL_FRONT ? "two-sided front " : "two-sided back ") + what.name,
+                       to.get(what.value));
+        }
+        gl.ActiveStencilFaceEXT(static_cast<GLenum>(active));
+    }
+}
+
 std::string text(const std::vector<double>& values) {
     std::ostringstream out;
     out.precision(10);
@@ -469,6 +542,8 @@ Snapshot Snapshot::take(const Api& gl) {
     program_state(to);
     other_state(to);
     old_state(to);
+    subroutine_state(to);
+    extension_state(to);
     REQUIRE_MESSAGE(to.unknown.empty(), "state of OpenGL 4.5 that the driver does not know:", to.unknown);
     return std::move(to.snapshot);
 }

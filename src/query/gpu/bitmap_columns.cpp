@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/gpu/notes.hpp"
 
@@ -72,6 +73,9 @@ std::vector<std::uint32_t> BitmapColumns::words(const Bits& rows) {
     std::vector<std::uint32_t> out(pool_.shape.words_in_use());
     tables_.readback().request(device_, texture(rows));
     tables_.readback().copy_to(std::as_writable_bytes(std::span(out)), tables_.workers());
+    const auto used = pool_.shape.rows % Shape::rows_a_word;
+    if (used > 0 && !out.empty() && out.back() >> used != 0)
+        throw GlError("the GPU selected rows behind the last one: its driver does not do what OpenGL demands");
     return out;
 }
 

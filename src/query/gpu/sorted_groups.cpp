@@ -8,6 +8,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "pass/fold.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/table/cells.hpp"
 #include "query/table/key.hpp"
@@ -18,6 +19,10 @@ namespace quadmill::detail::query {
 namespace {
 
 constexpr int word_bits = 32;
+
+GlError wrong_groups() {
+    return GlError("the GPU returned groups that are not in order: its driver does not do what OpenGL demands");
+}
 
 Key last_value(const GpuColumn& of) {
     return is_float(of.type) ? first_nan(of.type) : ~Key{0};
@@ -172,6 +177,7 @@ void SortedGroups::find_starts() {
                          .uniforms = {{"width", list_width}},
                          .words = words};
     const auto found = static_cast<std::size_t>(bits_.count(begin));
+    if (found > rows_) throw wrong_groups();
     groups.resize(found);
     fits_ = has_room(2 * found);
     if (!fits_) return;
@@ -198,6 +204,7 @@ void SortedGroups::read_labels() {
     }
     for (std::size_t g = 0; g < groups.size(); ++g) {
         const auto end = g + 1 < groups.size() ? labels[g + 1].place : rows_;
+        if (labels[g].place > end) throw wrong_groups();
         groups[g].rows = end - labels[g].place;
         largest_ = std::max(largest_, groups[g].rows);
     }
@@ -210,8 +217,10 @@ void SortedGroups::measure(const GroupsWanted::Measure& wanted) {
     };
     for (auto& group : groups) group.measures.push_back({.count = group.rows});
     if (of.valid != columns_.all())
-        each(folded(of, pass::FoldRule(pass::FoldBy::Counts)),
-             [](auto& measured, const auto& texel) { measured.count = texel[0]; });
+        each(folded(of, pass::FoldRule(pass::FoldBy::Counts)), [](auto& measured, const auto& texel) {
+            if (texel[0] > measured.count) throw wrong_groups();
+            measured.count = texel[0];
+        });
     if (wanted.sum)
         each(folded(of, {is_float(of.type) ? "DOUBLES" : "INTEGERS", shaders::query_fold_glsl}),
              [&](auto& measured, const auto& texel) { measured.sum = sum_of_texel(texel, of.type, measured.count); });

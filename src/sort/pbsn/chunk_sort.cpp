@@ -103,11 +103,13 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
         --runs[key.array].size;  // padding has its place, which is last
         set_aside_.push_back(key.bits);
     }
+    const NumberLess<Float> less{form_.order == Order::Descending};
+    cpu::require_sorted(runs, bench_.workers, less);  // before a key is overwritten
     const auto size = chunk.size - aside.keys.size();
     const auto out = keys_.subspan(chunk.begin, size);
     stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(bench_.options.pbsn.channel_merge)) * size;
-    cpu::merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers,
-                    NumberLess<Float>{form_.order == Order::Descending}, ways(bench_.options.pbsn.channel_merge));
+    cpu::merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers, less,
+                    ways(bench_.options.pbsn.channel_merge));
     // Whatever happens before the end, the keys stay a permutation of what they were.
     std::transform(aside.keys.begin(), aside.keys.end(),
                    keys_.begin() + static_cast<std::ptrdiff_t>(chunk.begin + size),
@@ -138,13 +140,16 @@ std::vector<Float> ChunkSort<Float>::set_aside_of(const Aside& aside, std::size_
 template <class Float>
 void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
     const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(form_.order)};
+    const NumberLess<Float> number_less{form_.order == Order::Descending};
     const auto window = arrays_.window, windows = (chunk.size + window - 1) / window;
     const auto take = [&](std::size_t index) {
         const auto out = keys_.subspan(chunk.begin + index * window, std::min(window, chunk.size - index * window));
         const auto block = (index / 4) << static_cast<unsigned>(chunk.k);
         const auto aside_values = set_aside_of(aside, index, index + 1);
         const auto size = out.size() - aside_values.size();
-        for (std::size_t i = 0; i < size; ++i) out[i] = sorted[pass::FourArray::position(block + i, index % 4)];
+        const cpu::Run<Float> run{sorted + pass::FourArray::position(block, index % 4), size, 4};
+        if (!cpu::is_sorted(run, number_less)) cpu::throw_not_sorted();
+        for (std::size_t i = 0; i < size; ++i) out[i] = run[i];
         merge_into<Float>(out, size, aside_values, less);
         form_.coding.to_keys(out);
     };
@@ -173,6 +178,9 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
                                             [](const Key& key, std::size_t array) { return key.array < array; });
         for (std::size_t i = 0; i < aside_values.size(); ++i)  // padding has their place, which is last
             --runs.at((first + static_cast<std::ptrdiff_t>(i))->array % 4).size;
+        for (const auto& run : runs) {
+            if (!cpu::is_sorted(run, number_less)) cpu::throw_not_sorted();
+        }
         const auto size = out.size() - aside_values.size();
         merge_all(runs, out.first(size), scratch);
         merge_into<Float>(out, size, aside_values, less);
