@@ -44,11 +44,38 @@ std::size_t letters_between(const std::string& a, const std::string& b) {
     return row.back();
 }
 
+// What to say of an option that there is not before the verb.
+std::string unknown_option(const CLI::App& app, const std::string& word) {
+    const auto options = app.get_options([](const CLI::Option* option) { return !option->get_lnames().empty(); });
+    const auto name = [](const CLI::Option* option) { return "--" + option->get_lnames().front(); };
+    const auto closest = *std::ranges::min_element(
+        options, {}, [&](const CLI::Option* option) { return letters_between(word, name(option)); });
+    const bool close = letters_between(word, name(closest)) <= 2;
+    return fmt::format("there is no option {}{}", input::in_quotes(word),
+                       close ? "; did you mean '" + name(closest) + "'?"
+                             : "; options of a verb go after it, as in `quadmill sort --text`");
+}
+
+// Options of other programs that sort, and what does the same here.
+std::optional<std::string> hint_for(const CLI::App& verb) {
+    if (verb.get_name() != "sort" || verb.remaining().empty()) return {};
+    const auto word = verb.remaining().front();
+    const auto say = [&](const char* hint) { return fmt::format("there is no option {}; {}", word, hint); };
+    if (word == "-r" || word == "--reverse") return say("--order desc puts the largest first");
+    if (word == "-n" || word == "-g" || word == "--numeric-sort")
+        return say("numbers are all that this verb sorts; --text reads one a line");
+    if (word.starts_with("-k") || word.starts_with("--key") || word.starts_with("-t"))
+        return say("`quadmill terasort --key` sorts records by fields, and --lines sorts lines of text");
+    if (word == "-u" || word == "--unique") return say("`quadmill query` has GROUP BY, and `uniq` takes sorted lines");
+    return {};
+}
+
 // What to say of a word that is no verb; nothing when the verb is not what is missing. CLI11 says only that one is.
 std::optional<std::string> unknown_verb(const CLI::App& app) {
     const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
     const auto words = app.remaining();
-    if (verbs.empty() || words.empty() || words[0].starts_with('-')) return {};
+    if (verbs.empty() || words.empty()) return {};
+    if (words[0].starts_with('-')) return unknown_option(app, words[0]);
     const auto& word = words[0];
     const auto distance = [&](const CLI::App* verb) {
         return verb->get_name().starts_with(word) ? 0 : letters_between(word, verb->get_name());
@@ -74,7 +101,8 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     std::string name = "quadmill";
     const CLI::App* verb = &app;
     for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
-    const auto said = value_of_flag(error).value_or(unknown_verb(*verb).value_or(error.what()));
+    const auto said =
+        value_of_flag(error).value_or(unknown_verb(*verb).value_or(hint_for(*verb).value_or(error.what())));
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(said), name);
 }
 
@@ -90,7 +118,7 @@ void refuse_values_of_flags(CLI::App& app) {
 int run(int argc, char** argv) {
     CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
-    app.set_version_flag("--version", build_facts(), "Print version, commit and how this was built, and exit");
+    app.set_version_flag("-V,--version", build_facts(), "Print version, commit and how this was built, and exit");
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"
@@ -130,7 +158,12 @@ int run(int argc, char** argv) {
     refuse_ranks(app);
     refuse_values_of_flags(app);
     try {
-        app.parse(argc, argv);
+        // `help sort` is `sort --help`.
+        std::vector<std::string> words(argv + 1, argv + argc);
+        if (!words.empty() && words[0] == "help") std::ranges::rotate(words, words.begin() + 1);
+        if (!words.empty() && words.back() == "help" && std::string_view(argv[1]) == "help") words.back() = "--help";
+        std::ranges::reverse(words);  // as CLI11 takes them
+        app.parse(std::move(words));
     } catch (const CLI::RuntimeError& stop) {
         return stop.get_exit_code();  // all is said
     } catch (const CLI::ParseError& error) {
@@ -161,7 +194,7 @@ int main(int argc, char** argv) {
         }
         say("cannot write standard output to its end");
     } catch (const std::bad_alloc&) {
-        say("out of memory: the input does not fit");
+        say("out of memory: the system gives this program no more; see `ulimit -v` and the memory of its container");
     } catch (const std::exception& error) {
         say(quadmill::detail::input::printable(error.what()).c_str());
     }

@@ -43,7 +43,9 @@ void add_machine_options(CLI::App& verb, Machine& machine) {
 }
 
 void add_key_options(CLI::App& verb, input::Reading& reading) {
-    input::add_form_options(verb, reading, "Keys are text, one number a line (--type text always is lines)");
+    auto* text =
+        input::add_form_options(verb, reading, "Keys are text, one number a line (--type text always is lines)");
+    for (const auto* name : {"--header", "--skip-bad"}) verb.get_option(name)->remove_needs(text);
 }
 
 void add_sketch_options(CLI::App& verb, SketchOptions& options) {

@@ -71,6 +71,9 @@ inline input::Fault whole_line(std::string_view word, std::string_view& key) {
 // Hands all keys of a file, or a share of one, to `take` in spans, of up to batch_keys but for texts.
 template <class T, class Take>
 void read_keys(const auto& file, input::Reading reading, SketchKeys type, const Take& take) {
+    if (reading.form != input::Form::Text &&
+        (reading.lines.header > 0 || reading.lines.bad == input::LineOptions::Bad::Skip))
+        throw CLI::ValidationError("--header, --skip-bad", "are about lines; they go with --text");
     input::StreamInput input(file);
     input::Skipped skipped;
     if constexpr (std::is_same_v<T, std::string_view>) {

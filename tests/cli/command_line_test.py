@@ -47,6 +47,16 @@ class Help(Command):
         self.fails(2, "--representation", "sort", "--representation", "two")
         self.fails(2, "--steps-per-pass", "sort", "--steps-per-pass", "4")
 
+    def test_words_of_other_programs(self):
+        self.assertEqual(run("-V").stdout, run("--version").stdout)
+        self.assertEqual(run("help", "sort").stdout, run("sort", "--help").stdout)
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        self.fails(2, "no option '--hepl'; did you mean '--help'?", "--hepl")
+        self.fails(2, "no option '-v'", "-v")
+        self.fails(2, "--order desc", "sort", "-r")
+        self.fails(2, "--text", "sort", "-n", "x")
+        self.fails(2, "terasort --key", "sort", "-k2")
+
     def test_flags_take_no_values(self):
         # "--json=false" was on for some and off for others.
         for args in (["sort", "--text=foo"], ["sort", "--text=false"], ["sort", "--stats=false"], ["sort", "--no-early-stop=x"],

@@ -30,6 +30,13 @@ class Sketch(Command):
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         return json.loads(result.stdout)
 
+    def test_headers_of_lines(self):
+        out = self.path("header.sketch")
+        self.assertEqual(run("sketch", "build", "--type", "text", "--header", "1", "--width", "64", "-o", out,
+                             stdin=b"name\na\nb\n").returncode, 0)
+        self.assertEqual(json.loads(run("sketch", "info", out, "--json").stdout)["n"], 2)
+        self.fails(2, "go with --text", "sketch", "build", "--header", "1", "--width", "64", "-o", out, stdin=b"1234")
+
     def test_every_kind_and_engine_gives_one_file(self):
         numbers = random.Random(5)
         values = [int(numbers.paretovariate(0.5)) % 5000 for _ in range(20000)]
