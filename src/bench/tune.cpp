@@ -9,6 +9,7 @@
 
 #include "bench/borrowed.hpp"
 #include "bench/spread.hpp"
+#include "bench/wake.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/sample_keys.hpp"
 #include "cpu/stopwatch.hpp"
@@ -27,17 +28,19 @@ constexpr int repeats = 3;
 constexpr double long_ms = 250;
 constexpr double stream_eps = 0.01;
 
-// The median, after so many milliseconds, once at least, that do not count, in which programs may be compiled, and a GPU
-// that idled raises its clock. `prepare` is not timed.
+constexpr std::size_t max_crossing = std::size_t{1} << 30U;
+
+// The median. Before it the work is done untimed until it gets no faster for `quiet_ms`, once at least: programs may be
+// compiled, and a GPU that idled raises its clock. `prepare` is not timed.
 template <class Prepare, class Work>
-double median_ms(double untimed_ms, const Prepare& prepare, const Work& work) {
+double median_ms(double quiet_ms, const Prepare& prepare, const Work& work) {
     const auto once = [&] {
         prepare();
         const cpu::Stopwatch time;
         work();
         return time.ms();
     };
-    for (const cpu::Stopwatch untimed; once() < long_ms && untimed.ms() < untimed_ms;) {
+    for (Steady steady(quiet_ms); !steady.add(once());) {
     }
     std::vector<double> times;
     for (int i = 0; i < repeats; ++i) {
@@ -47,10 +50,15 @@ double median_ms(double untimed_ms, const Prepare& prepare, const Work& work) {
     return Spread(std::move(times)).median;
 }
 
-struct Limits {
-    std::size_t least, most;
-    double ms;  // for all sizes of a case
-};
+double cpu_ms(const TunePoint& point) {
+    return point.cpu_ms;
+}
+double gpu_ms(const TunePoint& point) {
+    return point.gpu_ms;
+}
+double total_ms(const TunePoint& point) {
+    return (point.cpu_ms + point.gpu_ms + point.hybrid_ms.value_or(0)) * (repeats + 1);
+}
 
 class Tuner {
   public:
@@ -58,10 +66,10 @@ class Tuner {
           const std::function<void(const TuneCase&)>& found)
         : context_(context),
           threads_(threads),
-          keys_(length == TuneLength::Quick ? Limits{std::size_t{1} << 12, std::size_t{1} << 20, 700}
-                                            : Limits{std::size_t{1} << 10, std::size_t{1} << 24, 4000}),
+          keys_(length == TuneLength::Quick ? TuneLimits{std::size_t{1} << 12, std::size_t{1} << 22, 700}
+                                            : TuneLimits{std::size_t{1} << 10, std::size_t{1} << 24, 4000}),
           found_(found),
-          untimed_ms_(context.info().software ? 0 : 100) {}
+          quiet_ms_(context.info().software ? 0 : 100) {}
 
     TuneResult run() {
         tune_sorts(result_.sort.keys, "keys", {}, &result_.sort.hybrid);
@@ -80,25 +88,17 @@ class Tuner {
         std::size_t window = 0, best = 0;
     };
 
-    // Asks `measure(n)` for ever more, until that takes too long.
-    template <class Measure>
-    const std::vector<TunePoint>& measure_all(const std::string& what, const Limits& limits, const Measure& measure) {
-        TuneCase one{.what = what};
-        double spent = 0;
-        for (auto n = limits.least; n <= limits.most; n *= 4) {
-            one.points.push_back(measure(n));
-            const auto& made = one.points.back();
-            const double ms = (made.cpu_ms + made.gpu_ms + made.hybrid_ms.value_or(0)) * (repeats + 1);
-            spent += ms;
-            if (spent + 4 * ms > limits.ms) break;  // the next one takes as much longer as it is larger
-        }
-        found_(one);
-        result_.cases.push_back(std::move(one));
+    const std::vector<TunePoint>& measure_all(const std::string& what, const TuneLimits& limits,
+                                              const std::function<TunePoint(std::size_t)>& measure) {
+        result_.cases.push_back({.what = what, .points = measure_points(limits, measure)});
+        found_(result_.cases.back());
         return result_.cases.back().points;
     }
-
-    static double cpu_ms(const TunePoint& point) { return point.cpu_ms; }
-    static double gpu_ms(const TunePoint& point) { return point.gpu_ms; }
+    // Nothing keeps the clock of a CPU down for as long.
+    template <class Engines>
+    [[nodiscard]] double quiet_ms(Engines engine) const {
+        return engine == Engines::Cpu ? 0 : quiet_ms_;
+    }
 
     void tune_sorts(SortCrossings::ByWidth& widths, const std::string& what, const Kind& kind,
                     SortCrossings::ByWidth* hybrid = nullptr) {
@@ -114,11 +114,11 @@ class Tuner {
             const auto& points = measure_all(what + ", of " + width.name + " bits", keys_, [&](std::size_t n) {
                 return sort_point(width.type, n, kind, hybrid != nullptr);
             });
-            widths.*width.crossing = crossing(points, cpu_ms, gpu_ms).value_or(SortCrossings::never);
+            widths.*width.crossing = crossing_or_predicted(points, cpu_ms, gpu_ms).value_or(SortCrossings::never);
             if (!hybrid) continue;
             const auto best = [](const TunePoint& p) { return std::min(p.cpu_ms, p.gpu_ms); };
             const auto both = [](const TunePoint& p) { return *p.hybrid_ms; };
-            hybrid->*width.crossing = crossing(points, best, both).value_or(SortCrossings::never);
+            hybrid->*width.crossing = crossing_or_predicted(points, best, both).value_or(SortCrossings::never);
         }
     }
 
@@ -134,7 +134,7 @@ class Tuner {
                 const auto sorter = window_sorter(context_, {.engine = engine, .threads = threads_});
                 T middle{};
                 const double ms = median_ms(
-                    untimed_ms_, [] {},
+                    quiet_ms(engine), [] {},
                     [&] {
                         Quantiles<T> quantiles({.eps = stream_eps}, std::make_unique<Borrowed>(*sorter));
                         quantiles.add(values);
@@ -145,7 +145,7 @@ class Tuner {
             };
             return TunePoint{.n = n, .cpu_ms = time(Engine::Cpu), .gpu_ms = time(Engine::Merge)};
         });
-        const auto from = crossing(points, cpu_ms, gpu_ms);
+        const auto from = crossing_or_predicted(points, cpu_ms, gpu_ms);
         return from ? std::min(*from, least_batch) : SortCrossings::never;
     }
 
@@ -173,7 +173,7 @@ class Tuner {
         const auto time = [&](Engine engine) {
             auto& sorter = sorter_of(engine);
             const double ms = median_ms(
-                untimed_ms_, [&] { keys = input; },
+                quiet_ms(engine), [&] { keys = input; },
                 [&] {
                     if (kind.best > 0) return sorter.top(keys.keys(), best.keys());
                     if (kind.index) return sorter.sort_with_index(keys.keys(), index);
@@ -221,7 +221,7 @@ class Tuner {
             const auto time = [&](QueryEngine engine) {
                 auto by = processor(engine);
                 return median_ms(
-                    untimed_ms_, [] {}, [&] { found = ask(by, data); });
+                    quiet_ms(engine), [] {}, [&] { found = ask(by, data); });
             };
             TunePoint point{.n = rows, .cpu_ms = time(QueryEngine::Cpu), .gpu_ms = 0};
             const auto right = found;
@@ -229,7 +229,7 @@ class Tuner {
             if (found != right) throw Error("tune: the engines of queries disagree about " + what);
             return point;
         });
-        const auto rows = crossing(points, cpu_ms, gpu_ms);
+        const auto rows = crossing_or_predicted(points, cpu_ms, gpu_ms);
         return rows ? *rows : QueryCrossings::never;
     }
     double depth_over_bitmap(std::size_t rows) {
@@ -238,7 +238,8 @@ class Tuner {
         const auto ms = [&](QueryEngine engine, std::uint64_t& count) {
             auto by = processor(engine);
             return median_ms(
-                untimed_ms_, [] {}, [&] { count = by.count(data, column("a") > 100'000 && column("a") < 700'000); });
+                quiet_ms(engine), [] {},
+                [&] { count = by.count(data, column("a") > 100'000 && column("a") < 700'000); });
         };
         const double ratio = ms(QueryEngine::Depth, found[0]) / ms(QueryEngine::Bitmap, found[1]);
         if (found[0] != found[1]) throw Error("tune: the engines of queries on the GPU disagree about a predicate");
@@ -248,7 +249,7 @@ class Tuner {
         result_.query.rows = tune_rows("a predicate", [](QueryProcessor& by, const Table& data) {
             return by.count(data, column("a") > 100'000 && column("a") < 700'000);
         });
-        result_.query.depth_over_bitmap = depth_over_bitmap(std::min(keys_.most, std::size_t{1} << 22U));
+        result_.query.depth_over_bitmap = depth_over_bitmap(std::min(keys_.max_n / 4, std::size_t{1} << 22U));
         result_.query.rank_rows = tune_rows("a median", [](QueryProcessor& by, const Table& data) {
             return by.kth_largest(data, "a", data.rows() / 2);
         });
@@ -257,7 +258,7 @@ class Tuner {
     // Tables of as many rows each, most of which have one partner. The GPU's nested loops win where tables are small.
     void tune_joins() {
         const auto& points =
-            measure_all("a join", {std::size_t{1} << 12, std::size_t{1} << 16, keys_.ms}, [&](std::size_t rows) {
+            measure_all("a join", {std::size_t{1} << 12, std::size_t{1} << 18, keys_.ms, 2}, [&](std::size_t rows) {
                 const auto left = table(rows, static_cast<std::uint32_t>(rows)),
                            right = table(rows, static_cast<std::uint32_t>(rows) + 1);
                 std::uint64_t pairs = 0;
@@ -265,7 +266,7 @@ class Tuner {
                     auto by = processor(engine);
                     const Join on{.left = "a", .right = "a", .method = method};
                     return median_ms(
-                        untimed_ms_, [&] { pairs = 0; },
+                        quiet_ms(engine), [&] { pairs = 0; },
                         [&] {
                             by.join(left, right, on, [&](std::span<const RowPair> some) { pairs += some.size(); });
                         });
@@ -283,18 +284,16 @@ class Tuner {
 
     Context context_;
     unsigned threads_;
-    Limits keys_;
+    TuneLimits keys_;
     const std::function<void(const TuneCase&)>& found_;
-    double untimed_ms_;  // before each median
+    double quiet_ms_;  // of a GPU, before each median
     std::optional<Sorter> on_cpu_, merge_, hybrid_;
     TuneResult result_;
 };
 
 }  // namespace
 
-std::optional<std::size_t> crossing(std::span<const TunePoint> points,
-                                    const std::function<double(const TunePoint&)>& first,
-                                    const std::function<double(const TunePoint&)>& second) {
+std::optional<std::size_t> crossing(std::span<const TunePoint> points, const TimeOf& first, const TimeOf& second) {
     auto from = points.size();
     while (from > 0 && second(points[from - 1]) < first(points[from - 1])) --from;
     if (from == points.size()) return {};
@@ -305,6 +304,56 @@ std::optional<std::size_t> crossing(std::span<const TunePoint> points,
     const double at = above / (above - below);
     const auto n = std::exp(std::lerp(std::log(static_cast<double>(lost.n)), std::log(static_cast<double>(won.n)), at));
     return static_cast<std::size_t>(std::llround(n));
+}
+
+std::optional<std::size_t> predicted_crossing(std::span<const TunePoint> points, const TimeOf& first,
+                                              const TimeOf& second, std::size_t max_n) {
+    if (points.size() < 2) return {};
+    const auto &before = points[points.size() - 2], &last = points.back();
+    const auto n = static_cast<double>(last.n), steps = n - static_cast<double>(before.n);
+    const double closer = ((first(last) - first(before)) - (second(last) - second(before))) / steps;
+    if (closer <= 0) return {};
+    const double at = n + (second(last) - first(last)) / closer;
+    if (at > static_cast<double>(max_n)) return {};
+    return static_cast<std::size_t>(std::llround(at));
+}
+
+std::optional<std::size_t> crossing_or_predicted(std::span<const TunePoint> points, const TimeOf& first,
+                                                 const TimeOf& second) {
+    const auto measured = crossing(points, first, second);
+    return measured ? measured : predicted_crossing(points, first, second, max_crossing);
+}
+
+std::vector<TunePoint> measure_points(const TuneLimits& limits,
+                                      const std::function<TunePoint(std::size_t n)>& measure) {
+    constexpr std::size_t max_look = std::size_t{1} << 26U;
+    std::vector<TunePoint> points;
+    double spent = 0;
+    // The next one takes as much longer as it is larger.
+    const auto is_affordable = [&](std::size_t n) {
+        const double times = static_cast<double>(n) / static_cast<double>(points.back().n);
+        return spent + times * total_ms(points.back()) <= limits.ms;
+    };
+    const auto add = [&](std::size_t n) {
+        const auto at = std::ranges::lower_bound(points, n, {}, &TunePoint::n);
+        if (at != points.end() && at->n == n) return;
+        const auto point = measure(n);
+        spent += total_ms(point);
+        points.insert(at, point);
+    };
+    add(limits.min_n);
+    for (auto n = 4 * limits.min_n; n <= limits.max_n && (points.size() < limits.min_points || is_affordable(n));
+         n *= 4)
+        add(n);
+    while (!crossing(points, cpu_ms, gpu_ms)) {  // "never" needs a look at where it may win
+        const auto likely = predicted_crossing(points, cpu_ms, gpu_ms, max_look / 2);
+        if (!likely) break;
+        const auto beyond = std::max(2 * *likely, 2 * points.back().n);
+        if (beyond > max_look || !is_affordable(beyond / 4)) break;  // that look is worth more time
+        add(beyond);
+    }
+    if (const auto from = crossing(points, cpu_ms, gpu_ms); from && *from > points.front().n) add(*from);
+    return points;
 }
 
 TuneResult tune(const Context& context, unsigned threads, TuneLength length,

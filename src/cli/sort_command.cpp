@@ -140,6 +140,13 @@ bool SortCommand::open_context(std::size_t n) {
         why_ = sort::explain_startup(work, sort.threads);
         return false;
     }
+    if (sort.engine == Engine::Auto && !converts) {
+        const auto tuned = tuned_before_context(device.one(), sort.threads);
+        if (tuned && sort::choose(tuned->sort, work) == Engine::Cpu) {
+            why_ = fmt::format("{} ({})", sort::explain(tuned->sort, work), where_from(tuned));
+            return false;
+        }
+    }
     const Stopwatch time;
     try {
         context_ = Context::headless({.device = device.one()});

@@ -58,6 +58,8 @@ void TuneCommand::run() const {
     check_tuning_is_writable();     // a tune takes a minute
     const auto context = Context::headless({.device = device});
     auto entry = entry_for(context.info(), threads);
+    entry.device = device;
+    entry.machine = machine_facts();
     if (!json) fmt::print("{} ({}), {} CPU threads, {}\n", entry.renderer, entry.driver, entry.threads, entry.cpu_sort);
     const auto found =
         tune(context, entry.threads, quick ? TuneLength::Quick : TuneLength::Whole, [this](const TuneCase& one) {
@@ -94,7 +96,7 @@ void add_tune_command(CLI::App& app) {
     auto command = std::make_shared<TuneCommand>();
     auto* verb =
         app.add_subcommand("tune", "Measure on this machine from where on the GPU wins, so that `--engine auto` knows");
-    verb->add_flag("--quick", command->quick, "In some ten seconds instead of a minute, and less exactly");
+    verb->add_flag("--quick", command->quick, "In some twenty seconds instead of two minutes, and less exactly");
     verb->add_option("--threads", command->threads,
                      "CPU threads (default: all); what is found counts for calls with as many")
         ->check(input::thread_count());

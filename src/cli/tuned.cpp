@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <utility>
 
 #include "cli/json.hpp"
@@ -50,6 +51,8 @@ TunedEntry entry_of(const Json& from) {
     from.at("cpu_sort").get_to(entry.cpu_sort);
     from.at("measured").get_to(entry.measured);
     from.at("threads").get_to(entry.threads);
+    if (const auto at = from.find("device"); at != from.end()) entry.device = at->get<int>();
+    entry.machine = from.value("machine", "");
     for (const auto& [kind, widths] : sort_kinds) {
         for (const auto& [width, crossing] : key_widths)
             read_crossing(from.at("sort").at(kind).at(width), entry.sort.*widths.*crossing, SortCrossings::never);
@@ -79,8 +82,14 @@ TunedEntry entry_for(const ContextInfo& info, unsigned threads) {
 }
 
 Json to_json(const TunedEntry& entry) {
-    Json out{{"renderer", entry.renderer}, {"driver", entry.driver},     {"threads", entry.threads},
-             {"cpu_sort", entry.cpu_sort}, {"measured", entry.measured}, {"sort", Json::object()}};
+    Json out{{"renderer", entry.renderer},
+             {"driver", entry.driver},
+             {"threads", entry.threads},
+             {"cpu_sort", entry.cpu_sort},
+             {"measured", entry.measured}};
+    if (entry.device) out["device"] = *entry.device;
+    if (!entry.machine.empty()) out["machine"] = entry.machine;
+    out["sort"] = Json::object();
     for (const auto& [kind, widths] : sort_kinds) {
         for (const auto& [width, crossing] : key_widths)
             out["sort"][kind][width] = crossing_json(entry.sort.*widths.*crossing, SortCrossings::never);
@@ -131,6 +140,35 @@ std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads) {
     const auto wanted = entry_for(info, threads);
     for (auto& entry : read_tuning()) {
         if (entry.same_place(wanted) && entry.cpu_sort == wanted.cpu_sort) return std::move(entry);
+    }
+    return {};
+}
+
+std::string machine_facts() {
+    std::vector<std::string> facts;
+    for (const auto* folder : {"/dev", "/dev/dri"}) {
+        std::error_code none;
+        for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
+            const auto name = file.path().filename().string();
+            const auto begins = [&](const char* head) { return name.starts_with(head); };
+            if (begins("nvidia") || begins("renderD") || begins("dxg") || begins("mali") || begins("kgsl"))
+                facts.push_back(name);
+        }
+    }
+    std::ranges::sort(facts);
+    if (std::ifstream version("/sys/module/nvidia/version"); version) std::getline(version, facts.emplace_back());
+    for (const auto* name : {"LIBGL_ALWAYS_SOFTWARE", "GALLIUM_DRIVER", "MESA_LOADER_DRIVER_OVERRIDE",
+                             "__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS"}) {
+        if (const char* const value = std::getenv(name)) facts.push_back(fmt::format("{}={}", name, value));
+    }
+    return facts.empty() ? "no GPU device" : fmt::format("{}", fmt::join(facts, " "));
+}
+
+std::optional<TunedEntry> tuned_before_context(int device, unsigned threads) {
+    for (auto& entry : read_tuning()) {
+        if (entry.device == device && entry.machine == machine_facts() && entry.cpu_sort == cpu::number_sort_name() &&
+            entry.threads == cpu::threads_or_all(threads))
+            return std::move(entry);
     }
     return {};
 }

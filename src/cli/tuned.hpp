@@ -17,6 +17,8 @@ namespace quadmill::detail::cli {
 struct TunedEntry {
     std::string renderer, driver, cpu_sort, measured;  // `measured`: when
     unsigned threads = 1;
+    std::optional<int> device{};  // as --device named it
+    std::string machine{};        // machine_facts() then; empty in older files
     SortCrossings sort;
     QueryCrossings query;
     [[nodiscard]] bool same_place(const TunedEntry& other) const {
@@ -34,6 +36,12 @@ struct TunedEntry {
 [[nodiscard]] std::vector<TunedEntry> read_tuning();
 // The one for the context and so many threads that was measured with this program's sort.
 [[nodiscard]] std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads);
+// The GPU devices of the system, their driver where the kernel tells it, and the settings that choose among drivers: what
+// can be known before a context is opened.
+[[nodiscard]] std::string machine_facts();
+// The entry that `quadmill tune` measured with the same --device and threads while these facts were the same; so nothing
+// needs to be opened to know which device it will be.
+[[nodiscard]] std::optional<TunedEntry> tuned_before_context(int device, unsigned threads);
 // Puts the entry in the place of the one for the same device, driver and threads, and leaves the others. The file appears
 // when it is whole; one that is damaged is replaced, which the answer says.
 enum class Replaced { Nothing, DamagedFile };

@@ -12,6 +12,8 @@
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
 #include "bench/sort_bench.hpp"
+#include "bench/tune.hpp"
+#include "bench/wake.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/sample_keys.hpp"
 
@@ -192,4 +194,59 @@ TEST_CASE("The cache model: misses of a step, and the sum over all steps of a so
         for (int k = 1; k <= 24; ++k) sum += (24 - k + 1) * std::max(block / std::exp2(k - 1), 1.0);
         CHECK(cache_fetches(std::exp2(24), block) == doctest::Approx(sum).epsilon(0.5));
     }
+}
+
+TEST_CASE("A GPU is awake once its work gets no faster, and no earlier") {
+    // 5 ms at full clock, which a GPU that idled for seconds reaches after more than a second.
+    Steady steady(200);
+    double spent = 0, ms = 0;
+    do {
+        ms = 5 * std::max(1.0, 5 - spent / 300);
+        spent += ms;
+    } while (!steady.add(ms));
+    CHECK(ms == 5);
+    CHECK(spent < 1700);
+    Steady never_quiet(200);  // ends all the same
+    int times = 0;
+    for (ms = 1000; !never_quiet.add(ms); ms *= 0.9) ++times;
+    CHECK(times < 10);
+    Steady once(0);
+    CHECK((once.add(7) || once.add(7)));
+}
+
+TEST_CASE("Tuning finds a GPU that wins only at many keys, and says never only where it never wins") {
+    const auto cpu = [](const TunePoint& p) { return p.cpu_ms; };
+    const auto gpu = [](const TunePoint& p) { return p.gpu_ms; };
+    struct Machine {
+        double cpu_ns, gpu_start_ms, gpu_ns;
+    };
+    const auto crossing_of = [&](const Machine& machine, const TuneLimits& limits, std::size_t& largest) {
+        const auto points = measure_points(limits, [&](std::size_t n) {
+            const double ns = static_cast<double>(n);
+            return TunePoint{.n = n,
+                             .cpu_ms = ns * machine.cpu_ns * 1e-6,
+                             .gpu_ms = machine.gpu_start_ms + ns * machine.gpu_ns * 1e-6};
+        });
+        CHECK(std::ranges::is_sorted(points, {}, &TunePoint::n));
+        largest = points.back().n;
+        return crossing_or_predicted(points, cpu, gpu);
+    };
+    constexpr TuneLimits quick{std::size_t{1} << 12U, std::size_t{1} << 20U, 2000};
+    std::size_t largest = 0, furthest = 0;
+    for (const Machine machine : {Machine{4, 1, 2.7}, Machine{4, 10, 2}, Machine{4, 30, 3.5}, Machine{1, 40, 0.5}}) {
+        const double truth = machine.gpu_start_ms * 1e6 / (machine.cpu_ns - machine.gpu_ns);
+        const auto from = crossing_of(machine, quick, largest);
+        furthest = std::max(furthest, largest);
+        REQUIRE(from);
+        CHECK(static_cast<double>(*from) == doctest::Approx(truth).epsilon(0.1));
+    }
+    CHECK(furthest > quick.max_n);  // it looked there
+    // No time to look: by the lines alone.
+    constexpr TuneLimits short_of_time{std::size_t{1} << 12U, std::size_t{1} << 20U, 20};
+    const auto from = crossing_of({4, 30, 2}, short_of_time, largest);
+    REQUIRE(from);
+    CHECK(largest < 15'000'000);
+    CHECK(static_cast<double>(*from) == doctest::Approx(15e6).epsilon(0.1));
+    for (const Machine machine : {Machine{4, 1, 4}, Machine{4, 0.1, 100}})
+        CHECK_FALSE(crossing_of(machine, quick, largest));
 }

@@ -91,6 +91,31 @@ class Tune(Command):
         self.assertRegex(done.stderr.decode(), r"^engine merge: of keys of 32 bits, the GPU wins from 3 on; these are 4 "
                                                r"\(measured by `quadmill tune` at 2\d{3}-")
 
+    def test_no_context_is_opened_where_the_file_says_never(self):
+        keys = self.config / "keys.i64"
+        with open(keys, "wb") as file:
+            file.truncate(8 << 22)
+        done = self.run_it("tune", "--quick", "--threads", "1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        entry, = json.loads(self.file.read_text())["entries"]
+        entry["sort"]["with_index"]["64"] = None
+
+        def context_ms(*options):
+            done = self.run_it("sort", "--type", "i64", "--threads", "1", "--stats", "--with-index", os.devnull,
+                               "-o", os.devnull, *options, str(keys))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stderr)["context_ms"]
+
+        self.write(entry)
+        self.assertEqual(context_ms(), 0)
+        # An entry of another machine, device or number of threads says nothing; the device has to be looked at.
+        for change in {"machine": "nvidia0 999"}, {"device": 7}, {"threads": 2}:
+            self.write({**entry, **change})
+            self.assertGreater(context_ms(), 0, change)
+        for old in "machine", "device":
+            self.write({key: value for key, value in entry.items() if key != old})
+            self.assertGreater(context_ms(), 0, old)
+
     def test_a_file_that_cannot_be_read_is_an_error_that_says_what_to_do(self):
         self.file.parent.mkdir()
         keys = struct.pack("<2f", 2, 1)
