@@ -16,7 +16,7 @@ std::size_t tiles_for(const Context& context, const SortOptions& options, const 
 
 std::optional<std::string> no_space(const Context& context, const SortOptions& options, const MergeSort* merge,
                                     const Task& task, std::size_t lanes) {
-    const KeyForm form{task.keys.type(), options.order, !task.index.empty()};
+    const KeyForm form{task.keys.type(), task.order, !task.index.empty()};
     const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
     return no_space(context, options, merge,
                     MergeSpace{.function = task.function,

@@ -64,7 +64,8 @@ SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
     auto& gpu_side = on_gpu();
     const auto& pbsn = options.pbsn;
     const auto channels = task.window == 0 ? Channels::Windows : channels_for(pbsn.channels);
-    ChunkSort<Float> sort({*detail::Access::of(context), gpu_side.pbsn, workers, gpu_side.scratch, options}, keys,
+    const auto ordered = with(task.order);
+    ChunkSort<Float> sort({*detail::Access::of(context), gpu_side.pbsn, workers, gpu_side.scratch, ordered}, keys,
                           {task.keys.type(), task.window, channels});
     const auto stats = sort.run(task.window == 0 ? cut(keys.size(), pbsn.max_texels, pbsn.max_run)
                                                  : cut_windows(keys.size(), task.window, pbsn.max_texels, channels),
@@ -95,15 +96,16 @@ SortStats Sorter::State::by_merge(const Task& task) {
     }
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const bool argsort = task.what == Task::What::Argsort && task.keys.size() > 0;
-    const auto stats = argsort ? on_merge().argsort(task.keys, task.index, options.order)
-                               : on_merge().run(task.keys, task.index, options.order, std::move(segments));
+    const auto stats = argsort ? on_merge().argsort(task.keys, task.index, task.order)
+                               : on_merge().run(task.keys, task.index, task.order, std::move(segments));
     scope.check();
     return stats;
 }
 
 SortStats Sorter::State::by_bitonic(const Task& task) {
     if (task.keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
-    auto job = BitonicSort::job(context.info(), form(task), task.keys.size(), task.window, options, task.function);
+    auto job =
+        BitonicSort::job(context.info(), form(task), task.keys.size(), task.window, with(task.order), task.function);
     if (task.what == Task::What::Argsort) job.kind = BitonicJob::Kind::Argsort;
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = on_bitonic().run(task.keys, task.index, job);
@@ -133,7 +135,7 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     for (const auto end : ends) most = std::max(most, end - std::exchange(begin, end));
     if (const auto why = no_space_for(most)) throw InvalidArgument(std::string(task.function) + ": " + *why);
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, options.order, plan);
+    const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, task.order, plan);
     scope.check();
     return stats;
 }
@@ -141,7 +143,7 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
 SortStats Sorter::State::argsort_on_cpu(const Task& task) const {
     const cpu::Stopwatch total;
     SortStats stats{.n = task.keys.size(), .engine = Engine::Cpu};
-    cpu::sort_places(task.keys, cpu::part(task.keys, 0, 0), task.index, options.order, workers.threads());
+    cpu::sort_places(task.keys, cpu::part(task.keys, 0, 0), task.index, task.order, workers.threads());
     stats.sort_ms = stats.total_ms = total.ms();
     return stats;
 }
@@ -149,26 +151,27 @@ SortStats Sorter::State::argsort_on_cpu(const Task& task) const {
 SortStats Sorter::State::on_cpu(const Task& task) const {
     switch (task.what) {
         case Task::What::SortWithIndex:
-            return sort_with_index_on_cpu(task.keys, task.index, options.order, options.threads);
+            return sort_with_index_on_cpu(task.keys, task.index, task.order, options.threads);
         case Task::What::Argsort:
             return argsort_on_cpu(task);
         case Task::What::Windows:
-            return sort_windows_on_cpu(task.keys, task.window, options.order, options.threads);
+            return sort_windows_on_cpu(task.keys, task.window, task.order, options.threads);
         case Task::What::Segments:
-            return sort_segments_on_cpu(task.keys, task.ends, options.order, options.threads);
+            return sort_segments_on_cpu(task.keys, task.ends, task.order, options.threads);
         default:
-            return sort_on_cpu(task.keys, options.order, options.threads);
+            return sort_on_cpu(task.keys, task.order, options.threads);
     }
 }
 
-SortStats Sorter::State::top(Keys keys, Keys best, std::span<std::uint32_t> index) {
-    const Task task{Task::What::Top, "Sorter::top", keys, index};
+SortStats Sorter::State::top(const Task& task, Keys best) {
+    const auto keys = task.keys;
+    const auto index = task.index;
     cpu::check_top(task.function, keys, best, index);
     check_no_conversion(options, task);
     const auto engine = engine_for(task);
-    if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, options.order, options.threads);
+    if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, task.order, options.threads);
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    const auto stats = on_merge().top(keys, best, index, options.order);
+    const auto stats = on_merge().top(keys, best, index, task.order);
     scope.check();
     return with_memory(stats);
 }
@@ -185,7 +188,7 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
         std::vector<std::uint32_t> index(call == SortCall::Sort ? 0 : count);
         cpu::visit_type(type, [&]<class Key>(const Key*) {
             std::vector<Key> keys(count);
-            sort({what, "Sorter::prepare", keys, index});
+            sort({what, "Sorter::prepare", keys, options.order, index});
         });
     } else if (call == SortCall::ArgsortTexture) {
         const auto format = type == KeyType::F32   ? gl::Format::R32f
@@ -194,7 +197,7 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
         const auto width = static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(count, 1), 4096));
         const auto height = static_cast<int>(std::max<std::size_t>((count + 4095) / 4096, 1));
         const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);
-        argsort_texture(keys.id(), index.id(), count);
+        argsort_texture(keys.id(), index.id(), count, options.order);
     } else {
         const std::vector<std::byte> zeros(std::max<std::size_t>(bytes, 1));
         const gl::Buffer keys(device, zeros);
@@ -203,7 +206,8 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
         by_buffers("Sorter::prepare", {.buffer = keys.id(), .type = type}, count,
                    call == SortCall::ArgsortBuffer
                        ? std::optional<BufferKeys>({.buffer = order.id(), .type = KeyType::U32})
-                       : std::nullopt);
+                       : std::nullopt,
+                   options.order);
     }
 }
 
@@ -269,42 +273,36 @@ Sorter& Sorter::operator=(Sorter&&) noexcept = default;
 Sorter::~Sorter() = default;
 
 SortStats Sorter::sort(Keys keys, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->sort({Task::What::Sort, "Sorter::sort", keys});
+    return state_->sort({Task::What::Sort, "Sorter::sort", keys, state_->order_or_usual(order)});
 }
 
 SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::sort_with_index";
     cpu::check_index(function, keys, index);
-    return state_->sort({Task::What::SortWithIndex, function, keys, index});
+    return state_->sort({Task::What::SortWithIndex, function, keys, state_->order_or_usual(order), index});
 }
 
 SortStats Sorter::argsort(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::argsort";
     cpu::check_index(function, keys, index);
-    return state_->sort({Task::What::Argsort, function, keys, index});
+    return state_->sort({Task::What::Argsort, function, keys, state_->order_or_usual(order), index});
 }
 
 SortStats Sorter::sort_windows(Keys keys, std::size_t window, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::sort_windows";
     window = cpu::checked_window(function, keys, window);
     if (state_->options.engine == Engine::Pbsn) check_pbsn_window(function, state_->options.pbsn, window);
-    return state_->sort({Task::What::Windows, function, keys, {}, window});
+    return state_->sort({Task::What::Windows, function, keys, state_->order_or_usual(order), {}, window});
 }
 
 SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
     constexpr const char* function = "Sorter::sort_segments";
     cpu::check_segments(function, keys, ends);
-    return state_->sort({Task::What::Segments, function, keys, {}, 0, ends});
+    return state_->sort({Task::What::Segments, function, keys, state_->order_or_usual(order), {}, 0, ends});
 }
 
 SortStats Sorter::top(Keys keys, Keys best, std::span<std::uint32_t> index, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->top(keys, best, index);
+    return state_->top({Task::What::Top, "Sorter::top", keys, state_->order_or_usual(order), index}, best);
 }
 
 bool Sorter::prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs) {

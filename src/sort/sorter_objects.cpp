@@ -22,7 +22,8 @@ std::size_t texels_bytes(const KeysInTexture& keys) {
 
 }  // namespace
 
-SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count) {
+SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
+                                         Order order) {
     constexpr const char* function = "Sorter::argsort_texture";
     check_engine(function, {Engine::Merge, Engine::Bitonic}, "Engine::Merge or Engine::Bitonic");
     const bool by_bitonic = options.engine == Engine::Bitonic;
@@ -43,17 +44,17 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     }
     if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
     if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
-    const auto form = MergeSort::argsort_form(from.format(), options.order);
+    const auto form = MergeSort::argsort_form(from.format(), order);
     if (!by_bitonic) check_space(function, form, n, texels(from) * sizeof(std::uint32_t));
     const gl::PlainAccess read(device, from), write(device, to);
     const auto how = index_write(write, function, index_name);
     SortStats stats;
     if (by_bitonic) {
-        auto job = BitonicSort::job(context.info(), form, n, 0, options, function);
+        auto job = BitonicSort::job(context.info(), form, n, 0, with(order), function);
         job.kind = BitonicJob::Kind::ArgsortTexture;
         stats = on_bitonic().argsort(read.texture(), write.texture(), job, how);
     } else {
-        stats = on_merge().argsort(read.texture(), write.texture(), n, options.order, how);
+        stats = on_merge().argsort(read.texture(), write.texture(), n, order, how);
     }
     scope.check();
     return with_memory(stats);
@@ -83,7 +84,7 @@ void Sorter::State::check_space(const char* function, const KeyForm& form, std::
         throw InvalidArgument(std::string(function) + ": " + *why);
 }
 
-SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t index, int channel) {
+SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t index, int channel, Order order) {
     constexpr const char* function = "Sorter::argsort_texture";
     check_engine(function, {Engine::Merge}, "Engine::Merge");
     auto& device = *detail::Access::of(context);
@@ -97,16 +98,17 @@ SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t
                               " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
     }
     if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
-    const auto form = from.form(options.order, true);
+    const auto form = from.form(order, true);
     check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
     const gl::PlainAccess write(device, to);
     const auto how = index_write(write, function, index_name);
-    const auto stats = on_host().argsort(from, write.texture(), how, options.order);
+    const auto stats = on_host().argsort(from, write.texture(), how, order);
     scope.check();
     return with_memory(stats);
 }
 
-SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels) {
+SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,
+                                     Order order, NoSpace if_none) {
     constexpr const char* function = "Sorter::sort_texture";
     check_engine(function, {Engine::Merge}, "Engine::Merge");
     auto& device = *detail::Access::of(context);
@@ -117,23 +119,12 @@ SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRe
     if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
     const auto keys =
         channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
-    check_space(function, from.form(options.order, false), keys, texels_bytes(from));
-    const auto stats = on_host().sort(from, to, channels, options.order);
+    const auto why = no_space(function, from.form(order, false), keys, texels_bytes(from));
+    if (why && if_none == NoSpace::Blend) return sort_by_blending(input.texture, output.texture, order);
+    if (why) throw InvalidArgument(std::string(function) + ": " + *why);
+    const auto stats = on_host().sort(from, to, channels, order);
     scope.check();
     return with_memory(stats);
-}
-
-// Whether sort_region() would sort the whole texture, as far as memory goes.
-bool Sorter::State::has_space_for_texels(std::uint32_t input, std::uint32_t output) {
-    constexpr const char* function = "Sorter::sort_texture";
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const KeysInTexture from(device, function, "the input texture", {.texture = input}, 0),
-        to(device, function, "the output texture", {.texture = output}, 0);
-    check_pair(function, from, to);
-    const bool space = !no_space(function, from.form(options.order, false), from.count, texels_bytes(from));
-    scope.check();
-    return space;
 }
 
 template <class T>
@@ -161,7 +152,7 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
 
 // With an index, that of the keys in order; else the keys themselves.
 SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                                    std::optional<BufferKeys> index) {
+                                    std::optional<BufferKeys> index, Order order) {
     check_engine(function, {Engine::Merge}, "Engine::Merge");
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
@@ -178,15 +169,13 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
         throw InvalidArgument(std::string(function) + ": an index is of 2^28 keys at most, not " +
                               std::to_string(count));
     }
-    check_space(function, HostSort::form(from, options.order, to.has_value()), count,
-                to ? count * sizeof(std::uint32_t) : 0);
-    const auto stats =
-        to ? on_host().argsort(from, to->buffer, to->offset, options.order) : on_host().sort(from, options.order);
+    check_space(function, HostSort::form(from, order, to.has_value()), count, to ? count * sizeof(std::uint32_t) : 0);
+    const auto stats = to ? on_host().argsort(from, to->buffer, to->offset, order) : on_host().sort(from, order);
     scope.check();
     return with_memory(stats);
 }
 
-SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t output) {
+SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t output, Order order) {
     constexpr const char* function = "Sorter::sort_texture";
     const cpu::Stopwatch total;
     auto& device = *detail::Access::of(context);
@@ -204,7 +193,7 @@ SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t out
     auto& by = on_gpu();
     if (!by.texture_sort) by.texture_sort.emplace(device, by.pbsn);
     const auto passes_before = device.passes;
-    auto stats = by.texture_sort->run(read.texture(), write.texture(), options);
+    auto stats = by.texture_sort->run(read.texture(), write.texture(), with(order));
     stats.passes = device.passes - passes_before;
     stats.sort_ms = stats.total_ms = total.ms();
     scope.check();
@@ -213,29 +202,26 @@ SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t out
 
 SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
                                   std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->argsort_texture(keys, index, count);
+    return state_->argsort_texture(keys, index, count, state_->order_or_usual(order));
 }
 
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
     state_->check_engine("Sorter::sort_texture", {Engine::Pbsn, Engine::Merge}, "Engine::Pbsn or Engine::Merge");
     const auto engine = state_->options.engine;
-    if (engine == Engine::Merge || (engine == Engine::Auto && state_->has_space_for_texels(input, output)))
-        return state_->sort_region({.texture = input}, {.texture = output}, TexelChannels::EachByItself);
-    return state_->sort_by_blending(input, output);
+    const auto wanted = state_->order_or_usual(order);
+    if (engine == Engine::Pbsn) return state_->sort_by_blending(input, output, wanted);
+    return state_->sort_region({.texture = input}, {.texture = output}, TexelChannels::EachByItself, wanted,
+                               engine == Engine::Auto ? State::NoSpace::Blend : State::NoSpace::Throw);
 }
 
 SortStats Sorter::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel,
                                   std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->argsort_region(keys, index, channel);
+    return state_->argsort_region(keys, index, channel, state_->order_or_usual(order));
 }
 
 SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,
                                std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->sort_region(input, output, channels);
+    return state_->sort_region(input, output, channels, state_->order_or_usual(order));
 }
 
 template <class T>
@@ -248,14 +234,13 @@ template RankSample<std::uint32_t> Sorter::sample_texture(const TextureRegion& k
 
 SortStats Sorter::argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                                  std::size_t index_offset, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
     return state_->by_buffers("Sorter::argsort_buffer", keys, count,
-                              BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset});
+                              BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset},
+                              state_->order_or_usual(order));
 }
 
 SortStats Sorter::sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order) {
-    const OrderOfCall in(state_->options.order, order);
-    return state_->by_buffers("Sorter::sort_buffer", keys, count, {});
+    return state_->by_buffers("Sorter::sort_buffer", keys, count, {}, state_->order_or_usual(order));
 }
 
 }  // namespace quadmill

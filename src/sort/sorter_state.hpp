@@ -44,15 +44,17 @@ struct Sorter::State {
 
     // Of keys in memory: sorter.cpp.
     SortStats sort(const Task& task);
-    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index);
+    SortStats top(const Task& task, Keys best);
     // Of textures and buffers of the host: sorter_objects.cpp.
-    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count);
+    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count, Order order);
     SortStats by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                         std::optional<BufferKeys> index);
-    SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel);
-    SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels);
-    SortStats sort_by_blending(std::uint32_t input, std::uint32_t output);
-    [[nodiscard]] bool has_space_for_texels(std::uint32_t input, std::uint32_t output);
+                         std::optional<BufferKeys> index, Order order);
+    SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel, Order order);
+    // What sort_texture does if Engine::Auto has no space for the merge engine.
+    enum class NoSpace { Throw, Blend };
+    SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels, Order order,
+                          NoSpace if_none = NoSpace::Throw);
+    SortStats sort_by_blending(std::uint32_t input, std::uint32_t output, Order order);
     template <class T>
     RankSample<T> sample_region(const TextureRegion& keys, double eps, int channel);
     [[nodiscard]] detail::sort::MergeSpace space_for(const char* function, const KeyForm& form,
@@ -64,9 +66,7 @@ struct Sorter::State {
                                                       std::size_t copy) const;
     void check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const;
     void rehearse(SortCall call, KeyType type, std::size_t count);
-    [[nodiscard]] KeyForm form(const Task& task) const {
-        return {task.keys.type(), options.order, !task.index.empty()};
-    }
+    [[nodiscard]] KeyForm form(const Task& task) const { return {task.keys.type(), task.order, !task.index.empty()}; }
     [[nodiscard]] std::optional<std::string> no_space(const Task& task) const {
         return detail::sort::no_space(context, options, merge ? &*merge : nullptr, task);
     }
@@ -94,6 +94,13 @@ struct Sorter::State {
     template <class Other, class Float>
     SortStats converted(Task task, std::span<Float> keys);
 
+    [[nodiscard]] Order order_or_usual(std::optional<Order> order) const { return order.value_or(options.order); }
+    [[nodiscard]] SortOptions with(Order order) const {
+        auto ordered = options;
+        ordered.order = order;
+        return ordered;
+    }
+
     Context context;
     SortOptions options;
     detail::cpu::Workers workers;
@@ -103,24 +110,5 @@ struct Sorter::State {
     std::optional<BitonicSort> bitonic;
     std::optional<HostSort> host;
 };
-
-namespace detail::sort {
-
-// The order of one call, where it has its own.
-class OrderOfCall {
-  public:
-    OrderOfCall(Order& order, std::optional<Order> wanted) : order_(order), usual_(order) {
-        order = wanted.value_or(order);
-    }
-    OrderOfCall(const OrderOfCall&) = delete;
-    OrderOfCall& operator=(const OrderOfCall&) = delete;
-    ~OrderOfCall() { order_ = usual_; }
-
-  private:
-    Order& order_;
-    Order usual_;
-};
-
-}  // namespace detail::sort
 
 }  // namespace quadmill

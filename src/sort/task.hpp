@@ -20,6 +20,7 @@ struct Task {
     What what;
     const char* function;
     Keys keys;
+    Order order;
     std::span<std::uint32_t> index{};
     std::size_t window = 0;               // What::Windows
     std::span<const std::size_t> ends{};  // What::Segments

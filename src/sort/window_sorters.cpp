@@ -19,7 +19,7 @@ namespace quadmill::detail::sort {
 namespace {
 
 Task task_of(Keys keys, std::size_t window) {
-    return {Task::What::Windows, cpu::begin_name, keys, {}, window};
+    return {Task::What::Windows, cpu::begin_name, keys, Order::Ascending, {}, window};
 }
 
 }  // namespace

@@ -210,7 +210,7 @@ CorrelatedSummary::AtRank CorrelatedSummary::at_rank(std::uint64_t rank) const {
     const auto upper = reached == entries_.end() ? reached - 1 : reached;
     const auto lower = passed == entries_.begin() ? passed : passed - 1;
     const auto error = [rank](const Entry& entry) {
-        return std::max(less(rank, entry.least.number), less(entry.below.number + 1, rank));
+        return std::max(saturating_sub(rank, entry.least.number), saturating_sub(entry.below.number + 1, rank));
     };
     auto nearest = lower;
     for (auto at = std::min(lower, upper); at <= std::max(lower, upper); ++at) {

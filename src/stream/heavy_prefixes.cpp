@@ -139,11 +139,12 @@ std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support, HeavyRule rule) con
                 next.insert(next.end(), from, at);
                 continue;
             }
-            const Bounds rest{less(count.lower, off.upper), less(count.upper, off.lower)};
-            out.push_back({static_cast<T>(first),
-                           lengths_[i],
-                           count_of(count),
-                           {rest.lower, std::clamp(less(count.lower, off.lower), rest.lower, rest.upper), rest.upper}});
+            const Bounds rest{saturating_sub(count.lower, off.upper), saturating_sub(count.upper, off.lower)};
+            out.push_back(
+                {static_cast<T>(first),
+                 lengths_[i],
+                 count_of(count),
+                 {rest.lower, std::clamp(saturating_sub(count.lower, off.lower), rest.lower, rest.upper), rest.upper}});
             next.push_back({first, last, count});
         }
         next.insert(next.end(), at, covered.end());

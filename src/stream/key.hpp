@@ -22,8 +22,8 @@ struct Bounds {
     bool operator==(const Bounds&) const = default;
 };
 
-// a - b, but no less than 0.
-[[nodiscard]] inline std::uint64_t less(std::uint64_t a, std::uint64_t b) {
+// The difference a - b, or 0 if it is negative: std::sub_sat of C++26.
+[[nodiscard]] inline std::uint64_t saturating_sub(std::uint64_t a, std::uint64_t b) {
     return a > b ? a - b : 0;
 }
 

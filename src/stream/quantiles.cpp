@@ -201,8 +201,8 @@ std::vector<Bar<T>> bars_of(const QuantileParts& summary, std::size_t bars) {
         const auto at_most = middle_of(summary.count_at_most(to));
         out.push_back({KeyOf<T>::value(from),
                        KeyOf<T>::value(to),
-                       {less(at_most.lower, below.upper), less(at_most.estimate, below.estimate),
-                        less(at_most.upper, below.lower)}});
+                       {saturating_sub(at_most.lower, below.upper), saturating_sub(at_most.estimate, below.estimate),
+                        saturating_sub(at_most.upper, below.lower)}});
         below = at_most;
         from = to;
     }

@@ -11,25 +11,32 @@
 
 namespace quadmill::detail::query {
 
+namespace {
+
+// How two values may compare; a condition is a set of these bits. relation() in pair.glsl and formula.glsl returns one.
+constexpr std::uint32_t less = 1, equal = 2, greater = 4, unordered = 8;
+
+}  // namespace
+
 std::uint32_t relations_of(Comparison op, bool negate) {
     const auto relations = [op]() -> std::uint32_t {
         switch (op) {
             case Comparison::Less:
-                return 1;
+                return less;
             case Comparison::LessOrEqual:
-                return 3;
+                return less | equal;
             case Comparison::Equal:
-                return 2;
+                return equal;
             case Comparison::NotEqual:
-                return 13;
+                return less | greater | unordered;
             case Comparison::GreaterOrEqual:
-                return 6;
+                return equal | greater;
             case Comparison::Greater:
                 break;
         }
-        return 4;
+        return greater;
     }();
-    return negate ? ~relations & 15U : relations;
+    return negate ? ~relations & (less | equal | greater | unordered) : relations;
 }
 
 std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words) {
