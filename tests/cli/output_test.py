@@ -81,7 +81,7 @@ class Inputs(Command):
         data = self.path("data", b"3\n1\n2\n")
         hard = self.path("hard")
         os.link(data, hard)
-        for args in (["sort", "--text", "-", "--top", "2", "-o", data], ["sort", "--text", "--with-index", hard, "-o", "y"],
+        for args in (["sort", "--text", "-", "--top", "2", "-o", data], ["sort", "--text", "--with-index", hard, "-o", self.path("y")],
                      ["sort", "--text", "--precision", "f16", "--round", "-o", data],
                      ["quantiles", "--text", "--save", data], ["frequent", "--text", "--support", "0.1", "--save", hard],
                      ["sketch", "build", "--text", "--width", "16", "-o", data], ["show", "quantiles", "--text", "-o", hard],
