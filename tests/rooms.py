@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = {
     "cpu": [],
     "files": ["cpu"],
-    "gl": [],
+    "gl": ["cpu"],
     "pass": ["cpu", "gl"],
     "stream": ["cpu"],
     "sort": ["cpu", "gl", "pass"],

@@ -103,15 +103,19 @@ class QUADMILL_API PassObserver {
 /// current before comes back after the call; an adopted one must be current on the calling thread in each call, which
 /// else throws InvalidArgument. An object built from it may be destroyed while another one is current, or none: what it
 /// holds on the GPU waits for the next call in its own context, or for its end.
+///
+/// A context belongs to one process: drivers do not work across fork(). In a child process each call that needs the
+/// parent's context throws ContextError; Engine::Cpu and summaries on the CPU work there.
 class QUADMILL_API Context {
   public:
     /// What finds OpenGL's functions by their names, as glfwGetProcAddress does.
     using GetProcAddress = void (*(*)(const char* name))();
 
     /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
-    /// then the default display. libEGL is opened at run time.
-    /// Throws: ContextError, saying what was tried and what to install, also where there is no device of that index;
-    /// InvalidArgument for a device below -1, and for a QUADMILL_DEVICE that is no number from 0.
+    /// then the default display. libEGL is opened at run time. A GLX context that is current on the thread is released
+    /// in each call and made current again after it, since one thread has one of the two current.
+    /// Throws: ContextError, saying what was tried and what to install, also if there is no device of that index, and
+    /// in a process that was forked from one that had used OpenGL; InvalidArgument for a device below -1, and for a QUADMILL_DEVICE that is no number from 0.
     static Context headless(const HeadlessOptions& options = {});
 
     /// Takes the caller's context, which must be current: OpenGL 4.5, of the core or the compatibility profile. The
@@ -159,8 +163,8 @@ class QUADMILL_API Context {
     PassObserver* observe(PassObserver* observer) noexcept;
 
     /// Makes a headless context current on this thread until the program changes that: for a caller who wants to use it
-    /// with OpenGL code of their own. Does nothing for an adopted one.
-    /// Throws: ContextError where another thread has it current.
+    /// with OpenGL code of their own. Does nothing for an adopted one. A GLX context that is current is released first.
+    /// Throws: ContextError if another thread has it current.
     void make_current();
 
     /// The driver's function of that name, for a caller who has no loader for a headless context; null of an adopted

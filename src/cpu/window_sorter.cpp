@@ -73,15 +73,41 @@ void WindowSample::take() const {
 
 CpuWindowSorter::CpuWindowSorter(unsigned threads, std::size_t depth) : depth_(depth), workers_(threads) {
     threads = threads_or_all(threads);
-    if (threads == 1) return;
+    if (threads > 1) start(threads);
+}
+
+void CpuWindowSorter::start(std::size_t threads) {
     try {
-        for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+        for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
         // The machine has no more threads to give; those that there are will do.
     }
 }
 
+void CpuWindowSorter::forget_threads() {
+    process_.move_here();
+    replace_after_fork(mutex_);
+    replace_after_fork(work_);
+    replace_after_fork(done_);
+    replace_after_fork(threads_);
+}
+
+void CpuWindowSorter::move_here() {
+    if (!process_.is_here()) {
+        const auto threads = threads_.size();
+        forget_threads();
+        lost_ = std::ranges::any_of(batches_, [](const Batch& batch) { return batch.done < batch.windows; });
+        if (threads > 0 && !lost_) start(threads);
+    }
+    if (lost_) {
+        throw InvalidArgument(
+            "WindowSorter: threads were sorting keys when this process was forked, and a child process has no threads "
+            "of its parent; finish() each batch before the fork (of a summary: ask it, which waits for its threads)");
+    }
+}
+
 CpuWindowSorter::~CpuWindowSorter() {
+    if (!process_.is_here()) forget_threads();
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;
@@ -117,6 +143,7 @@ void CpuWindowSorter::share(std::size_t count, const std::function<void(std::siz
 
 void CpuWindowSorter::begin(Keys keys, std::size_t window) {
     window = checked_window(begin_name, keys, window);
+    move_here();
     {
         const std::lock_guard lock(mutex_);
         check_under_way(begin_name, batches_.size(), depth());
@@ -164,12 +191,14 @@ void CpuWindowSorter::loop() {
     }
 }
 
-bool CpuWindowSorter::is_done() const {
+bool CpuWindowSorter::is_done() {
+    move_here();
     const std::lock_guard lock(mutex_);
     return batches_.front().done == batches_.front().windows;
 }
 
 void CpuWindowSorter::finish() {
+    move_here();
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return batches_.front().done == batches_.front().windows; });
     const auto error = batches_.front().error;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/fork.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/window_sorter.hpp"
 
@@ -57,7 +58,7 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
     // Whether the batch that was begun first is sorted.
-    [[nodiscard]] bool is_done() const;
+    [[nodiscard]] bool is_done();
     [[nodiscard]] unsigned threads() const { return std::max(1U, static_cast<unsigned>(threads_.size())); }
 
   private:
@@ -66,6 +67,10 @@ class CpuWindowSorter : public WindowSorter {
         std::size_t window, windows, taken = 0, done = 0;
         std::exception_ptr error;
     };
+    void start(std::size_t threads);
+    void forget_threads();  // those of a parent process
+    // In a child process the threads start anew. Throws InvalidArgument if the parent's were sorting.
+    void move_here();
     void loop();
     static std::size_t at_once(std::size_t window);
     void sort_window(const Batch& batch, std::size_t i);
@@ -78,6 +83,8 @@ class CpuWindowSorter : public WindowSorter {
     Workers workers_;
     double sort_ms_ = 0;
     bool stop_ = false;
+    Birthplace process_;
+    bool lost_ = false;  // keys that the parent's threads had in hand
 };
 
 }  // namespace quadmill::detail::cpu

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/fork.hpp"
+
 namespace quadmill::detail::cpu {
 
 // Each thread helps the first job that has work for it. Who calls works for its own job alone and waits only for items
@@ -55,13 +57,34 @@ class ThreadPool {
     std::vector<std::thread> threads_;
 };
 
+namespace {
+struct Shared {
+    std::mutex mutex{};
+    std::weak_ptr<ThreadPool> pool{};
+    std::shared_ptr<ThreadPool> kept{};  // in a child process, whose Workers may be those of the parent
+    Birthplace process{};
+};
+}  // namespace
+
 std::shared_ptr<ThreadPool> ThreadPool::shared() {
-    static std::mutex mutex;
-    static std::weak_ptr<ThreadPool> pool;
-    const std::lock_guard lock(mutex);
-    auto there = pool.lock();
-    if (!there) pool = there = std::make_shared<ThreadPool>();
+    static Shared shared;
+    if (!shared.process.is_here()) replace_after_fork(shared);  // a child process begins with one thread
+    const std::lock_guard lock(shared.mutex);
+    auto there = shared.pool.lock();
+    if (there) return there;
+    there.reset(new ThreadPool, [process = Birthplace()](ThreadPool* pool) {
+        if (process.is_here()) delete pool;  // a parent's threads are not there to be joined
+    });
+    shared.pool = there;
+    if (forks() > 0) shared.kept = there;
     return there;
+}
+
+std::shared_ptr<ThreadPool> Workers::pool() const {
+    if (process_.is_here()) return pool_;
+    auto here = ThreadPool::shared();
+    here->grow_to(threads_ - 1);
+    return here;
 }
 
 ThreadPool::~ThreadPool() {
@@ -188,12 +211,12 @@ void Workers::for_each(std::size_t count, const Work& work) const {
 
 void Workers::then_in_order(std::size_t count, const Work& work, const Work& then) const {
     ThreadPool::Job job{.work = &work, .count = count, .released = count, .most_helpers = threads_ - 1};
-    pool_->run(job, {}, then);
+    pool()->run(job, {}, then);
 }
 
 void Workers::after_in_order(std::size_t count, const Work& first, const Work& work) const {
     ThreadPool::Job job{.work = &work, .count = count, .released = 0, .most_helpers = threads_ - 1};
-    pool_->run(job, first, {});
+    pool()->run(job, first, {});
 }
 
 }  // namespace quadmill::detail::cpu

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 
+#include "cpu/fork.hpp"
+
 namespace quadmill::detail::cpu {
 
 class ThreadPool;
@@ -14,7 +16,7 @@ class ThreadPool;
 
 // A share of the threads that all of the process's Workers have together, which end with the last of these; the calling
 // thread works too. Work may itself use Workers, and several threads may call the same one. An exception of the work
-// stops what has not begun and is thrown again to the caller.
+// stops what has not begun and is thrown again to the caller. In a child process the threads start anew.
 class Workers {
   public:
     using Work = std::function<void(std::size_t index)>;
@@ -34,7 +36,10 @@ class Workers {
     void after_in_order(std::size_t count, const Work& first, const Work& work) const;
 
   private:
+    [[nodiscard]] std::shared_ptr<ThreadPool> pool() const;  // of this process
+
     std::shared_ptr<ThreadPool> pool_;
+    Birthplace process_;
     unsigned threads_;
 };
 

@@ -49,7 +49,7 @@ PassObserver* Context::observe(PassObserver* observer) noexcept {
 }
 
 void Context::make_current() {
-    if (device_->egl) device_->egl->make_current();
+    device_->make_current();
 }
 
 void (*Context::proc_address(const char* name) const)() {

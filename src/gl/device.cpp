@@ -100,11 +100,16 @@ Device::Device(const HeadlessOptions& options)
 }
 
 Device::Device(const Loader& loader) : api_(std::make_shared<Api>()), gl(*api_) {
+    note_use();
     load(loader);
     identity_.emplace(gl);
 }
 
 Device::~Device() {
+    if (!process_.is_here()) {  // the context is the parent's
+        static_cast<void>(egl.release());
+        return;
+    }
     if (!identity_ || !is_within_reach()) return;  // a context of its own takes all with it
     destroy_what_waits();
     programs.release(gl);
@@ -117,7 +122,21 @@ void Device::destroy_what_waits() noexcept {
     destroy_later_.clear();
 }
 
+void Device::make_current() {
+    require_here();
+    if (egl) egl->make_current();
+}
+
+void Device::require_here() const {
+    if (process_.is_here()) return;
+    throw ContextError(
+        "this OpenGL context belongs to the process that this one was forked from, and drivers do not work across a "
+        "fork; " +
+        std::string(fork_hint));
+}
+
 void Device::require_current() const {
+    require_here();
     using Current = ContextIdentity::Current;
     const auto current = identity_ ? identity_->current(gl) : Current::Same;
     if (current == Current::Same) return;
@@ -195,6 +214,7 @@ void Device::enter() {
 }
 
 void Device::leave() noexcept {
+    if (!process_.is_here()) return;
     const auto previous = previous_.back();
     previous_.pop_back();
     try {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/fork.hpp"
 #include "gl/api_fwd.hpp"
 #include "gl/egl.hpp"
 #include "gl/features.hpp"
@@ -34,9 +35,12 @@ class Device : public std::enable_shared_from_this<Device> {
     ~Device();
 
     // Opens or joins a session: saves the host's state and sets the baseline that draw() starts from. Throws
-    // InvalidArgument when the context is an adopted one that is not current.
+    // InvalidArgument when the context is an adopted one that is not current, ContextError in a child process.
     void enter();
     void leave() noexcept;
+
+    // Makes a headless context current until the program changes that.
+    void make_current();
 
     // To be called within a session before its stencil state changes.
     void save_stencil() { host_.save_stencil(gl, features); }
@@ -51,6 +55,7 @@ class Device : public std::enable_shared_from_this<Device> {
     template <class Destroy>
     void destroy(const Destroy& destroy) noexcept {
         try {
+            if (!process_.is_here()) return;
             if (!is_within_reach()) {
                 destroy_later_.emplace_back(destroy);
                 return;
@@ -87,9 +92,11 @@ class Device : public std::enable_shared_from_this<Device> {
     [[nodiscard]] bool is_within_reach() const noexcept {
         return !identity_ || identity_->current(gl) == ContextIdentity::Current::Same;
     }
+    void require_here() const;
     void require_current() const;
     void destroy_what_waits() noexcept;
 
+    const cpu::Birthplace process_;
     std::optional<ContextIdentity> identity_;  // of an adopted context
     std::vector<std::function<void(const Api&)>> destroy_later_;
     HostState host_;

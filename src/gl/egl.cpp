@@ -1,9 +1,12 @@
 #include "gl/egl.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
 #include <quadmill_glad/egl.h>
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -186,7 +189,43 @@ bool has_hardware() {
     }
 }
 
+namespace {
+std::atomic<bool> used{false}, used_before_fork{false};
+
+bool has_driver() {
+    const auto is_driver = [](dl_phdr_info* library, std::size_t, void*) {
+        const std::string_view name(library->dlpi_name ? library->dlpi_name : "");
+        return static_cast<int>(name.ends_with("_dri.so") || name.find("/libgallium") != std::string_view::npos ||
+                                name.find("/libnvidia-eglcore") != std::string_view::npos ||
+                                name.find("/libnvidia-glcore") != std::string_view::npos);
+    };
+    return dl_iterate_phdr(is_driver, nullptr) != 0;
+}
+
+// The program's own OpenGL counts, too: it has loaded a driver.
+const int registered = pthread_atfork(
+    [] {
+        if (!used && has_driver()) note_use();
+    },
+    nullptr,
+    [] {
+        if (used) used_before_fork = true;
+    });
+}  // namespace
+
+void note_use() noexcept {
+    used = true;
+}
+
 EglContext::EglContext(const HeadlessOptions& options) : egl_(std::make_shared<const EglApi>()) {
+    static_cast<void>(registered);
+    if (used_before_fork) {
+        throw ContextError(
+            std::string("Context::headless: this process was forked from one that had used OpenGL, and drivers do not "
+                        "work across a fork; ") +
+            fork_hint);
+    }
+    note_use();
     const auto& egl = *egl_;
     const ApiGuard guard(egl);
     const auto wanted = wanted_device(options);
@@ -292,8 +331,16 @@ EglContext::Binding EglContext::make_current() {
     previous.draw = egl_->current_surface(EGL_DRAW);
     previous.read = egl_->current_surface(EGL_READ);
     previous.context = egl_->current_context();
-    if (previous.context != context_ && !egl_->make_current(display_, surface_, surface_, context_)) {
+    if (previous.context == context_) return previous;
+    try {
+        previous.glx = release_glx();
+    } catch (...) {
         egl_->bind_api(previous.api);
+        throw;
+    }
+    if (!egl_->make_current(display_, surface_, surface_, context_)) {
+        egl_->bind_api(previous.api);
+        restore_glx(previous.glx);
         throw ContextError(
             "the headless OpenGL context could not be made current; is it in use by another thread? One context "
             "belongs to one thread at a time");
@@ -309,6 +356,7 @@ void EglContext::restore(const Binding& previous) noexcept {
         (previous.context && egl_->make_current(previous.display, previous.draw, previous.read, previous.context));
     if (!is_back) egl_->make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     egl_->bind_api(previous.api);
+    restore_glx(previous.glx);
 }
 
 void (*EglContext::proc_address(const char* name) const)() {

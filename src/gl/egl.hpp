@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gl/identity.hpp"
 #include "quadmill/context.hpp"
 
 namespace quadmill::detail::gl {
@@ -23,6 +24,7 @@ class EglContext {
     struct Binding {
         unsigned api = 0;
         void *display = nullptr, *draw = nullptr, *read = nullptr, *context = nullptr;
+        GlxBinding glx{};  // released when ours was made current
     };
     Binding make_current();
     void restore(const Binding& previous) noexcept;
@@ -41,6 +43,13 @@ class EglContext {
     std::string platform_, surface_name_;
     bool robust_ = false;
 };
+
+// Drivers have threads and open devices, which a child process does not get.
+inline constexpr const char* fork_hint =
+    "use OpenGL in the parent or in its children alone, or start the children anew: fork() and exec(), with Python "
+    "multiprocessing.set_start_method(\"spawn\"). Engines of the CPU work in every process";
+// From here on, OpenGL is in use in this process; EglContext notes its own.
+void note_use() noexcept;
 
 std::vector<DeviceInfo> egl_devices();
 // Whether there is a device that is no software renderer, without opening its driver. False where there is no EGL.

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "gl/api.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -53,13 +54,48 @@ void* egl_context() {
     return context;
 }
 
+// Xlib's types are not named here: a Display* is a pointer, and a GLXDrawable an unsigned long.
+template <class Function>
+Function glx(const char* name) {
+    return loaded<Function>({"libGLX.so.0", "libGL.so.1"}, name);
+}
+
 void* glx_context() {
     static std::atomic<void* (*)()> kept_get{nullptr};
     const auto get = loaded_once(kept_get, {"libGLX.so.0", "libGL.so.1"}, "glXGetCurrentContext");
     return get ? get() : nullptr;
 }
 
+int make_glx_current(void* display, unsigned long draw, unsigned long read, void* context) {
+    const auto make = glx<int (*)(void*, unsigned long, unsigned long, void*)>("glXMakeContextCurrent");
+    return make ? make(display, draw, read, context) : 0;
+}
+
 }  // namespace
+
+GlxBinding release_glx() {
+    GlxBinding binding;
+    binding.context = glx_context();
+    if (!binding.context) return binding;
+    const auto display = glx<void* (*)()>("glXGetCurrentDisplay");
+    const auto draw = glx<unsigned long (*)()>("glXGetCurrentDrawable");
+    const auto read = glx<unsigned long (*)()>("glXGetCurrentReadDrawable");
+    if (display && draw && read) {
+        binding.display = display();
+        binding.draw = draw();
+        binding.read = read();
+        if (make_glx_current(binding.display, 0, 0, nullptr)) return binding;
+    }
+    throw ContextError(
+        "a GLX context is current on this thread, where no headless context can be current at the same time, and GLX "
+        "does not release it; release it first (glXMakeCurrent(display, None, NULL)), call from another thread, or "
+        "work in that context: Context::adopt()");
+}
+
+void restore_glx(const GlxBinding& released) noexcept {
+    if (released.context)
+        static_cast<void>(make_glx_current(released.display, released.draw, released.read, released.context));
+}
 
 ContextIdentity::ContextIdentity(const Api& gl) {
     for (const Ask ask : {Ask{egl_context}, Ask{glx_context}}) {

@@ -37,6 +37,17 @@ class ContextIdentity {
 // As far as EGL and GLX know.
 [[nodiscard]] bool is_context_current();
 
+// What GLX has current on this thread. With libglvnd a thread has one context current, GLX's or EGL's: before EGL's can
+// be made current, GLX's is released.
+struct GlxBinding {
+    void* display = nullptr;
+    unsigned long draw = 0, read = 0;
+    void* context = nullptr;  // null: none
+};
+// Throws ContextError.
+[[nodiscard]] GlxBinding release_glx();
+void restore_glx(const GlxBinding& released) noexcept;
+
 // What Context::adopt wants, of the context that is current, from EGL or GLX as they are loaded; null where neither of
 // them has one.
 [[nodiscard]] Context::GetProcAddress current_loader();

@@ -83,7 +83,20 @@ GroupWindows::~GroupWindows() {
     stop();
 }
 
+void GroupWindows::require_here() const {
+    if (process_.is_here()) return;
+    throw ContextError(
+        "WindowSorter: the device group belongs to the process that this one was forked from, and drivers do not work "
+        "across a fork; make a sorter on the CPU here (cpu_window_sorter), or start the process by exec()");
+}
+
 void GroupWindows::stop() noexcept {
+    if (!process_.is_here()) {  // the threads are the parent's, and so is what they hold
+        cpu::replace_after_fork(changed_);
+        cpu::replace_after_fork(mutex_);
+        cpu::replace_after_fork(threads_);
+        return;
+    }
     {
         const std::lock_guard lock(mutex_);
         stopped_ = true;
@@ -209,6 +222,7 @@ void GroupWindows::begin_sample(Keys keys, std::size_t window, std::size_t step)
 }
 
 void GroupWindows::begin_batch(Keys keys, std::size_t window, std::size_t step) {
+    require_here();
     const std::lock_guard lock(mutex_);
     cpu::check_under_way(cpu::begin_name, under_way_.size(), depth_);
     auto batch = std::make_shared<Batch>(Batch{keys, window, step});
@@ -228,6 +242,7 @@ void GroupWindows::begin_batch(Keys keys, std::size_t window, std::size_t step) 
 }
 
 void GroupWindows::finish() {
+    require_here();
     std::unique_lock lock(mutex_);
     const auto batch = under_way_.front();
     changed_.wait(lock, [&] { return batch->done; });

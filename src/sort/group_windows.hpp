@@ -98,6 +98,7 @@ class GroupWindows final : public WindowSorter {
     void done(const BatchPointer& batch, std::exception_ptr error = {});
     void leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why);
     void stop() noexcept;
+    void require_here() const;  // throws ContextError in a child process
 
     std::optional<GroupUse> use_;
     cpu::Workers workers_;
@@ -113,6 +114,7 @@ class GroupWindows final : public WindowSorter {
     std::exception_ptr last_failure_;
     bool stopped_ = false;
     std::vector<std::thread> threads_;
+    cpu::Birthplace process_;
 };
 
 }  // namespace quadmill::detail::sort
