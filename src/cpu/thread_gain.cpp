@@ -14,8 +14,11 @@ namespace quadmill::detail::cpu {
 
 namespace {
 
-// One thread sorts fewer numbers before another one has woken up.
-constexpr std::size_t min_numbers = std::size_t{1} << 14;
+// Fewer numbers are not even worth measuring the costs.
+constexpr std::size_t min_numbers = std::size_t{1} << 15;
+// What one thread sorts in less is over before another one has surely begun: making a thread takes up to half a
+// millisecond, and on a busy processor a thread that was woken waits for the time slice of another, some milliseconds.
+constexpr double min_alone_ns = 1e6;
 // Memory that is touched for the first time and other programs on the same cores cost more than the model says: two
 // threads that should take 0.70 ms for 2^18 floats took 1.39, where one took 0.82.
 constexpr double min_gain = 1.25;
@@ -73,6 +76,7 @@ unsigned threads_that_gain(const SortCosts& costs, std::size_t n, unsigned threa
     unsigned best = 1;
     const auto numbers = static_cast<double>(n);
     double best_ns = alone_ns(costs, numbers) / min_gain;
+    if (best_ns * min_gain < min_alone_ns) return 1;
     for (unsigned some = 2; some <= threads; some = some < threads ? std::min(2 * some, threads) : threads + 1) {
         const double ns = together_ns(costs, numbers, some);
         if (ns >= best_ns) continue;

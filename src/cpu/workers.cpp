@@ -197,7 +197,8 @@ void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& 
 }
 
 unsigned threads_or_all(unsigned threads) {
-    return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+    static const unsigned all = std::max(1U, std::thread::hardware_concurrency());  // which takes longer than 256 keys
+    return threads > 0 ? threads : all;
 }
 
 Workers::Workers(unsigned threads) : pool_(ThreadPool::shared()) {

@@ -153,6 +153,8 @@ TEST_CASE("Threads sort only where they gain, and only as many as gain") {
     CHECK(threads_that_gain(fast, std::size_t{1} << 17U, 2) == 1);
     CHECK(threads_that_gain(fast, std::size_t{1} << 18U, 2) == 1);
     CHECK(threads_that_gain(fast, std::size_t{1} << 22U, 16) == 16);
+    CHECK(threads_that_gain(fast, std::size_t{1} << 20U, 2) == 2);
+    CHECK(threads_that_gain(slow, std::size_t{1} << 13U, 2) == 1);  // half a millisecond
     CHECK(threads_that_gain(slow, std::size_t{1} << 15U, 2) == 2);
     CHECK(threads_that_gain(slow, std::size_t{1} << 22U, 3) == 3);
     for (const auto& costs : {fast, slow}) {
