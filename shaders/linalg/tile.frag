@@ -7,6 +7,8 @@ float element(int i, int j) { return i < size.y && j < size.x ? texelFetch(textu
 
 void main() {
     int i = 8 * int(gl_FragCoord.y), j = 4 * int(gl_FragCoord.x);
+    vec4 rows[8];  // OpenGL ES indexes outputs by constants only
     for (int l = 0; l < 8; ++l)
-        layer[l] = vec4(element(i + l, j), element(i + l, j + 1), element(i + l, j + 2), element(i + l, j + 3));
+        rows[l] = vec4(element(i + l, j), element(i + l, j + 1), element(i + l, j + 2), element(i + l, j + 3));
+    layer = rows;
 }

@@ -34,5 +34,5 @@ void main() {
             if (q == r >> 2) x[q] += solved * vec4(r % 4 == 0, r % 4 == 1, r % 4 == 2, r % 4 == 3);
         }
     }
-    for (int q = 0; q < BLOCK / 4; ++q) rows[q] = x[q];
+    rows = x;  // OpenGL ES indexes outputs by constants only
 }

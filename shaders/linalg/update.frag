@@ -21,7 +21,7 @@ void main() {
             sum[l] -= factor.w * rows[3];
         }
     }
-    for (int l = 0; l < 8; ++l) layer[l] = sum[l];
+    layer = sum;  // OpenGL ES indexes outputs by constants only
 }
 #else
 out float value;

@@ -25,6 +25,7 @@ void main() {
     int keys = count - 32 * (word.y * WORDS + word.x);
     bits = uvec4(0u);
     if (keys <= 0) return;
+    uvec4 found = bits;  // OpenGL ES indexes an output by constants only
     KEY low[4];
     KEY span[4];
     for (int r = 0; r < 4; ++r) {
@@ -37,8 +38,8 @@ void main() {
         for (int row = 0; row < ROWS; ++row) {
             KEY key = key_of(texel, row);
             uint bit = 1u << (ROWS * i + row);
-            for (int r = 0; r < 4; ++r) bits[r] |= less(span[r], minus(key, low[r])) ? 0u : bit;
+            for (int r = 0; r < 4; ++r) found[r] |= less(span[r], minus(key, low[r])) ? 0u : bit;
         }
     }
-    if (keys < 32) bits &= (1u << keys) - 1u;
+    bits = keys < 32 ? found & ((1u << keys) - 1u) : found;
 }

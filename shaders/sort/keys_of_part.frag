@@ -26,9 +26,11 @@ uint bits_of(int texel, int c) {
 
 void main() {
     int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
+    uvec4 found;  // OpenGL ES indexes an output by constants only
     for (int c = 0; c < 4; ++c) {
         int i = first + c;
         int key = first_key + i;
-        keys[c] = i < count ? bits_of(key / CHANNELS, channel + key % CHANNELS) : padding;
+        found[c] = i < count ? bits_of(key / CHANNELS, channel + key % CHANNELS) : padding;
     }
+    keys = found;
 }

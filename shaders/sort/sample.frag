@@ -1,11 +1,11 @@
 // Of each of `segments` segments of sorted keys (banked.glsl or tiles.glsl), which begin `places` behind each other, the
-// keys 0, step, 2 step, ... and number `last`, which are `each`; segment after segment, row after row.
+// keys 0, stride, 2 stride, ... and number `last`, which are `each`; segment after segment, row after row.
 //     texture0   the keys
 uniform highp usampler2DArray texture0;
 uniform int segments;
 uniform int places;
 uniform int each;
-uniform int step;
+uniform int stride;
 uniform int last;
 uniform int target_width;
 out KEY key;
@@ -14,5 +14,5 @@ void main() {
     int i = int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x);
     int segment = min(i / each, segments - 1);
     int number = i - segment * each;
-    key = sorted_key(texture0, segment * places + (number <= last / step ? number * step : last));
+    key = sorted_key(texture0, segment * places + (number <= last / stride ? number * stride : last));
 }

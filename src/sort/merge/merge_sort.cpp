@@ -395,7 +395,7 @@ void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, co
              .set("segments", static_cast<int>(sample.segments))
              .set("places", static_cast<int>(sample.places))
              .set("each", static_cast<int>(sample.each()))
-             .set("step", static_cast<int>(sample.step))
+             .set("stride", static_cast<int>(sample.step))
              .set("last", static_cast<int>(sample.last))
              .set("target_width", shape.width));
 }
