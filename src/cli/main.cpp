@@ -196,7 +196,8 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         say("out of memory: the system gives this program no more; see `ulimit -v` and the memory of its container");
     } catch (const std::exception& error) {
-        say(quadmill::detail::input::printable(error.what()).c_str());
+        namespace input = quadmill::detail::input;
+        say(input::printable(input::without_function(error.what())).c_str());
     }
     quadmill::detail::cli::leave_last_words();
     return quadmill::detail::cli::failed;

@@ -2,9 +2,10 @@
 // have commas, line ends and quotes (written twice) in them; lines end with LF, CR LF or CR, the last one or not.
 //
 // A column's type is the narrowest that takes all its values: I32, U32, I64, F32 (where it has each value exactly),
-// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. Nothing is lost: a
-// zero before a digit (01234) or an integer beyond 64 bits makes the column one of Text, an integer beyond 2^53 is
-// refused where the column is of floats. An empty field is NULL, "" is an empty text, and among numbers NULL. A blank
+// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. No value
+// becomes another one: codes (a zero before a digit as in 01234, an exponent as in 12E12 and 1E05), integers beyond 64
+// bits and numbers beyond a double's range (1e999, 1e-999) make the column one of Text; an integer beyond 2^53 is
+// refused where the column is of floats. Fractions are the nearest doubles. An empty field is NULL, "" is an empty text, and among numbers NULL. A blank
 // line is refused, but for those at the end; in CSV of one column, it is a NULL. Blanks around names are dropped, and
 // so is a byte order mark; a column without a name, as the second, is column2.
 //

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -24,21 +23,28 @@ std::string_view digits_of(std::string_view word) {
     return word.starts_with('+') || word.starts_with('-') ? word.substr(1) : word;
 }
 
-// 01234 is a code, as of a place, and 0 and 0.5 are numbers.
-bool has_leading_zero(std::string_view word) {
-    const auto digits = digits_of(word);
+bool has_leading_zero(std::string_view digits) {
     return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
 }
 
+// 01234, 12E12 and 1E05 are codes, as of a shop or an article: a program that writes numbers would have written 1234,
+// 1.2e+13 and 1e5, and the code could not be printed back.
+bool is_code(std::string_view word) {
+    const auto digits = digits_of(word);
+    if (has_leading_zero(digits)) return true;
+    const auto e = digits.find_first_of("eE");
+    if (e == 0 || e + 1 >= digits.size() || e == std::string_view::npos) return false;
+    const auto mantissa = digits.substr(0, e), exponent = digits.substr(e + 1);
+    const bool whole = std::ranges::all_of(mantissa, is_digit) && std::ranges::all_of(exponent, is_digit);
+    return whole && (mantissa.size() > 1 || has_leading_zero(exponent));
+}
+
+// The nearest double; nothing for a number that only infinity or 0 would stand for, as 1e999 and 1e-999.
 std::optional<double> number_of(std::string_view word) {
     double value = 0;
-    if (parse_number(word, value) == nullptr) return value;
-    // 1e-999 is a number, too; strtod says which is nearest. It also knows hexadecimal ones, which others do not.
-    if (word.find_first_not_of("+-.0123456789eE") != std::string_view::npos) return {};
-    const std::string text(word);
-    char* end = nullptr;
-    value = std::strtod(text.c_str(), &end);
-    if (text.empty() || end != text.data() + text.size()) return {};
+    if (parse_number(word, value) != nullptr) return {};
+    const auto mantissa = word.substr(0, word.find_first_of("eE"));
+    if (value == 0 && mantissa.find_first_of("123456789") != std::string_view::npos) return {};
     return value;
 }
 
@@ -115,7 +121,7 @@ bool Cells::add(std::string_view field, std::uint64_t line) {
 }
 
 bool Cells::add_number(std::string_view word, std::uint64_t line) {
-    if (has_leading_zero(word)) return false;
+    if (is_code(word)) return false;
     std::int64_t integer = 0;
     const bool is_integer = parse_number(word, integer) == nullptr;
     if (is_integer && (integer > query::exact_doubles || integer < -query::exact_doubles)) {
@@ -129,8 +135,8 @@ bool Cells::add_number(std::string_view word, std::uint64_t line) {
         return true;
     }
     // An integer that is too long for a number is a code, too.
-    const bool is_code = !is_integer && std::ranges::all_of(digits_of(word), is_digit);
-    if (is_code) return false;
+    const bool too_long = !is_integer && std::ranges::all_of(digits_of(word), is_digit);
+    if (too_long) return false;
     const auto value = number_of(word);
     if (!value) return false;
     widen(Kind::Floats);

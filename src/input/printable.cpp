@@ -1,5 +1,6 @@
 #include "input/printable.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace quadmill::detail::input {
@@ -7,6 +8,15 @@ namespace quadmill::detail::input {
 std::string as_escape(unsigned char byte) {
     constexpr std::string_view digits = "0123456789abcdef";
     return {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};
+}
+
+std::string_view without_function(std::string_view message) {
+    constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    auto end = message.find_first_not_of(letters);
+    if (end == 0 || !message.substr(std::min(end, message.size())).starts_with("::")) return message;
+    end = message.find_first_not_of(letters, end + 2);
+    const bool is_function = message.substr(std::min(end, message.size())).starts_with(": ");
+    return is_function ? message.substr(end + 2) : message;
 }
 
 std::string printable(std::string_view text) {

@@ -8,6 +8,9 @@ namespace quadmill::detail::input {
 
 // Control characters as \x1b, also those of UTF-8 beyond ASCII (U+0080 to U+009F); line ends and tabs stay.
 [[nodiscard]] std::string printable(std::string_view text);
+// A message of the library without the name of the function that it begins with ("QueryProcessor::run: "), which says
+// nothing to who called a command.
+[[nodiscard]] std::string_view without_function(std::string_view message);
 // A byte in that form.
 [[nodiscard]] std::string as_escape(unsigned char byte);
 

@@ -129,6 +129,10 @@ SqlQuery SqlParser::run() {
     at_.expect_word("FROM");
     source();
     if (at_.token().is_word("JOIN") || at_.token().is_word("INNER")) join();
+    // Before the columns are looked up, which may be those of a table that was not understood.
+    at_.check_offered();
+    if (at_.token().is_symbol(",") && out_.sources.size() == 1)
+        at_.fail("two tables are FROM x.csv JOIN y.csv ON x.k = y.k", at_.token().begin);
     outputs();
     auto& query = out_.query;
     if (at_.accept_word("WHERE"))
@@ -148,8 +152,6 @@ SqlQuery SqlParser::run() {
         return std::move(out_);
     }
     if (at_.token().is_word("JOIN")) at_.fail("only one JOIN is offered, before WHERE", at_.token().begin);
-    if (at_.token().is_symbol(",") && out_.sources.size() == 1)
-        at_.fail("two tables are FROM x.csv JOIN y.csv ON x.k = y.k", at_.token().begin);
     at_.refuse("an operator or the end of the query");
 }
 

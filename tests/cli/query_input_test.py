@@ -59,7 +59,26 @@ class Csv(Query):
             self.assertEqual(self.value("SELECT MAX(a) FROM t.csv"), max(numbers))
         self.assertEqual(self.rows_of(b"a,b,c,d\n-9223372036854775809,01234,-0.5,-01\n1,1234,0,2\n"),
                          [["-9223372036854775809", "01234", -0.5, "-01"], ["1", "1234", 0, "2"]])
-        self.assertEqual(self.rows_of(b"a\n1e-999\n-1e999\n"), [[0], ["-inf"]])
+        self.assertEqual(self.rows_of(b"a\n1e-999\n-1e999\n"), [["1e-999"], ["-1e999"]])
+
+    def test_codes_are_text(self):
+        """Numbers that could not be printed back as they are written: article codes with an E in them."""
+        codes = ["12E12", "101E010031", "102E010031", "1E05", "10e3", "9E999", "0E1"]
+        self.assertEqual(self.rows_of(csv_of(["a"], [[code] for code in codes])), [[code] for code in codes])
+        counts = [[code, 1] for code in codes]
+        self.assertEqual(sorted(self.rows("SELECT a, COUNT(*) FROM t.csv GROUP BY a")), sorted(counts))
+        self.path("c.csv", b"a,b\n1,12E12\n2,5\n")
+        self.refuses(2, "b is text, as line 2 has '12E12'", "SELECT SUM(b) FROM c.csv")
+        for number in ("1e5", "1.25E12", "12e+12", "12E-3", "1E5"):
+            self.assertEqual(self.rows_of(csv_of(["a"], [[number]])), [[float(number)]])
+
+    def test_messages_name_no_functions(self):
+        big = 2**63 - 1
+        self.path("big.csv", f"a\n{big}\n{big}\n{big}\n".encode())
+        result = run("query", "SELECT SUM(a) FROM big.csv WHERE a + 0.5 > 3", cwd=self.folder)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertNotIn("::", result.stderr.decode())
+        self.assertIn("cannot be computed", result.stderr.decode())
 
     def test_exact_comparisons(self):
         self.path("t.csv", b"f,i\n0.1,9007199254740993\n0.5,9007199254740992\n")

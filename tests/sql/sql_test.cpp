@@ -389,6 +389,10 @@ TEST_CASE("what is not offered says so") {
     fails("SELECT a FROM t WHERE a > @(SELECT b FROM t)", "a sub-query is not offered");
     fails("SELECT a FROM t@, u", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
     fails("SELECT a FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not offered");
+    // Also where the columns are those of a table behind it.
+    fails("SELECT t.a, u.b FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not offered");
+    fails("SELECT u.b FROM t@, u WHERE t.a = u.a", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
+    fails("SELECT v.b FROM t JOIN u ON t.a = u.a @CROSS JOIN v", "CROSS is not offered");
     fails("SELECT a FROM t JOIN u @USING (a)", "USING is not offered");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @JOIN v ON v.a = u.a", "only one JOIN is offered");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @AND t.b = u.b", "ON takes one comparison");
