@@ -210,6 +210,7 @@ void Device::enter() {
     if (!first) return;
     destroy_what_waits();
     set_baseline(gl, features);
+    host_.set_extension_baseline(gl);
     pipeline = {};
 }
 

@@ -78,53 +78,118 @@ GLuint program_of(const Api& gl, GLuint program, GLuint pipeline, GLenum stage) 
 
 }  // namespace
 
-void ExtensionState::save(const Api& gl) {
-    switches_.clear();
-    for (const auto& one : switches) switches_.push_back((gl.*one.extension) != 0 && is_on(gl, one));
-    if (gl.EXT_window_rectangles) {
-        window_mode_ = get(gl, GL_WINDOW_RECTANGLE_MODE_EXT);
-        window_rectangles_.resize(static_cast<std::size_t>(get(gl, GL_NUM_WINDOW_RECTANGLES_EXT)));
-        for (std::size_t i = 0; i < window_rectangles_.size(); ++i)
-            gl.GetIntegeri_v(GL_WINDOW_RECTANGLE_EXT, static_cast<GLuint>(i), window_rectangles_[i].data());
+// An extension may be listed in a profile that does not have its state: NVIDIA's core profile lists some of the
+// compatibility profile. So each piece of state is asked for and set to what it is, and is offered if that is no error.
+// Pre: no error is pending.
+void ExtensionState::find_offered(const Api& gl) {
+    const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
+    if (messages) gl.Disable(GL_DEBUG_OUTPUT);  // the probes' errors are not the host's
+    const auto works = [&](int extension, const auto& probe) {
+        if (!extension) return false;
+        probe();
+        bool good = true;
+        while (gl.GetError() != GL_NO_ERROR) good = false;
+        return good;
+    };
+    for (const auto& one : switches) {
+        if (works(gl.*one.extension, [&] { set(gl, one, is_on(gl, one)); }))
+            offered_switches_.push_back(static_cast<std::size_t>(&one - switches.data()));
     }
-    if (gl.NV_conservative_raster) {
-        subpixel_bits_ = {get(gl, GL_SUBPIXEL_PRECISION_BIAS_X_BITS_NV), get(gl, GL_SUBPIXEL_PRECISION_BIAS_Y_BITS_NV)};
-    }
-    for (std::size_t i = 0; gl.NV_viewport_swizzle && i < swizzle_names.size(); ++i)
-        gl.GetIntegeri_v(swizzle_names[i], 0, &swizzle_[i]);
-    if (gl.NV_framebuffer_mixed_samples) coverage_modulation_ = get(gl, GL_COVERAGE_MODULATION_NV);
-    if (gl.EXT_stencil_two_side) stencil_face_ = get(gl, GL_ACTIVE_STENCIL_FACE_EXT);
+    const auto group = [&](Group which, int extension) {
+        const auto probe = [&] {
+            save(gl, which);
+            restore(gl, which);
+        };
+        if (works(extension, probe)) offered_groups_.push_back(which);
+    };
+    group(Group::WindowRectangles, gl.EXT_window_rectangles);
+    group(Group::SubpixelBits, gl.NV_conservative_raster);
+    group(Group::ViewportSwizzle, gl.NV_viewport_swizzle);
+    group(Group::CoverageModulation, gl.NV_framebuffer_mixed_samples);
+    group(Group::StencilFace, gl.EXT_stencil_two_side);
+    if (messages) gl.Enable(GL_DEBUG_OUTPUT);
+    found_ = true;
 }
 
-void ExtensionState::set_baseline(const Api& gl) {
-    for (const auto& one : switches) {
-        if (gl.*one.extension) set(gl, one, false);
+void ExtensionState::save(const Api& gl, Group group) {
+    switch (group) {
+        case Group::WindowRectangles:
+            window_mode_ = get(gl, GL_WINDOW_RECTANGLE_MODE_EXT);
+            window_rectangles_.resize(static_cast<std::size_t>(get(gl, GL_NUM_WINDOW_RECTANGLES_EXT)));
+            for (std::size_t i = 0; i < window_rectangles_.size(); ++i)
+                gl.GetIntegeri_v(GL_WINDOW_RECTANGLE_EXT, static_cast<GLuint>(i), window_rectangles_[i].data());
+            break;
+        case Group::SubpixelBits:
+            subpixel_bits_ = {get(gl, GL_SUBPIXEL_PRECISION_BIAS_X_BITS_NV),
+                              get(gl, GL_SUBPIXEL_PRECISION_BIAS_Y_BITS_NV)};
+            break;
+        case Group::ViewportSwizzle:
+            for (std::size_t i = 0; i < swizzle_names.size(); ++i) gl.GetIntegeri_v(swizzle_names[i], 0, &swizzle_[i]);
+            break;
+        case Group::CoverageModulation:
+            coverage_modulation_ = get(gl, GL_COVERAGE_MODULATION_NV);
+            break;
+        case Group::StencilFace:
+            stencil_face_ = get(gl, GL_ACTIVE_STENCIL_FACE_EXT);
+            break;
     }
-    if (gl.EXT_window_rectangles) gl.WindowRectanglesEXT(GL_EXCLUSIVE_EXT, 0, nullptr);
-    if (gl.NV_conservative_raster) gl.SubpixelPrecisionBiasNV(0, 0);
-    if (gl.NV_viewport_swizzle) gl.ViewportSwizzleNV(0, swizzles[0], swizzles[1], swizzles[2], swizzles[3]);
-    if (gl.NV_framebuffer_mixed_samples) gl.CoverageModulationNV(GL_NONE);
-    // Else glGet tells the stencil state of the back as that of the front.
-    if (gl.EXT_stencil_two_side) gl.ActiveStencilFaceEXT(GL_FRONT);
+}
+
+void ExtensionState::restore(const Api& gl, Group group) const noexcept {
+    switch (group) {
+        case Group::WindowRectangles:
+            gl.WindowRectanglesEXT(static_cast<GLenum>(window_mode_), static_cast<GLsizei>(window_rectangles_.size()),
+                                   window_rectangles_.empty() ? nullptr : window_rectangles_.front().data());
+            break;
+        case Group::SubpixelBits:
+            gl.SubpixelPrecisionBiasNV(static_cast<GLuint>(subpixel_bits_[0]), static_cast<GLuint>(subpixel_bits_[1]));
+            break;
+        case Group::ViewportSwizzle:
+            gl.ViewportSwizzleNV(0, static_cast<GLenum>(swizzle_[0]), static_cast<GLenum>(swizzle_[1]),
+                                 static_cast<GLenum>(swizzle_[2]), static_cast<GLenum>(swizzle_[3]));
+            break;
+        case Group::CoverageModulation:
+            gl.CoverageModulationNV(static_cast<GLenum>(coverage_modulation_));
+            break;
+        case Group::StencilFace:
+            gl.ActiveStencilFaceEXT(static_cast<GLenum>(stencil_face_));
+            break;
+    }
+}
+
+void ExtensionState::save(const Api& gl) {
+    if (!found_) find_offered(gl);
+    on_.clear();
+    for (const auto index : offered_switches_) on_.push_back(is_on(gl, switches.at(index)));
+    for (const auto group : offered_groups_) save(gl, group);
+}
+
+void ExtensionState::set_baseline(const Api& gl) const {
+    for (const auto index : offered_switches_) set(gl, switches.at(index), false);
+    for (const auto group : offered_groups_) {
+        switch (group) {
+            case Group::WindowRectangles:
+                gl.WindowRectanglesEXT(GL_EXCLUSIVE_EXT, 0, nullptr);
+                break;
+            case Group::SubpixelBits:
+                gl.SubpixelPrecisionBiasNV(0, 0);
+                break;
+            case Group::ViewportSwizzle:
+                gl.ViewportSwizzleNV(0, swizzles[0], swizzles[1], swizzles[2], swizzles[3]);
+                break;
+            case Group::CoverageModulation:
+                gl.CoverageModulationNV(GL_NONE);
+                break;
+            case Group::StencilFace:  // else glGet answers with the state of the back face for the front
+                gl.ActiveStencilFaceEXT(GL_FRONT);
+                break;
+        }
+    }
 }
 
 void ExtensionState::restore(const Api& gl) const noexcept {
-    for (std::size_t i = 0; i < switches.size(); ++i) {
-        if (gl.*switches[i].extension) set(gl, switches[i], switches_[i]);
-    }
-    if (gl.EXT_window_rectangles) {
-        gl.WindowRectanglesEXT(static_cast<GLenum>(window_mode_), static_cast<GLsizei>(window_rectangles_.size()),
-                               window_rectangles_.empty() ? nullptr : window_rectangles_.front().data());
-    }
-    if (gl.NV_conservative_raster) {
-        gl.SubpixelPrecisionBiasNV(static_cast<GLuint>(subpixel_bits_[0]), static_cast<GLuint>(subpixel_bits_[1]));
-    }
-    if (gl.NV_viewport_swizzle) {
-        gl.ViewportSwizzleNV(0, static_cast<GLenum>(swizzle_[0]), static_cast<GLenum>(swizzle_[1]),
-                             static_cast<GLenum>(swizzle_[2]), static_cast<GLenum>(swizzle_[3]));
-    }
-    if (gl.NV_framebuffer_mixed_samples) gl.CoverageModulationNV(static_cast<GLenum>(coverage_modulation_));
-    if (gl.EXT_stencil_two_side) gl.ActiveStencilFaceEXT(static_cast<GLenum>(stencil_face_));
+    for (std::size_t i = 0; i < offered_switches_.size(); ++i) set(gl, switches[offered_switches_[i]], on_[i]);
+    for (const auto group : offered_groups_) restore(gl, group);
 }
 
 void SubroutineState::save(const Api& gl) {

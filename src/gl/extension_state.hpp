@@ -12,14 +12,23 @@ namespace quadmill::detail::gl {
 
 class ExtensionState {
   public:
+    // Pre: no error is pending.
     void save(const Api& gl);
     // As if the extensions did not exist. Pre: the host's vertex array is bound.
-    static void set_baseline(const Api& gl);
+    void set_baseline(const Api& gl) const;
     // Pre: the host's vertex array is bound, and the core's capabilities are restored.
     void restore(const Api& gl) const noexcept;
 
   private:
-    std::vector<bool> switches_;
+    enum class Group { WindowRectangles, SubpixelBits, ViewportSwizzle, CoverageModulation, StencilFace };
+    void find_offered(const Api& gl);
+    void save(const Api& gl, Group group);
+    void restore(const Api& gl, Group group) const noexcept;
+
+    bool found_ = false;  // what the driver offers, once for a device
+    std::vector<std::size_t> offered_switches_;
+    std::vector<Group> offered_groups_;
+    std::vector<bool> on_;  // for each offered switch
     std::vector<std::array<int, 4>> window_rectangles_;
     int window_mode_ = 0;
     std::array<int, 2> subpixel_bits_{};

@@ -365,7 +365,6 @@ void set_baseline(const Api& gl, const Features& features) {
     gl.BindBuffer(GL_QUERY_BUFFER, 0);
     store_tightly(gl);
     if (features.old_state) CompatibilityState::set_baseline(gl);
-    ExtensionState::set_baseline(gl);
 }
 
 void HostState::restore(const Api& gl) const noexcept {

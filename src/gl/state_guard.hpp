@@ -31,6 +31,8 @@ class HostState {
     // Likewise before the first pass that blends with factors.
     void save_blend_factors(const Api& gl);
     void restore(const Api& gl) const noexcept;
+    // Turns off what extensions would do to passes. Pre: save() has been called, and the host's vertex array is bound.
+    void set_extension_baseline(const Api& gl) const { extensions_.set_baseline(gl); }
     // Deletes the one object that it keeps.
     void release(const Api& gl) const noexcept;
 

@@ -134,6 +134,30 @@ std::vector<GLenum> take_errors(const Api& gl) {
     return errors;
 }
 
+namespace {
+
+template <class Ask>
+bool is_known(const Api& gl, const Ask& ask) {
+    REQUIRE(gl.GetError() == GL_NO_ERROR);
+    ask();
+    return take_errors(gl).empty();
+}
+
+}  // namespace
+
+bool has_capability(const Api& gl, GLenum name) {
+    return is_known(gl, [&] { static_cast<void>(gl.IsEnabled(name)); });
+}
+
+bool has_capability_of_viewport(const Api& gl, GLenum name) {
+    return is_known(gl, [&] { static_cast<void>(gl.IsEnabledi(name, 0)); });
+}
+
+bool has_integer(const Api& gl, GLenum name) {
+    std::array<GLint, 16> values{};
+    return is_known(gl, [&] { gl.GetIntegerv(name, values.data()); });
+}
+
 std::string message_of(const std::function<void()>& call) {
     try {
         call();

@@ -67,6 +67,11 @@ class Host {
 
 // Every error that is pending, read away.
 std::vector<GLenum> take_errors(const Api& gl);
+// Whether the context knows the name: a driver may list an extension in a profile that lacks its state. Pre: no error is
+// pending.
+bool has_capability(const Api& gl, GLenum name);
+bool has_capability_of_viewport(const Api& gl, GLenum name);
+bool has_integer(const Api& gl, GLenum name);
 
 // Their numbers as text, " 0x500 0x502", for tests to compare and print.
 std::string error_names(const std::vector<GLenum>& errors);

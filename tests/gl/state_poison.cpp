@@ -481,10 +481,10 @@ void Poison::choose_subroutines() {
     gl_.UniformSubroutinesuiv(GL_FRAGMENT_SHADER, static_cast<GLsizei>(shades.size()), shades.data());
 }
 
-// Of those that the driver has.
+// State of extensions, where this context has it: NVIDIA's core profile lists extensions of the compatibility profile.
 void Poison::extensions() {
     const auto set = [this](int has, GLenum capability) {
-        if (has) (random_.flag() ? gl_.Enable : gl_.Disable)(capability);
+        if (has && has_capability(gl_, capability)) (random_.flag() ? gl_.Enable : gl_.Disable)(capability);
     };
     set(gl_.KHR_blend_equation_advanced_coherent, GL_BLEND_ADVANCED_COHERENT_KHR);
     set(gl_.NV_conservative_raster, GL_CONSERVATIVE_RASTERIZATION_NV);
@@ -497,22 +497,24 @@ void Poison::extensions() {
     set(gl_.AMD_depth_clamp_separate, GL_DEPTH_CLAMP_NEAR_AMD);
     set(gl_.AMD_depth_clamp_separate, GL_DEPTH_CLAMP_FAR_AMD);
     const auto set_first = [this](int has, GLenum capability) {
-        if (has) (random_.flag() ? gl_.Enablei : gl_.Disablei)(capability, 0);
+        if (has && has_capability_of_viewport(gl_, capability))
+            (random_.flag() ? gl_.Enablei : gl_.Disablei)(capability, 0);
     };
     set_first(gl_.NV_scissor_exclusive, GL_SCISSOR_TEST_EXCLUSIVE_NV);
     set_first(gl_.NV_shading_rate_image, GL_SHADING_RATE_IMAGE_NV);
-    if (gl_.EXT_window_rectangles) {
+    if (gl_.EXT_window_rectangles && has_integer(gl_, GL_WINDOW_RECTANGLE_MODE_EXT)) {
         std::array<GLint, 8> boxes{};
         for (auto& number : boxes) number = random_.number(0, 9);
         gl_.WindowRectanglesEXT(random_.one_of<GLenum>({GL_INCLUSIVE_EXT, GL_EXCLUSIVE_EXT}), random_.number(0, 2),
                                 boxes.data());
     }
-    if (gl_.NV_conservative_raster) gl_.SubpixelPrecisionBiasNV(random_.index(4), random_.index(4));
+    if (gl_.NV_conservative_raster && has_integer(gl_, GL_SUBPIXEL_PRECISION_BIAS_X_BITS_NV))
+        gl_.SubpixelPrecisionBiasNV(random_.index(4), random_.index(4));
     if (gl_.NV_viewport_swizzle) {
         const auto any = [this] { return GL_VIEWPORT_SWIZZLE_POSITIVE_X_NV + random_.index(8); };
         gl_.ViewportSwizzleNV(0, any(), any(), any(), any());
     }
-    if (gl_.NV_framebuffer_mixed_samples)
+    if (gl_.NV_framebuffer_mixed_samples && has_integer(gl_, GL_COVERAGE_MODULATION_NV))
         gl_.CoverageModulationNV(random_.one_of<GLenum>({GL_NONE, GL_RGB, GL_RGBA, GL_ALPHA}));
     if (gl_.ARB_indirect_parameters) gl_.BindBuffer(GL_PARAMETER_BUFFER_ARB, random_.flag() ? buffer() : 0);
     undo_.emplace_back([this] {

@@ -476,28 +476,37 @@ void subroutine_state(Recorder& to) {
     }
 }
 
-// Of extensions, where the driver has them.
+// State of extensions, where this context has it.
 void extension_state(Recorder& to) {
     const auto& gl = to.gl;
-    if (gl.MESA_pack_invert) to.integers({NAMED(PACK_INVERT_MESA)});
-    if (gl.ARB_indirect_parameters) to.integers({NAMED(PARAMETER_BUFFER_BINDING_ARB)});
-    if (gl.KHR_blend_equation_advanced_coherent) to.flags({NAMED(BLEND_ADVANCED_COHERENT_KHR)});
-    if (gl.INTEL_conservative_rasterization) to.flags({NAMED(CONSERVATIVE_RASTERIZATION_INTEL)});
-    if (gl.INTEL_blackhole_render) to.flags({NAMED(BLACKHOLE_RENDER_INTEL)});
-    if (gl.NV_representative_fragment_test) to.flags({NAMED(REPRESENTATIVE_FRAGMENT_TEST_NV)});
-    if (gl.NV_fragment_coverage_to_color) to.flags({NAMED(FRAGMENT_COVERAGE_TO_COLOR_NV)});
-    if (gl.EXT_raster_multisample) to.flags({NAMED(RASTER_MULTISAMPLE_EXT)});
-    if (gl.NV_clip_space_w_scaling) to.flags({NAMED(VIEWPORT_POSITION_W_SCALE_NV)});
-    if (gl.AMD_depth_clamp_separate) to.flags({NAMED(DEPTH_CLAMP_NEAR_AMD), NAMED(DEPTH_CLAMP_FAR_AMD)});
-    if (gl.NV_scissor_exclusive) to.indexed_flags(NAMED(SCISSOR_TEST_EXCLUSIVE_NV), to.limit(GL_MAX_VIEWPORTS));
-    if (gl.NV_shading_rate_image) to.indexed_flags(NAMED(SHADING_RATE_IMAGE_NV), to.limit(GL_MAX_VIEWPORTS));
-    if (gl.NV_primitive_restart) to.flags({NAMED(PRIMITIVE_RESTART_NV)});
-    if (gl.NV_framebuffer_mixed_samples) to.integers({NAMED(COVERAGE_MODULATION_NV)});
-    if (gl.NV_conservative_raster) {
-        to.flags({NAMED(CONSERVATIVE_RASTERIZATION_NV)});
-        to.integers({NAMED(SUBPIXEL_PRECISION_BIAS_X_BITS_NV), NAMED(SUBPIXEL_PRECISION_BIAS_Y_BITS_NV)});
-    }
-    if (gl.EXT_window_rectangles) {
+    const auto flag = [&](int extension, const Named& what) {
+        if (extension && has_capability(gl, what.value)) to.flags({what});
+    };
+    const auto integer = [&](int extension, const Named& what) {
+        if (extension && has_integer(gl, what.value)) to.integers({what});
+    };
+    const auto flag_of_viewports = [&](int extension, const Named& what) {
+        if (extension && has_capability_of_viewport(gl, what.value)) to.indexed_flags(what, to.limit(GL_MAX_VIEWPORTS));
+    };
+    integer(gl.MESA_pack_invert, NAMED(PACK_INVERT_MESA));
+    integer(gl.ARB_indirect_parameters, NAMED(PARAMETER_BUFFER_BINDING_ARB));
+    flag(gl.KHR_blend_equation_advanced_coherent, NAMED(BLEND_ADVANCED_COHERENT_KHR));
+    flag(gl.INTEL_conservative_rasterization, NAMED(CONSERVATIVE_RASTERIZATION_INTEL));
+    flag(gl.INTEL_blackhole_render, NAMED(BLACKHOLE_RENDER_INTEL));
+    flag(gl.NV_representative_fragment_test, NAMED(REPRESENTATIVE_FRAGMENT_TEST_NV));
+    flag(gl.NV_fragment_coverage_to_color, NAMED(FRAGMENT_COVERAGE_TO_COLOR_NV));
+    flag(gl.EXT_raster_multisample, NAMED(RASTER_MULTISAMPLE_EXT));
+    flag(gl.NV_clip_space_w_scaling, NAMED(VIEWPORT_POSITION_W_SCALE_NV));
+    flag(gl.AMD_depth_clamp_separate, NAMED(DEPTH_CLAMP_NEAR_AMD));
+    flag(gl.AMD_depth_clamp_separate, NAMED(DEPTH_CLAMP_FAR_AMD));
+    flag_of_viewports(gl.NV_scissor_exclusive, NAMED(SCISSOR_TEST_EXCLUSIVE_NV));
+    flag_of_viewports(gl.NV_shading_rate_image, NAMED(SHADING_RATE_IMAGE_NV));
+    flag(gl.NV_primitive_restart, NAMED(PRIMITIVE_RESTART_NV));
+    integer(gl.NV_framebuffer_mixed_samples, NAMED(COVERAGE_MODULATION_NV));
+    flag(gl.NV_conservative_raster, NAMED(CONSERVATIVE_RASTERIZATION_NV));
+    integer(gl.NV_conservative_raster, NAMED(SUBPIXEL_PRECISION_BIAS_X_BITS_NV));
+    integer(gl.NV_conservative_raster, NAMED(SUBPIXEL_PRECISION_BIAS_Y_BITS_NV));
+    if (gl.EXT_window_rectangles && has_integer(gl, GL_WINDOW_RECTANGLE_MODE_EXT)) {
         to.integers({NAMED(WINDOW_RECTANGLE_MODE_EXT), NAMED(NUM_WINDOW_RECTANGLES_EXT)});
         to.indexed_integers(NAMED(WINDOW_RECTANGLE_EXT), to.limit(GL_NUM_WINDOW_RECTANGLES_EXT));
     }
@@ -505,7 +514,7 @@ void extension_state(Recorder& to) {
                              NAMED(VIEWPORT_SWIZZLE_W_NV)}) {
         if (gl.NV_viewport_swizzle) to.indexed_integers(what, to.limit(GL_MAX_VIEWPORTS));
     }
-    if (gl.EXT_stencil_two_side) {
+    if (gl.EXT_stencil_two_side && has_capability(gl, GL_STENCIL_TEST_TWO_SIDE_EXT)) {
         to.flags({NAMED(STENCIL_TEST_TWO_SIDE_EXT)});
         to.integers({NAMED(ACTIVE_STENCIL_FACE_EXT)});
         const GLint active = to.get(GL_ACTIVE_STENCIL_FACE_EXT);
