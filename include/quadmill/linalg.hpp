@@ -130,7 +130,8 @@ struct LuOptions {
 
 /// What a factorization did.
 struct LuStats {
-    std::size_t rows = 0, columns = 0;  ///< of the matrix
+    std::size_t rows = 0;     ///< of the matrix
+    std::size_t columns = 0;  ///< of the matrix
     /// 0, or the number, from 1, of the first pivot that is zero, as LAPACK reports it.
     std::size_t info = 0;
     std::size_t block = 0;     ///< the one that was taken
@@ -141,11 +142,13 @@ struct LuStats {
 
 /// L and U in one array: U on and above the diagonal, L below, whose diagonal is 1.
 struct Factors {
-    std::vector<float> lu{};                       ///< row after row
-    std::vector<std::uint32_t> rows{}, columns{};  ///< row i of L * U is row rows[i] of the matrix; columns likewise
+    std::vector<float> lu{};               ///< row after row
+    std::vector<std::uint32_t> rows{};     ///< row i of L * U is row rows[i] of the matrix
+    std::vector<std::uint32_t> columns{};  ///< column j of L * U is column columns[j] of the matrix
     /// Empty, unless the factors of the matrix itself do not fit into floats: then lu has those of the matrix whose
     /// element (i, j) is multiplied by 2^(row_exponents[i] + column_exponents[j]).
-    std::vector<int> row_exponents{}, column_exponents{};
+    std::vector<int> row_exponents{};
+    std::vector<int> column_exponents{};  ///< as row_exponents, for the columns
 
     /// L and U of the matrix itself, in doubles, which have the range for them but in the most extreme cases.
     [[nodiscard]] QUADMILL_API std::vector<double> unscaled() const;
