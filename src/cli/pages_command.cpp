@@ -16,16 +16,18 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
+enum class Verbs { OfHelp, All };
+
+std::vector<const CLI::App*> verbs_of(const CLI::App& app, Verbs which) {
+    return app.get_subcommands([&](const CLI::App* verb) { return which == Verbs::All || !verb->get_group().empty(); });
 }
 
 // Calls visit(app, its verbs) for the program and for each of its verbs, and theirs.
 template <class Visit>
-void for_each_verb(const CLI::App& app, const std::string& verbs, const Visit& visit) {
+void for_each_verb(const CLI::App& app, Verbs which, const Visit& visit, const std::string& verbs = "") {
     visit(app, verbs);
-    for (const auto* verb : verbs_of(app))
-        for_each_verb(*verb, verbs + (verbs.empty() ? "" : " ") + verb->get_name(), visit);
+    for (const auto* verb : verbs_of(app, which))
+        for_each_verb(*verb, which, visit, verbs + (verbs.empty() ? "" : " ") + verb->get_name());
 }
 
 std::vector<std::string> names_of(const CLI::Option& option) {
@@ -77,7 +79,7 @@ void print_man(const CLI::App& app) {
     fmt::print(".SH SYNOPSIS\n\\fBquadmill\\fR \\fIVERB\\fR [\\fIOPTIONS\\fR] [\\fIFILE\\fR]\n.SH OPTIONS\n");
     print_options(app);
     fmt::print(".SH VERBS\n");
-    for_each_verb(app, "", [](const CLI::App& verb, const std::string& words) {
+    for_each_verb(app, Verbs::OfHelp, [](const CLI::App& verb, const std::string& words) {
         if (words.empty()) return;
         fmt::print(".SS quadmill {}\n{}\n", roff(words), roff(verb.get_description()));
         print_options(verb);
@@ -100,12 +102,22 @@ std::vector<std::string> values_of(const CLI::Option& option) {
     return CLI::detail::split(type, ',');
 }
 
+// The words that a verb takes where no option stands, as the shells of `completion`.
+std::vector<std::string> words_of(const CLI::App& verb) {
+    std::vector<std::string> words;
+    for (const auto* option : verb.get_options([](const CLI::Option* each) { return each->get_positional(); })) {
+        const auto taken = values_of(*option);
+        words.insert(words.end(), taken.begin(), taken.end());
+    }
+    return words;
+}
+
 void print_bash(const CLI::App& app) {
     std::vector<std::string> verbs;
     std::string words, values;
-    for_each_verb(app, "", [&](const CLI::App& verb, const std::string& name) {
+    for_each_verb(app, Verbs::All, [&](const CLI::App& verb, const std::string& name) {
         if (!name.empty()) verbs.push_back('"' + name + '"');
-        std::vector<std::string> options, below;
+        std::vector<std::string> options, below = words_of(verb);
         for (const auto* option : verb.get_options()) {
             const auto names = names_of(*option);
             options.insert(options.end(), names.begin(), names.end());
@@ -115,7 +127,7 @@ void print_bash(const CLI::App& app) {
                 values += fmt::format("        \"{} {}\") values='{}' ;;\n", name, each, joined(taken, " "));
             }
         }
-        for (const auto* each : verbs_of(verb)) below.push_back(each->get_name());
+        for (const auto* each : verbs_of(verb, Verbs::All)) below.push_back(each->get_name());
         words +=
             fmt::format("        \"{}\") verbs='{}' options='{}' ;;\n", name, joined(below, " "), joined(options, " "));
     });
@@ -146,17 +158,80 @@ complete -o default -F _quadmill quadmill
                QUADMILL_VERSION, joined(verbs, " | "), words, values);
 }
 
+// zsh has bash's `complete` and runs such a function. Its own completion loads the file at the first <Tab> as the body of
+// a function, which must complete at once.
+void print_zsh(const CLI::App& app) {
+    fmt::print("#compdef quadmill\nautoload -Uz bashcompinit && bashcompinit\n");
+    print_bash(app);
+    fmt::print("if [[ ${{funcstack[1]}} == _quadmill ]]; then _bash_complete -o default -F _quadmill; fi\n");
+}
+
+// A word of fish in quotes.
+std::string fish(std::string_view text) {
+    std::string out = "'";
+    for (const char letter : text) {
+        if (letter == '\'') {
+            out += R"('\'')";
+        } else if (letter == '\\') {
+            out += R"(\\)";
+        } else {
+            out += letter == '\n' ? ' ' : letter;
+        }
+    }
+    return out + "'";
+}
+
+void print_fish_option(const CLI::Option& option, const std::string& when) {
+    const auto taken = values_of(option);
+    auto line = when;
+    for (const auto& name : option.get_snames()) line += " -s " + name;
+    for (const auto& name : option.get_lnames()) line += " -l " + name;
+    if (option.get_items_expected_max() > 0) line += taken.empty() ? " -r" : " -x -a " + fish(joined(taken, " "));
+    fmt::print("{} -d {}\n", line, fish(option.get_description()));
+}
+
+void print_fish(const CLI::App& app) {
+    std::vector<std::string> verbs;
+    for_each_verb(app, Verbs::All, [&](const CLI::App&, const std::string& name) {
+        if (!name.empty()) verbs.push_back(fish(name));
+    });
+    fmt::print(R"(# Completion of quadmill {}
+function __quadmill_verb -d 'Whether the line has this verb'
+    set -l verb
+    for word in (commandline -opc)[2..-1]
+        switch (string join -- ' ' $verb $word)
+            case {}
+                set -a verb $word
+        end
+    end
+    test "$verb" = "$argv"
+end
+)",
+               QUADMILL_VERSION, joined(verbs, " "));
+    for_each_verb(app, Verbs::All, [](const CLI::App& verb, const std::string& name) {
+        const auto when = fmt::format("complete -c quadmill -n {}", fish("__quadmill_verb " + name));
+        for (const auto* each : verbs_of(verb, Verbs::All))
+            fmt::print("{} -f -a {} -d {}\n", when, each->get_name(), fish(each->get_description()));
+        if (const auto words = words_of(verb); !words.empty())
+            fmt::print("{} -f -a {}\n", when, fish(joined(words, " ")));
+        for (const auto* option : verb.get_options([](const CLI::Option* each) { return !each->get_positional(); }))
+            print_fish_option(*option, when);
+    });
+}
+
 }  // namespace
 
 void add_pages_commands(CLI::App& app) {
     app.add_subcommand("man", "This help as a manual page")->group("")->callback([&app] { print_man(app); });
     auto* completion = app.add_subcommand("completion", "This help as a shell's completion")->group("");
     auto shell = std::make_shared<std::string>();
-    completion->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+    completion->add_option("SHELL", *shell, "The shell that the completion is for")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
     completion->callback([&app, shell] {
-        // zsh has bash's `complete` and runs such a function.
-        if (*shell == "zsh") fmt::print("autoload -Uz bashcompinit && bashcompinit\n");
-        print_bash(app);
+        if (*shell == "bash") print_bash(app);
+        if (*shell == "zsh") print_zsh(app);
+        if (*shell == "fish") print_fish(app);
     });
 }
 

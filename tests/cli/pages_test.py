@@ -3,6 +3,7 @@
 usage: pages_test.py QUADMILL [unittest arguments]
 """
 import re
+import shlex
 import subprocess
 import unittest
 
@@ -69,8 +70,11 @@ class Pages(Command):
         return result.stdout.split()
 
     def test_completion_of_verbs(self):
-        self.assertEqual(self.complete(""), verbs_of())
-        self.assertNotIn("man", self.complete(""))
+        self.assertEqual(self.complete(""), verbs_of() + ["man", "completion"])
+        self.assertEqual(self.complete("comp"), ["completion"])
+        self.assertEqual(self.complete("completion", ""), ["bash", "zsh", "fish"])
+        self.assertEqual(self.complete("completion", "f"), ["fish"])
+        self.assertEqual(self.complete("help", "so"), ["sort"])
         self.assertEqual(self.complete("so"), ["sort"])
         self.assertEqual(self.complete("bench", ""), verbs_of("bench"))
         self.assertEqual(self.complete("sort", "so"), [])  # a file
@@ -86,11 +90,32 @@ class Pages(Command):
         self.assertEqual(self.complete("--v"), ["--version"])
 
     def test_zsh_has_that_of_bash(self):
-        self.assertEqual(said("completion", "zsh"),
-                         "autoload -Uz bashcompinit && bashcompinit\n" + said("completion", "bash"))
+        lines = said("completion", "zsh").splitlines(keepends=True)
+        self.assertEqual(lines[0], "#compdef quadmill\n")
+        self.assertEqual("".join(lines[2:-1]), said("completion", "bash"))
+        self.assertIn("_bash_complete -o default -F _quadmill;", lines[-1])
+
+    def test_fish_has_every_verb_and_option(self):
+        found = set()
+        for line in said("completion", "fish").splitlines():
+            if not line.startswith("complete "):
+                continue
+            words = shlex.split(line)
+            self.assertEqual(words[:4], ["complete", "-c", "quadmill", "-n"])
+            name, verb = words[4].split(" ", 1)
+            self.assertEqual(name, "__quadmill_verb")
+            found.update((verb, "--" + long) for flag, long in zip(words[5:], words[6:]) if flag == "-l")
+            found.update((verb, word) for flag, value in zip(words[5:], words[6:]) if flag == "-a"
+                         for word in value.split())
+        for verb in [(), *all_verbs()]:
+            for word in verbs_of(*verb) + [name for name in options_of(*verb) if name.startswith("--")]:
+                self.assertIn((" ".join(verb), word), found)
+        for word in ("man", "completion"):
+            self.assertIn(("", word), found)
+        self.assertLessEqual({("completion", "fish"), ("sort", "desc")}, found)
 
     def test_another_shell_is_refused(self):
-        self.fails(2, "SHELL", "completion", "fish")
+        self.fails(2, "SHELL", "completion", "tcsh")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,8 @@ with tempfile.TemporaryDirectory() as folder:
             check(f"{shared[0]} (= {version})" in fields["Depends"], fields)
     check(sum(len(names) for names in files.values()) == len(set.union(*files.values())), "a file in two packages")
     check({"/usr/bin/quadmill", "/usr/share/man/man1/quadmill.1",
-           "/usr/share/bash-completion/completions/quadmill"} <= files["quadmill"], files["quadmill"])
+           "/usr/share/bash-completion/completions/quadmill", "/usr/share/zsh/vendor-completions/_quadmill",
+           "/usr/share/fish/vendor_completions.d/quadmill.fish"} <= files["quadmill"], files["quadmill"])
     check("/usr/include/quadmill/sort.hpp" in files["libquadmill-dev"], files["libquadmill-dev"])
     for name in shared:
         check(all(".so." in file for file in files[name]), files[name])
