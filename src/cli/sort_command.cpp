@@ -32,6 +32,8 @@ static_assert(std::endian::native == std::endian::little, "raw files are little-
 
 using cpu::Stopwatch;
 
+constexpr const char* verb_for_lines = "`quadmill terasort --lines IN OUT` sorts lines of text";
+
 struct SortCommand {
     std::string input = "-", output = "-", index_output;
     input::Reading reading;
@@ -67,6 +69,16 @@ struct SortCommand {
 };
 
 template <class Key>
+std::span<const Key> next_of(input::RecordLines<Key>& lines, std::string_view& text, bool is_first) {
+    try {
+        return lines.next(text);
+    } catch (const input::BadInput& error) {
+        if (!is_first || !std::string_view(error.what()).ends_with("is not a number")) throw;
+        throw input::BadInput(fmt::format("{}; {}", error.what(), verb_for_lines));
+    }
+}
+
+template <class Key>
 std::vector<Key> SortCommand::parsed(std::string_view text) const {
     std::vector<Key> keys;
     input::Skipped skipped;
@@ -77,7 +89,7 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
         auto part = text.substr(0, end == std::string_view::npos ? text.size() : end + 1);
         text.remove_prefix(part.size());
         while (!part.empty()) {
-            const auto found = lines.next(part);
+            const auto found = next_of(lines, part, keys.empty());
             keys.insert(keys.end(), found.begin(), found.end());
         }
     }
@@ -110,10 +122,16 @@ files::Bytes SortCommand::read() const {
     const auto name = files::input_name(input);
     const auto what = input::word_for(input::type_words, reading.type()) + " value";
     constexpr std::size_t head = 4096;
-    if (reading.form != input::Form::Raw)
-        input::refuse_other_forms(
-            input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll),
-            reading.form, name, what);
+    if (reading.form != input::Form::Raw) {
+        const auto look =
+            input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll);
+        if (look.kind == input::Look::Kind::Text && !is_text())
+            throw InvalidArgument(fmt::format(
+                "{} looks like text, not like raw values, each a {}; --text sorts numbers, one a line, and {} (--raw "
+                "reads it as it is)",
+                name, what, verb_for_lines));
+        input::refuse_other_forms(look, reading.form, name, what);
+    }
     if (is_text()) {
         const auto keys = parsed<Key>(content);
         if (files::same_file(input, output)) must_come_back<Key>(content, keys);

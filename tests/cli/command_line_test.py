@@ -239,6 +239,15 @@ class Sorting(Command):
         self.fails(1, "out of the type's range", "sort", "--text", "--type", "f32", stdin=b"1e99\n")
         self.fails(1, "out of the type's range", "sort", "--text", "--type", "f16", stdin=b"70000\n")
 
+    def test_text_names_the_verb_that_sorts_it(self):
+        for text in (b"5\n3\n", b"pear\napple\n", b"\n\n"):
+            words = self.fails(1, "--text sorts numbers, one a line", "sort", self.path("n.txt", text))
+            self.assertIn("`quadmill terasort --lines IN OUT` sorts lines of text", words)
+        for text in (b"pear\napple\n", b"10.0.0.1 - GET\n9 x\n"):
+            self.fails(1, "terasort --lines", "sort", "--text", self.path("l.txt", text))
+        for text in (b"1\npear\n", b"1e999\n"):
+            self.assertNotIn("terasort", self.fails(1, "line", "sort", "--text", stdin=text))
+
     def test_stats(self):
         data = floats([random.Random(5).random() for _ in range(1 << 18)])
         result = run("sort", "--engine", "pbsn", "--no-early-stop", "--stats", stdin=data)
