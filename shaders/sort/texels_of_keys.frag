@@ -6,6 +6,7 @@ out uvec4 texel;
 
 void main() {
     int i = int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x);
-    texel = uvec4(0u);
-    for (int c = 0; c < CHANNELS; ++c) texel[c] = sorted_key(texture0, i * CHANNELS + c);
+    uvec4 keys = uvec4(0u);
+    for (int c = 0; c < CHANNELS; ++c) keys[c] = sorted_key(texture0, i * CHANNELS + c);
+    texel = keys;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "quadmill/context.hpp"
 
@@ -11,7 +12,7 @@ namespace quadmill::detail::bench {
 // Adds to `passes` those of the context while this stands. Another observer hears of them as before.
 class PassCount final : public PassObserver {
   public:
-    PassCount(const std::optional<Context>& context, std::uint64_t& passes) : context_(context), passes_(passes) {
+    PassCount(std::optional<Context> context, std::uint64_t& passes) : context_(std::move(context)), passes_(passes) {
         if (context_) next_ = context_->observe(this);
     }
     PassCount(const PassCount&) = delete;

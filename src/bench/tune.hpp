@@ -35,8 +35,8 @@ using TimeOf = std::function<double(const TunePoint&)>;
 
 // Sizes that are measured, each four times the one before, until all of them have taken `ms`; but `min_points` at least.
 struct TuneLimits {
-    std::size_t min_n, max_n;
-    double ms;
+    std::size_t min_n = 0, max_n = 0;
+    double ms = 0;
     std::size_t min_points = 3;
 };
 // Measures from few to many. Where the GPU has not won by then, but lines say that it will, measures there too; and

@@ -10,8 +10,8 @@ namespace quadmill::detail::cpu {
 
 // Times of one thread, and of handing work to others.
 struct SortCosts {
-    double sort_ns;          // n numbers take sort_ns n log2(n)
-    double merge_ns;         // a number, when two runs are merged
+    double sort_ns = 0;      // n numbers take sort_ns n log2(n)
+    double merge_ns = 0;     // a number, when two runs are merged
     double handoff_us = 10;  // until other threads have begun, and this one knows that they have finished
     double wake_us = 4;      // more for each thread that is woken
 };
