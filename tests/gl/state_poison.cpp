@@ -566,9 +566,7 @@ void Poison::old_state() {
     gl_.FogCoordf(real());
     gl_.EdgeFlag(random_.boolean());
     gl_.ClearAccum(random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1));
-    // NVIDIA's driver wants something to draw into for it.
-    if (gl_.CheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE)
-        gl_.RasterPos2f(random_.real(0, 1), random_.real(0, 1));
+    raster_position();
     if (gl_.EXT_stencil_two_side) {
         (random_.flag() ? gl_.Enable : gl_.Disable)(GL_STENCIL_TEST_TWO_SIDE_EXT);
         gl_.ActiveStencilFaceEXT(GL_BACK);
@@ -588,6 +586,21 @@ void Poison::old_state() {
     gl_.ClientActiveTexture(GL_TEXTURE0 + random_.index(4));
     old_matrices();
     old_transfers();
+}
+
+// NVIDIA's driver treats it as drawing: it wants something to draw into, and while an advanced blend equation is enabled
+// it reports no error but loses draws that follow, the host's own among them.
+void Poison::raster_position() {
+    if (gl_.CheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) return;
+    std::vector<GLboolean> blends(limit(gl_, GL_MAX_DRAW_BUFFERS));
+    for (GLuint i = 0; i < blends.size(); ++i) {
+        blends[i] = gl_.IsEnabledi(GL_BLEND, i);
+        gl_.Disablei(GL_BLEND, i);
+    }
+    gl_.RasterPos2f(random_.real(0, 1), random_.real(0, 1));
+    for (GLuint i = 0; i < blends.size(); ++i) {
+        if (blends[i]) gl_.Enablei(GL_BLEND, i);
+    }
 }
 
 void Poison::old_matrices() {

@@ -68,6 +68,7 @@ class Poison {
     void extensions();
     void choose_subroutines();
     void old_state();
+    void raster_position();
     void old_matrices();
     void old_transfers();
     void begin_queries();
