@@ -35,7 +35,8 @@ class SecondContext {
         if (kind == Kind::NoError) wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE});
         // Contexts that share must agree on what becomes of them when the GPU is reset.
         if (kind == Kind::Sharing && host.context.info().robust) {
-            wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
+            wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE,
+                                     EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
         }
         wish.push_back(EGL_NONE);
         made_ = egl.create_context(display_, found == 1 ? config : nullptr,

@@ -517,6 +517,16 @@ void Poison::extensions() {
     if (gl_.NV_framebuffer_mixed_samples && has_integer(gl_, GL_COVERAGE_MODULATION_NV))
         gl_.CoverageModulationNV(random_.one_of<GLenum>({GL_NONE, GL_RGB, GL_RGBA, GL_ALPHA}));
     if (gl_.ARB_indirect_parameters) gl_.BindBuffer(GL_PARAMETER_BUFFER_ARB, random_.flag() ? buffer() : 0);
+    if (gl_.EXT_stencil_two_side && has_capability(gl_, GL_STENCIL_TEST_TWO_SIDE_EXT)) {
+        (random_.flag() ? gl_.Enable : gl_.Disable)(GL_STENCIL_TEST_TWO_SIDE_EXT);
+        gl_.ActiveStencilFaceEXT(GL_BACK);
+        gl_.StencilFunc(static_cast<GLenum>(GL_NEVER + random_.number(0, 7)), random_.number(0, 255),
+                        random_.index(99));
+        gl_.StencilMask(random_.index(99));
+        gl_.StencilOp(random_.one_of<GLenum>({GL_KEEP, GL_ZERO, GL_INVERT}), GL_KEEP, GL_KEEP);
+        gl_.ActiveStencilFaceEXT(random_.one_of<GLenum>({GL_FRONT, GL_BACK}));
+        undo_.emplace_back([this] { gl_.ActiveStencilFaceEXT(GL_FRONT); });
+    }
     undo_.emplace_back([this] {
         if (gl_.INTEL_blackhole_render) gl_.Disable(GL_BLACKHOLE_RENDER_INTEL);
     });
@@ -567,16 +577,6 @@ void Poison::old_state() {
     gl_.EdgeFlag(random_.boolean());
     gl_.ClearAccum(random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1), random_.real(-1, 1));
     raster_position();
-    if (gl_.EXT_stencil_two_side) {
-        (random_.flag() ? gl_.Enable : gl_.Disable)(GL_STENCIL_TEST_TWO_SIDE_EXT);
-        gl_.ActiveStencilFaceEXT(GL_BACK);
-        gl_.StencilFunc(static_cast<GLenum>(GL_NEVER + random_.number(0, 7)), random_.number(0, 255),
-                        random_.index(99));
-        gl_.StencilMask(random_.index(99));
-        gl_.StencilOp(random_.one_of<GLenum>({GL_KEEP, GL_ZERO, GL_INVERT}), GL_KEEP, GL_KEEP);
-        gl_.ActiveStencilFaceEXT(random_.one_of<GLenum>({GL_FRONT, GL_BACK}));
-        undo_.emplace_back([this] { gl_.ActiveStencilFaceEXT(GL_FRONT); });
-    }
     if (gl_.NV_primitive_restart)
         (random_.flag() ? gl_.EnableClientState : gl_.DisableClientState)(GL_PRIMITIVE_RESTART_NV);
     gl_.ListBase(random_.index(99));

@@ -214,6 +214,16 @@ void texture_state(Recorder& to) {
     }
 }
 
+// The compatibility profile clamps these where it clamps fragments. GL_FIXED_ONLY depends on the framebuffer that
+// NVIDIA's driver drew into last, which is not state.
+void colors(Recorder& to) {
+    const bool old = to.get(GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
+    const GLint clamped = old ? to.get(GL_CLAMP_FRAGMENT_COLOR) : GL_FALSE;
+    if (old) to.gl.ClampColor(GL_CLAMP_FRAGMENT_COLOR, GL_FALSE);
+    to.floats({NAMED(BLEND_COLOR), NAMED(COLOR_CLEAR_VALUE), NAMED(DEPTH_CLEAR_VALUE)});
+    if (old) to.gl.ClampColor(GL_CLAMP_FRAGMENT_COLOR, static_cast<GLenum>(clamped));
+}
+
 // Tables 23.18 and 23.19: fragment tests, blending, write masks, clear values.
 void pixel_state(Recorder& to) {
     const auto& gl = to.gl;
@@ -227,7 +237,7 @@ void pixel_state(Recorder& to) {
                  NAMED(STENCIL_BACK_PASS_DEPTH_FAIL), NAMED(STENCIL_BACK_PASS_DEPTH_PASS), NAMED(DEPTH_FUNC),
                  NAMED(LOGIC_OP_MODE), NAMED(DEPTH_WRITEMASK), NAMED(STENCIL_WRITEMASK), NAMED(STENCIL_BACK_WRITEMASK),
                  NAMED(STENCIL_CLEAR_VALUE)});
-    to.floats({NAMED(BLEND_COLOR), NAMED(COLOR_CLEAR_VALUE), NAMED(DEPTH_CLEAR_VALUE)});
+    colors(to);
     to.indexed_flags(NAMED(BLEND), buffers);
     for (const auto& what : {NAMED(BLEND_SRC_RGB), NAMED(BLEND_SRC_ALPHA), NAMED(BLEND_DST_RGB), NAMED(BLEND_DST_ALPHA),
                              NAMED(BLEND_EQUATION_RGB), NAMED(BLEND_EQUATION_ALPHA)}) {
