@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# From nothing to a sorted file: sets up what is missing, builds, makes ten million response times, sorts them with the
-# graphics pipeline, checks the result against the CPU's sort and draws the stages of a smaller sort.
+# From a clone to a sorted file: installs what building the command needs, builds it, makes ten million response times,
+# sorts them with the graphics pipeline, checks the result against the CPU's sort and draws the stages of a smaller sort.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tests/setup.sh
-echo "Building ..."
-cmake --preset release >/dev/null
-cmake --build --preset release --target quadmill_cli latencies >/dev/null
-quadmill=build/release/src/cli/quadmill
-demos=build/release/demos
+tests/setup.sh command
+echo "Building the command ..."
+cmake --preset quick >/dev/null
+cmake --build --preset quick
+quadmill=build/quick/src/cli/quadmill
+demos=build/quick/demos
 out=build/quickstart
 mkdir -p "$out"
 

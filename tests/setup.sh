@@ -1,20 +1,31 @@
 #!/usr/bin/env bash
-# Installs what building and testing need on Debian 12, and nothing that is there already.
+# Installs what building and testing need on Debian 12, and nothing that is installed already. `tests/setup.sh command`
+# installs only what building and running the command needs.
 set -euo pipefail
-packages=(g++ cmake ninja-build pkgconf binutils python3 python3-glad # to build
-    libcli11-dev libcsv-dev libfmt-dev libmuparser-dev nlohmann-json3-dev libstb-dev zlib1g-dev libzstd-dev # libraries of the command
-    liburing-dev libhwy-dev libxxhash-dev                             # of the library, the first two where they are there
-    libopenmpi-dev openmpi-bin                                        # many machines
-    fonts-dejavu-core libglm-dev                                      # and of pictures, of the library
-    doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools clang-tidy # and of the tests
-    liblapack-test                                                    # LAPACK's own tester
-    doxygen groff-base dpkg-dev file                                  # the reference, the manual page, packages
-    libglfw3-dev libimgui-dev xvfb xdotool                            # windows of demos, and their tests
-    libsdl2-dev qt6-base-dev libqt6opengl6-dev libgtk-4-dev           # hosts as the tests know them
-    pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
-    python3-pytest python3-moderngl python3-pyglet python3-opengl python3-distributed               # and its tests
-    libtbb-dev libboost-dev libeigen3-dev libopenblas-dev   # rivals of `quadmill bench`
-    libegl1 libegl-mesa0 libgl1-mesa-dri)                             # OpenGL without a GPU
+packages=(g++ cmake ninja-build python3 python3-glad # to build
+    libcli11-dev libcsv-dev libfmt-dev libglm-dev libmuparser-dev nlohmann-json3-dev libstb-dev libxxhash-dev zlib1g-dev
+    libzstd-dev libhwy-dev fonts-dejavu-core  # libraries of the command; Highway is optional, but sorts fast
+    libegl1 libegl-mesa0 libgl1-mesa-dri)     # OpenGL without a GPU
+case "$*" in
+command) ;;
+'')
+    packages+=(pkgconf binutils git
+        liburing-dev libopenmpi-dev openmpi-bin # optional parts of the library: asynchronous files, many machines
+        doctest-dev libsqlite3-dev libx11-dev libgl-dev glslang-tools # tests
+        clang-14 clang-tidy llvm-14 libclang-rt-14-dev                # and their linter, fuzzers and coverage
+        liblapack-test                                                # LAPACK's own tester
+        doxygen groff-base dpkg-dev file                              # the reference, the manual page, packages
+        libglfw3-dev libimgui-dev xvfb xdotool                        # windows of demos, and their tests
+        libsdl2-dev qt6-base-dev libqt6opengl6-dev libgtk-4-dev       # host programs in the tests
+        pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
+        python3-pytest python3-moderngl python3-pyglet python3-opengl python3-distributed   # and its tests
+        libtbb-dev libboost-dev libeigen3-dev libopenblas-dev)        # rivals of `quadmill bench`
+    ;;
+*)
+    echo "usage: tests/setup.sh [command]" >&2
+    exit 2
+    ;;
+esac
 missing=()
 for package in "${packages[@]}"; do
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)

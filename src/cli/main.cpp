@@ -151,9 +151,11 @@ int run(int argc, char** argv) {
     add_limits_command(app);
     add_tune_command(app);
     add_show_command(app);
+#ifdef QUADMILL_HAS_BENCH
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
     add_bench_command(app, command_line);
+#endif
     add_pages_commands(app);
     refuse_ranks(app);
     refuse_values_of_flags(app);

@@ -11,7 +11,7 @@ namespace quadmill::detail::gl {
 namespace {
 
 // The baseline has each of these off.
-constexpr std::array<GLenum, 30> capabilities{GL_CULL_FACE,
+constexpr std::array<GLenum, 30> saved_capabilities{GL_CULL_FACE,
                                               GL_RASTERIZER_DISCARD,
                                               GL_POLYGON_OFFSET_FILL,
                                               GL_POLYGON_OFFSET_LINE,
@@ -265,7 +265,7 @@ void HostState::save(const Api& gl, const Features& features) {
     paused_feedback_ = active && !paused;
     if (paused_feedback_) gl.PauseTransformFeedback();
 
-    for (std::size_t i = 0; i < capabilities.size(); ++i) capabilities_[i] = gl.IsEnabled(capabilities[i]);
+    for (std::size_t i = 0; i < saved_capabilities.size(); ++i) capabilities_[i] = gl.IsEnabled(saved_capabilities[i]);
     for (GLuint i = 0; i < draw_buffers; ++i) {
         blend_[i] = gl.IsEnabledi(GL_BLEND, i);
         gl.GetIntegeri_v(GL_BLEND_EQUATION_RGB, i, &blend_equation_[i][0]);
@@ -344,7 +344,7 @@ void store_tightly(const Api& gl) {
 }
 
 void set_baseline(const Api& gl, const Features& features) {
-    for (const auto capability : capabilities) {
+    for (const auto capability : saved_capabilities) {
         const bool lines = capability == GL_POLYGON_OFFSET_LINE || capability == GL_POLYGON_OFFSET_POINT;
         if (!lines || features.works_around(Workaround::LinesWithoutOffset)) gl.Disable(capability);
     }
@@ -368,7 +368,7 @@ void set_baseline(const Api& gl, const Features& features) {
 }
 
 void HostState::restore(const Api& gl) const noexcept {
-    for (std::size_t i = 0; i < capabilities.size(); ++i) set_capability(gl, capabilities[i], capabilities_[i]);
+    for (std::size_t i = 0; i < saved_capabilities.size(); ++i) set_capability(gl, saved_capabilities[i], capabilities_[i]);
     for (GLuint i = 0; i < draw_buffers; ++i) {
         set_capability(gl, GL_BLEND, i, blend_[i]);
         restore_blend_equation(gl, i, static_cast<GLenum>(blend_equation_[i][0]),
