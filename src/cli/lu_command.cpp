@@ -258,6 +258,10 @@ void LuCommand::run() const {
     Outputs out;
     open(out);
     Outcome outcome{.a = input::read_matrix<double>(matrix, columns)};
+    if (columns && outcome.a.columns != *columns)
+        throw InvalidArgument(
+            fmt::format("{} is Matrix Market and has {} columns, not {}; --columns goes with raw matrices",
+                        files::input_name(matrix), outcome.a.columns, *columns));
     if (!sides.empty()) outcome.b = read_sides(outcome.a);
     auto context = Context::headless({.device = device});
     auto lu = checked([&] { return Lu(context, options); });
@@ -281,6 +285,14 @@ void LuCommand::run() const {
     if (output == "-") return;
     if (json) return fmt::print("{}\n", said.dump());
     print(outcome, said);
+}
+
+void check_options(const CLI::App& verb, const LuCommand& command) {
+    const auto& [pivot, swap, block, layout, threads] = command.options;
+    const bool by_rows = pivot == Pivot::Full || block.value_or(0) == 1;
+    only_with(verb, {"--swap"}, by_rows, "--block 1 or --pivot full, which eliminate one row a pass");
+    only_with(verb, {"--swap"}, pivot != Pivot::Diagonal, "--pivot partial or full, which swap");
+    only_with(verb, {"--layout"}, !by_rows, "blocks of more than 1: --block 8, 16 or 32");
 }
 
 }  // namespace
@@ -337,7 +349,10 @@ void add_lu_command(CLI::App& app) {
         "  quadmill lu matrix.f32 --solve b.f64 --refine -o x.mtx\n"
         "  quadmill lu many.f32 --batch 16 --solve b.f32 -o x.f32\n"
         "  quadmill lu matrix.f32 --pivot full --swap pointer --profile -o factors.f32");
-    verb->callback([command] { command->run(); });
+    verb->callback([command, verb] {
+        check_options(*verb, *command);
+        command->run();
+    });
 }
 
 }  // namespace quadmill::detail::cli

@@ -1,5 +1,6 @@
 #include "cli/pbsn_options.hpp"
 
+#include "cli/refusals.hpp"
 #include "input/words.hpp"
 
 namespace quadmill::detail::cli {
@@ -17,6 +18,10 @@ void add_pbsn_options(CLI::App& verb, PbsnOptions& options) {
                     "For pbsn: the CPU merges the four channels in one round, or two by two in two")
         ->transform(input::one_of(input::channel_merge_words))
         ->default_str("four");
+}
+
+void check_pbsn_options(const CLI::App& verb, Engine engine) {
+    only_with(verb, {"--no-early-stop", "--channels", "--channel-merge"}, engine == Engine::Pbsn, "--engine pbsn");
 }
 
 }  // namespace quadmill::detail::cli

@@ -8,5 +8,7 @@
 namespace quadmill::detail::cli {
 
 void add_pbsn_options(CLI::App& verb, PbsnOptions& options);
+// Refuses them beside another engine.
+void check_pbsn_options(const CLI::App& verb, Engine engine);
 
 }  // namespace quadmill::detail::cli

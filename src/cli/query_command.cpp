@@ -55,6 +55,8 @@ struct QueryCommand {
     JoinMethod join = JoinMethod::Auto;
     std::size_t join_block = 0;
 
+    const CLI::App* verb = nullptr;
+
     void run();
 
   private:
@@ -88,7 +90,12 @@ void QueryCommand::parse() {
         throw CLI::ValidationError("--explain", "prints no JSON; it does not go with --json");
     if (options.sums == SumPrecision::Float32 && options.engine != QueryEngine::Depth)
         throw CLI::ValidationError("--sums", "float32 goes with --engine depth only; other engines have exact sums");
-    if (explain != Explain::No && batch > 0) throw CLI::ValidationError("--explain", "does not go with --batch");
+    const bool runs = explain == Explain::No;
+    const bool on_gpu = options.engine == QueryEngine::Depth || options.engine == QueryEngine::Bitmap;
+    only_with(*verb, {"--batch", "--profile", "--explain-engine"}, runs, "a query that runs, not with --explain");
+    only_with(*verb, {"--join", "--join-block"}, query_.sources.size() > 1, "a JOIN, which this query does not have");
+    only_with(*verb, {"--join-block"}, join != JoinMethod::SortMerge, "--join loops or auto");
+    only_with(*verb, {"--execution"}, on_gpu, "--engine depth or bitmap");
 }
 
 // The stream is standard input, else the first table.
@@ -288,6 +295,7 @@ void add_options(CLI::App& verb, QueryCommand& command) {
 void add_query_command(CLI::App& app) {
     auto command = std::make_shared<QueryCommand>();
     auto* verb = app.add_subcommand("query", "Answer SQL about CSV files");
+    command->verb = verb;
     add_options(*verb, *command);
     verb->footer(
         "SELECT *, columns, or COUNT(*) COUNT(c) SUM AVG MIN MAX MEDIAN(c) QUANTILE(c, phi) KTH_LARGEST(c, k)\n"

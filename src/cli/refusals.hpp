@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,14 @@ auto checked(const Work& work) {
         return work();
     } catch (const InvalidArgument& error) {
         throw CLI::ValidationError(without_function(error));
+    }
+}
+
+// Refuses options that would be ignored. `words`: what they go with.
+inline void only_with(const CLI::App& verb, std::initializer_list<const char*> options, bool applies,
+                      const std::string& words) {
+    for (const auto* option : options) {
+        if (!applies && verb.count(option) > 0) throw CLI::ValidationError(option, "goes with " + words);
     }
 }
 

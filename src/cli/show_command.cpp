@@ -148,7 +148,10 @@ void add_show_sort(CLI::App& show) {
     show::add_watch_options(*verb, command->request);
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
-    verb->callback([command] { command->run(); });
+    verb->callback([command, verb] {
+        only_with(*verb, {"--early-stop"}, command->request.engine == show::Watched::Pbsn, "--engine pbsn");
+        command->run();
+    });
 }
 
 void add_show_query(CLI::App& show) {

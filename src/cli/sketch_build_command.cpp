@@ -121,7 +121,11 @@ void add_sketch_build(CLI::App& sketch) {
         "Examples:\n"
         "  quadmill sketch build ports.u32 --width 2^16 -o ports.sketch\n"
         "  cut -d' ' -f1 access.log | quadmill sketch build --type text --kind msws --eps 0.0001 -o hosts.sketch");
-    verb->callback([command] { command->run(); });
+    verb->callback([command, verb] {
+        check_sketch_options(*verb, command->options);
+        check_key_options(*verb, command->type);
+        command->run();
+    });
 }
 
 }  // namespace quadmill::detail::cli

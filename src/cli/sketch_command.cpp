@@ -59,6 +59,14 @@ void add_sketch_options(CLI::App& verb, SketchOptions& options) {
         ->capture_default_str();
 }
 
+void check_sketch_options(const CLI::App& verb, const SketchOptions& options) {
+    only_with(verb, {"--fat"}, options.kind == SketchKind::Sf, "--kind sf");
+}
+
+void check_key_options(const CLI::App& verb, SketchKeys keys) {
+    only_with(verb, {"--raw"}, keys != SketchKeys::Text, "keys that are numbers; texts are lines");
+}
+
 void write_sketch(files::OutputFile& file, std::span<const std::byte> bytes) {
     file.write(bytes);
     file.commit();

@@ -19,7 +19,7 @@ struct SketchQuery {
     Machine machine;
     Format format = Format::Table;
 
-    void run();
+    void run(const CLI::App& verb);
 
   private:
     template <class T>
@@ -63,12 +63,13 @@ void SketchQuery::run_as(const files::Bytes& content, SketchKeys type) {
     profile.print();
 }
 
-void SketchQuery::run() {
+void SketchQuery::run(const CLI::App& verb) {
     if (sketch == "-" && keys == "-")
         throw CLI::ValidationError("KEYS", "must be a file where the sketch is standard input");
     input::refuse_inputs("KEYS", "-", {sketch, keys});
     const auto content = files::read_file(sketch);
     const auto head = saved(sketch, content);
+    check_key_options(verb, head.keys);
     if (head.keys == SketchKeys::Text) reading.form = input::Form::Text;
     visit_keys(head.keys, [&]<class T>() { run_as<T>(content, head.keys); });
 }
@@ -88,7 +89,7 @@ void add_sketch_query(CLI::App& sketch) {
         "Examples:\n"
         "  echo 443 | quadmill sketch query ports.sketch --text\n"
         "  quadmill sketch query ports.sketch keys.u32 --json");
-    verb->callback([command] { command->run(); });
+    verb->callback([command, verb] { command->run(*verb); });
 }
 
 }  // namespace quadmill::detail::cli

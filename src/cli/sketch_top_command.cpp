@@ -107,7 +107,11 @@ void add_sketch_top(CLI::App& sketch) {
         "Examples:\n"
         "  quadmill sketch top ports.u32 -k 20 --eps 0.0001 --width 2^20\n"
         "  cut -d' ' -f9 access.log | quadmill sketch top --text -k 5 --json");
-    verb->callback([command] { command->run(); });
+    verb->callback([command, verb] {
+        check_sketch_options(*verb, command->options);
+        check_key_options(*verb, command->type);
+        command->run();
+    });
 }
 
 }  // namespace quadmill::detail::cli

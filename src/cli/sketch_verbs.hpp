@@ -41,6 +41,10 @@ void add_key_options(CLI::App& verb, input::Reading& reading);
 // Those of a table that `build` and `top` fill alike.
 void add_sketch_options(CLI::App& verb, SketchOptions& options);
 
+// Refuses options of the above that would be ignored.
+void check_sketch_options(const CLI::App& verb, const SketchOptions& options);
+void check_key_options(const CLI::App& verb, SketchKeys keys);
+
 // The passes of a verb, where --profile asks for them.
 class Profile {
   public:

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "cli/devices.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
+#include "cli/refusals.hpp"
 #include "cli/tuned.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
@@ -326,8 +326,7 @@ void SortCommand::print_profile(const SortStats& sorted) {
         print_blending(*context_, rows, {.keys = sorted.n, .steps = sorted.steps, .merge_moves = sorted.merge_moves});
 }
 
-// Returns those of the bitonic engine, which go with no other.
-std::array<const CLI::Option*, 3> add_engine_options(CLI::App& verb, SortOptions& sort) {
+void add_engine_options(CLI::App& verb, SortOptions& sort) {
     add_pbsn_options(verb, sort.pbsn);
     verb.add_option("--max-texels", sort.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
@@ -337,28 +336,41 @@ std::array<const CLI::Option*, 3> add_engine_options(CLI::App& verb, SortOptions
                     "fastest is 256; the paper's own form for any size: as --max-texels)")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
-    const auto* representation =
-        verb.add_option("--representation", sort.bitonic.representation,
-                        "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
-            ->transform(input::one_of(input::representation_words))
-            ->default_str("single");
-    const auto* block =
-        verb.add_option("--block", sort.bitonic.block,
-                        "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
-                        "(default: 128, and none on software renderers)")
-            ->check(input::whole_number(0, std::uint64_t{1} << 20U))
-            ->type_name("N");
-    const auto* steps = verb.add_option("--steps-per-pass", sort.bitonic.steps_per_pass,
-                                        "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
-                            ->check(CLI::Range(1, 3))
-                            ->capture_default_str();
+    verb.add_option("--representation", sort.bitonic.representation,
+                    "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
+        ->transform(input::one_of(input::representation_words))
+        ->default_str("single");
+    verb.add_option("--block", sort.bitonic.block,
+                    "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
+                    "(default: 128, and none on software renderers)")
+        ->check(input::whole_number(0, std::uint64_t{1} << 20U))
+        ->type_name("N");
+    verb.add_option("--steps-per-pass", sort.bitonic.steps_per_pass,
+                    "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
+        ->check(CLI::Range(1, 3))
+        ->capture_default_str();
     verb.add_option(
             "--kernel", sort.merge.kernel,
             "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
             "auto: the faster one that can")
         ->transform(input::one_of(input::kernel_words))
         ->default_str("auto");
-    return {representation, block, steps};
+}
+
+void check_engine_options(const CLI::App& verb, const SortCommand& command) {
+    const auto engine = command.sort.engine;
+    const bool pbsn = engine == Engine::Pbsn;
+    const auto type = command.reading.type();
+    check_pbsn_options(verb, engine);
+    only_with(verb, {"--channels"}, command.window > 0, "--window, which has windows to put into channels");
+    only_with(verb, {"--max-texels", "--max-run"}, pbsn, "--engine pbsn");
+    only_with(verb, {"--representation", "--block", "--steps-per-pass"}, engine == Engine::Bitonic, "--engine bitonic");
+    only_with(verb, {"--kernel"}, engine == Engine::Merge || engine == Engine::Hybrid || engine == Engine::Auto,
+              "--engine merge, hybrid or auto");
+    only_with(verb, {"--precision"}, type == KeyType::F32 || type == KeyType::F16,
+              "--type f32 and f16; text is f64 without --type");
+    only_with(verb, {"--round"}, type == KeyType::F32 && command.sort.precision == Precision::Float16,
+              "--type f32 and --precision f16");
 }
 
 }  // namespace
@@ -380,8 +392,9 @@ void add_sort_command(CLI::App& app) {
                      "measured faster (see `quadmill tune`)")
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
-    verb->add_option("--precision", command->sort.precision,
-                     "Floats that pbsn blends in (default: as --type). f16 refuses values that it would change")
+    verb->add_option(
+            "--precision", command->sort.precision,
+            "For f32 and f16: the floats that are sorted (default: as --type). f16 refuses values that it would change")
         ->transform(input::one_of(input::precision_words));
     verb->add_flag(
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
@@ -398,7 +411,7 @@ void add_sort_command(CLI::App& app) {
                      "Only the first K values in order: the smallest, or with --order desc the largest")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("K");
-    const auto bitonic_options = add_engine_options(*verb, command->sort);
+    add_engine_options(*verb, command->sort);
     verb->add_option("--threads", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(input::thread_count());
@@ -414,11 +427,8 @@ void add_sort_command(CLI::App& app) {
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
         "  quadmill sort data.f32 -o sorted.f32 --device all\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1");
-    verb->callback([command, bitonic_options] {
-        for (const auto* option : bitonic_options) {
-            if (option->count() > 0 && command->sort.engine != Engine::Bitonic)
-                throw CLI::ValidationError(option->get_name(), "goes with --engine bitonic");
-        }
+    verb->callback([command, verb] {
+        check_engine_options(*verb, *command);
         command->run();
     });
 }

@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
+#include "cli/refusals.hpp"
 #include "cli/tuned.hpp"
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
@@ -95,6 +96,7 @@ void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
 
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text) {
+    options.verb = &verb;
     verb.add_option("FILE", options.inputs, "Input; - is standard input. Several are read one after the other")
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
@@ -231,6 +233,7 @@ StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
     if (!options.save.empty()) refuse_inputs_or_partial("--save", options.save, options.inputs);
     if (save_.takes_standard_output() && options.every > 0)
         throw CLI::ValidationError("--save", "- leaves no space for the answers of --every; name a file");
+    check_pbsn_options(*options.verb, options.engine);
     if (options.device.several() && options.engine == Engine::Cpu)
         throw CLI::ValidationError("--device", "several devices do not go with --engine cpu, which needs none");
     if (options.device.several() && ranks_.are_several())

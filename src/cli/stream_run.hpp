@@ -31,6 +31,7 @@ namespace quadmill::detail::cli {
 enum class Partial { Beside, Replaces };
 
 struct StreamOptions {
+    const CLI::App* verb = nullptr;  // that has them
     std::vector<std::string> inputs{"-"};
     std::string save{};
     Partial partial = Partial::Beside;

@@ -274,6 +274,7 @@ void TerasortCommand::print(const mpi::TerasortStats& s) const {
 void TerasortCommand::run_on_ranks() {
     if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
     if (merge == RunMerge::Gpu) throw CLI::ValidationError("--merge", "gpu does not go with several ranks");
+    if (profile) throw CLI::ValidationError("--profile", "goes with one process; --json has the seconds of ranks");
     if (devices.several()) throw CLI::ValidationError("--device", "each rank takes one; start a rank for each");
     const auto records = record_format();
     input::Interrupt interrupt;
@@ -390,7 +391,11 @@ void add_terasort_command(CLI::App& app) {
         "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"
         "  quadmill terasort trades.bin by_price.bin --record-bytes 24 --key 8:f64:desc --key 0:u64\n"
         "  quadmill terasort access.log sorted.log --lines");
-    verb->callback([command] { command->run(); });
+    verb->callback([command, verb] {
+        only_with(*verb, {"--merge"}, !command->lines || command->merge == RunMerge::Tree,
+                  "records of one length where it is gpu, not with --lines");
+        command->run();
+    });
 }
 
 }  // namespace quadmill::detail::cli

@@ -66,6 +66,53 @@ class Help(Command):
         result = run("query", "SELECT a FROM - WHERE a > 1", "--explain=text", stdin=b"a\n1\n2\n")
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_no_option_is_ignored(self):
+        data = self.path("f", floats([3, 1, 2, 4] * 64))
+        lines = self.path("l", b"b\na\n")
+        text_sketch = self.path("t.sk")
+        self.assertEqual(run("sketch", "build", lines, "--type", "text", "--width", "64", "-o", text_sketch).returncode, 0)
+        self.path("c.csv", b"a,b\n1,2\n")
+        query = ("query", "SELECT a FROM 'c.csv'")
+        join = ("query", "SELECT x.a FROM 'c.csv' AS x JOIN 'c.csv' AS y ON x.a = y.a")
+        matrix = self.path("m.mtx", b"%%MatrixMarket matrix array real general\n1 1\n2\n")
+        out = self.path("out")
+        sketch = ("sketch", "build", data, "--width", "64", "-o", out)
+        calls = [("pbsn", ("sort", data, "-o", out, "--engine", engine), option)
+                 for engine in ("merge", "bitonic", "hybrid", "auto", "cpu")
+                 for option in ("--no-early-stop", "--channels=split", "--channel-merge=two", "--max-texels=1024",
+                                "--max-run=256")]
+        calls += [("pbsn", (verb, data, *more, "--engine", engine), option)
+                  for verb, *more in (("quantiles",), ("frequent", "--support=0.1"), ("corrsum", "--agg=min"),
+                                      ("hhh", "--support=0.1", "--hierarchy=8,16")) for engine in ("auto", "merge")
+                  for option in ("--no-early-stop", "--channels=windows", "--channel-merge=two")]
+        calls += [("--window", ("sort", data, "-o", out, "--engine", "pbsn"), "--channels=split"),
+                  ("merge, hybrid or auto", ("sort", data, "-o", out, "--engine", "bitonic"), "--kernel=fragment"),
+                  ("merge, hybrid or auto", ("sort", data, "-o", out, "--engine", "cpu"), "--kernel=fragment"),
+                  ("bitonic", ("sort", data, "-o", out), "--steps-per-pass=1"),
+                  ("--precision f16", ("sort", data, "-o", out), "--round"),
+                  ("f16", ("sort", data, "-o", out, "--type", "f16", "--precision", "f16"), "--round"),
+                  ("f32 and f16", ("sort", data, "-o", out, "--type", "i32"), "--precision=f16"),
+                  ("text is f64", ("sort", "--text"), "--precision=f16"),
+                  ("--explain", (*query, "--explain"), "--profile"), ("--explain", (*query, "--explain"), "--batch=2"),
+                  ("--explain", (*query, "--explain"), "--explain-engine"),
+                  ("JOIN", query, "--join=loops"), ("JOIN", query, "--join-block=4"),
+                  ("--join loops", (*join, "--join", "merge"), "--join-block=4"),
+                  ("depth or bitmap", query, "--execution=one-op"),
+                  ("--block 1", ("lu", matrix), "--swap=pointer"),
+                  ("which swap", ("lu", matrix, "--pivot", "none", "--block", "1"), "--swap=pointer"),
+                  ("more than 1", ("lu", matrix, "--block", "1"), "--layout=scalars"),
+                  ("more than 1", ("lu", matrix, "--pivot", "full"), "--layout=tiles"),
+                  ("--kind sf", sketch, "--fat=3"), ("--kind sf", ("sketch", "top", data, "-k", "1"), "--fat=3"),
+                  ("lines", ("sketch", "query", text_sketch, lines), "--raw"),
+                  ("lines", ("sketch", "build", lines, "--type", "text", "--width=64", "-o", out), "--raw"),
+                  ("one length", ("terasort", lines, out, "--lines"), "--merge=gpu"),
+                  ("pbsn", ("show", "sort", "--engine", "merge", "-o", out), "--early-stop")]
+        for words, call, option in calls:
+            with self.subTest(call=call, option=option):
+                self.assertRegex(self.fails(2, words, *call, option, cwd=self.folder), rf"{option.split('=')[0]}: goes with")
+                self.assertFalse(os.path.exists(out))
+        self.fails(1, "--columns goes with raw", "lu", matrix, "--columns", "2")
+
     def test_numbers_of_options(self):
         for args in (["--threads", "-1"], ["--threads", "1025"], ["--top", "0"], ["--header", "-1", "--text"]):
             text = self.fails(2, args[0], "sort", *args)
