@@ -166,7 +166,7 @@ def test_a_wheel_works_where_it_is_installed(tmp_path):
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     source = tmp_path / "tree" / "python"
     source.mkdir(parents=True)
-    for name in ("pyproject.toml", "setup.py"):
+    for name in ("pyproject.toml", "setup.py", "LICENSE", "README.md"):
         (source / name).write_bytes((ROOT / "python" / name).read_bytes())
     for folder in (ROOT / "python/quadmill", ROOT / "include/quadmill"):
         target = tmp_path / "tree" / folder.relative_to(ROOT)
@@ -178,6 +178,11 @@ def test_a_wheel_works_where_it_is_installed(tmp_path):
                    env=environment)
     (wheel,) = (tmp_path / "wheels").iterdir()
     subprocess.run([*pip, "install", wheel, "--no-deps", "--target", tmp_path / "site"], check=True)
+    (about,) = (tmp_path / "site").glob("quadmill-*.dist-info")
+    metadata = (about / "METADATA").read_text()
+    for field in ("License: MIT", "Author: The quadmill authors", "Description-Content-Type: text/markdown"):
+        assert f"\n{field}\n" in metadata, metadata[:500]
+    assert [*about.rglob("LICENSE")], "no licence"
     assert {"__init__.pyi", "py.typed"} <= {file.name for file in (tmp_path / "site/quadmill").iterdir()}
     program = "import quadmill, numpy; print(quadmill.__file__, quadmill.argsort(numpy.array([3, 1, 2])))"
     done = subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
