@@ -56,7 +56,7 @@ struct TuneResult {
 
 enum class TuneLength { Whole, Quick };
 
-// Takes about two minutes, or some twenty seconds. `found` is told of each case.
+// Takes one to two minutes, or less than one. `found` is told of each case.
 // Throws Error when engines disagree.
 [[nodiscard]] TuneResult tune(const Context& context, unsigned threads, TuneLength length,
                               const std::function<void(const TuneCase&)>& found);

@@ -96,7 +96,7 @@ void add_tune_command(CLI::App& app) {
     auto command = std::make_shared<TuneCommand>();
     auto* verb =
         app.add_subcommand("tune", "Measure on this machine from where on the GPU wins, so that `--engine auto` knows");
-    verb->add_flag("--quick", command->quick, "In some twenty seconds instead of two minutes, and less exactly");
+    verb->add_flag("--quick", command->quick, "In less than a minute instead of up to two, and less exactly");
     verb->add_option("--threads", command->threads,
                      "CPU threads (default: all); what is found counts for calls with as many")
         ->check(input::thread_count());

@@ -90,8 +90,9 @@ struct Call {
     }
 };
 
-// From this many rows and columns on, passes answer. On an H200 they take 20 ms for 1,024 rows, one thread of its CPU
-// takes 43; below, opening and reading back cost more than they save. QUADMILL_SGETRF_MIN overrides it.
+// From this many rows and columns on, passes answer. On an H200 they take 20 ms for 1,024 rows and 13.5 for 768, one
+// thread of its CPU (Eigen) 40 and 15.5; opening and reading back come on top. OpenBLAS on 16 threads takes 5.9 and 3.9.
+// QUADMILL_SGETRF_MIN overrides it.
 std::size_t min_for_passes() {
     constexpr std::size_t usual = 1024;
     static const std::size_t found = [] {

@@ -77,10 +77,12 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
         CAPTURE(target);
         const bool any = target == GL_ANY_SAMPLES_PASSED || target == GL_ANY_SAMPLES_PASSED_CONSERVATIVE;
         const auto expected = counted(target, [] {});
-        // A driver may shade more fragments than there are, and a vertex that it has shaded before, once.
+        // A driver may shade more fragments than there are. The vertices of the second draw may be among those of the
+        // first, and whether a driver shades these again can differ from one time to the next.
+        const bool vertices = target == GL_VERTEX_SHADER_INVOCATIONS;
         if (target == GL_FRAGMENT_SHADER_INVOCATIONS) {
             CHECK(expected >= 5);
-        } else if (target == GL_VERTEX_SHADER_INVOCATIONS) {
+        } else if (vertices) {
             CHECK((expected >= 3 && expected <= 5));
         } else {
             CHECK(expected == (any ? 1 : 5));
@@ -94,7 +96,8 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
             CHECK_THROWS_AS(sorter.sort_texture(1, 1), InvalidArgument);
             CHECK(difference(before, Snapshot::take(host.gl)) == "");
         };
-        CHECK(counted(target, refused) == expected);
+        const auto with_refusals = counted(target, refused);
+        CHECK((vertices ? with_refusals >= 3 && with_refusals <= 5 : with_refusals == expected));
         sorter.sort(std::span(keys));
         CHECK(keys == std::vector<float>{1, 2});
     }
