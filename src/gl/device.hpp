@@ -10,6 +10,7 @@
 
 #include "cpu/fork.hpp"
 #include "gl/api_fwd.hpp"
+#include "gl/debug_group.hpp"
 #include "gl/egl.hpp"
 #include "gl/features.hpp"
 #include "gl/identity.hpp"
@@ -106,15 +107,22 @@ class Device : public std::enable_shared_from_this<Device> {
 // A session for the length of a scope. Every public function that touches GL opens one first, and calls check() last.
 class Scope {
   public:
-    Scope(Device& device, std::string_view function) : device_(device), function_(function) { device.enter(); }
+    Scope(Device& device, std::string_view function) : device_(device), function_(function) {
+        device.enter();
+        group_.emplace(device.gl, device.features, function);
+    }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
-    ~Scope() { device_.leave(); }
+    ~Scope() {
+        group_.reset();
+        device_.leave();
+    }
     void check() const { device_.check(function_); }
 
   private:
     Device& device_;
     std::string_view function_;
+    std::optional<DebugGroup> group_;
 };
 
 }  // namespace quadmill::detail::gl

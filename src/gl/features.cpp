@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "gl/api.hpp"
 #include "gl/state_guard.hpp"
@@ -29,6 +30,14 @@ bool is_disabled(std::string_view name) {
     return false;
 }
 
+bool wants_debug_groups(const Api& gl) {
+    const char* const text = std::getenv("QUADMILL_DEBUG_GROUPS");
+    if (text && *text != '\0') return std::string_view(text) != "0";
+    GLint flags = 0;
+    gl.GetIntegerv(GL_CONTEXT_FLAGS, &flags);
+    return (static_cast<GLuint>(flags) & GLuint{GL_CONTEXT_FLAG_DEBUG_BIT}) != 0;
+}
+
 // Those of a driver are for it alone; the rest cost nothing, and other drivers may need them, too.
 bool concerns(Workaround id, const ContextInfo& info, const Features& features) {
     if (id == Workaround::TargetByBinding) return features.old_state;
@@ -48,6 +57,7 @@ Features Features::of(const Api& gl, const ContextInfo& info) {
     found.fill_rectangle = gl.NV_fill_rectangle != 0;
     found.subgroups = fragments_have_subgroups(gl);
     found.shader_clock = gl.ARB_shader_clock != 0 && !info.software;  // of which the clock is no CPU's
+    found.debug_groups = wants_debug_groups(gl);
     found.color_targets = std::min(info.max_draw_buffers, draw_buffers);
     for (const auto& workaround : workarounds) {
         found.worked_around.set(static_cast<std::size_t>(workaround.id),

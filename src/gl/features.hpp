@@ -53,7 +53,10 @@ struct Features {
     bool subgroups = false;       // fragments exchange values
     bool shader_clock = false;    // shaders read the clock of the unit that runs them
     bool old_state = false;       // the compatibility profile's: see compatibility.hpp
-    int color_targets = 0;        // of a pass, 8 at most
+    // Calls, passes and programs are named for tools: in a context made for debugging, or where the environment variable
+    // QUADMILL_DEBUG_GROUPS is set and not 0.
+    bool debug_groups = false;
+    int color_targets = 0;  // of a pass, 8 at most
 
     std::bitset<workarounds.size()> worked_around;
     [[nodiscard]] bool works_around(Workaround id) const { return worked_around.test(static_cast<std::size_t>(id)); }

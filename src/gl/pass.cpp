@@ -164,6 +164,7 @@ std::size_t count_of(const Pass& pass) {
 template <class Issue>
 void observed(Device& device, PassEvent event, std::span<const Quad> quads, Issue&& issue) {
     ++device.passes;
+    const DebugGroup group(device.gl, device.features, event.name);
     if (!device.observer) return issue();
     for (const auto& quad : quads) event.texels += quad.texels();
     event.quads = static_cast<int>(quads.size());

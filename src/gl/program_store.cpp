@@ -185,6 +185,7 @@ const LinkedProgram& ProgramStore::get(Device& device, const char* name, const S
         ++compiled_;
         if (allowed_) --*allowed_;
     }
+    if (device.features.debug_groups) gl.ObjectLabel(GL_PROGRAM, made.id(), -1, name);
     LinkedProgram program{.id = made.id(),
                           .name = name,
                           .target_size = gl.GetUniformLocation(made.id(), "target_size"),

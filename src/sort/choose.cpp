@@ -19,17 +19,18 @@ constexpr auto never = SortCrossings::never;
 constexpr double common_window = 1024;
 
 // Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers; until
-// the GPU's first key is back, whatever their number; and of one thread with what it has to do besides.
+// the GPU's first key is back, whatever their number; and of one thread with what it has to do besides. As few keys in
+// one run as a crossing is about gain from this many threads at most: 16 sort 2^16 floats no faster than one.
 struct Costs {
-    double sort, merge, gpu, gpu_start = 0.45e6, besides = 0;
+    double sort, merge, gpu, gpu_start = 0.45e6, besides = 0, threads = 1;
 };
 
 std::size_t bytes_of(KeyType type) {
     return cpu::visit_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
 }
 
-// Those of 2^22 keys, of batches those of quantiles of 2^24 values and more: vqsort on a Xeon of 2.8 GHz with AVX-512, an
-// H100 that merges by subgroups.
+// Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs of 2^22 keys, of batches those
+// of quantiles of 2^24 values and more. The CPU is a Xeon of 2.8 GHz with AVX-512 (vqsort); the GPU merges by subgroups.
 Costs costs_of(const Work& work) {
     const auto bytes = bytes_of(work.type);
     const bool wide = bytes == 8;
@@ -44,14 +45,16 @@ Costs costs_of(const Work& work) {
         return {.sort = fast ? (wide ? 33.0 : 14.0) : 110,
                 .merge = wide ? 3.5 : 2.5,
                 .gpu = wide ? 8 : 2.8,
-                .gpu_start = wide ? 1.2e6 : 0.6e6};
+                .gpu_start = wide ? 1.2e6 : 0.6e6,
+                .threads = wide ? 1.0 : 7.0};
     const double vqsort = wide ? 17.5 : bytes == 4 ? 5.5 : 5.6;  // of 2^17 keys, halves of 2^16
-    return {.sort = fast ? vqsort : 70, .merge = 2, .gpu = wide ? 3.4 : bytes == 4 ? 1.1 : 0.8};
+    return {.sort = fast ? vqsort : 70,
+            .merge = 2,
+            .gpu = wide ? 3.4 : (bytes == 4 ? 1.1 : 0.8),
+            .threads = wide ? 8.0 : (bytes == 4 ? 4.0 : 1.0)};
 }
 // Threads beyond these save nothing: 16 sort 2^22 floats in 1.5 ns a key, as 8 would.
 constexpr unsigned most_threads = 8;
-// And as few keys in one run as a crossing is about are sorted by one: 16 take 6 ns for each of 2^17 floats, as one does.
-constexpr double most_at_crossing = 1;
 constexpr double startup_ms = 100;
 
 double threads_of(unsigned threads) {
@@ -71,6 +74,7 @@ double gpu_ns(const Work& work, double threads) {
 }
 
 std::size_t crossing(const Work& work, double threads) {
+    if (work.window == 0) threads = std::min(threads, costs_of(work).threads);
     const double saved = cpu_ns(work, threads) - gpu_ns(work, threads);
     if (saved <= 0) return never;
     const double n = costs_of(work).gpu_start / saved;
@@ -115,8 +119,8 @@ constexpr std::size_t least_window = 16;
 SortCrossings built_in_crossings(const ContextInfo& info, unsigned threads) {
     if (info.software) return {};
     const auto t = threads_of(threads);
-    return {.keys = crossings_of({}, std::min(t, most_at_crossing)),
-            .with_index = crossings_of({.index = true}, std::min(t, most_at_crossing)),
+    return {.keys = crossings_of({}, t),
+            .with_index = crossings_of({.index = true}, t),
             .windows = crossings_of({.window = static_cast<std::size_t>(common_window)}, t),
             .batches = crossings_of({.window = static_cast<std::size_t>(common_window), .batch = true}, t),
             .top = crossings_of({.top = true}, t),

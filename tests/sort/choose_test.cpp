@@ -47,8 +47,17 @@ TEST_CASE("The figures built in are an H100's; a renderer on the CPU never wins"
     };
     if (detail::cpu::number_sort_name() != std::string_view("vqsort")) return;
     CHECK(engine(1U << 16U, KeyType::F16) == Engine::Cpu);
+    CHECK(engine(1U << 18U, KeyType::F16) == Engine::Merge);
     CHECK(engine(1U << 16U, KeyType::F32) == Engine::Cpu);
-    CHECK(engine(1U << 17U, KeyType::F32) == Engine::Merge);
+    CHECK(engine(1U << 18U, KeyType::F32) == Engine::Merge);
+    CHECK(engine(1U << 26U, KeyType::F64) == Engine::Cpu);
+    const auto with_index = [&](std::size_t n, KeyType type) {
+        return choose(many, {.n = n, .index = true, .type = type});
+    };
+    CHECK(with_index(1U << 20U, KeyType::U32) == Engine::Cpu);
+    CHECK(with_index(1U << 22U, KeyType::U32) == Engine::Merge);
+    CHECK(with_index(1U << 14U, KeyType::I64) == Engine::Cpu);
+    CHECK(with_index(1U << 16U, KeyType::I64) == Engine::Merge);
     CHECK(engine(1U << 22U, KeyType::F32, 1300) == Engine::Cpu);
     CHECK(engine(1U << 20U, KeyType::F32, 1300, true) == Engine::Merge);
     CHECK(engine(1U << 20U, KeyType::F64, 1300, true) == Engine::Cpu);

@@ -1,0 +1,38 @@
+#include "gl/debug_group.hpp"
+
+#include "gl/api.hpp"
+
+namespace quadmill::detail::gl {
+
+namespace {
+
+// Calls `change` while messages are off: a callback would otherwise get one for each group.
+template <class Change>
+void in_silence(const Api& gl, const Change& change) {
+    const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
+    if (messages) gl.Disable(GL_DEBUG_OUTPUT);
+    change();
+    if (messages) gl.Enable(GL_DEBUG_OUTPUT);
+}
+
+bool has_room(const Api& gl) {
+    GLint depth = 0, most = 0;
+    gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &depth);
+    gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
+    return depth < most;
+}
+
+}  // namespace
+
+DebugGroup::DebugGroup(const Api& gl, const Features& features, std::string_view name) {
+    if (!features.debug_groups || name.empty() || !has_room(gl)) return;
+    in_silence(
+        gl, [&] { gl.PushDebugGroup(GL_DEBUG_SOURCE_THIRD_PARTY, 0, static_cast<GLsizei>(name.size()), name.data()); });
+    gl_ = &gl;
+}
+
+DebugGroup::~DebugGroup() {
+    if (gl_) in_silence(*gl_, [this] { gl_->PopDebugGroup(); });
+}
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,24 @@
+// Names calls and passes for tools that record OpenGL calls, such as apitrace, RenderDoc and Nsight (KHR_debug).
+#pragma once
+
+#include <string_view>
+
+#include "gl/api_fwd.hpp"
+#include "gl/features.hpp"
+
+namespace quadmill::detail::gl {
+
+// A debug group for the length of a scope, where Features::debug_groups is on and the stack of groups has room. The
+// host's debug callback does not hear of it.
+class DebugGroup {
+  public:
+    DebugGroup(const Api& gl, const Features& features, std::string_view name);
+    DebugGroup(const DebugGroup&) = delete;
+    DebugGroup& operator=(const DebugGroup&) = delete;
+    ~DebugGroup();
+
+  private:
+    const Api* gl_ = nullptr;  // null: no group was pushed
+};
+
+}  // namespace quadmill::detail::gl

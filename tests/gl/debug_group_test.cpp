@@ -1,0 +1,120 @@
+// Debug groups around calls and passes, as a tool that records OpenGL calls sees them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "gl/host.hpp"
+#include "gl/state_snapshot.hpp"
+#include "quadmill/sort.hpp"
+
+using namespace quadmill;
+using namespace quadmill::test;
+
+namespace {
+
+std::vector<std::string> groups;  // names that were pushed; "" where one was popped
+int messages = 0;
+
+PFNGLPUSHDEBUGGROUPPROC push_of_driver;
+PFNGLPOPDEBUGGROUPPROC pop_of_driver;
+void GLAD_API_PTR push(GLenum source, GLuint id, GLsizei length, const GLchar* name) {
+    groups.emplace_back(name, length);
+    push_of_driver(source, id, length, name);
+}
+void GLAD_API_PTR pop() {
+    groups.emplace_back();
+    pop_of_driver();
+}
+void GLAD_API_PTR count_message(GLenum, GLenum, GLuint, GLenum, GLsizei, const GLchar*, const void*) {
+    ++messages;
+}
+
+// A context whose groups are written down, as apitrace does it.
+Context adopt_recorded() {
+    groups.clear();
+    return Context::adopt([](const char* name) -> void (*)() {
+        const auto function = proc_address(name);
+        if (name == std::string("glPushDebugGroup")) {
+            push_of_driver = reinterpret_cast<PFNGLPUSHDEBUGGROUPPROC>(function);
+            return reinterpret_cast<void (*)()>(push);
+        }
+        if (name == std::string("glPopDebugGroup")) {
+            pop_of_driver = reinterpret_cast<PFNGLPOPDEBUGGROUPPROC>(function);
+            return reinterpret_cast<void (*)()>(pop);
+        }
+        return function;
+    });
+}
+
+struct Wish {
+    explicit Wish(const char* value) { setenv("QUADMILL_DEBUG_GROUPS", value, 1); }
+    Wish(const Wish&) = delete;
+    Wish& operator=(const Wish&) = delete;
+    ~Wish() { unsetenv("QUADMILL_DEBUG_GROUPS"); }
+};
+
+void sort(const Context& context) {
+    Sorter sorter(context, {.engine = Engine::Merge});
+    std::vector<float> keys(5000);
+    std::iota(keys.rbegin(), keys.rend(), 0.0F);
+    sorter.sort(std::span(keys));
+    REQUIRE(std::ranges::is_sorted(keys));
+}
+
+}  // namespace
+
+TEST_CASE("calls and passes are named where the environment asks for it, and the host hears nothing of it") {
+    const Host host(each_profile());
+    const Wish wish("1");
+    host.gl.DebugMessageCallback(count_message, nullptr);
+    host.gl.Enable(GL_DEBUG_OUTPUT);
+    host.gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+    const auto context = adopt_recorded();
+    const auto before = Snapshot::take(host.gl);
+    messages = 0;
+    sort(context);
+    CHECK(messages == 0);
+    CHECK(difference(before, Snapshot::take(host.gl)) == "");
+    CHECK(error_names(take_errors(host.gl)) == "");
+    const auto named = [](const std::string& part) {
+        return std::ranges::any_of(groups, [&](const auto& name) { return name.find(part) != std::string::npos; });
+    };
+    CHECK(named("Sorter::sort"));
+    CHECK(named("merge"));
+    int depth = 0, deepest = 0;
+    for (const auto& name : groups) deepest = std::max(deepest, depth += name.empty() ? -1 : 1);
+    CHECK(depth == 0);
+    CHECK(deepest >= 2);  // passes within a call
+    host.gl.Disable(GL_DEBUG_OUTPUT);
+    host.gl.DebugMessageCallback(nullptr, nullptr);
+}
+
+TEST_CASE("without the wish, and where the environment says 0, no group is pushed") {
+    const Host host;
+    sort(adopt_recorded());
+    CHECK(groups.empty());
+    const Wish wish("0");
+    sort(adopt_recorded());
+    CHECK(groups.empty());
+}
+
+TEST_CASE("a full stack of the host's groups is left as it is") {
+    const Host host;
+    const Wish wish("1");
+    const auto context = adopt_recorded();
+    GLint depth = 0, most = 0;
+    host.gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &depth);
+    host.gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
+    for (GLint i = depth; i < most; ++i) host.gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 1, 4, "host");
+    sort(context);
+    CHECK(groups.empty());
+    CHECK(error_names(take_errors(host.gl)) == "");
+    for (GLint i = depth; i < most; ++i) host.gl.PopDebugGroup();
+    sort(context);
+    CHECK(!groups.empty());
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
