@@ -15,6 +15,7 @@
 
 #include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "cli/ranks.hpp"
 #include "files/files.hpp"
 #include "input/printable.hpp"
@@ -119,6 +120,7 @@ int run(int argc, char** argv) {
     CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
     app.set_version_flag("-V,--version", build_facts(), "Print version, commit and how this was built, and exit");
+    set_help(app);
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"
@@ -127,14 +129,10 @@ int run(int argc, char** argv) {
         "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
         "  seq 1000000 | quadmill quantiles --text         the quantiles of a stream, and how sure they are\n"
         "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
-        "`quadmill VERB --help` says more.\n"
-        "Exit status: 0: done; 1: the work failed; 2: the call was wrong; 3: the input could not be read to its end, "
-        "as\n"
-        "for a line that is no number: the answer, and what is saved, is about what came before; 130, 143, 129: "
-        "stopped\n"
-        "by SIGINT (Ctrl-C), SIGTERM or SIGHUP: quantiles, frequent, hhh, corrsum and query --batch then answer about\n"
-        "what has come, and save it.\n"
-        "`quadmill man` prints all of this as a manual page, and `quadmill completion bash` the shell's completion.");
+        "`quadmill VERB -h` explains a verb; `quadmill VERB --help` has all its options.\n"
+        "`quadmill man` prints all of this as a manual page, and `quadmill completion bash` the shell's completion.\n"
+        "Exit status: " +
+        std::string(exit_statuses));
     add_info_command(app);
     add_sort_command(app);
     add_quantiles_command(app);
@@ -159,6 +157,7 @@ int run(int argc, char** argv) {
     add_pages_commands(app);
     refuse_ranks(app);
     refuse_values_of_flags(app);
+    group_options(app);
     try {
         // `help sort` is `sort --help`.
         std::vector<std::string> words(argv + 1, argv + argc);

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::detail::cli {
@@ -59,34 +61,84 @@ std::string roff(std::string_view text) {
     return out;
 }
 
-void print_options(const CLI::App& app) {
+std::string manual_entry(const CLI::Option& option) {
+    const auto names = option.get_positional() ? std::vector{option.get_name(true, false)} : names_of(option);
+    auto entry = fmt::format(".TP\n\\fB{}\\fR", roff(joined(names, ", ")));
+    if (const auto type = shown_type(option); !type.empty() && !option.get_positional())
+        entry += fmt::format(" \\fI{}\\fR", roff(type));
+    return entry + fmt::format("\n{}\n", roff(shown_description(option)));
+}
+
+// Entries that several verbs have, with their number: they are printed once.
+using Shared = std::map<std::string, int>;
+
+Shared entries_of_verbs(const CLI::App& app) {
+    Shared entries;
+    for_each_verb(app, Verbs::OfHelp, [&](const CLI::App& verb, const std::string& words) {
+        if (words.empty()) return;
+        for (const auto* option : verb.get_options()) ++entries[manual_entry(*option)];
+    });
+    std::erase_if(entries, [](const auto& entry) { return entry.second < 2; });
+    for (const auto* option : app.get_options()) ++entries[manual_entry(*option)];  // which print_man() prints first
+    return entries;
+}
+
+void print_options(const CLI::App& app, const Shared& shared) {
+    std::string others;
     for (const auto* option : app.get_options()) {
-        const auto names = option->get_positional() ? std::vector{option->get_name(true, false)} : names_of(*option);
-        fmt::print(".TP\n\\fB{}\\fR", roff(joined(names, ", ")));
-        if (const auto type = option->get_type_name(); !type.empty()) fmt::print(" \\fI{}\\fR", roff(type));
-        if (!option->get_default_str().empty()) fmt::print(" (default: {})", roff(option->get_default_str()));
-        fmt::print("\n{}\n", roff(option->get_description()));
+        const auto entry = manual_entry(*option);
+        if (!shared.contains(entry)) {
+            fmt::print("{}", entry);
+        } else {
+            const auto name = option->get_positional() ? option->get_name(true, false) : names_of(*option).back();
+            others += (others.empty() ? "" : ", ") + name;
+        }
     }
+    if (!others.empty()) fmt::print(".PP\nAlso: {}.\n", roff(others));
 }
 
 void print_text(const std::string& text) {
     if (!text.empty()) fmt::print(".PP\n.nf\n{}\n.fi\n", roff(text));
 }
 
+constexpr const char* environment = R"(.TP
+QUADMILL_DEVICE
+The EGL device that is used where \-\-device names none.
+.TP
+QUADMILL_DISABLE_WORKAROUNDS
+Names of workarounds for drivers, with commas, that are left out.
+.TP
+QUADMILL_SHADERS
+A folder: each shader that is compiled is written there.
+.TP
+QUADMILL_SGETRF_MIN
+For the LAPACK replacement: the smallest matrix that the GPU factors.
+)";
+
 void print_man(const CLI::App& app) {
     fmt::print(".TH QUADMILL 1 \"\" \"quadmill {}\" \"User Commands\"\n", QUADMILL_VERSION);
     fmt::print(".SH NAME\nquadmill \\- {}\n", roff(app.get_description()));
     fmt::print(".SH SYNOPSIS\n\\fBquadmill\\fR \\fIVERB\\fR [\\fIOPTIONS\\fR] [\\fIFILE\\fR]\n.SH OPTIONS\n");
-    print_options(app);
+    print_options(app, {});
+    const auto shared = entries_of_verbs(app);
+    fmt::print(".SH OPTIONS OF SEVERAL VERBS\nA verb names those that it has after the word \"Also\".\n");
+    std::set<std::string> said;
+    for (const auto* option : app.get_options()) said.insert(manual_entry(*option));
+    for (const auto& [entry, count] : shared) {
+        if (!said.contains(entry)) fmt::print("{}", entry);
+    }
     fmt::print(".SH VERBS\n");
-    for_each_verb(app, Verbs::OfHelp, [](const CLI::App& verb, const std::string& words) {
+    for_each_verb(app, Verbs::OfHelp, [&](const CLI::App& verb, const std::string& words) {
         if (words.empty()) return;
         fmt::print(".SS quadmill {}\n{}\n", roff(words), roff(verb.get_description()));
-        print_options(verb);
+        print_options(verb, shared);
         print_text(verb.get_footer());
     });
-    fmt::print(".SH NOTES\n");
-    print_text(app.get_footer());
+    const auto footer = app.get_footer();
+    fmt::print(".SH EXAMPLES\n");
+    print_text(footer.substr(0, footer.find("Exit status:")));
+    fmt::print(".SH EXIT STATUS\n{}\n.SH ENVIRONMENT\n{}", roff(exit_statuses), environment);
+    fmt::print(".SH SEE ALSO\n\\fBsort\\fR(1), \\fBzstd\\fR(1), \\fBgzip\\fR(1)\n");
 }
 
 // The words that an option takes, where its type names them: ENUM:asc|desc, or TEXT:{auto,cpu}. A type that begins with

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import re
 import struct
 import subprocess
 import unittest
@@ -26,6 +27,40 @@ class Help(Command):
             self.assertIn(b"--help", result.stdout)
         self.assertIn(b"Examples:", run("--help").stdout)
         self.assertIn(b"Examples:", run("sort", "--help").stdout)
+
+    def help_texts(self):
+        """Each verb with what -h and --help print."""
+        left = [()]
+        while left:
+            verb = left.pop()
+            short, whole = (run(*verb, option).stdout.decode() for option in ("-h", "--help"))
+            yield verb, short, whole
+            below = whole.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+            left += [(*verb, name) for name in re.findall(r"^  ([\w-]+) ", below, re.MULTILINE)]
+
+    def test_help_is_as_wide_as_a_terminal_and_names_no_types(self):
+        count = 0
+        for verb, short, whole in self.help_texts():
+            count += 1
+            for line in (short + whole).splitlines():
+                self.assertLessEqual(len(line), 80, (verb, line))
+            self.assertNotRegex(whole, r"\bUINT\b|\bINT\b|ENUM:|FLOAT|TEXT:| in \[", verb)
+            if verb not in ((), ("bench",), ("show",), ("sketch",)):
+                self.assertIn("Example", whole, verb)
+        self.assertGreater(count, 20)
+
+    def test_short_help_has_everyday_options_alone(self):
+        for verb, short, whole in self.help_texts():
+            groups = "\nPerformance:\n" in whole or "\nReproducing the papers:\n" in whole
+            self.assertNotRegex(short, r"\n(Performance|Reproducing the papers):\n", verb)
+            self.assertEqual("has more options" in short, groups, verb)
+            self.assertEqual(len(short) < len(whole), groups, verb)
+        whole = run("sort", "--help").stdout.decode()
+        papers = whole.partition("\nReproducing the papers:\n")[2]
+        for option in ("--no-early-stop", "--max-run", "--representation", "--steps-per-pass"):
+            self.assertIn(option, papers)
+        self.assertNotIn("--order", papers.partition("\n\n")[0])
+        self.assertIn("--steps-per-pass 1..3 ", papers)
 
     def test_wrong_calls(self):
         self.fails(2, "quadmill --help")

@@ -29,8 +29,8 @@ def all_verbs():
 
 
 def options_of(*verb):
-    text = said(*verb, "--help").partition("\nOptions:\n")[2].partition("\n\n")[0]
-    lines = re.findall(r"^  (-[^ {]*)", text, re.MULTILINE)
+    text = re.split(r"\n(?:Options|Performance|Reproducing the papers):\n", said(*verb, "--help"))[1:]
+    lines = [line for part in text for line in re.findall(r"^  (-[^ {]*)", part.partition("\n\n")[0], re.MULTILINE)]
     return [name for line in lines for name in line.split(",") if name.startswith("-")]
 
 
@@ -50,7 +50,12 @@ class Pages(Command):
             section = sections[verb.replace("-", r"\-")]
             for option in options_of(*verb.split()):
                 self.assertIn(option.replace("-", r"\-"), section, verb)
-        self.assertIn("Exit status", page)
+        for section in ("OPTIONS OF SEVERAL VERBS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"):
+            self.assertEqual(page.count(f".SH {section}\n"), 1, section)
+        # Nothing is said of an option more than once.
+        entries = re.findall(r"^\.TP\n.*\n.*$", page, re.MULTILINE)
+        self.assertGreater(len(entries), 100)
+        self.assertEqual([entry for entry in set(entries) if entries.count(entry) > 1], [])
         # What begins with a point is a request that a manual has.
         self.assertEqual(set(re.findall(r"^[.'](\w*)", page, re.MULTILINE)),
                          {"TH", "SH", "SS", "TP", "PP", "nf", "fi"})
@@ -81,7 +86,8 @@ class Pages(Command):
 
     def test_completion_of_options_and_their_values(self):
         for verb in all_verbs():
-            self.assertEqual(self.complete(*verb, "--"), [name for name in options_of(*verb) if name.startswith("--")])
+            self.assertEqual(sorted(self.complete(*verb, "--")),
+                             sorted(name for name in options_of(*verb) if name.startswith("--")))
         self.assertEqual(self.complete("sort", "--or"), ["--order"])
         self.assertEqual(self.complete("sort", "--order", ""), ["asc", "desc"])
         self.assertEqual(self.complete("sort", "x.f32", "--engine", "b"), ["bitonic"])

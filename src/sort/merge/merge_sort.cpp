@@ -151,7 +151,9 @@ void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) 
 }
 
 void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
-    const auto& [segments, places, content] = *job.in_tiles;
+    const auto& segments = job.in_tiles->segments;
+    const auto& content = job.in_tiles->content;
+    const auto places = job.in_tiles->places;
     const auto tile = tile_keys(job.form), stored = stored_bytes(job.form), wanted = job.to.keys.size();
     // Puts `number` keys of a segment, from its `skipped`-th on.
     const auto put_part = [&](std::size_t segment, std::size_t skipped, std::size_t number, const std::byte* from) {

@@ -1,0 +1,21 @@
+// How the command's help looks: groups of options, lines of at most 80 columns, types as people write them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace quadmill::detail::cli {
+
+// -h: the everyday options; --help: all. Call it before verbs are added.
+void set_help(CLI::App& app);
+// Sorts the options of the program and of all its verbs into groups. Call it when all are added.
+void group_options(CLI::App& app);
+
+// "N", "FILE", "asc|desc"; empty for flags.
+[[nodiscard]] std::string shown_type(const CLI::Option& option);
+// The description, with the default and with the options that it excludes.
+[[nodiscard]] std::string shown_description(const CLI::Option& option);
+
+extern const char* const exit_statuses;
+
+}  // namespace quadmill::detail::cli

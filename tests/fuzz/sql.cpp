@@ -1,0 +1,16 @@
+// SQL: the text alone, then with the names of a table's columns.
+#include "fuzz.hpp"
+#include "sql/sql.hpp"
+
+namespace quadmill::fuzz {
+
+void run(std::span<const std::byte> bytes) {
+    const auto text = text_of(bytes);
+    try_to([&] {
+        const auto query = detail::sql::parse_sql(text);
+        const detail::sql::SqlNames names{.written = {"a", "b", "c"}, .unique = {"a", "b", "c"}};
+        static_cast<void>(detail::sql::parse_sql(text, std::vector(query.sources.size(), names)));
+    });
+}
+
+}  // namespace quadmill::fuzz

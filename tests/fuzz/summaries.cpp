@@ -1,0 +1,38 @@
+// Saved summaries of all kinds, with the checksum put right.
+#include <zlib.h>
+
+#include "fuzz.hpp"
+#include "quadmill/stream.hpp"
+
+namespace quadmill::fuzz {
+
+namespace {
+
+std::uint32_t sum(std::span<const std::byte> bytes) {
+    return static_cast<std::uint32_t>(
+        crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+}
+
+// What loads must also be saved and loaded again.
+template <class Summary>
+void load(std::span<const std::byte> bytes) {
+    try_to([&] {
+        auto summary = Summary::load(bytes);
+        const auto saved = summary.save();
+        static_cast<void>(Summary::load(saved));
+    });
+}
+
+}  // namespace
+
+void run(std::span<const std::byte> bytes) {
+    const auto whole = with_checksum(bytes, sum);
+    load<Quantiles>(whole);
+    load<Frequencies>(whole);
+    load<SlidingQuantiles>(whole);
+    load<SlidingFrequencies>(whole);
+    load<HeavyPrefixes>(whole);
+    load<CorrelatedSums>(whole);
+}
+
+}  // namespace quadmill::fuzz
