@@ -19,7 +19,7 @@ CheckedPlace::CheckedPlace(gl::Device& device, const char* function, const Numbe
                    " and " + std::to_string(place.texture));
     if (place.texture != 0) {
         texel.emplace(device, gl::Region{.texture = place.texture, .width = 1, .height = 1},
-                      std::initializer_list{host_format(type)}, function, "the texture of the number");
+                      std::initializer_list<decltype(host_format(type))>{host_format(type)}, function, "the texture of the number");
         return;
     }
     buffer.emplace(device, place.buffer, function, "the buffer of the number");

@@ -87,7 +87,9 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
     bool worth_it = false;
     std::size_t most_rows = 0;
     double by_depth = 0, by_bitmap = 0;  // ms
-    for (const auto& [of, work] : tables) {
+    for (const auto& each : tables) {
+        const auto& of = each.asked;
+        const auto& work = each.work;
         const auto rows = of.table.rows;
         if (work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
         worth_it = worth_it || rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows) ||

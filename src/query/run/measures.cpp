@@ -47,7 +47,8 @@ void add(Sum& sum, std::int64_t value) {
 }  // namespace
 
 Value answer(const Wanted& wanted, const Tables& tables, Measures& measures) {
-    const auto& [what, place] = wanted;
+    const auto& what = wanted.what;
+    const auto& place = wanted.place;
     if (what.kind == AggregateKind::CountRows) return static_cast<std::int64_t>(measures.rows());
     const auto n = measures.count(place);
     if (what.kind == AggregateKind::Count) return static_cast<std::int64_t>(n);
