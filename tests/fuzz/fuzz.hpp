@@ -63,7 +63,7 @@ void run(std::span<const std::byte> bytes);
 
 }  // namespace quadmill::fuzz
 
-extern "C" inline int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     quadmill::fuzz::run(std::as_bytes(std::span(data, size)));
     return 0;
 }

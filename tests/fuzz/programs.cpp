@@ -15,7 +15,7 @@ std::uint64_t sum(std::span<const std::byte> bytes) {
 }  // namespace
 
 void run(std::span<const std::byte> bytes) {
-    static auto context = Context::create_headless();
+    static auto context = Context::headless();
     const auto whole = with_checksum(bytes, sum);
     try_to([&] { static_cast<void>(context.load_programs(whole)); });
 }

@@ -18,9 +18,9 @@ std::uint64_t sum(std::span<const std::byte> bytes) {
 void run(std::span<const std::byte> bytes) {
     const auto whole = with_checksum(bytes, sum);
     try_to([&] {
-        const auto sketch = Sketch::load(whole, 1);
+        const auto sketch = Sketch<std::uint32_t>::load(whole, 1);
         const auto saved = sketch.save();
-        static_cast<void>(Sketch::load(saved, 1));
+        static_cast<void>(Sketch<std::uint32_t>::load(saved, 1));
     });
 }
 

@@ -27,12 +27,13 @@ void load(std::span<const std::byte> bytes) {
 
 void run(std::span<const std::byte> bytes) {
     const auto whole = with_checksum(bytes, sum);
-    load<Quantiles>(whole);
-    load<Frequencies>(whole);
-    load<SlidingQuantiles>(whole);
-    load<SlidingFrequencies>(whole);
-    load<HeavyPrefixes>(whole);
-    load<CorrelatedSums>(whole);
+    load<Quantiles<float>>(whole);
+    load<Quantiles<std::uint64_t>>(whole);
+    load<Frequencies<float>>(whole);
+    load<SlidingQuantiles<float>>(whole);
+    load<SlidingFrequencies<float>>(whole);
+    load<HeavyPrefixes<std::uint32_t>>(whole);
+    load<CorrelatedSums<float>>(whole);
 }
 
 }  // namespace quadmill::fuzz
