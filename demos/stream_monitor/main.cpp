@@ -10,6 +10,7 @@
 #include "input/words.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "scene.hpp"
 #include "show/film.hpp"
 #include "show/monitor.hpp"

@@ -8,6 +8,7 @@
 
 #include "cpu/stopwatch.hpp"
 #include "input/enum_words.hpp"
+#include "quadmill/sort.hpp"
 #include "window/choice.hpp"
 
 namespace demo {

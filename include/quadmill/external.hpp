@@ -18,6 +18,10 @@
 
 namespace quadmill {
 
+enum class Proceed;
+struct ExternalProgress;
+struct ExternalSortStats;
+
 /// What the bytes of a key field are. Numbers are little-endian.
 enum class FieldType { Bytes, U32, I32, U64, I64, F32, F64 };
 
@@ -43,22 +47,6 @@ struct RecordFormat {
     std::vector<KeyField> key{{}};  ///< at least one; together at most 255 bytes
 };
 
-/// How far a sort is.
-struct ExternalProgress {
-    /// What is being done.
-    enum class Phase {
-        Runs,  ///< parts that fit into memory are read, sorted and written
-        Merge  ///< they are read again, merged and written
-    };
-    Phase phase = Phase::Runs;  ///< the one under way
-    std::uint64_t bytes = 0;    ///< done in this phase
-    std::uint64_t total = 0;    ///< bytes of this phase; 0 where nobody knows, as of a pipe
-    double seconds = 0;         ///< since the phase began
-};
-
-/// What the caller of a sort wants of it.
-enum class Proceed { GoOn, Stop };
-
 /// What merges the runs of a sort that does not fit into memory.
 enum class RunMerge {
     Tree,  ///< a tree of losers on the CPU: the faster one wherever it was measured (docs/notes/files.md)
@@ -81,35 +69,6 @@ struct ExternalSortOptions {
     unsigned threads = 0;
     /// Called on the calling thread, some ten times a second. Stop ends the sort with SortStopped.
     std::function<Proceed(const ExternalProgress&)> progress{};
-};
-
-/// The progress callback has stopped the sort. The output is as it was before.
-class QUADMILL_API SortStopped final : public Error {
-  public:
-    using Error::Error;
-    ~SortStopped() override;
-};
-
-/// A part of the pipeline.
-struct ExternalStage {
-    std::string name;    ///< "read", "keys", "sort", "reorder", "write"; "merge_read", "merge", "merge_write"
-    double seconds = 0;  ///< that it was at work
-    double hidden = 0;   ///< share of these in which the slowest stage of its phase was at work too
-};
-
-/// What a sort did.
-struct ExternalSortStats {
-    std::uint64_t bytes = 0;         ///< of the sorted records
-    std::uint64_t records = 0;       ///< sorted
-    std::uint64_t runs = 0;          ///< written to temporary files; 0 when all fitted into memory
-    std::uint64_t run_bytes = 0;     ///< of the longest run
-    std::uint64_t merge_passes = 0;  ///< how often a byte was merged at most
-    std::uint64_t peak_bytes = 0;    ///< peak resident memory of the whole process; 0 where the system does not say
-    std::uint64_t tied = 0;          ///< keys that needed more than their first word
-    Engine engine = Engine::Cpu;     ///< the one that sorted the runs
-    std::string io;                  ///< how files were read and written: "io_uring", "threads" or "stream"
-    double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< in all, and of both phases
-    std::vector<ExternalStage> stages;                        ///< in the order of the pipeline
 };
 
 /// Sorts a file into another. `-` is standard input or output.
@@ -171,9 +130,54 @@ class QUADMILL_API ExternalSorter {
     std::unique_ptr<State> state_;
 };
 
-/// The least ExternalSortOptions::memory for records of that format with the CPU as engine.
+/// A part of the pipeline.
+struct ExternalStage {
+    std::string name;    ///< "read", "keys", "sort", "reorder", "write"; "merge_read", "merge", "merge_write"
+    double seconds = 0;  ///< that it was at work
+    double hidden = 0;   ///< share of these in which the slowest stage of its phase was at work too
+};
+
+/// What a sort did.
+struct ExternalSortStats {
+    std::uint64_t bytes = 0;         ///< of the sorted records
+    std::uint64_t records = 0;       ///< sorted
+    std::uint64_t runs = 0;          ///< written to temporary files; 0 when all fitted into memory
+    std::uint64_t run_bytes = 0;     ///< of the longest run
+    std::uint64_t merge_passes = 0;  ///< how often a byte was merged at most
+    std::uint64_t peak_bytes = 0;    ///< peak resident memory of the whole process; 0 where the system does not say
+    std::uint64_t tied = 0;          ///< keys that needed more than their first word
+    Engine engine = Engine::Cpu;     ///< the one that sorted the runs
+    std::string io;                  ///< how files were read and written: "io_uring", "threads" or "stream"
+    double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< in all, and of both phases
+    std::vector<ExternalStage> stages;                        ///< in the order of the pipeline
+};
+
+/// How far a sort is.
+struct ExternalProgress {
+    /// What is being done.
+    enum class Phase {
+        Runs,  ///< parts that fit into memory are read, sorted and written
+        Merge  ///< they are read again, merged and written
+    };
+    Phase phase = Phase::Runs;  ///< the one under way
+    std::uint64_t bytes = 0;    ///< done in this phase
+    std::uint64_t total = 0;    ///< bytes of this phase; 0 where nobody knows, as of a pipe
+    double seconds = 0;         ///< since the phase began
+};
+
+/// What the caller of a sort wants of it.
+enum class Proceed { GoOn, Stop };
+
+/// The progress callback has stopped the sort. The output is as it was before.
+class QUADMILL_API SortStopped final : public Error {
+  public:
+    using Error::Error;
+    ~SortStopped() override;
+};
+
+/// The smallest ExternalSortOptions::memory for records of that format with the CPU as engine.
 /// Units: bytes.
 /// Throws: InvalidArgument for a format that cannot be.
-[[nodiscard]] QUADMILL_API std::size_t least_memory(const RecordFormat& format);
+[[nodiscard]] QUADMILL_API std::size_t min_memory(const RecordFormat& format);
 
 }  // namespace quadmill

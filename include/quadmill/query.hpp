@@ -13,13 +13,20 @@
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/crossings.hpp"
 #include "quadmill/join.hpp"
+#include "quadmill/paper.hpp"
 #include "quadmill/plan.hpp"
 #include "quadmill/predicate.hpp"
 #include "quadmill/selection.hpp"
 #include "quadmill/table.hpp"
 
 namespace quadmill {
+
+class PendingCount;
+class PendingValue;
+struct NumberPlace;
+struct QueryResult;
 
 /// What ran: predicates by the graphics pipeline or by the CPU.
 enum class QueryEngine {
@@ -30,40 +37,10 @@ enum class QueryEngine {
     Bitmap  ///< fragment programs that write 32 rows' bits at once, counts by reduction
 };
 
-/// How QueryEngine::Depth computes sums of columns; the other engines have Exact only.
-enum class SumPrecision {
-    Exact,   ///< as Predicate says
-    Float32  ///< as SIGMOD'04 has it: values, factors, the constant and each step are rounded to float32. Of n terms, a
-    ///< row's answer is that of real numbers where both sides differ by more than (n + 4) 2^-24 times the sum of
-    ///< the absolute values of terms and constant, and all of these are 0 or from 2^-100 to 2^100. A sum of
-    ///< integers that may be beyond 2^53 stays exact
-};
-
-/// How a plan's nodes follow each other.
-enum class Execution {
-    Pipelined,    ///< selections stay where they were found; a column is uploaded once
-    OneOperation  ///< each node by itself, as MDS'09 compares with: its columns and selections are uploaded for it, and
-                  ///< what it selects is read back. For measurements
-};
-
 /// Whether a run says what each node did.
 enum class Statistics {
     Off,
     ByNode  ///< waits for each node and counts its rows
-};
-
-/// From where QueryEngine::Auto and JoinMethod::Auto take the GPU, for tables in memory that are asked many times.
-/// `quadmill tune` measures them.
-struct QueryCrossings {
-    static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< the GPU never wins
-    std::uint64_t rows = never;                                ///< of a table
-    std::uint64_t rank_rows = never;                           ///< and for quantiles and k-th values
-    /// Nested loops on the GPU join l rows with r for at most so many comparisons a row: l r / (l + r); 0: never.
-    std::uint64_t join_comparisons = 0;
-    /// What two comparisons of a column take by Depth, over what they take by Bitmap, of many rows; 0: as on an H100.
-    /// Depth is taken where it is the quicker one for all that a question asks.
-    double depth_over_bitmap = 0;
-    bool operator==(const QueryCrossings&) const = default;
 };
 
 /// How queries are run.
@@ -71,97 +48,10 @@ struct QueryOptions {
     QueryEngine engine = QueryEngine::Auto;  ///< who answers
     unsigned threads = 0;                    ///< of the CPU; 0 takes as many as the machine has
     std::size_t gpu_memory = 0;              ///< at most so many bytes for columns; 0: all that the driver says is free
-    Statistics statistics = Statistics::Off;     ///< whether each node is counted and timed
-    SumPrecision sums = SumPrecision::Exact;     ///< for QueryEngine::Depth
-    Execution execution = Execution::Pipelined;  ///< how nodes follow each other
+    Statistics statistics = Statistics::Off;  ///< whether each node is counted and timed
     /// Measured on this machine; unset, the library's own figures count. The library reads no file by itself.
     std::optional<QueryCrossings> crossings{};
-};
-
-/// What a node of a plan did in a run. Where an engine does a whole condition at once, its last node stands for all.
-struct NodeStats {
-    std::string node;        ///< as in QueryPlan::text()
-    std::uint64_t rows = 0;  ///< selected, or pairs, or rows out
-    double ms = 0;           ///< wall clock
-};
-
-/// A column of a result, T being std::int64_t, double or std::string. Where `valid` is false the row is NULL.
-template <class T>
-struct ResultColumn {
-    std::vector<T> values;    ///< one a row; of a NULL anything
-    std::vector<bool> valid;  ///< which rows have a value
-};
-
-/// The rows that came out, and how.
-struct QueryResult {
-    /// The column of that name, out of `rows`. As double, integers are rounded to the nearest.
-    /// Throws: InvalidArgument for a name or number that no column has, for a name that several have, and for a column
-    /// with values of another type.
-    ///
-    ///     const auto price = result.column<double>("price").values;
-    template <class T>
-    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::string_view name) const;
-    template <class T>
-    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< the column of that number, from 0
-
-    std::vector<std::string> columns;       ///< names
-    std::vector<std::vector<Value>> rows;   ///< in order; none where TakeRows had them
-    std::uint64_t matched = 0;              ///< rows (pairs, for a join) that satisfied the condition
-    QueryEngine engine = QueryEngine::Cpu;  ///< the one that answered
-    double ms = 0;                          ///< wall clock
-    std::vector<NodeStats> nodes{};         ///< those that ran, in order; empty without Statistics::ByNode
-};
-
-/// A count under way on the GPU; QueryProcessor::count_async() makes it. Keeps its processor's context in use.
-class QUADMILL_API PendingCount {
-  public:
-    PendingCount(PendingCount&&) noexcept;
-    PendingCount& operator=(PendingCount&&) noexcept;
-    ~PendingCount();
-    /// Whether get() returns at once.
-    [[nodiscard]] bool ready() const;
-    /// The count, the same each time.
-    /// Cost: waits for the GPU.
-    [[nodiscard]] std::uint64_t get() const;
-    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that counts
-
-    struct State;
-
-  private:
-    friend detail::Access;
-    explicit PendingCount(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
-};
-
-/// An aggregate under way on the GPU; QueryProcessor::aggregate_async() makes it. Keeps its processor's context in use.
-class QUADMILL_API PendingValue {
-  public:
-    PendingValue(PendingValue&&) noexcept;
-    PendingValue& operator=(PendingValue&&) noexcept;
-    ~PendingValue();
-    /// Whether get() returns at once.
-    [[nodiscard]] bool ready() const;
-    /// The value, the same each time.
-    /// Cost: waits for the GPU.
-    /// Throws: InvalidArgument for a sum of integers beyond 64 bits.
-    [[nodiscard]] Value get() const;
-    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that has the columns
-
-    struct State;
-
-  private:
-    friend detail::Access;
-    explicit PendingValue(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
-};
-
-/// A place of the caller's for one number: in a buffer from byte `offset` on, a multiple of 4, or in a texture the
-/// texel (0, 0) of level 0; one of the two.
-struct NumberPlace {
-    std::uint32_t buffer = 0;   ///< its name
-    std::size_t offset = 0;     ///< of the number in the buffer, in bytes
-    std::uint32_t texture = 0;  ///< R32F for F32, R32I for I32, R32UI for U32, RG32UI for F64 and I64 (low, high)
-    ColumnType type = ColumnType::F32;  ///< of the number; not Text
+    QueryPaperOptions paper{};  ///< the forms of SIGMOD'04 and MDS'09
 };
 
 /// Runs queries in one context, or on the CPU alone; keeps its programs, and the columns of the tables that it has seen
@@ -272,6 +162,92 @@ class QUADMILL_API QueryProcessor {
 
   private:
     std::shared_ptr<State> state_;
+};
+
+/// What a node of a plan did in a run. Where an engine does a whole condition at once, its last node stands for all.
+struct NodeStats {
+    std::string node;        ///< as in QueryPlan::text()
+    std::uint64_t rows = 0;  ///< selected, or pairs, or rows out
+    double ms = 0;           ///< wall clock
+};
+
+/// A column of a result, T being std::int64_t, double or std::string. Where `valid` is false the row is NULL.
+template <class T>
+struct ResultColumn {
+    std::vector<T> values;    ///< one a row; of a NULL anything
+    std::vector<bool> valid;  ///< which rows have a value
+};
+
+/// The rows that came out, and how.
+struct QueryResult {
+    /// The column of that name, out of `rows`. As double, integers are rounded to the nearest.
+    /// Throws: InvalidArgument for a name or number that no column has, for a name that several have, and for a column
+    /// with values of another type.
+    ///
+    ///     const auto price = result.column<double>("price").values;
+    template <class T>
+    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::string_view name) const;
+    template <class T>
+    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< the column of that number, from 0
+
+    std::vector<std::string> columns;       ///< names
+    std::vector<std::vector<Value>> rows;   ///< in order; none where TakeRows had them
+    std::uint64_t matched = 0;              ///< rows (pairs, for a join) that satisfied the condition
+    QueryEngine engine = QueryEngine::Cpu;  ///< the one that answered
+    double ms = 0;                          ///< wall clock
+    std::vector<NodeStats> nodes{};         ///< those that ran, in order; empty without Statistics::ByNode
+};
+
+/// A count under way on the GPU; QueryProcessor::count_async() makes it. Keeps its processor's context in use.
+class QUADMILL_API PendingCount {
+  public:
+    PendingCount(PendingCount&&) noexcept;
+    PendingCount& operator=(PendingCount&&) noexcept;
+    ~PendingCount();
+    /// Whether get() returns at once.
+    [[nodiscard]] bool ready() const;
+    /// The count, the same each time.
+    /// Cost: waits for the GPU.
+    [[nodiscard]] std::uint64_t get() const;
+    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that counts
+
+    struct State;
+
+  private:
+    friend detail::Access;
+    explicit PendingCount(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// An aggregate under way on the GPU; QueryProcessor::aggregate_async() makes it. Keeps its processor's context in use.
+class QUADMILL_API PendingValue {
+  public:
+    PendingValue(PendingValue&&) noexcept;
+    PendingValue& operator=(PendingValue&&) noexcept;
+    ~PendingValue();
+    /// Whether get() returns at once.
+    [[nodiscard]] bool ready() const;
+    /// The value, the same each time.
+    /// Cost: waits for the GPU.
+    /// Throws: InvalidArgument for a sum of integers beyond 64 bits.
+    [[nodiscard]] Value get() const;
+    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that has the columns
+
+    struct State;
+
+  private:
+    friend detail::Access;
+    explicit PendingValue(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// A place of the caller's for one number: in a buffer from byte `offset` on, a multiple of 4, or in a texture the
+/// texel (0, 0) of level 0; one of the two.
+struct NumberPlace {
+    std::uint32_t buffer = 0;   ///< its name
+    std::size_t offset = 0;     ///< of the number in the buffer, in bytes
+    std::uint32_t texture = 0;  ///< R32F for F32, R32I for I32, R32UI for U32, RG32UI for F64 and I64 (low, high)
+    ColumnType type = ColumnType::F32;  ///< of the number; not Text
 };
 
 }  // namespace quadmill

@@ -1,265 +1,107 @@
-/// Sorting by the graphics pipeline: memory to memory, in windows, and from texture to texture.
+/// Sorting with the graphics pipeline: keys in memory (sort() for one array, Sorter for many), windows and segments of
+/// them, and textures and buffers of the caller. paper.hpp has the options that reproduce the papers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
-#include <type_traits>
-#include <vector>
 
 #include "quadmill/api.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/crossings.hpp"
+#include "quadmill/keys.hpp"
+#include "quadmill/paper.hpp"
 
 namespace quadmill {
 
-/// A 16-bit IEEE 754 float, by its bits.
-struct Half {
-    std::uint16_t bits = 0;  ///< sign, 5 bits of exponent, 10 of mantissa
-    /// The nearest half, ties to even; too large becomes infinity; a NaN keeps its sign and the top of its payload.
-    [[nodiscard]] QUADMILL_API static Half nearest(float value) noexcept;
-    /// The same value as a float, exactly.
-    [[nodiscard]] QUADMILL_API float value() const noexcept;
-    bool operator==(const Half&) const = default;
-};
+class WindowSorter;
+struct BufferKeys;
+struct SortStats;
+struct TextureRegion;
 
-/// The types of keys that can be sorted; F16 is Half.
-enum class KeyType { F16, F32, F64, I32, U32, I64, U64 };
-
-/// A view of keys in memory, of any type that can be sorted; made from a std::span, std::vector or std::array of them.
-class Keys {
-  public:
-    // NOLINTBEGIN(google-explicit-constructor, bugprone-forwarding-reference-overload, *-member-init): calls make it
-    Keys(std::span<Half> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F16) {}           ///< a view of them
-    Keys(std::span<float> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F32) {}          ///< a view of them
-    Keys(std::span<double> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::F64) {}         ///< a view of them
-    Keys(std::span<std::int32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I32) {}   ///< a view of them
-    Keys(std::span<std::uint32_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U32) {}  ///< a view of them
-    Keys(std::span<std::int64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I64) {}   ///< a view of them
-    Keys(std::span<std::uint64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U64) {}  ///< a view of them
-    /// A view of any contiguous range of keys that outlives it.
-    template <std::ranges::contiguous_range Range>
-    requires std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range> Keys(Range&& keys)
-    noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
-    // NOLINTEND(google-explicit-constructor, bugprone-forwarding-reference-overload, *-member-init)
-    [[nodiscard]] void* data() const noexcept { return data_; }        ///< the first key
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< how many keys
-    [[nodiscard]] KeyType type() const noexcept { return type_; }      ///< of each key
-
-  private:
-    Keys(void* data, std::size_t size, KeyType type) noexcept : data_(data), size_(size), type_(type) {}
-    void* data_;
-    std::size_t size_;
-    KeyType type_;
-};
-
-/// The direction of a sort. The order of floats is total, over bits: -inf < ... < -0 < +0 < ... < +inf, denormals
-/// included. NaNs come last in both directions, and among themselves in an order fixed by their bits. Descending is the
-/// ascending order of the negated values.
-enum class Order { Ascending, Descending };
-
-/// Who sorts.
+/// What sorts.
 enum class Engine {
-    Auto,     ///< the engine that was measured fastest for the size and device: the CPU for few keys or a software
-              ///< renderer
-    Cpu,      ///< CPU threads: Highway's vqsort, or std::sort where the library was built without it
-    Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, by blending; floats of 16 and 32 bits
-    Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) by a network in registers, then merges; any type
+    Auto,     ///< the fastest for the number of keys and the device: the CPU for few keys or on a software renderer
+    Cpu,      ///< CPU threads: Highway's vqsort, or std::sort if the library was built without it
+    Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, using blending; floats of 16 and 32 bits
+    Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) with a network in registers, then merges; any type
     Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
     Hybrid    ///< the merge engine and CPU threads, at the same time, each taking parts from one queue
               ///< (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
 };
 
-/// Whether PBSN may stop at the first stage that finds everything in order.
-enum class EarlyStop { Yes, No };
-
-/// As which floats keys of type float and Half are sorted: PBSN blends in texels of them. Only sort() and
-/// sort_windows() convert keys; other calls of Sorter with such keys throw InvalidArgument.
+/// The precision in which keys of type float and Half are sorted; it is the type of texels for PBSN. Only sort() and
+/// sort_windows() convert keys; other calls of Sorter throw InvalidArgument for keys of the other type.
 enum class Precision {
-    Native,   ///< as they are: float with 32 bits, Half with 16
-    Float32,  ///< with 32 bits
-    Float16,  ///< with 16 bits, as in the paper; for float input see Rounding
+    Native,   ///< that of the keys: 32 bits for float, 16 for Half
+    Float32,  ///< 32 bits
+    Float16,  ///< 16 bits, as in the paper; for float input see Rounding
 };
 
-/// What to do with a float that is no 16-bit float, under Precision::Float16.
+/// What Precision::Float16 does with a float that 16 bits do not hold exactly.
 enum class Rounding {
-    Refuse,   ///< throw InvalidArgument and leave the data alone
-    Nearest,  ///< the values themselves become the nearest 16-bit floats
+    Refuse,   ///< throw InvalidArgument and leave the keys unchanged
+    Nearest,  ///< round: the keys themselves become the nearest 16-bit floats
 };
 
-/// How keys lie in the four channels of a texel, for Engine::Bitonic.
-enum class Representation {
-    SingleArray,  ///< four consecutive keys in a texel: the last two steps of each stage need no other texel
-    FourArray,    ///< a quarter of the keys in each channel; a window, when there are several, in one channel
-};
-
-/// What the four channels of a texel hold when Engine::Pbsn sorts windows.
-enum class Channels {
-    Auto,     ///< what was measured faster, which is Split
-    Windows,  ///< a window each, four in a block of texels: the GPU does all of the work
-    Split,  ///< a quarter of one window each, which the CPU merges: the network has two stages and steps a stage fewer
-};
-
-/// How the CPU merges what Engine::Pbsn sorted in the four channels.
-enum class ChannelMerge {
-    FourWays,  ///< all four in one round, so each key moves once
-    TwoWays,   ///< two and two, then the halves: two rounds
-};
-
-/// How Engine::Pbsn goes about it.
-/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run a channel without early
-/// stop.
-struct PbsnOptions {
-    EarlyStop early_stop = EarlyStop::Yes;  ///< after each stage of the network
-    /// No texture gets more texels than this (4 keys a texel), nor more than the driver allows; a
-    /// larger input is sorted in several textures in turn, one uploading while the other sorts, and merged on the CPU.
-    /// Rounded down to a power of two; at least 1.
-    std::size_t max_texels = std::size_t{1} << 24;
-    /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
-    /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
-    /// down to a power of two. As large as max_texels, it gives the paper's own form, one run a channel. 0 takes
-    /// 2^18; fastest is 2^8.
-    std::size_t max_run = 0;
-    Channels channels = Channels::Auto;                   ///< for windows
-    ChannelMerge channel_merge = ChannelMerge::FourWays;  ///< and rounds of as many ways where there are more runs
-};
-
-/// How Engine::Bitonic goes about it. The defaults were measured fastest (docs/notes/sorting.md).
-/// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha), sections 4.2 and 4.4; its own form has steps_per_pass = 1.
-struct BitonicOptions {
-    Representation representation = Representation::SingleArray;  ///< of keys in texels
-    /// Where a texel's partner is less than so many texels away, a pass draws its quads in squares of this side, one
-    /// square after the other, so that a square's texels are read while they are in the cache. Rounded down to a power
-    /// of two; 0 draws whole quads. The smaller the squares, the more quads there are, of 32 bytes each; squares too
-    /// small for the keys are refused. Unset: what was measured fastest on the device, 128 on GPUs and 0 on software
-    /// renderers.
-    std::optional<std::size_t> block{};
-    /// Steps of the network that a pass makes, 1 to 3; with 3, each texel is computed from 8.
-    int steps_per_pass = 3;
-};
-
-/// Who sorts and merges in Engine::Merge. The answers are the same.
+/// The shaders of Engine::Merge. The results are the same.
 enum class MergeKernel {
-    Auto,      ///< Subgroup where it can, else Fragment
-    Fragment,  ///< each fragment by itself, 32 words in its registers
+    Auto,      ///< Subgroup if available, otherwise Fragment
+    Fragment,  ///< each fragment alone, with 32 words in its registers
     Subgroup,  ///< 32 fragments together, which exchange keys; needs GL_KHR_shader_subgroup and fragments that the
-    ///< driver groups in boxes of 4 x 8, which is tested when it is first used. It takes keys of up to 64 bits, of up
-    ///< to 32 with an index, in segments of one length; the rest is Fragment's.
+    ///< driver groups in boxes of 4 x 8, which is tested when it is first used. It sorts keys of up to 64 bits, up to
+    ///< 32 with an index, in segments of one length; Fragment sorts the rest.
 };
 
-/// How Engine::Merge goes about it.
+/// Options of Engine::Merge.
 struct MergeOptions {
-    MergeKernel kernel = MergeKernel::Auto;  ///< who sorts and merges
+    MergeKernel kernel = MergeKernel::Auto;  ///< which shaders run
 };
 
-/// From how many keys on Engine::Auto takes the GPU; `never` where the CPU always wins. Each is about keys of 16, 32
-/// and 64 bits. `quadmill tune` measures them.
-struct SortCrossings {
-    static constexpr std::size_t never = ~std::size_t{0};  ///< the GPU never wins
-    /// A number of keys for each width of them.
-    struct ByWidth {
-        std::size_t bits16 = never, bits32 = never, bits64 = never;  ///< keys of so many bits
-        bool operator==(const ByWidth&) const = default;
-    };
-    ByWidth keys{};        ///< all keys, by Engine::Merge
-    ByWidth with_index{};  ///< and for argsort
-    ByWidth windows{};     ///< keys of all windows or segments, each of 1,024; shorter ones count less, as log2 of them
-    ByWidth batches{};  ///< the same of a window sorter's batch, as streams have them: the threads summarize meanwhile
-    ByWidth top{};      ///< the first keys alone
-    ByWidth hybrid{};   ///< from where Engine::Hybrid wins over both, for all keys
-    bool operator==(const SortCrossings&) const = default;
-};
-
-/// How a Sorter sorts.
+/// Options of sorts.
 struct SortOptions {
     Order order = Order::Ascending;           ///< of the result
-    Engine engine = Engine::Auto;             ///< who sorts
-    Precision precision = Precision::Native;  ///< of floats, whatever the engine
-    Rounding rounding = Rounding::Refuse;     ///< under Precision::Float16
-    /// CPU threads for packing and merging, and for Engine::Cpu, the caller's among them; 0 takes as many as the
-    /// machine has. Engine::Hybrid sorts with two fewer beside them, or one of two.
+    Engine engine = Engine::Auto;             ///< what sorts
+    Precision precision = Precision::Native;  ///< of floats, for every engine
+    Rounding rounding = Rounding::Refuse;     ///< for Precision::Float16
+    /// Number of CPU threads for packing, merging and Engine::Cpu, including the caller's; 0: as many as the machine has.
+    /// Engine::Hybrid sorts with two fewer, or with one of two.
     unsigned threads = 0;
-    /// Engine::Merge refuses keys that would take more bytes of GPU memory than this, Engine::Hybrid cuts them into
-    /// smaller parts first, and Engine::Auto leaves them to the CPU. 0: than the driver says is free (a software
-    /// renderer, the machine).
+    /// Limit of GPU memory in bytes; 0: what the driver says is free (on a software renderer, what the machine has).
+    /// Engine::Merge refuses keys that need more, Engine::Hybrid cuts them into smaller parts, and Engine::Auto sorts
+    /// them on the CPU.
     std::size_t gpu_memory = 0;
-    PbsnOptions pbsn{};        ///< for Engine::Pbsn
-    BitonicOptions bitonic{};  ///< for Engine::Bitonic
-    MergeOptions merge{};      ///< for Engine::Merge, and for Auto and Hybrid where they use it
-    /// For Engine::Auto, measured on this machine with as many threads; unset, the library's own figures count. The
-    /// library reads no file by itself.
+    MergeOptions merge{};  ///< for Engine::Merge, and for Auto and Hybrid when they use it
+    /// Crossover points of Engine::Auto, measured on this machine with the same number of threads; unset: the library's
+    /// own figures.
     std::optional<SortCrossings> crossings{};
+    SortPaperOptions paper{};  ///< for Engine::Pbsn and Engine::Bitonic: the forms of the papers
 };
 
-/// Keys in a buffer object of the caller (vertices, elements, storage: any), by its OpenGL name.
-struct BufferKeys {
-    std::uint32_t buffer = 0;     ///< its name
-    KeyType type = KeyType::F32;  ///< of the keys
-    std::size_t offset = 0;       ///< of the first key, in bytes
-    std::size_t stride = 0;       ///< from one key to the next, in bytes; 0: they follow each other
-};
+/// Sorts the keys in place, once. For more than one sort, a Sorter keeps programs and memory.
+/// Guarantee, Memory, Throws: as Sorter.
+///
+///     sort(Context::headless(), keys);  // {3, 1, 2} become {1, 2, 3}
+QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions& options = {});
 
-/// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
-struct TextureRegion {
-    std::uint32_t texture = 0;  ///< its name
-    int layer = 0;     ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
-    int x = 0, y = 0;  ///< the first texel
-    int width = 0, height = 0;           ///< 0: up to the edge
-    std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
-};
-
-/// Values at some ranks of sorted ones, which count from 1: those of ranks 1, 1 + step, 1 + 2 step and so on below n,
-/// and the greatest. What Quantiles::add_sample (stream.hpp) takes.
-template <class T>
-struct RankSample {
-    std::uint64_t n = 0;      ///< values that were sorted, without NaNs
-    std::uint64_t nans = 0;   ///< those besides
-    std::uint64_t step = 1;   ///< from one rank to the next
-    std::vector<T> values{};  ///< ascending
-};
-
-/// What is sorted by itself in a texture of four channels.
+/// How the four channels of a texture are sorted.
 enum class TexelChannels {
-    EachByItself,  ///< each channel is an array
-    AllAsOne       ///< four values a texel, one after the other
+    EachByItself,  ///< each channel is an array of its own
+    AllAsOne       ///< the channels are one array, four consecutive values in a texel
 };
 
-/// A function of Sorter, for Sorter::prepare.
+/// The functions of Sorter that Sorter::prepare() can prepare.
 enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
-
-/// What a sort did. Times are wall-clock milliseconds from memory to memory. The parts overlap and add up to more than the
-/// total with several textures, and where Engine::Merge sorts by subgroups: then the first pass draws what has come in
-/// while the rest is on its way, the last one what then goes back while it draws on, and sort_ms has those transfers in it.
-struct SortStats {
-    std::uint64_t n = 0;              ///< keys
-    Engine engine = Engine::Cpu;      ///< the one that ran
-    std::uint64_t textures = 0;       ///< sorted, one after the other
-    std::uint64_t steps = 0;          ///< of the network, over all textures
-    int stages_run = 0;               ///< most of any texture
-    int stages_max = 0;               ///< log2 of the longest run
-    std::uint64_t passes = 0;         ///< draws and texture copies issued
-    std::uint64_t cpu_keys = 0;       ///< sorted by the CPU's threads, for Engine::Hybrid
-    std::uint64_t merge_moves = 0;    ///< keys that merges on the CPU wrote, all rounds together, for Engine::Pbsn
-    std::uint64_t set_aside = 0;      ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
-    std::uint64_t texture_bytes = 0;  ///< of textures that the library has in use in this context after the sort
-    std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
-    double upload_ms = 0;             ///< packing and sending
-    double sort_ms = 0;               ///< passes on the GPU, or the CPU's threads
-    double readback_ms = 0;           ///< waiting and copying out
-    double merge_ms = 0;              ///< merging on the CPU, or taking windows apart
-    double total_ms = 0;              ///< from call to return
-};
 
 /// Sorts with one context; keeps its textures and staging memory from call to call, and its programs with the context.
 /// Each call sorts in SortOptions::order, unless it is given another.
 ///
 /// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver;
-/// where a call throws InvalidArgument, GlError or ContextError, the data is untouched or a permutation of itself, but
-/// for a GPU that is lost while sorted keys come back (they come in parts, each as soon as it is there). Whether a sort
-/// of keys alone is stable cannot be told, since equal keys have equal bits; sort_with_index is.
+/// if a call throws InvalidArgument, GlError or ContextError, the keys are unchanged or permuted. The exception is a GPU
+/// reset during read-back: keys arrive in parts, so some may be lost. Equal keys have equal bits, so stability only
+/// shows in an index: sort_with_index() is stable.
 /// Memory: textures stay for the next call; SortStats has the bytes, and a test holds Merge to them.
 /// - Pbsn: on the GPU at most 4 textures of PbsnOptions::max_texels texels (of 16 bytes, 8 for 16-bit floats) and as
 ///   much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
@@ -276,7 +118,7 @@ struct SortStats {
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
 /// (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), sections 4.1, 4.2 and 4.4.
 ///
-///     Sorter sorter(Context::headless(), {.engine = Engine::Pbsn});
+///     Sorter sorter(Context::headless());
 ///     std::vector<float> keys{3, 1, 2};
 ///     sorter.sort(keys);  // 1, 2, 3
 class QUADMILL_API Sorter {
@@ -298,10 +140,10 @@ class QUADMILL_API Sorter {
     /// fit into the GPU's free memory.
     SortStats sort(Keys keys, std::optional<Order> order = {});
 
-    /// Sorts the keys in place, stably, and says where each was: index[i] receives the place, from 0, that the i-th
-    /// sorted key had before. The order of equal keys is that of the input, also for Order::Descending.
+    /// Sorts the keys in place, stably, and reports where each key was: index[i] receives the index, from 0, that the
+    /// i-th sorted key had before. Equal keys keep the order of the input, also for Order::Descending.
     /// Shape: index has keys.size() elements, which are at most 2^31.
-    /// Guarantee: stable by every engine: Engine::Bitonic, whose network is not, compares (key, place), so that no two
+    /// Guarantee: stable by every engine: Engine::Bitonic, whose network is not, compares (key, index), so that no two
     /// are equal.
     /// Cost: as for sort(), with keys of twice the size.
     /// Throws: InvalidArgument for another shape, and for Engine::Pbsn and Engine::Hybrid, which cannot carry an index.
@@ -310,8 +152,8 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
     SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
-    /// Finds where each key would go and leaves the keys as they are: index[i] receives the place, from 0, of the i-th
-    /// key in order; equal keys keep the order of the input. Only the index comes back from the GPU: the pointers of
+    /// Sorts an index of the keys and leaves the keys unchanged: index[i] receives the index, from 0, of the i-th key in
+    /// order; equal keys keep the order of the input. Only the index comes back from the GPU: the pointers of
     /// GPUTeraSort's key-pointer pairs.
     /// Shape: as for sort_with_index().
     /// Cost: as for sort_with_index(), but a read-back of 4 bytes a key; on the CPU, a copy of the keys.
@@ -337,7 +179,7 @@ class QUADMILL_API Sorter {
     SortStats sort_segments(Keys keys, std::span<const std::size_t> ends, std::optional<Order> order = {});
 
     /// Finds the first best.size() keys in order, the smallest ones (the largest by Order::Descending), without sorting
-    /// the others, which stay as they are: `best` receives them, and `index`, when not empty, where each was.
+    /// the others, which stay unchanged: `best` receives them, and `index`, if not empty, where each was.
     /// Shape: best has at most keys.size() elements of the same type and lies elsewhere; index has as many, or none.
     /// Cost: as for sort() until runs have k keys; from then on each merge pass writes half as much as the one before.
     /// One upload, a read-back of k keys.
@@ -366,7 +208,7 @@ class QUADMILL_API Sorter {
     SortStats sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order = {});
 
     /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives
-    /// the place, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
+    /// the index, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
     /// order of their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back
     /// to front by Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched.
     /// By Merge, or by Bitonic where SortOptions::engine says so.
@@ -383,7 +225,7 @@ class QUADMILL_API Sorter {
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {},
                               std::optional<Order> order = {});
 
-    /// The same for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the place of
+    /// The same for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the index of
     /// the i-th key, counted within the rectangle. By Merge.
     /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
     /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
@@ -419,7 +261,7 @@ class QUADMILL_API Sorter {
     template <class T>
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
-    /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the places
+    /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the indices
     /// of `count` keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it
     /// stay. By Merge.
     /// Shape: keys of any type; of 16 bits, offset and stride are multiples of 2, else of 4. `index` is another buffer,
@@ -460,27 +302,83 @@ class QUADMILL_API Sorter {
     std::unique_ptr<State> state_;
 };
 
-/// One sort with a Sorter made for the occasion.
-/// Throws: as Sorter.
-QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions& options = {});
+/// What a sort did. Times are wall-clock milliseconds from memory to memory. The parts overlap and add up to more than the
+/// total with several textures, and where Engine::Merge sorts by subgroups: then the first pass draws what has come in
+/// while the rest is on its way, the last one what then goes back while it draws on, and sort_ms has those transfers in it.
+struct SortStats {
+    std::uint64_t n = 0;              ///< keys
+    Engine engine = Engine::Cpu;      ///< the one that ran
+    std::uint64_t textures = 0;       ///< sorted, one after the other
+    std::uint64_t steps = 0;          ///< of the network, over all textures
+    int stages_run = 0;               ///< most of any texture
+    int stages_max = 0;               ///< log2 of the longest run
+    std::uint64_t passes = 0;         ///< draws and texture copies issued
+    std::uint64_t cpu_keys = 0;       ///< sorted by the CPU's threads, for Engine::Hybrid
+    std::uint64_t merge_moves = 0;    ///< keys that merges on the CPU wrote, all rounds together, for Engine::Pbsn
+    std::uint64_t set_aside = 0;      ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
+    std::uint64_t texture_bytes = 0;  ///< of textures that the library has in use in this context after the sort
+    std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
+    double upload_ms = 0;             ///< packing and sending
+    double sort_ms = 0;               ///< passes on the GPU, or the CPU's threads
+    double readback_ms = 0;           ///< waiting and copying out
+    double merge_ms = 0;              ///< merging on the CPU, or taking windows apart
+    double total_ms = 0;              ///< from call to return
+};
 
-/// Sorts as Engine::Cpu, with no context: in the library's total order, by Highway's vqsort where the library was built
-/// with it, else by std::sort, on so many threads; 0 takes as many as the machine has.
-/// Memory: of more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many
-/// again of more than one thread.
+/// Keys in a buffer object of the caller (vertices, elements, storage: any), by its OpenGL name.
+struct BufferKeys {
+    std::uint32_t buffer = 0;     ///< its name
+    KeyType type = KeyType::F32;  ///< of the keys
+    std::size_t offset = 0;       ///< of the first key, in bytes
+    std::size_t stride = 0;       ///< from one key to the next, in bytes; 0: they follow each other
+};
+
+/// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
+struct TextureRegion {
+    std::uint32_t texture = 0;  ///< its name
+    int layer = 0;     ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
+    int x = 0, y = 0;  ///< the first texel
+    int width = 0, height = 0;           ///< 0: up to the edge
+    std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
+};
+
+/// Sorts with Engine::Cpu, without a context: in the library's total order, with Highway's vqsort if the library was
+/// built with it, otherwise with std::sort, on that many threads; 0: as many as the machine has.
+/// Memory: with more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many
+/// again with more than one thread.
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
-/// The same with where each key was, stably, as Sorter::sort_with_index().
+/// sort_on_cpu() with an index, stably, as Sorter::sort_with_index().
 QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order = Order::Ascending,
                                               unsigned threads = 0);
-/// The same in windows, as Sorter::sort_windows().
+/// sort_on_cpu() of windows, as Sorter::sort_windows().
 QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order = Order::Ascending,
                                            unsigned threads = 0);
-/// The same in segments, as Sorter::sort_segments().
+/// sort_on_cpu() of segments, as Sorter::sort_segments().
 QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
                                             Order order = Order::Ascending, unsigned threads = 0);
-/// The first best.size() keys alone, as Sorter::top(), by std::nth_element.
+/// Only the first best.size() keys, as Sorter::top(), with std::nth_element.
 /// Memory: a copy of the keys, with an index of 8 or 16 bytes a key.
 QUADMILL_API SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index = {},
                                   Order order = Order::Ascending, unsigned threads = 0);
+
+/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as
+/// they are done with before the GPU), Engine::Pbsn and Engine::Bitonic (the papers' own) or Engine::Auto, which is the
+/// merge engine on a GPU and CPU threads on a software renderer or for windows so short that the GPU loses. Begins and
+/// finishes in sessions of the context (context.hpp); between the two the host may draw. Engine::Cpu is
+/// cpu_window_sorter(options.threads).
+/// Engine::Pbsn is the stream path of SIGMOD'05: four windows at a time, or the quarters of one, in the channels of a
+/// texture (PbsnOptions::channels), sorted together by blending. Halves are blended as such. Integers of 32 bits go as
+/// the floats of the same place in the order. Of 64-bit keys the upper words go so, and the CPU finds each key's place
+/// by its word. What blending cannot order, the CPU sorts, as for Sorter.
+/// For a stream at full speed, hold a Session (context.hpp) as long as it lasts: to end one after each call waits for
+/// the GPU, where the context is not current.
+/// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
+/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both. Pbsn: 16 bytes a texel of
+/// two textures in each of two lanes (8 for halves), and as many for transfers; Bitonic: as Sorter, with transfers
+/// twice.
+/// Throws: InvalidArgument for Precision other than Native, and for Order::Descending. begin() throws InvalidArgument
+/// for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
+[[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
+                                                                       const SortOptions& options = {});
 
 }  // namespace quadmill

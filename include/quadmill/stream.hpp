@@ -18,47 +18,19 @@
 #include <vector>
 
 #include "quadmill/api.hpp"
-#include "quadmill/sort.hpp"
+#include "quadmill/keys.hpp"
+#include "quadmill/paper.hpp"
 #include "quadmill/window_sorter.hpp"
 
 namespace quadmill {
 
-/// A number of values that is not known exactly: it is surely from lower to upper.
-struct Count {
-    std::uint64_t lower = 0, estimate = 0, upper = 0;  ///< lower <= the number <= upper
-    bool operator==(const Count&) const = default;
-};
-
-/// The phi-quantile of n values is the one of rank ceil(phi n), the least for phi = 0 (ranks count from 1).
+struct Count;
+struct StreamTimes;
+struct TextureRegion;
 template <class T>
-struct Quantile {
-    double phi;                            ///< as asked
-    T value;                               ///< one of the stream's values
-    std::uint64_t rank;                    ///< that was asked for
-    std::uint64_t rank_lower, rank_upper;  ///< the rank of `value` is from here to here
-};
-
-/// A bar of an equi-depth histogram: values above `from` (the first bar: from it on) up to `to`.
+struct Bar;
 template <class T>
-struct Bar {
-    T from, to;   ///< values of the stream
-    Count count;  ///< of values in the bar
-};
-
-/// A value that occurs often.
-template <class T>
-struct Frequent {
-    T value;      ///< of the stream
-    Count count;  ///< the estimate is the lower bound, as in lossy counting
-};
-
-/// Where the time went, in milliseconds, as in Fig. 6 of SIGMOD'05. Sorting overlaps with the others, unless it is done
-/// on the caller's thread. The last three are all that the summary takes, answers about an unfinished window included.
-struct StreamTimes {
-    double upload = 0, sort = 0, readback = 0;  ///< of the sorter
-    double sample = 0;                          ///< sorted windows to summaries: sampling, or the histogram
-    double merge = 0, compress = 0;             ///< summaries with each other, and what each drops
-};
+struct Quantile;
 
 /// How a summary of quantiles is made.
 struct QuantileOptions {
@@ -166,6 +138,43 @@ class QUADMILL_API Quantiles {
     std::unique_ptr<State> state_;
 };
 
+/// A number of values that is not known exactly: it is surely from lower to upper.
+struct Count {
+    std::uint64_t lower = 0, estimate = 0, upper = 0;  ///< lower <= the number <= upper
+    bool operator==(const Count&) const = default;
+};
+
+/// The phi-quantile of n values is the one of rank ceil(phi n), the least for phi = 0 (ranks count from 1).
+template <class T>
+struct Quantile {
+    double phi;                            ///< as asked
+    T value;                               ///< one of the stream's values
+    std::uint64_t rank;                    ///< that was asked for
+    std::uint64_t rank_lower, rank_upper;  ///< the rank of `value` is from here to here
+};
+
+/// A bar of an equi-depth histogram: values above `from` (the first bar: from it on) up to `to`.
+template <class T>
+struct Bar {
+    T from, to;   ///< values of the stream
+    Count count;  ///< of values in the bar
+};
+
+/// A value that occurs often.
+template <class T>
+struct Frequent {
+    T value;      ///< of the stream
+    Count count;  ///< the estimate is the lower bound, as in lossy counting
+};
+
+/// Where the time went, in milliseconds, as in Fig. 6 of SIGMOD'05. Sorting overlaps with the others, unless it is done
+/// on the caller's thread. The last three are all that the summary takes, answers about an unfinished window included.
+struct StreamTimes {
+    double upload = 0, sort = 0, readback = 0;  ///< of the sorter
+    double sample = 0;                          ///< sorted windows to summaries: sampling, or the histogram
+    double merge = 0, compress = 0;             ///< summaries with each other, and what each drops
+};
+
 /// How frequent values are counted.
 struct FrequencyOptions {
     double eps = 0.001;      ///< the error of a count, as a part of n; from 1e-9 to 0.5
@@ -237,30 +246,14 @@ enum class Widths {
     Variable,  ///< the last W values for any W up to `window`, with an error of eps W; takes more memory
 };
 
-/// Whether a window is kept as it is, exactly, where that takes less memory than the sketch may.
-enum class RawValues { WhereSmaller, Never };
-
-/// How blocks of a sliding window are made.
-enum class SlidingBlocks {
-    Merged,  ///< from one chain of merges, so that each value is sorted once
-    /// as in SIGMOD'05, section 5.3: each of the L + 1 levels sorts all values anew, in sets of 1 / eps_l or a block,
-    /// and makes its blocks of them; each value is sorted L + 1 times. Of fixed widths only
-    Sorted,
-};
-
 /// How a sliding window is kept.
 struct SlidingOptions {
     double eps = 0.01;              ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
     std::uint64_t window = 0;       ///< values; from 1 to 2^40
     Widths widths = Widths::Fixed;  ///< which widths may be asked for
-    /// What may take more memory than that is refused, with the bytes that it may take.
-    std::uint64_t most_bytes = std::uint64_t{1} << 33U;
-    RawValues raw = RawValues::WhereSmaller;       ///< whether it may be exact
-    SlidingBlocks blocks = SlidingBlocks::Merged;  ///< how they are made
-    /// Which levels the sorter sorts, as in the paper: sets of at least so many values, which are those of the upper
-    /// levels; shorter ones are left to the CPU on the caller's thread. 0: none are, but for
-    /// SlidingBlocks::Sorted those of fewer than 2^12. (The paper: 2^16.) It changes no answer and is not saved.
-    std::size_t sorter_least = 0;
+    /// A summary that may take more memory than this is refused; the message says how many bytes it may take.
+    std::uint64_t max_bytes = std::uint64_t{1} << 33U;
+    SlidingPaperOptions paper{};  ///< the forms of SIGMOD'05
 };
 
 /// Quantiles of the last values of a stream.
@@ -273,7 +266,7 @@ struct SlidingOptions {
 /// being merged, half as much again while the stream is shorter than the window; and four batches of max(32 (L + 1) /
 /// eps, 2^14) values, however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) /
 /// eps entries, and the last 128 / eps values.
-/// Throws: InvalidArgument where all this may be more than most_bytes; else as Quantiles.
+/// Throws: InvalidArgument where all this may be more than max_bytes; else as Quantiles.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>

@@ -1,4 +1,5 @@
-/// Sorters of windows for the summaries of stream.hpp: CPU threads, the graphics pipeline, or both at once.
+/// Sorters of windows for the summaries of stream.hpp. The one of CPU threads is made here; sort.hpp and
+/// device_group.hpp make those on the graphics pipeline.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "quadmill/sort.hpp"
+#include "quadmill/api.hpp"
+#include "quadmill/keys.hpp"
 
 namespace quadmill {
 
@@ -64,25 +66,5 @@ class QUADMILL_API WindowSorter {
 /// A sorter by Engine::Cpu (sort.hpp): each window on one of so many threads beside the caller's; 0 takes as many as
 /// the machine has, 1 sorts in begin(), on the caller's own.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads = 0);
-
-/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as
-/// they are done with before the GPU), Engine::Pbsn and Engine::Bitonic (the papers' own) or Engine::Auto, which is the
-/// merge engine on a GPU and CPU threads on a software renderer or for windows so short that the GPU loses. Begins and
-/// finishes in sessions of the context (context.hpp); between the two the host may draw. Engine::Cpu is
-/// cpu_window_sorter(options.threads).
-/// Engine::Pbsn is the stream path of SIGMOD'05: four windows at a time, or the quarters of one, in the channels of a
-/// texture (PbsnOptions::channels), sorted together by blending. Halves are blended as such. Integers of 32 bits go as
-/// the floats of the same place in the order. Of 64-bit keys the upper words go so, and the CPU finds each key's place
-/// by its word. What blending cannot order, the CPU sorts, as for Sorter.
-/// For a stream at full speed, hold a Session (context.hpp) as long as it lasts: to end one after each call waits for
-/// the GPU, where the context is not current.
-/// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both. Pbsn: 16 bytes a texel of
-/// two textures in each of two lanes (8 for halves), and as many for transfers; Bitonic: as Sorter, with transfers
-/// twice.
-/// Throws: InvalidArgument for Precision other than Native, and for Order::Descending. begin() throws InvalidArgument
-/// for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
-[[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
-                                                                       const SortOptions& options = {});
 
 }  // namespace quadmill

@@ -146,7 +146,7 @@ template <class T>
     }
     const auto number = py::detail::cast_op<Through>(caster);
     if constexpr (std::is_same_v<T, Half>) {
-        return Half::nearest(static_cast<float>(number));
+        return Half::from_float(static_cast<float>(number));
     } else {
         return static_cast<T>(number);
     }

@@ -18,6 +18,7 @@
 #include "context.hpp"
 #include "module.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::python {

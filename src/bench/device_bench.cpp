@@ -14,6 +14,7 @@
 #include "cpu/sample_keys.hpp"
 #include "cpu/sort.hpp"
 #include "cpu/stopwatch.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "quadmill/window_sorter.hpp"
 

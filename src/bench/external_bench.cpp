@@ -149,8 +149,8 @@ FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileConten
 
 std::vector<PairContender> pair_contenders() {
     auto four_arrays = paper_form_of_bitonic();
-    four_arrays.bitonic.representation = Representation::FourArray;
-    four_arrays.bitonic.block = 0;
+    four_arrays.paper.bitonic.representation = Representation::FourArray;
+    four_arrays.paper.bitonic.block = 0;
     return {{"merge", {.engine = Engine::Merge}},
             {"bitonic", {.engine = Engine::Bitonic}},
             {paper_form, paper_form_of_bitonic()},

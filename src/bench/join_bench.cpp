@@ -195,7 +195,7 @@ QueryProcessor& JoinBench::processor(std::size_t contender) {
     const auto by = contenders_[contender].by;
     if (!contenders_[contender].draws()) return kept.emplace(QueryOptions{.engine = QueryEngine::Cpu});
     const auto execution = by == JoinBy::OneOperation ? Execution::OneOperation : Execution::Pipelined;
-    return kept.emplace(*context_, QueryOptions{.engine = engine_, .execution = execution});
+    return kept.emplace(*context_, QueryOptions{.engine = engine_, .paper = {.execution = execution}});
 }
 
 JoinBench::Run JoinBench::time(std::size_t contender, const JoinCase& which) {

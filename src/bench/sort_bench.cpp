@@ -85,14 +85,14 @@ bool is_right(Sorted sorted, SortData& input, SortData& output) {
 
 SortOptions paper_form_of_pbsn() {
     SortOptions options{.engine = Engine::Pbsn};
-    options.pbsn.early_stop = EarlyStop::No;
-    options.pbsn.max_run = options.pbsn.max_texels;
+    options.paper.pbsn.early_stop = EarlyStop::No;
+    options.paper.pbsn.max_run = options.paper.pbsn.max_texels;
     return options;
 }
 
 SortOptions paper_form_of_bitonic() {
     SortOptions options{.engine = Engine::Bitonic};
-    options.bitonic.steps_per_pass = 1;
+    options.paper.bitonic.steps_per_pass = 1;
     return options;
 }
 

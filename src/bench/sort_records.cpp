@@ -138,11 +138,11 @@ void RecordMaker::make_ascii(std::byte* record) const {
 }
 
 void RecordMaker::skew(std::byte* record) const {
-    constexpr std::size_t most_bytes = 6;
+    constexpr std::size_t max_bytes = 6;
     const bool binary = form_.kind == RecordKind::Binary;
     const auto random = static_cast<std::size_t>(own() >> 32U);
     auto bits = binary ? random % 64 : 8 * (random % 8);
-    if (bits > 8 * most_bytes) bits = 0;
+    if (bits > 8 * max_bytes) bits = 0;
     const auto& from = beginning(form_.kind, number_);
     std::copy_n(from.begin(), bits / 8, record);
     if (bits % 8 == 0) return;

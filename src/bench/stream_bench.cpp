@@ -12,6 +12,7 @@
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "stream/key.hpp"
 
 namespace quadmill::detail::bench {
@@ -200,7 +201,7 @@ WindowSorter& StreamBench::sorter(std::size_t i) {
         kept = cpu_window_sorter();
     } else {
         if (!context_) throw InvalidArgument(why_no_context_);
-        kept = window_sorter(*context_, {.engine = *engine, .pbsn = pbsn});
+        kept = window_sorter(*context_, {.engine = *engine, .paper = {.pbsn = pbsn}});
     }
     return *kept;
 }

@@ -10,6 +10,7 @@
 
 #include "bench/rivals.hpp"
 #include "cpu/sample_keys.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::detail::bench {

@@ -14,6 +14,7 @@
 #include "cpu/sample_keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/key.hpp"
 

@@ -88,7 +88,7 @@ void QueryCommand::parse() {
         throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
     if (explain != Explain::No && format == Format::JsonLine)
         throw CLI::ValidationError("--explain", "prints no JSON; it does not go with --json");
-    if (options.sums == SumPrecision::Float32 && options.engine != QueryEngine::Depth)
+    if (options.paper.sums == SumPrecision::Float32 && options.engine != QueryEngine::Depth)
         throw CLI::ValidationError("--sums", "float32 goes with --engine depth only; other engines have exact sums");
     const bool runs = explain == Explain::No;
     const bool on_gpu = options.engine == QueryEngine::Depth || options.engine == QueryEngine::Bitmap;
@@ -147,8 +147,9 @@ void QueryCommand::open_processor() {
         if (profile) profiler_.emplace(*context_);
     }
     if (!processor_)
-        processor_.emplace(
-            QueryOptions{.threads = options.threads, .statistics = options.statistics, .execution = options.execution});
+        processor_.emplace(QueryOptions{.threads = options.threads,
+                                        .statistics = options.statistics,
+                                        .paper = {.execution = options.paper.execution}});
 }
 
 QueryPlan QueryCommand::plan(const std::vector<Table>& tables, const SqlTypes& known) const {
@@ -275,11 +276,11 @@ void add_options(CLI::App& verb, QueryCommand& command) {
             "as many as fit)")
         ->transform(input::count_up_to(std::uint64_t{1} << 31U))
         ->type_name("B");
-    verb.add_option("--sums", command.options.sums,
+    verb.add_option("--sums", command.options.paper.sums,
                     "exact; or with --engine depth float32: as SIGMOD'04 has semi-linear queries, rounded at each step")
         ->transform(input::one_of(input::sum_words))
         ->default_str("exact");
-    verb.add_option("--execution", command.options.execution,
+    verb.add_option("--execution", command.options.paper.execution,
                     "pipelined: what is selected stays on the GPU for the next node of the plan; one-op: each node by "
                     "itself, its columns uploaded and its rows read back, as MDS'09 compares with")
         ->transform(input::one_of(input::execution_words))

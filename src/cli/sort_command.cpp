@@ -327,25 +327,25 @@ void SortCommand::print_profile(const SortStats& sorted) {
 }
 
 void add_engine_options(CLI::App& verb, SortOptions& sort) {
-    add_pbsn_options(verb, sort.pbsn);
-    verb.add_option("--max-texels", sort.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
+    add_pbsn_options(verb, sort.paper.pbsn);
+    verb.add_option("--max-texels", sort.paper.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->capture_default_str();
-    verb.add_option("--max-run", sort.pbsn.max_run,
+    verb.add_option("--max-run", sort.paper.pbsn.max_run,
                     "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144; "
                     "fastest is 256; the paper's own form for any size: as --max-texels)")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
-    verb.add_option("--representation", sort.bitonic.representation,
+    verb.add_option("--representation", sort.paper.bitonic.representation,
                     "For bitonic: four consecutive keys in a texel, or a quarter of the keys in each channel")
         ->transform(input::one_of(input::representation_words))
         ->default_str("single");
-    verb.add_option("--block", sort.bitonic.block,
+    verb.add_option("--block", sort.paper.bitonic.block,
                     "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
                     "(default: 128, and none on software renderers)")
         ->check(input::whole_number(0, std::uint64_t{1} << 20U))
         ->type_name("N");
-    verb.add_option("--steps-per-pass", sort.bitonic.steps_per_pass,
+    verb.add_option("--steps-per-pass", sort.paper.bitonic.steps_per_pass,
                     "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
         ->check(CLI::Range(1, 3))
         ->capture_default_str();

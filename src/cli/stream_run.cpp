@@ -142,12 +142,12 @@ void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
 void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding) {
     const std::array options{
         verb.add_flag(
-            "--no-raw", [&form](std::int64_t) { form.raw = RawValues::Never; },
+            "--no-raw", [&form](std::int64_t) { form.paper.raw = RawValues::Never; },
             "Never keep the window as it is, also where that takes less memory than the sketch"),
         verb.add_flag(
-            "--sorted-levels", [&form](std::int64_t) { form.blocks = SlidingBlocks::Sorted; },
+            "--sorted-levels", [&form](std::int64_t) { form.paper.blocks = SlidingBlocks::Sorted; },
             "As in the paper: each level of the sketch sorts all values anew (default: one chain of merges)"),
-        verb.add_option("--sorter-least", form.sorter_least,
+        verb.add_option("--sorter-least", form.paper.sorter_min,
                         "As in the paper: the engine sorts only sets of N values and more, those of the upper levels; "
                         "the CPU the others (default: all, of --sorted-levels those of 2^12)")
             ->transform(input::count_up_to(std::uint64_t{1} << 28U))
@@ -164,7 +164,7 @@ void SlidingChoice::check(double eps, const StreamOptions& stream) const {
     if (on() && eps < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6 with --sliding");
     if (on() && stream.window > 0)
         throw CLI::ValidationError("--window", "does not go with --sliding, which sorts in blocks of its own");
-    if (on() && asked() < window && form.blocks == SlidingBlocks::Sorted)
+    if (on() && asked() < window && form.paper.blocks == SlidingBlocks::Sorted)
         throw CLI::ValidationError("--sorted-levels", "does not go with --width, which takes blocks of one chain");
 }
 
@@ -271,7 +271,8 @@ bool StreamRun::worth_a_context() const {
 std::unique_ptr<WindowSorter> StreamRun::sorter_on_several() {
     group_ = options_.device.group();
     const auto engine = options_.engine == Engine::Auto ? Engine::Merge : options_.engine;
-    auto sorter = window_sorter(*group_, {.engine = engine, .threads = options_.threads, .pbsn = options_.pbsn});
+    auto sorter =
+        window_sorter(*group_, {.engine = engine, .threads = options_.threads, .paper = {.pbsn = options_.pbsn}});
     engine_ = sorter->name();
     time_ = {};
     return sorter;
@@ -285,7 +286,8 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     if (engine != Engine::Cpu) {
         try {
             context_ = Context::headless({.device = ranks_.device(options_.device.one())});
-            SortOptions how{.engine = engine, .threads = ranks_.threads(options_.threads), .pbsn = options_.pbsn};
+            SortOptions how{
+                .engine = engine, .threads = ranks_.threads(options_.threads), .paper = {.pbsn = options_.pbsn}};
             if (engine == Engine::Auto) {
                 if (const auto tuned = tuned_for(context_->info(), options_.threads)) how.crossings = tuned->sort;
             }

@@ -23,6 +23,7 @@
 #include "input/stream_input.hpp"
 #include "input/words.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::detail::cli {

@@ -112,7 +112,7 @@ RecordFormat TerasortCommand::record_format() const {
         records.key.push_back(*field);
     }
     try {
-        static_cast<void>(least_memory(records));
+        static_cast<void>(min_memory(records));
     } catch (const InvalidArgument& error) {
         throw CLI::ValidationError(keys.empty() ? "--key-offset, --key-bytes" : "--key", without_function(error));
     }
@@ -137,7 +137,7 @@ std::optional<Context> TerasortCommand::open_context() const {
 
 // What the program holds already counts too.
 std::size_t TerasortCommand::memory_for(const RecordFormat& records) const {
-    const auto held = external::resident_bytes(), least = held + least_memory(records);
+    const auto held = external::resident_bytes(), least = held + min_memory(records);
     if (memory >= least) return memory - held;
     constexpr double megabyte = 1 << 20;
     throw CLI::ValidationError(

@@ -2,7 +2,7 @@
 
 namespace quadmill {
 
-Half Half::nearest(float value) noexcept {
+Half Half::from_float(float value) noexcept {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const auto sign = static_cast<std::uint16_t>((bits >> 16U) & 0x8000U);
     const auto magnitude = bits & 0x7fffffffU;

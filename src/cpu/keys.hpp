@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-#include "quadmill/sort.hpp"
+#include "quadmill/keys.hpp"
 
 namespace quadmill::detail::cpu {
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "cpu/sort.hpp"
+#include "quadmill/sort.hpp"
 
 namespace quadmill::detail::cpu {
 
@@ -49,7 +50,7 @@ Key key_of(double fraction) {
     constexpr double most = 1 - 0x1p-52;
     const double x = std::clamp(fraction, -1.0, most);
     if constexpr (std::is_same_v<Key, Half>) {
-        const auto half = Half::nearest(static_cast<float>(x));
+        const auto half = Half::from_float(static_cast<float>(x));
         return half.bits == KeyBits<Half>::sign ? Half{} : half;
     } else if constexpr (is_float<Key>) {
         return static_cast<Key>(x) + 0;  // which makes -0 +0

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "quadmill/sort.hpp"
+#include "quadmill/keys.hpp"
 
 namespace quadmill::detail::cpu {
 

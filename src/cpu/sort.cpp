@@ -10,6 +10,7 @@
 #include "cpu/stopwatch.hpp"
 #include "cpu/thread_gain.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 
 namespace quadmill {
 

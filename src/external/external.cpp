@@ -59,8 +59,8 @@ ExternalSortStats ExternalSorter::stats() const {
     return state_->sorting.stats("");
 }
 
-std::size_t least_memory(const RecordFormat& format) {
-    return detail::external::least_memory(detail::external::Format("least_memory", format));
+std::size_t min_memory(const RecordFormat& format) {
+    return detail::external::min_memory(detail::external::Format("min_memory", format));
 }
 
 }  // namespace quadmill

@@ -85,7 +85,7 @@ std::optional<MergePlan> plan_merge(std::size_t memory, std::size_t runs, std::s
     return plan;
 }
 
-std::size_t least_memory(const Format& format) {
+std::size_t min_memory(const Format& format) {
     const auto record = format.fixed() ? format.fixed()->record_bytes() : least_block;
     const auto runs = memory_for(format, size_for(format, least_run_bytes(format), {.mean_line = 8}), pipeline_slots,
                                  least_block, {});

@@ -41,7 +41,7 @@ struct MergePlan {
 
 // For the threads of the pipeline and what is too small to be counted.
 inline constexpr std::size_t reserve = std::size_t{4} << 20;
-[[nodiscard]] std::size_t least_memory(const Format& format);
+[[nodiscard]] std::size_t min_memory(const Format& format);
 // The longest line that phase 2 can be sure to merge.
 [[nodiscard]] std::size_t longest_line(std::size_t memory);
 

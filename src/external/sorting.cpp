@@ -39,7 +39,7 @@ const ExternalSortOptions& checked(const char* function, const ExternalSortOptio
         throw InvalidArgument(std::string(function) + ": RunMerge::Gpu needs " +
                               (context ? "records of one length" : "a context") + "; use RunMerge::Tree");
     }
-    const auto least = least_memory(Format(function, options.format));
+    const auto least = min_memory(Format(function, options.format));
     if (options.memory >= least) return options;
     throw InvalidArgument(std::string(function) + ": to sort such records takes at least " + std::to_string(least) +
                           " bytes of memory, not " + std::to_string(options.memory));

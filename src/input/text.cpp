@@ -34,7 +34,7 @@ using Number = std::conditional_t<std::is_same_v<Key, Half>, float, Key>;
 template <class Key>
 std::optional<Key> key_of(Number<Key> number) {
     if constexpr (std::is_same_v<Key, Half>) {
-        const auto half = Half::nearest(number);
+        const auto half = Half::from_float(number);
         if (std::isinf(half.value()) && !std::isinf(number)) return {};
         return half;
     } else {

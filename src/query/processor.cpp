@@ -158,7 +158,7 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
 }
 
 TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
-    TextureJoinTools tools{.engine = &engines.get(engine), .has_room = {}, .execution = options.execution};
+    TextureJoinTools tools{.engine = &engines.get(engine), .has_room = {}, .execution = options.paper.execution};
     if (engine == QueryEngine::Cpu || !loops_on_gpu()) return tools;
     tools.has_room = [this, engine](const std::vector<TableColumns>& tables) {
         return engines.has_room(engine, tables);
@@ -186,7 +186,7 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
         .join = join_tools("QueryProcessor::run", engine),
         .texture_join = texture_join_tools(engine),
         .statistics = options.statistics,
-        .execution = options.execution,
+        .execution = options.paper.execution,
         .threads = options.threads,
         .in_memory = [this](const auto& table,
                             std::span<const std::size_t> columns) { return in_memory(context, table, columns); },

@@ -23,7 +23,7 @@ SlidingOptions Monitor::sliding() const {
     return {.eps = options_.eps,
             .window = options_.window,
             .widths = Widths::Fixed,
-            .most_bytes = std::numeric_limits<std::uint64_t>::max()};
+            .max_bytes = std::numeric_limits<std::uint64_t>::max()};
 }
 
 void Monitor::add(std::span<const float> values) {

@@ -36,13 +36,13 @@ Representation representation_of(Watched engine) {
 }
 
 SortOptions options_of(const Request& request) {
-    SortOptions options{.pbsn = {.early_stop = request.early_stop}};
+    SortOptions options{.paper = {.pbsn = {.early_stop = request.early_stop}}};
     options.engine = request.engine == Watched::Pbsn    ? Engine::Pbsn
                      : request.engine == Watched::Merge ? Engine::Merge
                                                         : Engine::Bitonic;
-    options.pbsn.max_run = options.pbsn.max_texels;  // the paper's own form: one run a channel
+    options.paper.pbsn.max_run = options.paper.pbsn.max_texels;  // the paper's own form: one run a channel
     options.merge.kernel = MergeKernel::Fragment;
-    options.bitonic = {.representation = representation_of(request.engine), .block = 0, .steps_per_pass = 1};
+    options.paper = {.bitonic = {.representation = representation_of(request.engine), .block = 0, .steps_per_pass = 1}};
     return options;
 }
 

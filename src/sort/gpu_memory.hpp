@@ -6,6 +6,7 @@
 #include <string>
 
 #include "quadmill/context.hpp"
+#include "quadmill/sort.hpp"
 #include "sort/merge/merge_sort.hpp"
 #include "sort/task.hpp"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/workers.hpp"
+#include "quadmill/sort.hpp"
 #include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::sort {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "gl/pass.hpp"
-#include "quadmill/sort.hpp"
+#include "quadmill/keys.hpp"
 
 namespace quadmill::detail::sort {
 

@@ -2,6 +2,7 @@
 // a step of their network, or a level of merges, can be seen.
 #pragma once
 
+#include "quadmill/sort.hpp"
 #include "sort/bitonic/network.hpp"
 
 namespace quadmill::detail::sort {

@@ -28,7 +28,7 @@ float as_float(Half value) {
 template <class To, class From>
 To convert(From value) {
     if constexpr (std::is_same_v<To, Half>) {
-        return Half::nearest(as_float(value));
+        return Half::from_float(as_float(value));
     } else {
         return as_float(value);
     }
@@ -62,7 +62,7 @@ template <class Float>
 SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
     const gl::Scope scope(*detail::Access::of(context), task.function);
     auto& gpu_side = on_gpu();
-    const auto& pbsn = options.pbsn;
+    const auto& pbsn = options.paper.pbsn;
     const auto channels = task.window == 0 ? Channels::Windows : channels_for(pbsn.channels);
     const auto ordered = with(task.order);
     ChunkSort<Float> sort({*detail::Access::of(context), gpu_side.pbsn, workers, gpu_side.scratch, ordered}, keys,
@@ -291,7 +291,7 @@ SortStats Sorter::argsort(Keys keys, std::span<std::uint32_t> index, std::option
 SortStats Sorter::sort_windows(Keys keys, std::size_t window, std::optional<Order> order) {
     constexpr const char* function = "Sorter::sort_windows";
     window = cpu::checked_window(function, keys, window);
-    if (state_->options.engine == Engine::Pbsn) check_pbsn_window(function, state_->options.pbsn, window);
+    if (state_->options.engine == Engine::Pbsn) check_pbsn_window(function, state_->options.paper.pbsn, window);
     return state_->sort({Task::What::Windows, function, keys, state_->order_or_usual(order), {}, window});
 }
 

@@ -43,13 +43,13 @@ Work Task::work() const {
 }
 
 SortOptions checked_options(const char* function, const ContextInfo& info, SortOptions options) {
-    auto &max_texels = options.pbsn.max_texels, &max_run = options.pbsn.max_run;
+    auto &max_texels = options.paper.pbsn.max_texels, &max_run = options.paper.pbsn.max_run;
     if (max_texels < 1) throw InvalidArgument(std::string(function) + ": max_texels must be at least 1, not 0");
     max_run = std::bit_floor(max_run == 0 ? paper_run : max_run);
     const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
     max_texels = std::bit_floor(std::min(max_texels, side * side));
-    if (auto& block = options.bitonic.block) block = std::bit_floor(*block);
-    const int steps = options.bitonic.steps_per_pass;
+    if (auto& block = options.paper.bitonic.block) block = std::bit_floor(*block);
+    const int steps = options.paper.bitonic.steps_per_pass;
     if (steps < 1 || steps > 3) {
         throw InvalidArgument(std::string(function) + ": bitonic.steps_per_pass must be 1, 2 or 3, not " +
                               std::to_string(steps));

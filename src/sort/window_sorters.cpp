@@ -108,7 +108,7 @@ std::size_t PbsnWindowSorter::bytes() const {
 }
 
 void PbsnWindowSorter::check(Keys /*keys*/, std::size_t window) const {
-    check_pbsn_window(cpu::begin_name, options_.pbsn, window);
+    check_pbsn_window(cpu::begin_name, options_.paper.pbsn, window);
 }
 
 void PbsnWindowSorter::begin_chunk(Batch& batch) {
@@ -120,8 +120,8 @@ void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys,
                                 std::size_t /*step*/) {
     if (!gpu_) gpu_.emplace(device);
     auto& batch = gpu_->batches.at(lane);
-    const auto channels = channels_for(options_.pbsn.channels);
-    batch.chunks = cut_windows(keys.size(), window, options_.pbsn.max_texels, channels);
+    const auto channels = channels_for(options_.paper.pbsn.channels);
+    batch.chunks = cut_windows(keys.size(), window, options_.paper.pbsn.max_texels, channels);
     batch.keys = keys;
     batch.window = window;
     batch.begun = 0;

@@ -14,6 +14,7 @@
 #include "cpu/scratch.hpp"
 #include "cpu/window_sorter.hpp"
 #include "cpu/workers.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/window_sorter.hpp"
 #include "sort/bitonic/bitonic_sort.hpp"
 #include "sort/merge/merge_sort.hpp"
@@ -96,7 +97,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     PbsnWindowSorter(Context context, const SortOptions& options);
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] std::size_t batch_windows() const override {
-        return channels_for(options_.pbsn.channels) == Channels::Split ? 1 : 4;
+        return channels_for(options_.paper.pbsn.channels) == Channels::Split ? 1 : 4;
     }
     // The network's steps grow with the square of the logarithm, so windows are short.
     [[nodiscard]] std::size_t window(double eps) const override { return cpu::window_of(eps, 16, 0x1p24); }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpu/stopwatch.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/window_sorter.hpp"
 #include "stream/exponential_histogram.hpp"
 #include "stream/frequency_summary.hpp"

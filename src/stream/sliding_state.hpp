@@ -195,8 +195,8 @@ class SlidingState {
         to.f64(options_.eps);
         to.u64(options_.window);
         to.u64((options_.widths == Widths::Variable ? variable : 0) |
-               (options_.raw == RawValues::Never ? never_raw : 0) |
-               (options_.blocks == SlidingBlocks::Sorted ? level_sorts : 0));
+               (options_.paper.raw == RawValues::Never ? never_raw : 0) |
+               (options_.paper.blocks == SlidingBlocks::Sorted ? level_sorts : 0));
         to.u64(n());
         to.u64(nans());
         to.values(last_.last(std::min(n(), plan_.exact)));
@@ -218,9 +218,9 @@ class SlidingState {
                          (forms & (variable | level_sorts)) != (variable | level_sorts),
                      "the window");
         if ((forms & variable) != 0) options.widths = Widths::Variable;
-        if ((forms & never_raw) != 0) options.raw = RawValues::Never;
-        if ((forms & level_sorts) != 0) options.blocks = SlidingBlocks::Sorted;
-        options.most_bytes = std::numeric_limits<std::uint64_t>::max();  // it was taken when it was made
+        if ((forms & never_raw) != 0) options.paper.raw = RawValues::Never;
+        if ((forms & level_sorts) != 0) options.paper.blocks = SlidingBlocks::Sorted;
+        options.max_bytes = std::numeric_limits<std::uint64_t>::max();  // it was taken when it was made
         const auto n = from.u64(), nans = from.u64();
         from.require(n <= most_values && nans <= most_values, "the number of values");
         auto state = std::make_unique<State>(function, options, std::move(sorter));
@@ -257,17 +257,17 @@ class SlidingState {
             throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
                                   std::to_string(options.window));
         }
-        if (options.blocks == SlidingBlocks::Sorted && options.widths == Widths::Variable) {
+        if (options.paper.blocks == SlidingBlocks::Sorted && options.widths == Widths::Variable) {
             throw InvalidArgument(name +
                                   ": levels that sort for themselves serve windows of fixed width; use "
                                   "SlidingBlocks::Merged for variable ones");
         }
-        const double bytes = SlidingPlan(options).most_bytes(sizeof(T));
-        if (bytes <= static_cast<double>(options.most_bytes)) return;
+        const double bytes = SlidingPlan(options).max_bytes(sizeof(T));
+        if (bytes <= static_cast<double>(options.max_bytes)) return;
         throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
                               text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
-                              text_of(static_cast<double>(options.most_bytes) / 0x1p30) +
-                              " GiB of most_bytes; take a larger eps or a shorter window");
+                              text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
+                              " GiB of max_bytes; take a larger eps or a shorter window");
     }
     auto taker() {
         return one_by_one<T>([this](const Window<T>& values) { trees_.add(values, blocks_, intake_.share(), times_); });
@@ -292,8 +292,8 @@ class SlidingState {
     static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter,
                                                     const SlidingOptions& options) {
         constexpr std::size_t worth_a_call = std::size_t{1} << 12U;
-        const auto usual = options.blocks == SlidingBlocks::Sorted ? worth_a_call : 0;
-        const auto least = options.sorter_least > 0 ? options.sorter_least : usual;
+        const auto usual = options.paper.blocks == SlidingBlocks::Sorted ? worth_a_call : 0;
+        const auto least = options.paper.sorter_min > 0 ? options.paper.sorter_min : usual;
         if (least == 0) return sorter;
         return std::make_unique<LeastSorter>(std::move(sorter), least);
     }

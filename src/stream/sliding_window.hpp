@@ -30,7 +30,7 @@ struct SlidingPlan {
         : eps(options.eps),
           window(options.window),
           fixed(options.widths == Widths::Fixed),
-          sorted(options.blocks == SlidingBlocks::Sorted) {
+          sorted(options.paper.blocks == SlidingBlocks::Sorted) {
         constexpr std::uint64_t least_block = 32;
         exact = static_cast<std::uint64_t>(std::ceil(4 * least_block / eps));
         levels = static_cast<int>(std::ceil(std::log2(4 / eps)));
@@ -39,7 +39,7 @@ struct SlidingPlan {
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
         // Blocks, and what is being merged to them, take as much memory as so many values.
         const double entries = 4 * (levels + 1.0) * (levels + 1.0) / eps;
-        const bool never = options.raw == RawValues::Never;
+        const bool never = options.paper.raw == RawValues::Never;
         if (!never && static_cast<double>(window) <= entries) {
             exact = window;
         } else if (fixed) {
@@ -49,7 +49,7 @@ struct SlidingPlan {
         }
     }
     // The most memory that it may come to, in bytes: for values of so many bytes.
-    [[nodiscard]] double most_bytes(std::size_t value_bytes) const {
+    [[nodiscard]] double max_bytes(std::size_t value_bytes) const {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
         if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values; an answer is made of as many

@@ -19,12 +19,12 @@ TEST_CASE("Every half becomes the float it is, and comes back") {
         if (exponent < 31) wrong += static_cast<double>(std::abs(value)) != magnitude;
         if (exponent == 31) wrong += fraction ? !std::isnan(value) : !std::isinf(value);
         wrong += std::signbit(value) != (bits >= 0x8000U);
-        wrong += Half::nearest(value).bits != half.bits;
+        wrong += Half::from_float(value).bits != half.bits;
     }
     CHECK(wrong == 0);
 }
 
-TEST_CASE("Half::nearest rounds to the nearest, ties to even") {
+TEST_CASE("Half::from_float rounds to the nearest, ties to even") {
     std::mt19937_64 random(5);
     int wrong = 0;
     for (int i = 0; i < 200'000; ++i) {
@@ -32,7 +32,7 @@ TEST_CASE("Half::nearest rounds to the nearest, ties to even") {
         if (i % 2) bits = (bits & 0x80ffffffU) | (0x33000000U + (bits & 0x0f000000U) % 0x15000000U);
         const auto value = std::bit_cast<float>(bits);
         if (std::isnan(value)) continue;
-        const Half half = Half::nearest(value);
+        const Half half = Half::from_float(value);
         const auto magnitude = static_cast<double>(std::abs(value));
         if (magnitude >= 65520) {
             wrong += (half.bits & 0x7fffU) != 0x7c00U;

@@ -69,9 +69,20 @@ struct Textures {
 }  // namespace
 
 TEST_CASE("sort.hpp: a sorter") {
-    Sorter sorter(Context::headless(), {.engine = Engine::Pbsn});
+    Sorter sorter(Context::headless());
     std::vector<float> keys{3, 1, 2};
     sorter.sort(keys);  // 1, 2, 3
+    CHECK(keys == std::vector<float>{1, 2, 3});
+    keys = {3, 1, 2};
+    sort(Context::headless(), keys);  // {3, 1, 2} become {1, 2, 3}
+    CHECK(keys == std::vector<float>{1, 2, 3});
+}
+
+TEST_CASE("paper.hpp: a form of a paper") {
+    const auto context = Context::headless();
+    Sorter sorter(context, {.engine = Engine::Bitonic, .paper = {.bitonic = {.steps_per_pass = 1}}});
+    std::vector<float> keys{3, 1, 2};
+    CHECK(sorter.sort(keys).steps == 3);
     CHECK(keys == std::vector<float>{1, 2, 3});
 }
 

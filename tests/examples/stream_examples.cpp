@@ -1,11 +1,13 @@
 // The examples of stream.hpp and of docs/library.md's part on streams, as they are there.
 #include <doctest/doctest.h>
+
 #include <quadmill/context.hpp>
 #include <quadmill/stream.hpp>
 #include <quadmill/window_sorter.hpp>
-
 #include <utility>
 #include <vector>
+
+#include "quadmill/sort.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 

@@ -302,14 +302,14 @@ TEST_CASE("by the memory that there is: in one go, by runs, by the least") {
     CHECK(sort_by_file(input, options, folder, {}, &stats) == expected);
     CHECK(stats.runs == 0);
     CHECK(stats.merge_passes == 0);
-    options.memory = least_memory(format);
+    options.memory = min_memory(format);
     options.temp = {folder / "temp", folder / "temp"};
     CHECK(sort_by_file(input, options, folder, {}, &stats) == expected);
     CHECK(stats.runs > 2);
     CHECK(stats.merge_passes >= 1);
     CHECK(stats.run_bytes >= 65000);
     CHECK(stats.stages.size() == 8);
-    options.memory = least_memory(format) - 1;
+    options.memory = min_memory(format) - 1;
     CHECK_THROWS_WITH_AS(sort_by_file(input, options, folder, {}), doctest::Contains("takes at least"),
                          InvalidArgument);
     // And the public calls.

@@ -166,8 +166,8 @@ TEST_CASE("a driver that draws nothing makes an error or a wrong answer, and no 
     const auto before = keys;
     for (const auto merge : {ChannelMerge::TwoWays, ChannelMerge::FourWays}) {
         SortOptions options{.engine = Engine::Pbsn};
-        options.pbsn.channel_merge = merge;
-        options.pbsn.early_stop = EarlyStop::No;
+        options.paper.pbsn.channel_merge = merge;
+        options.paper.pbsn.early_stop = EarlyStop::No;
         Sorter sorter(context, options);
         CHECK_THROWS_AS(sorter.sort(keys), GlError);
         CHECK(keys == before);

@@ -33,7 +33,7 @@ std::array<Raw, 4> raw(const Texel& texel) {
     std::array<Raw, 4> values{};
     for (std::size_t c = 0; c < 4; ++c) {
         if constexpr (std::is_same_v<Raw, std::uint16_t>) {
-            values[c] = Half::nearest(texel[c]).bits;
+            values[c] = Half::from_float(texel[c]).bits;
         } else {
             values[c] = std::bit_cast<Raw>(texel[c]);
         }
@@ -400,7 +400,7 @@ TEST_CASE("the observer sees the passes of a sort, stage by stage") {
     context.observe(&counter);
     std::vector<float> keys(4 * 8);
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<float>(keys.size() - i);
-    sort(context, std::span(keys), {.engine = Engine::Pbsn, .pbsn = {.early_stop = EarlyStop::No}});
+    sort(context, std::span(keys), {.engine = Engine::Pbsn, .paper = {.pbsn = {.early_stop = EarlyStop::No}}});
     std::vector<std::pair<int, int>> expected;
     for (int stage = 1; stage <= 3; ++stage) {
         for (int step = 1; step <= 3; ++step) expected.emplace_back(stage, step);

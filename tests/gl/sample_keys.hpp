@@ -21,7 +21,7 @@ inline SortOptions pbsn(Order order, EarlyStop early_stop, std::size_t max_texel
     return {.order = order,
             .engine = Engine::Pbsn,
             .threads = 1,
-            .pbsn = {.early_stop = early_stop, .max_texels = max_texels}};
+            .paper = {.pbsn = {.early_stop = early_stop, .max_texels = max_texels}}};
 }
 
 // Numbers, infinities and ties; and with Specials::Some now and then what blending cannot order.

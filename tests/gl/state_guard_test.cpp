@@ -77,7 +77,7 @@ TEST_CASE("queries, counts under way and joins leave a poisoned host's state alo
         for (std::uint64_t seed = first_seed; seed < first_seed + 4; ++seed) {
             CAPTURE(seed);
             QueryProcessor processor(adopted, {.engine = engine});
-            QueryProcessor one(adopted, {.engine = engine, .execution = Execution::OneOperation});
+            QueryProcessor one(adopted, {.engine = engine, .paper = {.execution = Execution::OneOperation}});
             Poison poison(host.gl, seed);
             const auto before = Snapshot::take(host.gl);
             const auto unchanged = [&] { return difference(before, Snapshot::take(host.gl)); };

@@ -14,6 +14,7 @@
 #include "gl/state_poison.hpp"
 #include "gl/state_snapshot.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 
 using namespace quadmill;

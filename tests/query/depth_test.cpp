@@ -279,7 +279,7 @@ TEST_CASE("semi-linear conditions by fragments that are discarded: exact, or in 
     Table table;
     table.add("a", a).add("f", f).add("n", n);
     QueryProcessor exact(context, {.engine = QueryEngine::Depth}), cpu;
-    QueryProcessor rough(context, {.engine = QueryEngine::Depth, .sums = SumPrecision::Float32});
+    QueryProcessor rough(context, {.engine = QueryEngine::Depth, .paper = {.sums = SumPrecision::Float32}});
     std::size_t open = 0;
     for (const double factor : {0.1, 1.0, -3.3}) {
         const std::vector<Predicate::Term> terms{{factor, "a"}, {2, "f"}, {-0.7, "n"}};
@@ -305,7 +305,7 @@ TEST_CASE("semi-linear conditions by fragments that are discarded: exact, or in 
     const auto more = Predicate::linear({{1, "x"}, {1, "y"}}, Comparison::Greater, 16777216);
     CHECK(exact.count(large, more) == 1);
     CHECK(rough.count(large, more) == 0);
-    CHECK_THROWS_WITH_AS(QueryProcessor(context, {.sums = SumPrecision::Float32}),
+    CHECK_THROWS_WITH_AS(QueryProcessor(context, {.paper = {.sums = SumPrecision::Float32}}),
                          doctest::Contains("engine must be Depth"), InvalidArgument);
 }
 

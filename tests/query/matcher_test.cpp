@@ -395,7 +395,7 @@ TEST_CASE("a plan's operations one by one give what they give together") {
     CHECK(expected.size() > 1000);
     for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Cpu}) {
         QueryProcessor pipelined(context, {.engine = engine});
-        QueryProcessor one(context, {.engine = engine, .execution = Execution::OneOperation});
+        QueryProcessor one(context, {.engine = engine, .paper = {.execution = Execution::OneOperation}});
         for (int run = 0; run < 2; ++run) {
             CHECK((pipelined.run(plan, left, right).rows == expected));
             CHECK((one.run(plan, left, right).rows == expected));

@@ -11,6 +11,7 @@
 
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "stream_monitor/drift.hpp"
 
 using namespace quadmill;

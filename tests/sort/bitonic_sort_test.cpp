@@ -19,7 +19,7 @@ constexpr auto single = Representation::SingleArray, four = Representation::Four
 
 SortOptions bitonic(Representation representation, std::size_t block, int steps_per_pass) {
     return {.engine = Engine::Bitonic,
-            .bitonic = {.representation = representation, .block = block, .steps_per_pass = steps_per_pass}};
+            .paper = {.bitonic = {.representation = representation, .block = block, .steps_per_pass = steps_per_pass}}};
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ inline const std::vector<std::string>& distributions() {
 template <class Float>
 Float as(float value) {
     if constexpr (std::is_same_v<Float, Half>) {
-        return Half::nearest(value);
+        return Half::from_float(value);
     } else {
         return value;
     }

@@ -172,7 +172,7 @@ TEST_CASE("What a group does not do is refused") {
     for (std::size_t i = 0; i < 4; ++i) sorter->finish();
     sorter.reset();
     // What one device's sorter refuses is an error of the batch, and the device goes on.
-    const auto by_pbsn = window_sorter(group, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 16}});
+    const auto by_pbsn = window_sorter(group, {.engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 16}}});
     by_pbsn->begin(keys, 100);
     CHECK_THROWS_AS(by_pbsn->finish(), InvalidArgument);
     by_pbsn->begin(keys, 10);

@@ -48,12 +48,13 @@ TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several and mer
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t max_texels : {1UL, 7UL, 64UL, 256UL}) {
-            Sorter sorter(context, {.order = order, .engine = Engine::Pbsn, .pbsn = {.max_texels = max_texels}});
+            Sorter sorter(context,
+                          {.order = order, .engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = max_texels}}});
             for (const std::size_t n : {1UL, 4UL, 5UL, 29UL, 100UL, 257UL}) {
                 expect_sorted<Float>(sorter, "any bits", n, n);
             }
         }
-        Sorter sorter(context, {.order = order, .engine = Engine::Pbsn, .pbsn = {.max_texels = 1024}});
+        Sorter sorter(context, {.order = order, .engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 1024}}});
         for (const auto& distribution : distributions()) expect_sorted<Float>(sorter, distribution, 9'999, 4);
     }
 }
@@ -62,15 +63,16 @@ TEST_CASE_TEMPLATE("Runs shorter than a texture are sorted in it side by side an
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t max_run : {1UL, 5UL, 64UL, 1024UL}) {
-            Sorter sorter(context,
-                          {.order = order, .engine = Engine::Pbsn, .pbsn = {.max_texels = 4096, .max_run = max_run}});
+            Sorter sorter(
+                context,
+                {.order = order, .engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 4096, .max_run = max_run}}});
             for (const auto& distribution : distributions()) {
                 for (const std::size_t n : {1UL, 4UL, 255UL, 256UL, 257UL, 4096UL, 9'999UL, 20'000UL})
                     expect_sorted<Float>(sorter, distribution, n, n);
             }
         }
     }
-    Sorter sorter(context, {.engine = Engine::Pbsn, .pbsn = {.early_stop = EarlyStop::No, .max_run = 1024}});
+    Sorter sorter(context, {.engine = Engine::Pbsn, .paper = {.pbsn = {.early_stop = EarlyStop::No, .max_run = 1024}}});
     auto keys = make<Float>("uniform", 3 * 4096, 1);
     const auto stats = sorter.sort(std::span(keys));
     CHECK(stats.steps == 100);
@@ -91,7 +93,7 @@ TEST_CASE_TEMPLATE("Windows are sorted each by itself", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const auto engine : {Engine::Pbsn, Engine::Cpu}) {
-            Sorter sorter(context, {.order = order, .engine = engine, .pbsn = {.max_texels = 4096}});
+            Sorter sorter(context, {.order = order, .engine = engine, .paper = {.pbsn = {.max_texels = 4096}}});
             for (const auto& [n, window] :
                  {std::pair{0UL, 4UL}, std::pair{1UL, 1UL}, std::pair{10UL, 1UL}, std::pair{17UL, 2UL},
                   std::pair{1000UL, 7UL}, std::pair{4096UL, 64UL}, std::pair{9999UL, 100UL},
@@ -114,7 +116,7 @@ TEST_CASE_TEMPLATE("Windows are sorted each by itself", Float, float, Half) {
 }
 
 TEST_CASE("Without early stop 2^18 keys take 16 stages of 16 steps") {
-    Sorter sorter(Context::headless(), {.engine = Engine::Pbsn, .pbsn = {.early_stop = EarlyStop::No}});
+    Sorter sorter(Context::headless(), {.engine = Engine::Pbsn, .paper = {.pbsn = {.early_stop = EarlyStop::No}}});
     auto keys = make<float>("uniform", std::size_t{1} << 18, 1);
     auto expected = keys;
     reference_sort(expected.data(), expected.data() + expected.size(), Order::Ascending);
@@ -193,7 +195,7 @@ TEST_CASE("16-bit precision: exact when it can be, refused or rounded when asked
 
     Sorter rounding(context, {.engine = Engine::Pbsn, .precision = Precision::Float16, .rounding = Rounding::Nearest});
     rounding.sort(std::span(tenths));
-    for (std::size_t i = 0; i < 3; ++i) CHECK(tenths[i] == Half::nearest(before[2 - i]).value());
+    for (std::size_t i = 0; i < 3; ++i) CHECK(tenths[i] == Half::from_float(before[2 - i]).value());
 }
 
 TEST_CASE("Precision and rounding mean the same for every engine") {
@@ -204,7 +206,7 @@ TEST_CASE("Precision and rounding mean the same for every engine") {
         CHECK_THROWS_AS(refusing.sort(std::span(tenth)), InvalidArgument);
         Sorter rounding(context, {.engine = engine, .precision = Precision::Float16, .rounding = Rounding::Nearest});
         rounding.sort(std::span(tenth));
-        CHECK(tenth[0] == Half::nearest(0.1F).value());
+        CHECK(tenth[0] == Half::from_float(0.1F).value());
     }
 }
 
@@ -217,7 +219,8 @@ TEST_CASE("The four channels are merged in one round of n keys, or in two; both 
             const auto keys = expected;
             reference_sort(expected.data(), expected.data() + n, order);
             for (const auto merge : {ChannelMerge::FourWays, ChannelMerge::TwoWays}) {
-                Sorter sorter(context, {.order = order, .engine = Engine::Pbsn, .pbsn = {.channel_merge = merge}});
+                Sorter sorter(context,
+                              {.order = order, .engine = Engine::Pbsn, .paper = {.pbsn = {.channel_merge = merge}}});
                 auto sorted = keys;
                 const auto stats = sorter.sort(sorted);
                 CHECK(bits_of(sorted) == bits_of(expected));
@@ -243,15 +246,16 @@ TEST_CASE("A window longer than all keys is one window, whatever its size") {
 
 TEST_CASE("Bad arguments are refused before any work") {
     const auto context = Context::headless();
-    CHECK_THROWS_AS(Sorter(context, {.pbsn = {.max_texels = 0}}), InvalidArgument);
-    CHECK(Sorter(context, {.engine = Engine::Pbsn}).options().pbsn.max_run == (std::size_t{1} << 18));
-    Sorter sorter(context, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 64}});
+    CHECK_THROWS_AS(Sorter(context, {.paper = {.pbsn = {.max_texels = 0}}}), InvalidArgument);
+    CHECK(Sorter(context, {.engine = Engine::Pbsn}).options().paper.pbsn.max_run == (std::size_t{1} << 18));
+    Sorter sorter(context, {.engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 64}}});
     std::vector<float> keys(100, 1.0F);
     CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 0), InvalidArgument);
     sorter.sort_windows(std::span(keys), 65);  // a quarter in each channel
     keys.resize(300);
     CHECK_THROWS_AS(sorter.sort_windows(std::span(keys), 257), InvalidArgument);
-    Sorter whole(context, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 64, .channels = Channels::Windows}});
+    Sorter whole(context,
+                 {.engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 64, .channels = Channels::Windows}}});
     CHECK_THROWS_AS(whole.sort_windows(std::span(keys), 65), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(0, 0), InvalidArgument);
     CHECK_THROWS_AS(sorter.sort_texture(12345, 12345), InvalidArgument);
@@ -284,7 +288,7 @@ TEST_CASE("Observers see each pass of the network in order") {
     } recorder;
     auto context = Context::headless();
     context.observe(&recorder);
-    Sorter sorter(context, {.engine = Engine::Pbsn, .pbsn = {.early_stop = EarlyStop::No}});
+    Sorter sorter(context, {.engine = Engine::Pbsn, .paper = {.pbsn = {.early_stop = EarlyStop::No}}});
     auto keys = make<float>("uniform", 64, 1);  // 2^4 texels
     const auto stats = sorter.sort(std::span(keys));
     REQUIRE(recorder.seen.size() == stats.passes);

@@ -108,7 +108,8 @@ TEST_CASE("The order of a texture's keys, of any type and shape, and of the firs
           std::tuple{Order::Descending, Engine::Merge, Representation::SingleArray},
           std::tuple{Order::Ascending, Engine::Bitonic, Representation::FourArray},
           std::tuple{Order::Descending, Engine::Bitonic, Representation::SingleArray}}) {
-        Sorter sorter(context, {.order = order, .engine = engine, .bitonic = {.representation = representation}});
+        Sorter sorter(context,
+                      {.order = order, .engine = engine, .paper = {.bitonic = {.representation = representation}}});
         for (const auto& [width, height, index_width] :
              {std::array{1, 1, 1}, std::array{7, 3, 5}, std::array{64, 64, 64}, std::array{100, 77, 33}}) {
             const auto texels = static_cast<std::size_t>(width * height);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu/keys.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/window_sorter.hpp"
 #include "sort/stable.hpp"
 

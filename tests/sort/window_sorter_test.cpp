@@ -43,7 +43,7 @@ std::vector<std::unique_ptr<WindowSorter>> forms_of_pbsn(const Context& context)
                                    .max_texels = merge == ChannelMerge::FourWays ? std::size_t{1} << 24U : 1024U,
                                    .channels = channels,
                                    .channel_merge = merge};
-            sorters.push_back(window_sorter(context, {.engine = Engine::Pbsn, .threads = 3, .pbsn = pbsn}));
+            sorters.push_back(window_sorter(context, {.engine = Engine::Pbsn, .threads = 3, .paper = {.pbsn = pbsn}}));
         }
     }
     return sorters;
@@ -267,7 +267,7 @@ TEST_CASE("Four windows take the passes of one, halves are blended as halves, sp
     auto context = Context::headless();
     const auto blends = [&](KeyType type, std::size_t n, std::size_t window, Channels channels) {
         const auto sorter = window_sorter(
-            context, {.engine = Engine::Pbsn, .pbsn = {.early_stop = EarlyStop::No, .channels = channels}});
+            context, {.engine = Engine::Pbsn, .paper = {.pbsn = {.early_stop = EarlyStop::No, .channels = channels}}});
         Blends seen;
         auto* before = context.observe(&seen);
         Pipeline pipeline(*sorter);
@@ -446,8 +446,9 @@ TEST_CASE("What a sorter of windows refuses") {
         CHECK_THROWS_WITH_AS(static_cast<void>(window_sorter(context, options)), doctest::Contains(advice.c_str()),
                              InvalidArgument);
     };
-    refused({.engine = Engine::Pbsn, .pbsn = {.max_texels = 0}}, "max_texels must be at least 1");
-    refused({.engine = Engine::Bitonic, .bitonic = {.steps_per_pass = 4}}, "steps_per_pass must be 1, 2 or 3");
+    refused({.engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 0}}}, "max_texels must be at least 1");
+    refused({.engine = Engine::Bitonic, .paper = {.bitonic = {.steps_per_pass = 4}}},
+            "steps_per_pass must be 1, 2 or 3");
     refused({.precision = Precision::Float16}, "use Precision::Native");
     refused({.engine = Engine::Cpu, .precision = Precision::Float32}, "use Precision::Native");
     refused({.order = Order::Descending}, "use Order::Ascending");
@@ -489,8 +490,8 @@ TEST_CASE("What a sorter of windows refuses") {
         sorter.finish();
     }
     for (const auto channels : {Channels::Windows, Channels::Split}) {
-        const auto pbsn =
-            window_sorter(context, {.engine = Engine::Pbsn, .pbsn = {.max_texels = 16, .channels = channels}});
+        const auto pbsn = window_sorter(
+            context, {.engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 16, .channels = channels}}});
         const std::size_t most = channels == Channels::Split ? 64 : 16;
         CHECK_THROWS_WITH_AS(pbsn->begin(view(small.keys), most + 1), doctest::Contains("16 texels"), InvalidArgument);
         small = Batch(KeyType::F32, "any bits", 500, most, 1);

@@ -65,7 +65,8 @@ std::vector<Saved> one_of_each() {
     for (const auto& options :
          {SlidingOptions{.eps = 0.2, .window = 2'000},
           SlidingOptions{.eps = 0.2, .window = 2'000, .widths = Widths::Variable},
-          SlidingOptions{.eps = 0.2, .window = 2'000, .raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}}) {
+          SlidingOptions{
+              .eps = 0.2, .window = 2'000, .paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}}}) {
         SlidingQuantiles<float> sliding(options);
         sliding.add(floats);
         all.push_back({"sliding quantiles", sliding.save(), [](const Bytes& bytes) {

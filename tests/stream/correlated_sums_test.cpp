@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/exact_sum.hpp"
 #include "stream/orders.hpp"
@@ -16,7 +17,7 @@ TEST_CASE_TEMPLATE("Correlated sums: bounds hold, and the sum is that of a thres
                    float, double, std::int32_t, std::int64_t) {
     const auto make = [](double v) {
         if constexpr (std::is_same_v<T, Half>) {
-            return Half::nearest(static_cast<float>(v));
+            return Half::from_float(static_cast<float>(v));
         } else {
             return static_cast<T>(v);
         }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cpu/window_sorter.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/block_trees.hpp"
 #include "stream/intake.hpp"
@@ -313,13 +314,12 @@ TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") 
         run("Quantiles", Quantiles<double>(quantiles), Quantiles<double>(quantiles, failing()));
         const FrequencyOptions frequencies{.eps = 0.01, .window = 100};
         run("Frequencies", Frequencies<double>(frequencies), Frequencies<double>(frequencies, failing()));
-        for (const auto& sliding : {SlidingOptions{.eps = 0.2, .window = 5000},
-                                    SlidingOptions{.eps = 0.2, .window = 5000, .widths = Widths::Variable},
-                                    SlidingOptions{.eps = 0.02,
-                                    .window = 5000,
-                                    .raw = RawValues::Never,
-                                    .blocks = SlidingBlocks::Sorted,
-                                    .sorter_least = 100}}) {
+        for (const auto& sliding :
+             {SlidingOptions{.eps = 0.2, .window = 5000},
+              SlidingOptions{.eps = 0.2, .window = 5000, .widths = Widths::Variable},
+              SlidingOptions{.eps = 0.02,
+              .window = 5000,
+              .paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_min = 100}}}) {
             run("SlidingQuantiles", SlidingQuantiles<double>(sliding), SlidingQuantiles<double>(sliding, failing()));
             run("SlidingFrequencies", SlidingFrequencies<double>(sliding),
                 SlidingFrequencies<double>(sliding, failing()));

@@ -56,22 +56,22 @@ TEST_CASE("Frequencies keep eps, miss nothing frequent and stay small, for every
                 CAPTURE(eps);
                 CAPTURE(window);
                 Frequencies<double> summary({.eps = eps, .window = window});
-                std::size_t most_bytes = 0;
+                std::size_t max_bytes = 0;
                 for (std::size_t i = 0; i < n; i += 5000) {
                     summary.add(std::span(values).subspan(i, 5000));
-                    most_bytes = std::max(most_bytes, summary.summary_bytes());
+                    max_bytes = std::max(max_bytes, summary.summary_bytes());
                 }
                 double worst = 0;
                 for (const double support : {eps, 0.1, 0.5})
                     worst = std::max(worst, worst_count(summary, values, std::max(support, eps)));
                 CHECK(worst <= eps * n);
                 // Manku and Motwani's bound, (1 / eps) log(eps N), for entries; a window of 1 / eps more is on its way.
-                const double entries = static_cast<double>(most_bytes) / 24;
+                const double entries = static_cast<double>(max_bytes) / 24;
                 const double bound = (1 / eps) * std::max(std::log(eps * n), 1.0) + 1 / eps;
                 CHECK(entries <= bound);
                 if (window == 0) {
                     MESSAGE(order << ", eps " << eps << ": worst count " << worst << " too low of " << eps * n << ", "
-                                  << most_bytes << " bytes of " << 24 * bound);
+                                  << max_bytes << " bytes of " << 24 * bound);
                 }
             }
         }

@@ -219,8 +219,10 @@ TEST_CASE("Memory that ends while values come leaves sliding windows whole") {
           std::pair(Widths::Fixed, SlidingBlocks::Sorted)}) {
         for (const std::size_t window : {1500U, 9000U}) {
             CAPTURE(window);
-            const SlidingOptions options{
-                .eps = summary_eps, .window = window, .widths = widths, .raw = RawValues::Never, .blocks = blocks};
+            const SlidingOptions options{.eps = summary_eps,
+                                         .window = window,
+                                         .widths = widths,
+                                         .paper = {.raw = RawValues::Never, .blocks = blocks}};
             const auto last = std::span(values).last(window);
             std::vector<float> sorted(last.begin(), last.end());
             std::ranges::sort(sorted);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/orders.hpp"
 
@@ -85,7 +86,7 @@ TEST_CASE_TEMPLATE("Quantiles of every type; NaNs are counted apart, -0 is 0", T
                    std::uint32_t, std::int64_t, std::uint64_t) {
     const auto make = [](double v) {
         if constexpr (std::is_same_v<T, Half>) {
-            return Half::nearest(static_cast<float>(v));
+            return Half::from_float(static_cast<float>(v));
         } else {
             return static_cast<T>(v);
         }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/orders.hpp"
 #include "stream/sliding_window.hpp"
@@ -197,11 +198,10 @@ TEST_CASE("Sketches of windows that are never kept as they are keep eps, by a ch
                     CAPTURE(window);
                     const bool sorted = blocks == SlidingBlocks::Sorted;
                     CAPTURE(sorted);
-                    const SlidingOptions options{.eps = eps,
-                                                 .window = window,
-                                                 .raw = RawValues::Never,
-                                                 .blocks = blocks,
-                                                 .sorter_least = window % 2 == 0 ? 50U : 0U};
+                    const SlidingOptions options{
+                        .eps = eps,
+                        .window = window,
+                        .paper = {.raw = RawValues::Never, .blocks = blocks, .sorter_min = window % 2 == 0 ? 50U : 0U}};
                     SlidingQuantiles<double> quantiles(options);
                     SlidingFrequencies<double> frequencies(options);
                     double rank = 0, count = 0;
@@ -226,7 +226,7 @@ TEST_CASE("Sketches of windows that are never kept as they are keep eps, by a ch
 TEST_CASE("The errors of levels are those of the paper") {
     using detail::stream::SlidingPlan;
     const auto plan_of = [](double eps, std::uint64_t window, SlidingBlocks blocks = SlidingBlocks::Merged) {
-        return SlidingPlan({.eps = eps, .window = window, .raw = RawValues::Never, .blocks = blocks});
+        return SlidingPlan({.eps = eps, .window = window, .paper = {.raw = RawValues::Never, .blocks = blocks}});
     };
     // L = log2(4 / eps), eps_l = eps / (2 (2 L + 2)) 2^(L - l), and the example of section 5.3: L is about 20, eps_0 about
     // 0.05.
@@ -264,9 +264,7 @@ TEST_CASE("Levels that sort for themselves sort each value once each, and the so
         calls = 0;
         SlidingQuantiles<double> sliding({.eps = 1.0 / 64,  // L = 8
                                           .window = 1 << 14,
-                                          .raw = RawValues::Never,
-                                          .blocks = blocks,
-                                          .sorter_least = least},
+                                          .paper = {.raw = RawValues::Never, .blocks = blocks, .sorter_min = least}},
                                          std::make_unique<Counting>(windows, &calls));
         sliding.add(values);
         static_cast<void>(sliding.summary_bytes());
@@ -294,8 +292,8 @@ TEST_CASE("Levels that sort for themselves sort each value once each, and the so
 TEST_CASE("Sliding windows save and load to the same answers, and go on") {
     const auto values = stream("random", 30'000, 8);
     const std::array forms{SlidingOptions{}, SlidingOptions{.widths = Widths::Variable},
-                           SlidingOptions{.raw = RawValues::Never},
-                           SlidingOptions{.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}};
+                           SlidingOptions{.paper = {.raw = RawValues::Never}},
+                           SlidingOptions{.paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}}};
     for (auto options : forms) {
         for (const std::uint64_t window : {50U, 20'000U}) {
             for (const std::size_t n : {0U, 1U, 49U, 12'345U, 30'000U}) {
@@ -312,8 +310,8 @@ TEST_CASE("Sliding windows save and load to the same answers, and go on") {
                 auto q = SlidingQuantiles<double>::load(bytes);
                 auto f = SlidingFrequencies<double>::load(other);
                 CHECK(q.nans() == 1);
-                CHECK(q.options().raw == options.raw);
-                CHECK(q.options().blocks == options.blocks);
+                CHECK(q.options().paper.raw == options.paper.raw);
+                CHECK(q.options().paper.blocks == options.paper.blocks);
                 CHECK(q.options().widths == options.widths);
                 for (int i = 0; i < 3; ++i) {
                     CHECK(q.save() == quantiles.save());
@@ -487,7 +485,7 @@ TEST_CASE("The memory of a window does not grow with eps times its length") {
 TEST_CASE("A window that may take too much memory is refused with what it takes") {
     using Q = SlidingQuantiles<float>;
     CHECK_THROWS_WITH_AS(Q({.eps = 1e-6, .window = 1'000'000'000}), doctest::Contains("GiB"), InvalidArgument);
-    CHECK_THROWS_WITH_AS(Q({.eps = 0.01, .window = 100'000, .most_bytes = 1000}), doctest::Contains("most_bytes"),
+    CHECK_THROWS_WITH_AS(Q({.eps = 0.01, .window = 100'000, .max_bytes = 1000}), doctest::Contains("max_bytes"),
                          InvalidArgument);
     Q({.eps = 1e-5, .window = 1'000'000'000});
 }

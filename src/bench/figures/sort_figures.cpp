@@ -342,7 +342,7 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
                                eps,
                                window,
                                0,
-                               {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_least = least}});
+                               {.paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_min = least}}});
                 data.add_time(panel, 1 / eps, found.results.front(), too_far_off);
             }
         }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "quadmill/join.hpp"
-#include "quadmill/sort.hpp"
+#include "quadmill/keys.hpp"
 #include "query/plan/key_range.hpp"
 #include "query/plan/tuning.hpp"
 #include "query/table/key.hpp"

@@ -25,7 +25,7 @@ bool is_of_host(const TableData& table, std::size_t column) {
 Engines::Engines(std::optional<Context> context, const QueryOptions& options)
     : context_(std::move(context)), options_(options) {
     const auto which = options.engine;
-    if (options.sums == SumPrecision::Float32 && which != QueryEngine::Depth)
+    if (options.paper.sums == SumPrecision::Float32 && which != QueryEngine::Depth)
         throw InvalidArgument("QueryProcessor: SumPrecision::Float32 is QueryEngine::Depth's; engine must be Depth");
     if (which == QueryEngine::Auto || which == QueryEngine::Cpu) return;
     if (!context_) throw InvalidArgument("QueryProcessor: without a context, engine must be Auto or Cpu");
@@ -46,7 +46,7 @@ Engine& Engines::get(QueryEngine which) {
 }
 
 DepthEngine& Engines::depth() {
-    if (!depth_) depth_ = std::make_unique<DepthEngine>(tables_, options_.sums);
+    if (!depth_) depth_ = std::make_unique<DepthEngine>(tables_, options_.paper.sums);
     return *depth_;
 }
 

@@ -25,7 +25,7 @@ BitonicJob BitonicSort::job(const ContextInfo& info, KeyForm form, std::size_t n
                             const SortOptions& options, const char* function) {
     if (window == 0) window = n;
     const auto windows = (n - 1) / window + 1;
-    const auto representation = options.bitonic.representation;
+    const auto representation = options.paper.bitonic.representation;
     // Windows of four arrays fill the channels four at a time.
     const auto places = representation == Representation::FourArray && windows > 1 ? (windows + 3) / 4 * 4 : windows;
     const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
@@ -40,10 +40,10 @@ BitonicJob BitonicSort::job(const ContextInfo& info, KeyForm form, std::size_t n
                               "; sort parts of them, or use Engine::Merge or Engine::Cpu");
     }
     BitonicJob job{form, BitonicShape::of(representation, windows, window), n, window};
-    job.steps_per_pass = options.bitonic.steps_per_pass;
+    job.steps_per_pass = options.paper.bitonic.steps_per_pass;
     constexpr std::size_t most_ratio = std::size_t{1} << 19U;  // some 20 million quads, or 640 MB
     const auto least = std::bit_ceil(job.shape.texels() / most_ratio);
-    job.block = options.bitonic.block.value_or(info.software ? 0 : std::max<std::size_t>(128, least));
+    job.block = options.paper.bitonic.block.value_or(info.software ? 0 : std::max<std::size_t>(128, least));
     if (job.block > 1 && job.shape.texels() / job.block > most_ratio) {
         throw InvalidArgument(
             std::string(function) + ": " + std::to_string(n) + " keys in blocks of " + std::to_string(job.block) +

@@ -7,6 +7,7 @@
 
 #include "cpu/stopwatch.hpp"
 #include "pass/transfer.hpp"
+#include "quadmill/sort.hpp"
 #include "sort/bitonic/passes.hpp"
 #include "sort/host_argsort.hpp"
 

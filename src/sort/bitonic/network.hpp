@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "quadmill/sort.hpp"
+#include "quadmill/paper.hpp"
 
 namespace quadmill::detail::sort {
 

@@ -16,6 +16,7 @@
 #include "pass/banked.hpp"
 #include "pass/programs.hpp"
 #include "pass/transfer.hpp"
+#include "quadmill/sort.hpp"
 #include "sort/host_argsort.hpp"
 #include "sort/merge/passes.hpp"
 #include "sort/merge/segments.hpp"

@@ -12,6 +12,7 @@
 #include "pass/banked.hpp"
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
+#include "quadmill/sort.hpp"
 #include "sort/key_form.hpp"
 
 namespace quadmill::detail::sort {

@@ -114,7 +114,7 @@ void TileReadBack::request(gl::Device& device, const gl::Texture& texture, const
 
 // A part holds, layer after layer, its rows of texels.
 void TileReadBack::take_piece(const Part& part, std::size_t row, std::size_t piece, const Take& take) const {
-    constexpr std::size_t most_bytes = Tiles::lanes * Tiles::layers * 16;
+    constexpr std::size_t max_bytes = Tiles::lanes * Tiles::layers * 16;
     const auto across = static_cast<std::size_t>(shape_.texture_width());
     const auto layer = part.rows * Tiles::height * across * texel_bytes_;
     const auto* const from =
@@ -123,7 +123,7 @@ void TileReadBack::take_piece(const Part& part, std::size_t row, std::size_t pie
     const auto first_tile = row_begin + piece * each;
     const auto end = std::min(first_tile + each, tiles_);
     const auto copy = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a texel*/) {
-        std::array<std::byte, most_bytes> words;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+        std::array<std::byte, max_bytes> words;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
         for (auto tile = first_tile; tile < end; ++tile) {
             auto* to = words.data();
             const auto* const corner = from + (tile - row_begin) * Tiles::width * bytes;

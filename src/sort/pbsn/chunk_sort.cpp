@@ -107,9 +107,9 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
     cpu::require_sorted(runs, bench_.workers, less);  // before a key is overwritten
     const auto size = chunk.size - aside.keys.size();
     const auto out = keys_.subspan(chunk.begin, size);
-    stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(bench_.options.pbsn.channel_merge)) * size;
+    stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(bench_.options.paper.pbsn.channel_merge)) * size;
     cpu::merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers, less,
-                    ways(bench_.options.pbsn.channel_merge));
+                    ways(bench_.options.paper.pbsn.channel_merge));
     // Whatever happens before the end, the keys stay a permutation of what they were.
     std::transform(aside.keys.begin(), aside.keys.end(),
                    keys_.begin() + static_cast<std::ptrdiff_t>(chunk.begin + size),
@@ -122,7 +122,7 @@ void ChunkSort<Float>::merge_chunks() {
     const NumberLess<Float> less{form_.order == Order::Descending};
     std::size_t size = 0;
     for (const auto& run : runs_) size += run.size;
-    const auto by = ways(bench_.options.pbsn.channel_merge);
+    const auto by = ways(bench_.options.paper.pbsn.channel_merge);
     if (runs_.size() > 1) stats_.merge_moves += cpu::merge_rounds(runs_.size(), by) * size;
     cpu::merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less, by);
 }
@@ -166,7 +166,7 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
     const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(form_.order)};
     const NumberLess<Float> number_less{form_.order == Order::Descending};
     const auto window = arrays_.window, windows = (chunk.size + window - 1) / window;
-    const auto by = ways(bench_.options.pbsn.channel_merge);
+    const auto by = ways(bench_.options.paper.pbsn.channel_merge);
     stats_.merge_moves += cpu::merge_rounds(4, by) * chunk.size;
     const auto merge = [&](std::size_t index, std::span<Float> scratch, auto merge_all) {
         const auto out = keys_.subspan(chunk.begin + index * window, std::min(window, chunk.size - index * window));
@@ -229,9 +229,10 @@ template <class Float>
 void ChunkSort<Float>::issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look look,
                              const std::function<void()>& meanwhile) {
     lane.sort_begin.note_time();
-    bench_.pbsn.sort(*lane.current,
-                     {.k = chunk.k, .order = form_.order, .early_stop = bench_.options.pbsn.early_stop, .look = look},
-                     meanwhile);
+    bench_.pbsn.sort(
+        *lane.current,
+        {.k = chunk.k, .order = form_.order, .early_stop = bench_.options.paper.pbsn.early_stop, .look = look},
+        meanwhile);
     lane.sort_end.note_time();
     lane.readback.request(bench_.device, lane.current->now.texture);
     lane.read_end.note_time();

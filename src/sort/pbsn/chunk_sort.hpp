@@ -13,6 +13,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "pass/transfer.hpp"
+#include "quadmill/sort.hpp"
 #include "sort/pbsn/chunks.hpp"
 #include "sort/pbsn/packing.hpp"
 #include "sort/pbsn/pbsn.hpp"

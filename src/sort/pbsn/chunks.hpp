@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pass/layout.hpp"
-#include "quadmill/sort.hpp"
+#include "quadmill/paper.hpp"
 
 namespace quadmill::detail::sort {
 

@@ -78,7 +78,7 @@ SortStats TextureSort::run(const gl::Texture& input, const gl::Texture& output, 
     gather(raw_.texture, keys_.now, padding<float>(options.order));
     if (count_specials() == 0) {
         copy(device_, "copy to tex", keys_.now.texture, floats_.now.texture);
-        pbsn_.sort(floats_, {.k = k, .order = options.order, .early_stop = options.pbsn.early_stop});
+        pbsn_.sort(floats_, {.k = k, .order = options.order, .early_stop = options.paper.pbsn.early_stop});
         copy(device_, "copy from tex", floats_.now.texture, keys_.now.texture);
         stats.stages_run = pbsn_.stages_run();
     } else {

@@ -1,5 +1,5 @@
+#include <quadmill/sort.hpp>
 #include <quadmill/stream.hpp>
-
 #include <vector>
 
 int main() {

@@ -1,0 +1,42 @@
+/// Crossover points: the sizes from which the engine Auto uses the GPU. `quadmill tune` measures them on a machine.
+/// The library reads no file by itself; where the options hold none, its own figures count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quadmill {
+
+/// The number of keys from which Engine::Auto uses the GPU, by the width of the keys; `never` where the CPU is always
+/// faster. They hold for the number of CPU threads that they were measured with.
+struct SortCrossings {
+    static constexpr std::size_t never = ~std::size_t{0};  ///< the CPU is always faster
+    /// A number of keys for each width.
+    struct ByWidth {
+        std::size_t bits16 = never, bits32 = never, bits64 = never;  ///< for keys of 16, 32 and 64 bits
+        bool operator==(const ByWidth&) const = default;
+    };
+    ByWidth keys{};        ///< a sort of all keys with Engine::Merge
+    ByWidth with_index{};  ///< the same with an index, and argsort
+    ByWidth windows{};     ///< keys of all windows or segments of 1,024 keys; shorter ones count less, as log2 of them
+    ByWidth batches{};     ///< a window sorter's batch, as streams use it: the threads summarize in the meantime
+    ByWidth top{};         ///< Sorter::top()
+    ByWidth hybrid{};      ///< a sort of all keys where Engine::Hybrid is faster than both
+    bool operator==(const SortCrossings&) const = default;
+};
+
+/// The sizes from which QueryEngine::Auto and JoinMethod::Auto use the GPU, for tables in memory that are queried many
+/// times.
+struct QueryCrossings {
+    static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< the CPU is always faster
+    std::uint64_t rows = never;                                ///< rows of a table
+    std::uint64_t rank_rows = never;                           ///< rows of a table for quantiles and k-th values
+    /// Nested loops on the GPU join l rows with r up to this many comparisons a row: l r / (l + r); 0: never.
+    std::uint64_t join_comparisons = 0;
+    /// The time of two comparisons of a column with Depth divided by the time with Bitmap, for many rows; 0: as on an
+    /// H100. Depth is used where it is faster for all parts of a query.
+    double depth_over_bitmap = 0;
+    bool operator==(const QueryCrossings&) const = default;
+};
+
+}  // namespace quadmill
