@@ -61,8 +61,8 @@ struct ExternalSortOptions {
     /// Folders for runs, used in turn; none takes the environment variable TMPDIR, and without it /tmp. Nothing is
     /// written to them where all fits into memory.
     std::vector<std::string> temp{};
-    /// What orders the keys of a run. Auto takes the CPU without a context and on a software renderer. Refused are
-    /// Hybrid, which carries no pointers, and an engine of the GPU without a context.
+    /// What sorts the keys of a run. Auto takes the CPU without a context and on a software renderer. Hybrid and Pbsn,
+    /// which carry no pointers, are refused, and so are engines of the GPU without a context.
     Engine engine = Engine::Auto;
     RunMerge merge = RunMerge::Tree;  ///< where there are several runs
     /// CPU threads beside those of the pipeline; 0 takes as many as the machine has.

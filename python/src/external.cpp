@@ -137,7 +137,7 @@ Sorts a file of records, or of lines, that may be larger than memory, into anoth
 `key` is a list of fields by which records are ordered, the second where the first is equal: (offset, bytes), or
 (offset, type) with u32, i32, u64, i64, f32 or f64, and "desc" as a third. By default it is the first 10 bytes.
 `memory` is how many bytes the sort takes beside the program; `temp` is a list of folders for runs, used in turn, by
-default the environment variable TMPDIR, else /tmp. `engine` sorts runs: auto, cpu, merge, bitonic or pbsn, in `context`
+default the environment variable TMPDIR, else /tmp. `engine` sorts runs: auto, cpu, merge or bitonic, in `context`
 where it is none of the CPU's; with `devices`, a DeviceGroup, runs are shared out to all of them. `threads` are the CPU's, 0 for
 all. `progress` is called some ten times a second with a dict of phase ("runs" or "merge"), bytes, total and seconds; when
 it returns False or raises, or after Ctrl-C, the sort stops and the output is as it was before. Returns a dict of what it

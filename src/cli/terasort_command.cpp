@@ -33,11 +33,8 @@ namespace quadmill::detail::cli {
 namespace {
 
 // Those that carry pointers to records.
-const input::Words<Engine> pointer_engine_words{{"auto", Engine::Auto},
-                                                {"cpu", Engine::Cpu},
-                                                {"pbsn", Engine::Pbsn},
-                                                {"merge", Engine::Merge},
-                                                {"bitonic", Engine::Bitonic}};
+const input::Words<Engine> pointer_engine_words{
+    {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"bitonic", Engine::Bitonic}};
 
 // OFFSET:BYTES or OFFSET:TYPE, and perhaps :asc or :desc.
 std::optional<KeyField> parse_field(std::string_view spec) {
@@ -357,10 +354,9 @@ void add_terasort_command(CLI::App& app) {
                      "Folder for what does not fit into memory; several are used in turn (default: TMPDIR, or /tmp)")
         ->type_name("DIR")
         ->allow_extra_args(false);
-    verb->add_option(
-            "--engine", command->engine,
-            "What sorts keys in memory: merge, bitonic or pbsn on the GPU, cpu, or auto: merge where there is a "
-            "GPU and --memory is at least 1G, since its driver takes some of that; else cpu")
+    verb->add_option("--engine", command->engine,
+                     "What sorts keys in memory: merge or bitonic on the GPU, cpu, or auto: merge where there is a "
+                     "GPU and --memory is at least 1G, since its driver takes some of that; else cpu")
         ->transform(input::one_of(pointer_engine_words))
         ->default_str("auto");
     verb->add_option(

@@ -92,7 +92,7 @@ TEST_CASE("Engines on the GPU give what the CPU gives, from a thread of their ow
         .engine = Engine::Cpu};
     const auto expected = sorted_by(input, options, {});
     auto context = Context::headless();
-    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn}) {
+    for (const auto engine : {Engine::Merge, Engine::Bitonic}) {
         options.engine = engine;
         CHECK((sorted_by(input, options, context) == expected));
     }

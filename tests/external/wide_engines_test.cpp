@@ -13,16 +13,16 @@ using detail::external::WideSorter;
 
 namespace {
 
-// Rounds that keys of so many bytes may take: words are 4 bytes, but 30 bits in floats.
-std::size_t most_rounds(Engine engine, std::size_t length) {
-    return engine == Engine::Pbsn ? (8 * length + 29) / 30 : (length + 3) / 4;
+// Rounds that keys of that many bytes may take: words are 4 bytes.
+std::size_t max_rounds(std::size_t length) {
+    return (length + 3) / 4;
 }
 
 }  // namespace
 
 TEST_CASE("Every engine: keys of every form, in at most one round a word") {
     const auto context = Context::headless();
-    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn, Engine::Auto}) {
+    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Auto}) {
         CAPTURE(static_cast<int>(engine));
         WideSorter sorter(context, engine, 2);
         for (const auto& form : key_forms()) {
@@ -31,27 +31,26 @@ TEST_CASE("Every engine: keys of every form, in at most one round a word") {
                 CAPTURE(n);
                 const std::size_t length = 10;
                 const auto stats = expect_order(sorter, make_keys(form, n, length, length, n), length, 1);
-                CHECK(stats.rounds <= most_rounds(engine, length));
-                CHECK(expect_order(sorter, make_keys(form, n, 0, 11, n)).rounds <= most_rounds(engine, 11));
+                CHECK(stats.rounds <= max_rounds(length));
+                CHECK(expect_order(sorter, make_keys(form, n, 0, 11, n)).rounds <= max_rounds(11));
             }
         }
         for (const auto length : std::vector<std::size_t>{0, 1, 3, 4, 5, 8, 9, 63, 100, 254, 255}) {
             CAPTURE(length);
             const auto& form = key_forms()[length % key_forms().size()];
             const auto stats = expect_order(sorter, make_keys(form, 500, length, length, length), length, 0);
-            // Of keys of 255 bytes as floats, the last 15 are compared.
-            CHECK(stats.rounds <= std::min<std::size_t>(64, most_rounds(engine, length)));
+            CHECK(stats.rounds <= max_rounds(length));
         }
     }
 }
 
-TEST_CASE("All equal keys take all rounds, none more, and only the integer engines' words are 4 bytes") {
+TEST_CASE("All equal keys take all rounds, none more: words are 4 bytes") {
     const auto context = Context::headless();
-    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn}) {
+    for (const auto engine : {Engine::Merge, Engine::Bitonic}) {
         WideSorter sorter(context, engine, 2);
         for (const auto length : std::vector<std::size_t>{4, 5, 10, 32}) {
             const auto stats = expect_order(sorter, make_keys("equal", 3000, length, length, 1), length, 0);
-            CHECK(stats.rounds == most_rounds(engine, length));
+            CHECK(stats.rounds == max_rounds(length));
             CHECK(stats.compared == 0);
             CHECK(stats.tied == (stats.rounds > 1 ? 3000 : 0));
         }
@@ -69,7 +68,7 @@ TEST_CASE("Keys that the paper's mask makes equal, or turns round, come in order
     REQUIRE(std::bit_cast<float>(masked("abcd")) > std::bit_cast<float>(masked("abce")));
     REQUIRE(std::fpclassify(std::bit_cast<float>(masked("@abc"))) == FP_SUBNORMAL);
     const auto context = Context::headless();
-    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn}) {
+    for (const auto engine : {Engine::Merge, Engine::Bitonic}) {
         WideSorter sorter(context, engine, 1);
         expect_order(sorter, {"aabc", "!abc", "abce", "abcd", "@abc", "@abb"}, 4, 0);
     }
@@ -77,7 +76,7 @@ TEST_CASE("Keys that the paper's mask makes equal, or turns round, come in order
 
 TEST_CASE("Many short runs and a few long ones are sorted together") {
     const auto context = Context::headless();
-    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Pbsn, Engine::Auto}) {
+    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Auto}) {
         CAPTURE(static_cast<int>(engine));
         WideSorter sorter(context, engine, 2);
         auto keys = make_keys("any", 20'000, 10, 10, 7);
@@ -89,6 +88,9 @@ TEST_CASE("Many short runs and a few long ones are sorted together") {
     }
 }
 
-TEST_CASE("Hybrid has no pointers") {
-    CHECK_THROWS_AS(WideSorter(Context::headless(), Engine::Hybrid, 1), InvalidArgument);
+TEST_CASE("Hybrid and PBSN have no pointers") {
+    CHECK_THROWS_WITH_AS(WideSorter(Context::headless(), Engine::Hybrid, 1),
+                         doctest::Contains("the hybrid engine cannot carry pointers"), InvalidArgument);
+    CHECK_THROWS_WITH_AS(WideSorter(Context::headless(), Engine::Pbsn, 1),
+                         doctest::Contains("the PBSN engine cannot carry pointers"), InvalidArgument);
 }
