@@ -1,7 +1,9 @@
 #include <pybind11/pybind11.h>
 
+#include <cctype>
 #include <exception>
 #include <initializer_list>
+#include <regex>
 #include <string>
 #include <utility>
 
@@ -31,10 +33,30 @@ PyObject* make(py::module_& module, const char* name, std::initializer_list<PyOb
     return made;
 }
 
+std::string in_small_letters(std::string word) {
+    for (auto& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return word;
+}
+
+// A message of the library in the words of this module: functions without their classes, options as arguments.
+std::string in_words_of_python(std::string what) {
+    static const std::regex order(R"(\bOrder::(Asc|Desc)ending\b)"), option(R"(\b([A-Z]\w*)::([A-Z]\w*))"),
+        function(R"((\b[A-Za-z]\w*::)+(?=\w)|_on_cpu(?=:))");
+    what = std::regex_replace(what, order, "Order::$1");
+    std::string made;
+    std::size_t end = 0;
+    for (std::sregex_iterator i(what.begin(), what.end(), option), none; i != none; ++i) {
+        made += what.substr(end, static_cast<std::size_t>(i->position()) - end) + in_small_letters(i->str(1)) + "='" +
+                in_small_letters(i->str(2)) + "'";
+        end = static_cast<std::size_t>(i->position() + i->length());
+    }
+    return std::regex_replace(made + what.substr(end), function, "");
+}
+
 // Raises, with attributes.
 void raise(PyObject* type, const char* what,
            std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
-    const auto raised = py::reinterpret_borrow<py::object>(type)(what);
+    const auto raised = py::reinterpret_borrow<py::object>(type)(in_words_of_python(what));
     for (const auto& [name, value] : attributes) raised.attr(name) = value;
     PyErr_SetObject(type, raised.ptr());
 }

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,14 +49,16 @@ void add_texts(Table& table, const std::string& name, const py::object& values, 
 }
 
 void add_numbers(Table& table, const std::string& name, const py::object& object, std::vector<bool> valid) {
+    const auto type = array_of("Table", object).dtype();
+    const auto is_type = [&](const char* word) { return type.equal(py::dtype(word)); };
+    if (std::ranges::none_of(std::array{"float32", "float64", "int32", "uint32", "int64"}, is_type)) {
+        refuse_column(name, "there are no columns of " + py::str(py::handle(type)).cast<std::string>() +
+                                "; float32, float64, int32, uint32 and int64 are taken, others by astype()");
+    }
     const auto [array, keys] = readable("Table", object);
     for_type(keys.type(), [&]<class T>(T) {
-        if constexpr (requires(std::span<const T> values) { table.add(name, values, valid); }) {
+        if constexpr (requires(std::span<const T> values) { table.add(name, values, valid); })
             table.add(name, span_of<const T>(keys), std::move(valid));
-        } else {
-            refuse_column(name, "there are no columns of " + py::str(array.dtype()).cast<std::string>() +
-                                    "; float32, float64, int32, uint32 and int64 are taken, others by astype()");
-        }
     });
 }
 

@@ -97,6 +97,23 @@ def read_only(a):
     return a
 
 
+@pytest.mark.parametrize("call, says", [
+    (lambda a: quadmill.sort_segments(a, [2]), "^sort_segments: the ends of segments"),
+    (lambda a: quadmill.sort_windows(a, 0), "^sort_windows"),
+    (lambda a: quadmill.top(a, 9), "^top: k must be at most"),
+    (lambda a: quadmill.sort(a.astype(np.int32), engine="pbsn"), "engine='pbsn' .* engine='merge' or engine='auto'"),
+    (lambda a: quadmill.argsort(a, engine="pbsn"), "engine='pbsn'"),
+    (lambda a: quadmill.argsort(a, engine="hybrid"), "engine='hybrid'"),
+    (lambda a: quadmill.sort_segments(a, [3], engine="bitonic"), "engine='bitonic'"),
+    (lambda a: quadmill.Quantiles(eps=2.0), "eps"),
+    (lambda a: quadmill.query("SELECT a FROM t", {"t": {"a": a, "b": a[:1]}}), "'b'"),
+])
+def test_messages_name_no_functions_of_cpp(call, says):
+    with pytest.raises(quadmill.Error, match=says) as caught:
+        call(np.array([3, 1, 2], np.float32))
+    assert "::" not in str(caught.value)
+
+
 @pytest.mark.parametrize("function", IN_PLACE)
 @pytest.mark.parametrize("make, error, says", [
     (lambda a: a[::2], ValueError, "strided"),
