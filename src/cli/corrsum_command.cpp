@@ -77,7 +77,7 @@ void CorrsumCommand::run_as() const {
         for (std::size_t i = 0; summed && i < columns.y.size() && fault.empty(); ++i) {
             const auto y = columns.y[i];
             if (std::isnan(y) || std::isfinite(summed(y))) continue;
-            fault = fmt::format("pair {}: {} is not finite for y = {}", pairs + i + 1, g, y);
+            fault = fmt::format("pair {}{}: {} is not finite for y = {}", pairs + i + 1, run.share_words(), g, y);
             columns.x.resize(i);
             columns.y.resize(i);
         }

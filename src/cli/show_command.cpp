@@ -84,6 +84,7 @@ void ShowQuantiles::run_as() const {
     input::read_stream<T, T>(stream, reading, {input::word_for(input::type_words, reading.type()) + " value"},
                              reading.parse<T>(), skipped, add);
     stream.release_interrupt();
+    input::refuse_all_bad(skipped, summary.n());
     input::note_skipped("quadmill show quantiles", skipped);
     draw(file, show::draw_quantiles(curve_of(summary), {1000, 600}));
     if (!stream.interrupted()) return file.commit();

@@ -80,11 +80,17 @@ void read_keys(const auto& file, input::Reading reading, SketchKeys type, const 
         throw CLI::ValidationError("--header, --skip-bad", "are about lines; they go with --text");
     input::StreamInput input(file);
     input::Skipped skipped;
+    std::uint64_t count = 0;
     if constexpr (std::is_same_v<T, std::string_view>) {
-        input::read_text<T>(input, whole_line, reading.lines, skipped, take);
+        const auto counted = [&](std::span<const T> some) {
+            count += some.size();
+            take(some);
+        };
+        input::read_text<T>(input, whole_line, reading.lines, skipped, counted);
     } else {
         std::vector<T> keys;
         const auto gather = [&](std::span<const T> some) {
+            count += some.size();
             keys.insert(keys.end(), some.begin(), some.end());
             if (keys.size() < batch_keys) return;
             take(std::span<const T>(keys));
@@ -97,6 +103,7 @@ void read_keys(const auto& file, input::Reading reading, SketchKeys type, const 
         if (!input.interrupted()) take(std::span<const T>(keys));
     }
     if (input.interrupted()) throw CLI::RuntimeError(input.interrupt().status());
+    input::refuse_all_bad(skipped, count);
     input::note_skipped("quadmill sketch", skipped);
 }
 

@@ -93,6 +93,7 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
             keys.insert(keys.end(), found.begin(), found.end());
         }
     }
+    input::refuse_all_bad(skipped, keys.size());
     input::note_skipped("quadmill sort", skipped);
     return keys;
 }

@@ -345,10 +345,19 @@ void StreamRun::write(std::span<const std::byte> text) {
     }
 }
 
+std::string StreamRun::share_words() const {
+    return ranks_.are_several() ? fmt::format(" of the share of rank {}", ranks_.rank()) : "";
+}
+
 void StreamRun::end() {
     input::note_skipped("quadmill", skipped_);
     if (group_) warn_of_failures(group_->shares());
-    if (!fault_.empty()) fmt::print(stderr, "quadmill: {}; the answer is about the values before\n", fault_);
+    if (!fault_.empty() && !ranks_.are_several())
+        fmt::print(stderr, "quadmill: {}; the answer is about the values before\n", fault_);
+    if (!fault_.empty() && ranks_.are_several())
+        fmt::print(stderr,
+                   "quadmill: {}; of the share of rank {} the answer is about the {} values before, in all about {}\n",
+                   fault_, ranks_.rank(), count_, all_count_);
     int status = fault_.empty() ? 0 : input::BadInput::status;
     if (input_->interrupted()) status = input_->interrupt().status();
     status = ranks_.worst(status);

@@ -188,6 +188,7 @@ class StreamRun {
             fault_ = error.what();
         }
         input_->release_interrupt();
+        if (!ranks_.are_several() && fault_.empty() && !input_->interrupted()) input::refuse_all_bad(skipped_, count_);
         finish(summary, ask, load);
     }
     template <class Raw, class Text, class Summary>
@@ -207,6 +208,9 @@ class StreamRun {
         run<T, T>(summary, input::RawRecords<T>{input::word_for(input::type_words, options_.type()) + " value"}, parse,
                   add, ask);
     }
+
+    // Whose values are counted, for messages: " of the share of rank 1"; nothing where one has all.
+    [[nodiscard]] std::string share_words() const;
 
   private:
     [[nodiscard]] bool worth_a_context() const;
@@ -242,6 +246,7 @@ class StreamRun {
                 all_count_ = ranks_.sum(count_);
                 all_skipped_ = ranks_.sum(skipped_.lines);
                 const bool last = ranks_.sum(mine == Mine::GoesOn ? 1 : 0) == 0;
+                if (last) input::refuse_all_bad({.lines = all_skipped_, .first = skipped_.first}, all_count_);
                 if (all && answered_at_ != progressed()) print(ask(*all), nans_of(*all), all->bytes());
                 if (last || mine == Mine::GoesOn) return all;
             }

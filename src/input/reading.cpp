@@ -32,6 +32,12 @@ void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>&
     add_form_options(verb, reading, text);
 }
 
+void refuse_all_bad(const Skipped& skipped, std::uint64_t values) {
+    if (values > 0 || skipped.lines == 0) return;
+    throw BadInput(fmt::format("not one line is a value, so --skip-bad leaves none{}{}",
+                               skipped.first.empty() ? "" : "; the first: ", skipped.first));
+}
+
 void note_skipped(const std::string& program, const Skipped& skipped) {
     if (skipped.lines == 0) return;
     fmt::print(stderr, "{}: {} line{} skipped, the first: {}\n", program, skipped.lines,

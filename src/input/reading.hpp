@@ -53,6 +53,8 @@ CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::strin
 // And --type. `types`: those that the verb takes.
 void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>& types, const std::string& text);
 
+// Throws BadInput where lines were skipped and not one was a value.
+void refuse_all_bad(const Skipped& skipped, std::uint64_t values);
 // What to say of lines that were skipped, on standard error; nothing when there are none.
 void note_skipped(const std::string& program, const Skipped& skipped);
 

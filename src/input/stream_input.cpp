@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::input {
 
-StreamInput::StreamInput(const Share& share) : file_(share.path), left_(share.end - share.begin) {
+StreamInput::StreamInput(const Share& share) : file_(share.path), begin_(share.begin), left_(share.end - share.begin) {
     if (share.begin > 0 && lseek(file_.descriptor(), static_cast<off_t>(share.begin), SEEK_SET) < 0)
         throw IoError("cannot read " + file_.name() + " from byte " + std::to_string(share.begin) + " on", share.path,
                       share.begin);

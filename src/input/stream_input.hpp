@@ -37,6 +37,8 @@ class StreamInput {
     // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C. Throws BadInput.
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
+    // Where the share begins in the file.
+    [[nodiscard]] std::uint64_t begin() const { return begin_; }
     // Ctrl-C and its like as a request to stop.
     [[nodiscard]] Interrupt& interrupt() { return interrupt_; }
     // The same from any thread: more() waits no longer.
@@ -58,6 +60,7 @@ class StreamInput {
     Interrupt interrupt_;
     std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(capacity);
     std::size_t size_ = 0;
+    std::uint64_t begin_;
     std::uint64_t left_;  // bytes of the share that have not come
     bool ended_ = false;
 };
@@ -81,7 +84,7 @@ struct RawRecords {
 // Hands all records of the stream to `take`, as spans of them. Records are as they lie in memory.
 template <class Record, class Take>
 void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& take) {
-    std::uint64_t before = 0;
+    std::uint64_t before = input.begin() / sizeof(Record);
     do {
         const auto bytes = input.bytes();
         const std::span records(reinterpret_cast<const Record*>(bytes.data()), bytes.size() / sizeof(Record));
@@ -99,8 +102,10 @@ void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& tak
 template <class Record>
 class RecordLines {
   public:
-    RecordLines(const std::string& path, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped)
-        : lines_(path), parse_(parse), options_(options), skipped_(skipped) {}
+    // `begin`: the byte of the file that they begin at.
+    RecordLines(const std::string& path, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped,
+                std::uint64_t begin = 0)
+        : lines_(path, begin), parse_(parse), options_(options), skipped_(skipped) {}
 
     // Takes lines off the text up to one that is no record; refuses that when it is the first, by BadInput. So the
     // records before it get to where they are wanted.
@@ -130,7 +135,8 @@ class RecordLines {
     // The mark of UTF-8, with which some programs begin a file, is left out.
     std::string_view without_mark(std::string_view word) const {
         constexpr std::string_view mark = "\xef\xbb\xbf";
-        return lines_.number() == 1 && word.starts_with(mark) ? word.substr(mark.size()) : word;
+        return lines_.number() == 1 && lines_.begin_the_file() && word.starts_with(mark) ? word.substr(mark.size())
+                                                                                         : word;
     }
     // Takes the line, unless it is to be refused and must wait until the records before it are taken.
     bool must_wait(std::string_view word) {
@@ -172,7 +178,7 @@ class RecordLines {
 template <class Record, class Take>
 void read_text(StreamInput& input, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped,
                const Take& take) {
-    RecordLines<Record> lines(input.file().path(), parse, options, skipped);
+    RecordLines<Record> lines(input.file().path(), parse, options, skipped, input.begin());
     bool in_long_line = false;
     const auto hand_on = [&](std::string_view text) {
         if (in_long_line && !text.empty()) {

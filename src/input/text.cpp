@@ -10,7 +10,9 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <vector>
 
+#include "files/files.hpp"
 #include "input/printable.hpp"
 #include "quadmill/error.hpp"
 
@@ -185,8 +187,28 @@ std::string_view Lines::next(std::string_view& text) {
     return word;
 }
 
+namespace {
+
+// Lines that end before that byte of a file. 0 where it cannot be read.
+std::uint64_t lines_before(const std::string& path, std::uint64_t end) {
+    if (end == 0) return 0;
+    const files::InputFile file(path);
+    std::vector<char> block(std::size_t{1} << 20U);
+    std::uint64_t lines = 0;
+    for (std::uint64_t at = 0; at < end;) {
+        const std::span part(block.data(), std::min<std::uint64_t>(block.size(), end - at));
+        const auto got = files::read_at(file.descriptor(), std::as_writable_bytes(part), at);
+        if (got.bytes == 0) break;
+        lines += static_cast<std::uint64_t>(std::ranges::count(part.first(got.bytes), '\n'));
+        at += got.bytes;
+    }
+    return lines;
+}
+
+}  // namespace
+
 std::string Lines::about(std::uint64_t line, std::string_view word, Fault why) const {
-    return line_of(path_, line) + in_quotes(word) + " " + why;
+    return line_of(path_, lines_before(path_, begin_) + line) + in_quotes(word) + " " + why;
 }
 
 template <class Key>

@@ -53,19 +53,21 @@ class BadInput : public Error {
 // Lines that may come in pieces, counted.
 class Lines {
   public:
-    explicit Lines(std::string path) : path_(std::move(path)) {}
+    // `begin`: the byte of the file that they begin at.
+    explicit Lines(std::string path, std::uint64_t begin = 0) : path_(std::move(path)), begin_(begin) {}
     // Takes a line off the text and returns what stands on it, without the blanks around it. Pre: there is text.
     [[nodiscard]] std::string_view next(std::string_view& text);
-    // The number of the line that next() returned last, from 1.
+    // The number of the line that next() returned last, from 1, among those since `begin`.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     // Gives the last line back.
     void undo() { --number_; }
-    // For messages: the line, the word and what is wrong with it.
+    [[nodiscard]] bool begin_the_file() const { return begin_ == 0; }
+    // For messages: the line, by its number in the file, the word and what is wrong with it.
     [[nodiscard]] std::string about(std::uint64_t line, std::string_view word, Fault why) const;
 
   private:
     std::string path_;
-    std::uint64_t number_ = 0;
+    std::uint64_t begin_, number_ = 0;
 };
 
 // The shortest text that reads back as the same value, without an exponent from 1e-5 to 1e15, so that `sort -n` takes

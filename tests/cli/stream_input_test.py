@@ -382,6 +382,18 @@ class Looks(Stream):
         for form in ([], ["--text"]):
             self.fails(1, "quadmill merge", "quantiles", *form, self.path("saved"))
 
+    def test_not_one_good_line(self):
+        bad, good = self.path("bad", b"pear\n\napple\n"), self.path("good", b"1\n2\n")
+        out = self.path("out")
+        for verb in (*self.VERBS, ("sketch", "build", "--width", "64", "-o", out)):
+            words = self.fails(1, "not one line is a value", *verb, "--text", "--skip-bad", bad)
+            self.assertIn("line 1: 'pear'", words)
+        self.fails(1, "not one line is a value", "quantiles", "--save", out, "--text", "--skip-bad", bad)
+        self.assertFalse(os.path.exists(out))
+        answer = self.report("quantiles", "--text", "--skip-bad", bad, good)
+        self.assertEqual((answer["n"], answer["skipped"]), (2, 3))
+        self.assertEqual(self.answer("quantiles", "--text", "--skip-bad", stdin=b"")["n"], 0)
+
     def test_raw_takes_all(self):
         for content in [text[:len(text) // 4 * 4] for text in self.TEXTS] + [self.FORMATS["gzip"][:400]]:
             self.assertEqual(self.answer("quantiles", "--raw", "--type", "u32", stdin=content)["n"], len(content) // 4)

@@ -129,6 +129,29 @@ class Summaries(Command):
         self.assertEqual(result.returncode, 3, result.stderr.decode())
         self.assertEqual(json.loads(result.stdout)["n"], 1000)
 
+    def test_a_bad_line_has_its_number_in_the_file(self):
+        lines = [b"%d\n" % i for i in range(30000)]
+        lines[12344] = b"pear\n"
+        source = self.path("in", b"".join(lines))
+        result = on_ranks(4, "quantiles", source, "--text", "--json")
+        self.assertEqual(result.returncode, 3, result.stderr.decode())
+        said = result.stderr.decode()
+        self.assertEqual(said.count("line 12345: 'pear' is not a number"), 1, said)
+        n = json.loads(result.stdout)["n"]
+        self.assertLess(12344, n)
+        self.assertIn(f"in all about {n}\n", said)
+        pairs = array.array("d", [1, 2] * 3000)
+        pairs[2 * 2000 + 1] = float("inf")
+        for more, words in (((), "pair 2001: y is infinite"), (("--g", "y*1"), "pair 2001: y is infinite")):
+            result = on_ranks(4, "corrsum", self.path("p", pairs.tobytes()), "--type", "f64", "--agg", "min", *more)
+            self.assertIn(words, result.stderr.decode())
+
+    def test_not_one_good_line(self):
+        result = on_ranks(2, "quantiles", self.path("in", b"pear\n" * 100), "--text", "--skip-bad", "--json")
+        self.assertEqual(result.returncode, 1, result.stderr.decode())
+        self.assertEqual(result.stdout, b"")
+        self.assertIn(b"not one line is a value", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
