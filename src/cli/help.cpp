@@ -111,9 +111,15 @@ class HelpText : public CLI::Formatter {
         for (const auto* option : app.get_options()) {
             if (option->get_group().empty() || !wanted(*option)) continue;
             auto names = option->get_name(option->get_positional(), true);
-            const auto type = shown_type(*option);
-            if (!option->get_positional() && !type.empty()) names += " " + type;
-            out += entry(names, shown_description(*option));
+            auto description = shown_description(*option);
+            auto type = option->get_positional() ? "" : shown_type(*option);
+            if (names.size() + type.size() + 3 > columns) {  // many words to choose from
+                std::string words;
+                for (const auto& word : CLI::detail::split(type, '|')) words += (words.empty() ? "" : ", ") + word;
+                description += ": " + words;
+                type = "WORD";
+            }
+            out += entry(type.empty() ? names : names + " " + type, description);
         }
         return out.empty() ? out : fmt::format("\n{}:\n{}", title, out);
     }
