@@ -92,6 +92,7 @@ class HelpTexts(Command):
         count = 0
         for verb in self.VERBS:
             examples = run(*verb, "--help").stdout.decode().split("Examples:\n")[1]
+            examples = re.sub(r" \\\n +", " ", examples)  # a command may go on in the next line
             for line in re.findall(r"(?m)^  (.*quadmill .*)$", examples):
                 call = re.sub(r"tail (-n \+1 )?-f", "cat", re.split(r"   +", line)[0])
                 if call == "quadmill info" or call.startswith("quadmill show") or "pbsn" in call or "--device" in call:
