@@ -42,7 +42,7 @@ SortOptions options_of(const Request& request) {
                                                         : Engine::Bitonic;
     options.paper.pbsn.max_run = options.paper.pbsn.max_texels;  // the paper's own form: one run a channel
     options.merge.kernel = MergeKernel::Fragment;
-    options.paper = {.bitonic = {.representation = representation_of(request.engine), .block = 0, .steps_per_pass = 1}};
+    options.paper.bitonic = {.representation = representation_of(request.engine), .block = 0, .steps_per_pass = 1};
     return options;
 }
 
