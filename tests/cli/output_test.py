@@ -82,7 +82,7 @@ class Inputs(Command):
         hard = self.path("hard")
         os.link(data, hard)
         for args in (["sort", "--text", "-", "--top", "2", "-o", data], ["sort", "--text", "--with-index", hard, "-o", self.path("y")],
-                     ["sort", "--text", "--precision", "f16", "--round", "-o", data],
+                     ["sort", "--text", "--type", "f32", "--precision", "f16", "--round", "-o", data],
                      ["quantiles", "--text", "--save", data], ["frequent", "--text", "--support", "0.1", "--save", hard],
                      ["sketch", "build", "--text", "--width", "16", "-o", data], ["show", "quantiles", "--text", "-o", hard],
                      ["lu", "-", "-o", data]):

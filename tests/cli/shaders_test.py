@@ -151,7 +151,7 @@ class Shaders(Command):
             sides = self.path("b", floats(self.numbers.uniform(-1, 1) for _ in range(n)))
             for pivot in ("none", "partial", "full"):
                 self.made("lu", matrix, "--pivot", pivot, "--solve", sides)
-            for more in (["--swap", "pointer"], ["--block", "1"], ["--refine"]):
+            for more in (["--swap", "pointer", "--block", "1"], ["--block", "1"], ["--refine"]):
                 self.made("lu", matrix, "--solve", sides, *more)
         for n in range(1, 33):
             matrices = self.path("a", floats(self.numbers.uniform(-1, 1) for _ in range(2 * n * n)))
