@@ -27,11 +27,11 @@ struct Expression;
 /// Whether a table has its columns, and of which types, is asked when it is used.
 ///
 /// Guarantee: comparisons are exact for every value of a column's type, also with a constant of another type (an
-/// integer column with 2.5, a float32 column with 0.1): both sides count as real numbers, never as rounded ones. So are
-/// comparisons of two columns, except that an integer column with values beyond 2^53 is refused next to a column of
-/// floats, where the query runs: InvalidArgument, naming both. Floats compare as IEEE 754 says: -0 equals +0, and a NaN is less, equal or greater than nothing, so that only != holds. A
-/// NULL satisfies no comparison and no negation of one (SQL's three values); only is_null() finds it. Text compares
-/// byte by byte.
+/// integer column with 2.5, a float32 column with 0.1): both sides are compared as real numbers and never rounded.
+/// Comparisons of two columns are exact, too; an integer column with values beyond 2^53 cannot be compared with a
+/// column of floats, and running such a query throws InvalidArgument, which names both columns. Floats compare as in
+/// IEEE 754: -0 equals +0, and with a NaN only != is true. A NULL satisfies neither a comparison nor its negation
+/// (SQL's three-valued logic); only is_null() finds it. Text compares byte by byte.
 /// Throws: InvalidArgument past 250 levels; a chain of one operator is one level, however long.
 class QUADMILL_API Predicate {
   public:

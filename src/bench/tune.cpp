@@ -112,7 +112,7 @@ class Tuner {
         for (const auto& width :
              {Width{KeyType::F16, "16", &ByWidth::bits16}, Width{KeyType::F32, "32", &ByWidth::bits32},
               Width{KeyType::I64, "64", &ByWidth::bits64}}) {
-            const auto& points = measure_all(what + ", of " + width.name + " bits", keys_, [&](std::size_t n) {
+            const auto& points = measure_all(what + ", " + width.name + "-bit", keys_, [&](std::size_t n) {
                 return sort_point(width.type, n, kind, hybrid != nullptr);
             });
             widths.*width.crossing = crossing_or_predicted(points, cpu_ms, gpu_ms).value_or(SortCrossings::never);
@@ -128,7 +128,7 @@ class Tuner {
     template <class T>
     std::size_t stream_crossing(KeyType type, const char* name) {
         constexpr std::size_t least_batch = std::size_t{1} << 18U;
-        const auto& points = measure_all("values of a stream, of " + std::string(name) + " bits", keys_, [&](auto n) {
+        const auto& points = measure_all("values of a stream, " + std::string(name) + "-bit", keys_, [&](auto n) {
             cpu::KeyBuffer buffer(type, cpu::Distribution::Uniform, n, n);
             const auto values = std::span<const T>(static_cast<const T*>(buffer.keys().data()), n);
             const auto time = [&](Engine engine) {
@@ -157,7 +157,7 @@ class Tuner {
                    more = std::ranges::count_if(values, [&](T value) { return at < number(value); });
         const auto most = static_cast<double>(values.size()) * (0.5 + stream_eps) + 1;
         if (static_cast<double>(std::max(less, more)) > most)
-            throw Error("tune: what an engine sorted has another median; `quadmill info` says which driver this is");
+            throw Error("tune: an engine sorted to a wrong median; `quadmill info` names the driver");
     }
 
     void tune_streams() {
@@ -186,8 +186,7 @@ class Tuner {
             bool in_order = true;
             for (std::size_t i = 0; i < sorted.size(); i += part)
                 in_order = in_order && cpu::in_order(cpu::part(sorted, i, std::min(part, sorted.size() - i)));
-            if (!in_order)
-                throw Error("tune: what an engine sorted is not in order; `quadmill info` says which driver this is");
+            if (!in_order) throw Error("tune: an engine sorted wrongly; `quadmill info` names the driver");
             return ms;
         };
         TunePoint point{.n = n, .cpu_ms = time(Engine::Cpu), .gpu_ms = time(Engine::Merge)};

@@ -78,6 +78,9 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     if (verbs.empty() || words.empty()) return {};
     if (words[0].starts_with('-')) return unknown_option(app, words[0]);
     const auto& word = words[0];
+#ifndef QUADMILL_HAS_BENCH
+    if (word == "bench") return "this build has no verb 'bench'; build it with `cmake -DQUADMILL_BENCH=ON`";
+#endif
     const auto distance = [&](const CLI::App* verb) {
         return verb->get_name().starts_with(word) ? 0 : letters_between(word, verb->get_name());
     };

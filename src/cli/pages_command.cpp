@@ -103,16 +103,26 @@ void print_text(const std::string& text) {
 
 constexpr const char* environment = R"(.TP
 QUADMILL_DEVICE
-The EGL device that is used where \-\-device names none.
+Number of the EGL device to use; the default of \-\-device. \fBquadmill info\fR lists the devices.
+.TP
+QUADMILL_DEBUG_GROUPS
+1 names calls, passes and shaders for tools that record OpenGL; 0 turns this off in debug contexts, where it is the
+default.
 .TP
 QUADMILL_DISABLE_WORKAROUNDS
-Names of workarounds for drivers, with commas, that are left out.
+Names of driver workarounds to turn off, separated by blanks; "all" turns off every one.
 .TP
 QUADMILL_SHADERS
-A folder: each shader that is compiled is written there.
+An existing folder to which the source of each compiled shader is written.
 .TP
 QUADMILL_SGETRF_MIN
-For the LAPACK replacement: the smallest matrix that the GPU factors.
+For the LAPACK replacement: the GPU factors matrices with at least this number of rows and columns (default: 1024).
+.TP
+TMPDIR
+Folder for temporary files (default: /tmp).
+.TP
+XDG_CONFIG_HOME, HOME
+Folder of quadmill/tune.json, which \fBquadmill tune\fR writes (default: $HOME/.config).
 )";
 
 void print_man(const CLI::App& app) {
@@ -121,7 +131,8 @@ void print_man(const CLI::App& app) {
     fmt::print(".SH SYNOPSIS\n\\fBquadmill\\fR \\fIVERB\\fR [\\fIOPTIONS\\fR] [\\fIFILE\\fR]\n.SH OPTIONS\n");
     print_options(app, {});
     const auto shared = entries_of_verbs(app);
-    fmt::print(".SH OPTIONS OF SEVERAL VERBS\nA verb names those that it has after the word \"Also\".\n");
+    fmt::print(
+        ".SH OPTIONS OF SEVERAL VERBS\nEach verb lists its options from this section after the word \"Also\".\n");
     std::set<std::string> said;
     for (const auto* option : app.get_options()) said.insert(manual_entry(*option));
     for (const auto& [entry, count] : shared) {

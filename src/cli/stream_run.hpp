@@ -151,10 +151,11 @@ class StreamRun {
     // For the summary. Pre: called once.
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter();
 
-    // Reads all: raw records are Raw, those of a line of text are Text; `add` takes spans of both. `ask` gives the
-    // answer of a summary, and `load` one that was saved: of several ranks, the first one answers about what all have
-    // read. `add` returns nothing, or how many it took, and what is wrong with the next. Ends the program with status 130 and the like after Ctrl-C and its like, and with that of BadInput where the
-    // stream could not be read to its end; both when what came has been answered and saved.
+    // Reads the whole input. `add` takes spans of raw records (Raw) and of records from lines of text (Text); it
+    // returns nothing, or how many it took and what is wrong with the next one. `ask` gives a summary's answer. `load`
+    // gives a saved summary: with several ranks, the first one answers for all. After Ctrl-C (and other signals) and
+    // after bad input the answer is printed and saved, then the program ends with the exit status of the signal or of
+    // BadInput.
     template <class Raw, class Text, class Summary>
     void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
              const auto& ask, const auto& load) {

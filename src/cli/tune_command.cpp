@@ -38,7 +38,7 @@ void TuneCommand::print_case(const bench::TuneCase& found) {
 
 void TuneCommand::print_entry(const TunedEntry& entry) {
     const auto json = to_json(entry);
-    fmt::print("\nfrom how many on the GPU wins      of 16 bits      of 32 bits      of 64 bits\n");
+    fmt::print("\n{:<28} {:>15} {:>15} {:>15}\n", "crossover to the GPU", "16-bit keys", "32-bit keys", "64-bit keys");
     for (const auto& [kind, widths] : json.at("sort").items()) {
         fmt::print("{:<28}", kind);
         for (const auto& n : widths) fmt::print(" {:>15}", n.is_null() ? "never" : n.dump());
@@ -49,8 +49,8 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
         return n.is_null() ? "never" : n.dump();
     };
     fmt::print("{:<28} {:>15}\n{:<28} {:>15}\n{:<28} {:>15}\n", "rows of a query", rows("rows"), "rows of a median",
-               rows("rank_rows"), "comparisons a row of a join", entry.query.join_comparisons);
-    fmt::print("{:<28} {:>15.2f}\n", "depth over bitmap", entry.query.depth_over_bitmap);
+               rows("rank_rows"), "comparisons per joined row", entry.query.join_comparisons);
+    fmt::print("{:<28} {:>15.2f}\n", "depth time / bitmap time", entry.query.depth_over_bitmap);
 }
 
 void TuneCommand::run() const {
@@ -69,11 +69,11 @@ void TuneCommand::run() const {
     entry.query = found.query;
     const auto replaced = write_tuning(entry);
     if (replaced == Replaced::DamagedFile)
-        fmt::print(stderr, "quadmill tune: the file that was there could not be read, and is replaced\n");
+        fmt::print(stderr, "quadmill tune: the old file could not be read; it is replaced\n");
     const auto path = tuning_path()->string();
     if (!json) {
         print_entry(entry);
-        fmt::print("\nwritten to {}\n", path);
+        fmt::print("\nwrote {}\n", path);
         return;
     }
     auto out = to_json(entry);
@@ -94,18 +94,18 @@ void TuneCommand::run() const {
 
 void add_tune_command(CLI::App& app) {
     auto command = std::make_shared<TuneCommand>();
-    auto* verb =
-        app.add_subcommand("tune", "Measure on this machine from where on the GPU wins, so that `--engine auto` knows");
-    verb->add_flag("--quick", command->quick, "In less than a minute instead of up to two, and less exactly");
+    auto* verb = app.add_subcommand(
+        "tune", "Measure the crossovers between CPU and GPU on this machine, which `--engine auto` then uses");
+    verb->add_flag("--quick", command->quick, "Less exact: less than a minute instead of up to two");
     verb->add_option("--threads", command->threads,
-                     "CPU threads (default: all); what is found counts for calls with as many")
+                     "CPU threads (default: all); the result is used by calls with the same number")
         ->check(input::thread_count());
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     add_device_option(*verb, command->device);
     verb->footer(
-        "Writes $XDG_CONFIG_HOME/quadmill/tune.json (without that variable, in ~/.config), an entry for each device, "
-        "driver "
-        "and number of threads. Run it on an idle machine, and again after a change of driver.\n"
+        "A crossover is the smallest size at which the GPU is faster. The results go to "
+        "$XDG_CONFIG_HOME/quadmill/tune.json (default: ~/.config/quadmill/tune.json), one entry per device, driver and "
+        "number of threads. Run it on an idle machine, and again after a change of driver.\n"
         "Examples:\n"
         "  quadmill tune\n"
         "  quadmill tune --quick --device 1 --json");

@@ -25,18 +25,18 @@ struct WideStats {
     double scan_ms = 0;          // finding runs of equal words
 };
 
-// Sorts keys by their first word, finds runs of equal words, sorts those by the next word, all runs of a round at once,
-// until no ties or no bytes are left.
+// Sorts keys by their first word, finds runs of equal words and sorts those by the next word, all runs of a round
+// together, until no ties or no bytes are left.
 //
 // A word is 4 bytes for Merge and Bitonic, so keys of b bytes take at most ceil(b / 4) rounds. Cpu sorts longer words,
-// by radix. Pbsn has words of 30 bits, which are floats with an exponent of their own; blending carries no pointers, so
-// the CPU finds each word's place among the sorted ones. Auto is Cpu without a context and on a software renderer, else
-// Merge, and the CPU for what is too small to be worth a transfer. Runs of fewer than 64 keys are put in order by
-// comparing them whole by Cpu and Auto, and so are keys that are equal in their first 64 words by any engine.
+// by radix. Auto is Cpu without a context and on a software renderer, else Merge, with the CPU for inputs too small to
+// be worth a transfer. Cpu and Auto compare whole keys in runs of fewer than 64; every engine does so for keys that are
+// equal in their first 64 words.
 class WideSorter {
   public:
     // `context`: none leaves Cpu and Auto. `threads`: of the CPU, the caller's among them; 0 takes as many as the
-    // machine has. Throws InvalidArgument for an engine that needs a context, or Hybrid, which has no pointers.
+    // machine has. Throws InvalidArgument for an engine that needs a context and has none, and for Hybrid and
+    // Pbsn, which carry no index.
     WideSorter(const std::optional<Context>& context, Engine engine, unsigned threads);
     WideSorter(WideSorter&&) noexcept;
     WideSorter& operator=(WideSorter&&) noexcept;

@@ -1,13 +1,13 @@
-// Tables from CSV as RFC 4180 has it: a line of names, then rows of as many fields; fields may be in quotes, and then
-// have commas, line ends and quotes (written twice) in them; lines end with LF, CR LF or CR, the last one or not.
+// Tables from CSV (RFC 4180): a line of names, then rows with the same number of fields. A field in quotes may contain
+// commas, line ends and quotes (written twice). Lines end with LF, CR LF or CR; the last one may have no end.
 //
-// A column's type is the narrowest that takes all its values: I32, U32, I64, F32 (where it has each value exactly),
-// F64, else Text. Numbers may be in quotes and have blanks around them; nan and inf are numbers. No value
-// becomes another one: codes (a zero before a digit as in 01234, an exponent as in 12E12 and 1E05), integers beyond 64
-// bits and numbers beyond a double's range (1e999, 1e-999) make the column one of Text; an integer beyond 2^53 is
-// refused where the column is of floats. Fractions are the nearest doubles. An empty field is NULL, "" is an empty text, and among numbers NULL. A blank
-// line is refused, but for those at the end; in CSV of one column, it is a NULL. Blanks around names are dropped, and
-// so is a byte order mark; a column without a name, as the second, is column2.
+// A column's type is the narrowest that holds all its values: I32, U32, I64, F32 (if exact), F64, else Text. Numbers may
+// be in quotes and have blanks around them; nan and inf are numbers. No value becomes another one: a column is Text if
+// it has codes (a leading zero as in 01234, an exponent as in 12E12 and 1E05), integers beyond 64 bits or numbers beyond
+// a double's range (1e999, 1e-999). Fractions are rounded to the nearest double; integers beyond 2^53 in a column of
+// floats are refused. An empty field is NULL; "" is an empty text, and NULL in a column of numbers. A blank line is
+// refused, except at the end; in a CSV of one column it is a NULL. Blanks around names and a byte order mark are
+// dropped. A column without a name is called by its number, as column2.
 //
 // Errors are InvalidArgument with the line.
 #pragma once
@@ -26,28 +26,27 @@
 
 namespace quadmill::detail::input {
 
-// The places of columns that are wanted, ascending; others are checked, but not kept.
+// Indices of the wanted columns, ascending; the others are checked, but not kept.
 using CsvColumns = std::vector<std::size_t>;
 
-// Rows as a table, but for the columns that have no value yet: they go with numbers and with texts.
+// Rows as a table. Columns without any value yet are listed in `empty`: they can become numbers or text.
 struct CsvTable {
     Table table{};
     std::vector<std::string> empty{};
     std::size_t rows = 0;
-    std::map<std::string, std::string> why_text{};  // a column is of text: "line 3 has 'x'"
+    std::map<std::string, std::string> why_text{};  // the reason that a column is text: "line 3 has 'x'"
 };
 
-// What the columns of a query turned out to be, in tables of its sources. One that has no value is of text where it is
-// compared with text.
+// Types of a query's columns in the tables of its sources. A column without a value is text if it is compared with text.
 [[nodiscard]] sql::SqlTypes types_in(const sql::SqlQuery& query, const std::vector<CsvTable>& from);
 
-// With the columns that have no value: those in `texts` of text, others of integers.
+// Adds the columns without a value: text if named in `texts`, else integers.
 [[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
 
-// The columns of a query's source, which are all that need be read.
+// Columns of one source that the query needs.
 [[nodiscard]] CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const sql::SqlNames& names);
 
-// The same of one source, as types_in() has them.
+// Adds the columns without a value of one source, with the types of types_in().
 [[nodiscard]] Table filled(const CsvTable& from, const sql::SqlQuery& query, std::size_t source,
                            const sql::SqlTypes& known);
 
@@ -57,7 +56,7 @@ class CsvFile {
     CsvFile(const std::string& path, char delimiter);
 
     [[nodiscard]] const sql::SqlNames& names() const { return names_; }
-    // On so many threads; 0: all.
+    // threads 0: all.
     [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads) const;
 
   private:
@@ -65,13 +64,13 @@ class CsvFile {
     char delimiter_;
     files::Bytes bytes_;
     sql::SqlNames names_;
-    std::size_t data_ = 0;    // where the rows begin
-    std::uint64_t line_ = 1;  // of that
+    std::size_t data_ = 0;    // offset of the first row
+    std::uint64_t line_ = 1;  // its line
 };
 
-// The same from a pipe that may never end, some rows at a time. Types are those of the first values that a column has,
-// numbers in 64 bits; integers become floats when a fraction comes, any other value that does not fit is an error. Ctrl-C
-// ends the stream, and drops a row that is not complete.
+// CSV from a pipe that may never end, some rows at a time. The first values of a column decide its type; numbers are
+// 64 bits wide. Integers become floats with the first fraction; any other value that does not fit is an error. Ctrl-C
+// ends the stream and drops an incomplete row.
 class CsvStream {
   public:
     // Waits for the line of names.
@@ -80,14 +79,15 @@ class CsvStream {
     CsvStream& operator=(const CsvStream&) = delete;
     ~CsvStream();
 
-    // Empty where Ctrl-C came before the line of names was complete.
+    // Empty if Ctrl-C came before the line of names was complete.
     [[nodiscard]] const sql::SqlNames& names() const;
-    // The next rows; in the end as many as there are, but nothing instead of no rows, unless there were none at all. A fault
-    // is told after all tables of so many rows before it; the rows behind these are not given.
+    // The next `rows` rows, at the end of the stream the remaining ones. Without any row left the result is nothing, but
+    // the first call always gives a table. An error is thrown after all complete tables before it have been given; the
+    // rows between are lost.
     // Pre: the same arguments each time.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
     [[nodiscard]] bool interrupted();
-    // What the program then answers to the shell.
+    // The program's exit status after an interrupt.
     [[nodiscard]] int interrupt_status() const;
 
   private:

@@ -140,24 +140,23 @@ Engine choose(const SortCrossings& crossings, const Work& work) {
 
 std::string explain(const SortCrossings& crossings, const Work& work) {
     const auto from = crossing_for(crossings, work);
-    const std::string kind = std::string("keys of ") + std::to_string(8 * bytes_of(work.type)) + " bits" +
-                             (work.top          ? ", the best of them"
-                              : work.batch      ? ", in batches of windows"
-                              : work.window > 0 ? ", in windows"
-                              : work.index      ? ", with an index"
+    const std::string kind = "for " + std::to_string(8 * bytes_of(work.type)) + "-bit keys" +
+                             (work.top          ? ", the first ones only"
+                              : work.batch      ? " in batches of windows"
+                              : work.window > 0 ? " in windows"
+                              : work.index      ? " with an index"
                                                 : "");
     if (work.window > 0 && work.window < least_window)
-        return "windows of fewer than " + std::to_string(least_window) + " keys are the CPU's";
+        return "the CPU sorts windows of fewer than " + std::to_string(least_window) + " keys";
     if (choose(crossings, work) == Engine::Hybrid)
-        return "of " + kind + ", the GPU and CPU threads together win from " +
+        return kind + ", GPU and CPU threads together are the fastest from " +
                std::to_string(of_width(crossings.hybrid, work.type)) + " on";
-    if (from == never) return "of " + kind + ", the CPU wins whatever their number";
-    const auto n = compared_n(work);
+    if (from == never) return kind + ", the CPU is faster at every size";
     const std::string counted = work.window > 0 && !work.top
                                     ? " (counted as windows of " + std::to_string(static_cast<int>(common_window)) + ")"
                                     : "";
-    return "of " + kind + ", the GPU wins from " + std::to_string(from) + " on; these are " + std::to_string(n) +
-           counted;
+    return kind + ", the crossover to the GPU is " + std::to_string(from) + "; there are " +
+           std::to_string(compared_n(work)) + counted;
 }
 
 bool gpu_may_win_with_startup(const Work& work, unsigned threads) {
@@ -169,8 +168,8 @@ std::string explain_startup(const Work& work, unsigned threads) {
     const auto n = static_cast<double>(work.n);
     const double cpu = n * cpu_ns(work, threads_of(threads)), saved = cpu - n * gpu_ns(work, threads_of(threads));
     const auto ms = [](double ns) { return std::to_string(std::lround(std::max(ns, 0.0) * 1e-6)) + " ms"; };
-    return "the CPU sorts " + std::to_string(work.n) + " such keys in some " + ms(cpu) + ", of which a GPU may save " +
-           ms(saved) + "; it would have to be " + ms(startup_ms * 1e6) + " to open a context for";
+    return "the CPU sorts these " + std::to_string(work.n) + " keys in about " + ms(cpu) + "; a GPU may save " +
+           ms(saved) + ", and auto opens a context only to save " + ms(startup_ms * 1e6);
 }
 
 }  // namespace quadmill::detail::sort

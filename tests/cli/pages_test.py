@@ -2,6 +2,7 @@
 
 usage: pages_test.py QUADMILL [unittest arguments]
 """
+import pathlib
 import re
 import shlex
 import subprocess
@@ -52,6 +53,15 @@ class Pages(Command):
                 self.assertIn(option.replace("-", r"\-"), section, verb)
         for section in ("OPTIONS OF SEVERAL VERBS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO"):
             self.assertEqual(page.count(f".SH {section}\n"), 1, section)
+        # Every variable that the sources read.
+        root = pathlib.Path(__file__).parents[2]
+        sources = "".join(path.read_text() for path in (root / "src").rglob("*.cpp"))
+        variables = set(re.findall(r'getenv\("(QUADMILL_\w+|TMPDIR)"\)', sources)) | {"XDG_CONFIG_HOME", "HOME"}
+        self.assertGreaterEqual(len(variables), 8)
+        named = page.partition(".SH ENVIRONMENT\n")[2].partition(".SH")[0]
+        self.assertEqual(set(re.findall(r"\w+", " ".join(re.findall(r"^\.TP\n(.*)$", named, re.MULTILINE)))), variables)
+        command = (root / "docs" / "command.md").read_text()
+        self.assertEqual([name for name in variables if f"`{name}" not in command], [])
         # Nothing is said of an option more than once.
         entries = re.findall(r"^\.TP\n.*\n.*$", page, re.MULTILINE)
         self.assertGreater(len(entries), 100)

@@ -88,7 +88,7 @@ class Tune(Command):
         keys = struct.pack("<4f", 4, 2, 3, 1)
         done = self.run_it("sort", "--precision", "f32", "--explain-engine", stdin=keys)
         self.assertEqual(done.stdout, struct.pack("<4f", 1, 2, 3, 4))
-        self.assertRegex(done.stderr.decode(), r"^engine merge: of keys of 32 bits, the GPU wins from 3 on; these are 4 "
+        self.assertRegex(done.stderr.decode(), r"^engine merge: for 32-bit keys, the crossover to the GPU is 3; there are 4 "
                                                r"\(measured by `quadmill tune` at 2\d{3}-")
 
     def test_no_context_is_opened_where_the_file_says_never(self):
@@ -138,7 +138,7 @@ class Tune(Command):
         done = self.run_it("tune", "--quick")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"is replaced", done.stderr)
-        self.assertIn("from how many on the GPU wins", done.stdout.decode())
+        self.assertIn("crossover to the GPU", done.stdout.decode())
         self.assertEqual(len(json.loads(self.file.read_text())["entries"]), 1)
 
     def test_where_there_is_no_place_for_the_file(self):
@@ -155,12 +155,12 @@ class Tune(Command):
 
     def test_why_the_engine(self):
         keys = struct.pack("<2f", 2, 1)
-        for options, why in (((), "engine cpu: the CPU sorts 2 such keys in some 0 ms, of which a GPU may save 0 ms; it "
-                                  "would have to be 100 ms to open a context for"),
+        for options, why in (((), "engine cpu: the CPU sorts these 2 keys in about 0 ms; a GPU may save 0 ms, and auto "
+                                  "opens a context only to save 100 ms"),
                              (("--engine", "merge"), "engine merge: as --engine says"),
                              (("--engine", "cpu"), "engine cpu: as --engine says"),
-                             (("--precision", "f32"), "engine cpu: of keys of 32 bits, the CPU wins whatever their "
-                                                      "number (the library's own figures; `quadmill tune` measures "
+                             (("--precision", "f32"), "engine cpu: for 32-bit keys, the CPU is faster at every "
+                                                      "size (the library's own figures; `quadmill tune` measures "
                                                       "this machine's)")):
             done = self.run_it("sort", "--explain-engine", *options, stdin=keys)
             self.assertEqual((done.stdout, done.stderr.decode()), (struct.pack("<2f", 1, 2), why + "\n"))
