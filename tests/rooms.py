@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Proves the picture of rooms in docs/design.md: every include between folders is an arrow that ROOMS allows, arrows
-have no circle, only src/gl includes OpenGL, and the namespace of src/ROOM is quadmill::detail::ROOM.
+"""Proves the table of rooms in docs/design.md: every include between folders is allowed by ROOMS, everything that ROOMS
+allows is used, there is no cycle, only src/gl includes OpenGL, and the namespace of src/ROOM is quadmill::detail::ROOM.
 
     tests/rooms.py          checks; prints what is wrong, exit status 1
-    tests/rooms.py --draw   prints the arrows that there are, and how many includes each is made of
+    tests/rooms.py --draw   prints the includes between rooms with their number
 """
 import collections
 import pathlib
@@ -12,32 +12,33 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Each room and the rooms that it may include, below it.
+# Each room and the rooms that it may include, below it: the table in docs/design.md.
 ROOMS = {
     "cpu": [],
-    "files": ["cpu"],
+    "files": [],
     "gl": ["cpu"],
     "pass": ["cpu", "gl"],
     "stream": ["cpu"],
     "sort": ["cpu", "gl", "pass"],
     "query": ["cpu", "gl", "pass", "sort"],
-    "external": ["cpu", "files", "gl", "pass", "sort"],
+    "external": ["cpu", "files", "gl", "sort"],
     "sketch": ["cpu", "gl", "pass", "sort"],
     "linalg": ["cpu", "gl", "pass"],
-    "mpi": ["cpu", "files", "external"],
-    "lapack": ["cpu", "linalg"],
-    "sql": ["cpu", "query"],
+    "mpi": ["cpu", "external", "files"],
+    "lapack": ["linalg"],
+    "sql": ["query"],
     "input": ["cpu", "files", "query", "sql"],
-    "bench": ["cpu", "gl", "pass", "sort", "stream", "query", "files", "external", "sketch", "linalg", "input"],
-    "show": ["cpu", "gl", "pass", "sort", "query", "files", "input"],
-    "cli": ["cpu", "gl", "pass", "sort", "stream", "query", "external", "sketch", "linalg", "files", "input", "sql",
-            "bench", "show", "mpi"],
-    "demos": ["cpu", "gl", "pass", "sort", "query", "show", "files", "input"],
-    "python": ["gl", "sort", "query", "sql", "input"],
+    "bench": ["cpu", "external", "files", "gl", "input", "linalg", "pass", "query", "sort", "stream"],
+    "show": ["cpu", "files", "gl", "input", "pass", "query", "sort"],
+    "cli": ["bench", "cpu", "external", "files", "gl", "input", "linalg", "mpi", "query", "show", "sort", "sql",
+            "stream"],
+    "demos": ["cpu", "gl", "input", "pass", "show"],
+    "python": ["gl", "input", "query", "sort", "sql"],
 }
-# What stands on no other room's shoulders: public headers name no room at all.
+ROW = re.compile(r"^\| (?!room)(\w+) \| .* \| ([\w, ]*)\|$", re.MULTILINE)
+# OpenGL's own headers.
 OUTSIDE = re.compile(r'#include [<"](quadmill_glad|glad|GL|EGL|GLFW)/')
-# Apart from public names (those of mpi.hpp have a namespace of their own), and from other rooms' that are declared only.
+# Namespaces of definitions; a namespace of declarations alone may be another room's.
 NAMESPACE = re.compile(r"^namespace quadmill::([a-z_:]+) \{\n(?!(?:(?:class|struct) \w+;\n)+\})", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#include "([a-z_]+)/[^"]*"', re.MULTILINE)
 
@@ -62,8 +63,8 @@ def arrows():
     return found
 
 
-def circle_in(rooms):
-    """A circle of rooms, or nothing."""
+def cycle_in(rooms):
+    """A cycle of rooms, or nothing."""
     done, path = set(), []
 
     def visit(room):
@@ -82,14 +83,22 @@ def circle_in(rooms):
 
 
 def mistakes():
-    if circle := circle_in(ROOMS):
-        yield "a circle: " + " -> ".join(circle)
+    if cycle := cycle_in(ROOMS):
+        yield "a cycle: " + " -> ".join(cycle)
     for room in sorted(path.name for path in (ROOT / "src").iterdir() if path.is_dir() and sources(path)):
         if room not in ROOMS:
-            yield f"src/{room} is a room that tests/rooms.py does not know"
+            yield f"src/{room} is not in tests/rooms.py"
     for (room, to), files in sorted(arrows().items()):
         if to not in ROOMS.get(room, []):
-            yield f"{room} -> {to} is no arrow of the house: " + ", ".join(str(f.relative_to(ROOT)) for f in files)
+            yield f"{room} may not include {to}: " + ", ".join(str(f.relative_to(ROOT)) for f in files)
+    for room, below in ROOMS.items():
+        for to in sorted(set(below) - {to for (source, to) in arrows() if source == room}):
+            yield f"{room} does not include {to}, which tests/rooms.py and docs/design.md allow"
+    table = {room: sorted(to.replace(",", " ").split()) for room, to in
+             ROW.findall((ROOT / "docs" / "design.md").read_text().partition("## Rooms")[2].partition("\n## ")[0])}
+    if table != {room: sorted(below) for room, below in ROOMS.items()}:
+        wrong = sorted(room for room in table.keys() | ROOMS.keys() if table.get(room) != sorted(ROOMS.get(room, ["?"])))
+        yield f"the table of rooms in docs/design.md is wrong about: {', '.join(wrong)}"
     for folder in ("src", "include", "python"):
         for file in sources(ROOT / folder):
             if room_of(file) != "gl" and OUTSIDE.search(file.read_text()):
