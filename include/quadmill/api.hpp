@@ -7,6 +7,11 @@
 #define QUADMILL_API
 #endif
 
+// Its std::vector has another layout than the library's: some calls do not link, others do and go wrong.
+#if defined(_GLIBCXX_DEBUG) && !defined(QUADMILL_GLIBCXX_DEBUG)
+#error "use -D_GLIBCXX_ASSERTIONS, or build quadmill, too, with -D_GLIBCXX_DEBUG -DQUADMILL_GLIBCXX_DEBUG"
+#endif
+
 namespace quadmill::detail {
 
 /// The library's own way to what is behind its public types; what it gives may change at any time.

@@ -1,6 +1,7 @@
 /// Keys that can be sorted: their types, views of them in memory, and their order.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
@@ -26,6 +27,27 @@ struct Half {
 /// The types of keys that can be sorted; F16 is Half.
 enum class KeyType { F16, F32, F64, I32, U32, I64, U64 };
 
+/// The types of keys, as KeyType names them. (Of integers of 64 bits, `long long` is another type than std::int64_t where
+/// that is `long`.)
+template <class T>
+concept SortableKey =
+    std::same_as<T, Half> || std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::uint32_t> || std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
+
+namespace detail {
+
+// What Keys views: lvalues, and views as they are.
+template <class Range>
+concept KeyRange = std::ranges::contiguous_range<Range> &&
+    SortableKey<std::remove_reference_t<std::ranges::range_reference_t<Range>>> &&
+    (std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range>);
+template <class Range>
+concept ConstKeyRange = std::ranges::contiguous_range<const Range> && SortableKey<std::ranges::range_value_t<Range>>;
+template <class Range>
+concept OtherRange = std::ranges::range<Range> && !SortableKey<std::ranges::range_value_t<Range>>;
+
+}  // namespace detail
+
 /// A view of keys in memory. A std::span, std::vector or std::array of any type that can be sorted converts to it.
 class Keys {
   public:
@@ -38,9 +60,10 @@ class Keys {
     Keys(std::span<std::int64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::I64) {}   ///< a view of them
     Keys(std::span<std::uint64_t> keys) noexcept : Keys(keys.data(), keys.size(), KeyType::U64) {}  ///< a view of them
     /// A view of any contiguous range of keys that outlives it.
-    template <std::ranges::contiguous_range Range>
-    requires std::ranges::borrowed_range<Range> || std::is_lvalue_reference_v<Range> Keys(Range&& keys)
-    noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
+    template <detail::KeyRange Range>
+    Keys(Range&& keys) noexcept : Keys(std::span<std::ranges::range_value_t<Range>>(keys)) {}
+    template <detail::OtherRange Range>
+    Keys(Range&&) = delete;  ///< keys are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t
     // NOLINTEND(google-explicit-constructor, bugprone-forwarding-reference-overload, *-member-init)
     [[nodiscard]] void* data() const noexcept { return data_; }        ///< the first key
     [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< the number of keys
@@ -51,6 +74,29 @@ class Keys {
     void* data_;
     std::size_t size_;
     KeyType type_;
+};
+
+/// A view of keys that are only read: of all that Keys views, and of the same where it is const.
+class ConstKeys {
+  public:
+    // NOLINTBEGIN(google-explicit-constructor): calls make it
+    ConstKeys(Keys keys) noexcept : keys_(keys) {}  ///< a view of them
+    /// A view of any contiguous range of keys that outlives it.
+    template <detail::ConstKeyRange Range>
+    ConstKeys(const Range& keys) noexcept
+        : keys_(std::span(const_cast<std::ranges::range_value_t<Range>*>(std::ranges::data(keys)),
+                          std::ranges::size(keys))) {}
+    template <detail::OtherRange Range>
+    ConstKeys(const Range&) = delete;  ///< keys are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t
+    // NOLINTEND(google-explicit-constructor)
+    [[nodiscard]] const void* data() const noexcept { return keys_.data(); }  ///< the first key
+    [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }  ///< the number of keys
+    [[nodiscard]] KeyType type() const noexcept { return keys_.type(); }      ///< the type of each key
+
+  private:
+    friend detail::Access;
+    [[nodiscard]] const Keys& inside() const noexcept { return keys_; }
+    Keys keys_;  // calls that take a ConstKeys write nothing through it
 };
 
 /// The direction of a sort. The order of floats is total, over bits: -inf < ... < -0 < +0 < ... < +inf, denormals

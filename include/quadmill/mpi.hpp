@@ -56,10 +56,10 @@ struct KeySortOptions {
 /// Throws: as Sorter, and Error where MPI fails; on all ranks.
 ///
 ///     const auto part = mpi::sort<float>(MPI_COMM_WORLD, keys);
-template <class T>
+template <SortableKey T>
 [[nodiscard]] std::vector<T> sort(MPI_Comm comm, std::span<const T> keys, const KeySortOptions& options = {});
 /// The same of a vector.
-template <class T>
+template <SortableKey T>
 [[nodiscard]] std::vector<T> sort(MPI_Comm comm, const std::vector<T>& keys, const KeySortOptions& options = {}) {
     return sort<T>(comm, std::span<const T>(keys), options);
 }

@@ -1,6 +1,7 @@
 /// Queries on tables by the graphics pipeline: who answers them, and what comes out.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -174,6 +175,8 @@ struct NodeStats {
 /// A column of a result, T being std::int64_t, double or std::string. Where `valid` is false the row is NULL.
 template <class T>
 struct ResultColumn {
+    static_assert(std::same_as<T, std::int64_t> || std::same_as<T, double> || std::same_as<T, std::string>,
+                  "a column is taken as std::int64_t, double or std::string");
     std::vector<T> values;    ///< one a row; of a NULL anything
     std::vector<bool> valid;  ///< which rows have a value
 };

@@ -7,6 +7,7 @@
 /// counter.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -86,6 +87,10 @@ struct SketchCount {
 ///     const auto count = ports.query(443);  // count.lower, count.estimate, count.upper
 template <class T>
 class QUADMILL_API Sketch {
+    static_assert(std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> || std::same_as<T, float> ||
+                      std::same_as<T, std::string_view>,
+                  "keys are std::uint32_t, std::uint64_t, float or std::string_view");
+
   public:
     /// A sketch of no keys yet, on the CPU alone.
     /// Throws: InvalidArgument for options out of range, and for an engine of the GPU.
@@ -213,6 +218,9 @@ struct TopCounts {
 ///     for (const auto& [port, count] : ports.top(10).items) print(port, count.estimate);
 template <class T>
 class QUADMILL_API HeavyHitters {
+    static_assert(std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> || std::same_as<T, float>,
+                  "values are std::uint32_t, std::uint64_t or float");
+
   public:
     /// Both on the CPU, but for what the sorter does.
     /// Throws: as Frequencies and Sketch.

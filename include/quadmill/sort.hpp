@@ -2,6 +2,7 @@
 /// them, and textures and buffers of the caller. paper.hpp has the options that reproduce the papers.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -92,6 +93,10 @@ enum class TexelChannels {
     AllAsOne       ///< the channels are one array, four consecutive values in a texel
 };
 
+/// The types of keys that Sorter::sample_texture() reads back.
+template <class T>
+concept TexelKey = std::same_as<T, float> || std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
+
 /// The functions of Sorter that Sorter::prepare() can prepare.
 enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
 
@@ -160,7 +165,7 @@ class QUADMILL_API Sorter {
     /// Throws: as sort_with_index().
     ///
     ///     sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
-    SortStats argsort(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
+    SortStats argsort(ConstKeys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
     /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
     /// may be shorter.
@@ -187,7 +192,7 @@ class QUADMILL_API Sorter {
     ///
     ///     std::array<float, 10> best;
     ///     sorter.top(keys, best);  // the 10 smallest
-    SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index = {}, std::optional<Order> order = {});
+    SortStats top(ConstKeys keys, Keys best, std::span<std::uint32_t> index = {}, std::optional<Order> order = {});
 
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
@@ -258,7 +263,7 @@ class QUADMILL_API Sorter {
     /// Throws: as argsort_texture(), for another T, and for an eps that is not from 0 to 1.
     ///
     ///     const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
-    template <class T>
+    template <TexelKey T>
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
     /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the indices
@@ -358,7 +363,7 @@ QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size
                                             Order order = Order::Ascending, unsigned threads = 0);
 /// Only the first best.size() keys, as Sorter::top(), with std::nth_element.
 /// Memory: a copy of the keys, with an index of 8 or 16 bytes a key.
-QUADMILL_API SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index = {},
+QUADMILL_API SortStats top_on_cpu(ConstKeys keys, Keys best, std::span<std::uint32_t> index = {},
                                   Order order = Order::Ascending, unsigned threads = 0);
 
 /// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as

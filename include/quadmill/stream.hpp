@@ -8,6 +8,7 @@
 /// its context. Copying a summary is saving and loading it.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -62,6 +63,8 @@ struct QuantileOptions {
 ///     const auto median = latencies.quantile(0.5);  // median.value, median.rank_lower, median.rank_upper
 template <class T>
 class QUADMILL_API Quantiles {
+    static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
+
   public:
     /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range.
@@ -196,6 +199,8 @@ struct FrequencyOptions {
 ///     for (const auto& port : ports.frequent(0.01)) print(port.value, port.count.estimate);
 template <class T>
 class QUADMILL_API Frequencies {
+    static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
+
   public:
     /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range.
@@ -271,6 +276,8 @@ struct SlidingOptions {
 /// 2^(L - l) of its values.
 template <class T>
 class QUADMILL_API SlidingQuantiles {
+    static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
+
   public:
     /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range, or too much memory.
@@ -319,6 +326,8 @@ class QUADMILL_API SlidingQuantiles {
 /// every value that occurs s W times or more, and none that occurs less than (s - eps) W times.
 template <class T>
 class QUADMILL_API SlidingFrequencies {
+    static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
+
   public:
     /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range, or too much memory.
@@ -392,6 +401,9 @@ struct HeavyPrefix {
 ///     HeavyPrefixes<std::uint32_t> sources({.eps = 0.001, .support = 0.01, .lengths = {0, 8, 16, 24, 32}});
 template <class T>
 class QUADMILL_API HeavyPrefixes {
+    static_assert(std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>,
+                  "values are std::uint32_t or std::uint64_t");
+
   public:
     /// A summary of no values yet.
     /// Throws: InvalidArgument for options out of range.
@@ -470,6 +482,8 @@ struct CorrelatedSumOptions {
 /// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
 template <class T>
 class QUADMILL_API CorrelatedSums {
+    static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
+
   public:
     /// A summary of no pairs yet.
     /// Throws: InvalidArgument for options out of range.

@@ -1,9 +1,11 @@
 /// Tables of columns: in memory, or in the caller's textures and buffers.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +20,9 @@ enum class ColumnType { F32, F64, I32, U32, I64, Text };
 
 namespace detail::query {
 struct TableData;
+template <class Range>
+concept OtherColumn = std::ranges::range<Range> && !SortableKey<std::ranges::range_value_t<Range>> &&
+                      !std::same_as<std::ranges::range_value_t<Range>, std::string>;
 }  // namespace detail::query
 
 /// A column's name and type.
@@ -53,6 +58,8 @@ class QUADMILL_API Table {
     Table& add(std::string name, std::span<const std::int32_t> values, std::vector<bool> valid = {});   ///< the same
     Table& add(std::string name, std::span<const std::uint32_t> values, std::vector<bool> valid = {});  ///< the same
     Table& add(std::string name, std::span<const std::int64_t> values, std::vector<bool> valid = {});   ///< the same
+    template <detail::query::OtherColumn Range>
+    Table& add(std::string, Range&&, std::vector<bool> = {}) = delete;  ///< float, double, (u)int32_t, int64_t, string
     /// Adds a column of text. It is held as numbers into a sorted dictionary, one for all columns of the table; so a
     /// column whose texts are new to it costs a copy of the numbers of those before it: better add all at once.
     Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});

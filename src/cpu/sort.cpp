@@ -273,7 +273,8 @@ SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Orde
     return top_on_cpu(keys, keys, index, order, threads);
 }
 
-SortStats top_on_cpu(Keys keys, Keys best, std::span<std::uint32_t> index, Order order, unsigned threads) {
+SortStats top_on_cpu(ConstKeys read_only, Keys best, std::span<std::uint32_t> index, Order order, unsigned threads) {
+    const Keys& keys = Access::of(read_only);
     cpu::check_top("top_on_cpu", keys, best, index);
     return timed(keys, [&] {
         if (!index.empty()) return cpu::sort_places(keys, best, index, order, cpu::threads_or_all(threads));

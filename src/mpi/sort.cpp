@@ -133,7 +133,7 @@ std::vector<T> sort_over(const Comm& comm, std::span<const T> keys, const quadmi
 
 namespace quadmill::mpi {
 
-template <class T>
+template <SortableKey T>
 std::vector<T> sort(MPI_Comm comm, std::span<const T> keys, const KeySortOptions& options) {
     const quadmill::detail::mpi::Comm ranks("mpi::sort", comm);
     const auto threads = quadmill::detail::mpi::threads_of(local_rank(comm), options.threads);

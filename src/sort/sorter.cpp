@@ -282,8 +282,9 @@ SortStats Sorter::sort_with_index(Keys keys, std::span<std::uint32_t> index, std
     return state_->sort({Task::What::SortWithIndex, function, keys, state_->order_or_usual(order), index});
 }
 
-SortStats Sorter::argsort(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order) {
+SortStats Sorter::argsort(ConstKeys read_only, std::span<std::uint32_t> index, std::optional<Order> order) {
     constexpr const char* function = "Sorter::argsort";
+    const Keys& keys = detail::Access::of(read_only);
     cpu::check_index(function, keys, index);
     return state_->sort({Task::What::Argsort, function, keys, state_->order_or_usual(order), index});
 }
@@ -301,7 +302,8 @@ SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends, st
     return state_->sort({Task::What::Segments, function, keys, state_->order_or_usual(order), {}, 0, ends});
 }
 
-SortStats Sorter::top(Keys keys, Keys best, std::span<std::uint32_t> index, std::optional<Order> order) {
+SortStats Sorter::top(ConstKeys read_only, Keys best, std::span<std::uint32_t> index, std::optional<Order> order) {
+    const Keys& keys = detail::Access::of(read_only);
     return state_->top({Task::What::Top, "Sorter::top", keys, state_->order_or_usual(order), index}, best);
 }
 

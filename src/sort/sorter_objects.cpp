@@ -224,7 +224,7 @@ SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& 
     return state_->sort_region(input, output, channels, state_->order_or_usual(order));
 }
 
-template <class T>
+template <TexelKey T>
 RankSample<T> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel) {
     return state_->sample_region<T>(keys, eps, channel);
 }

@@ -2,9 +2,11 @@
 #include "sort/merge/merge_sort.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 #include <random>
 
@@ -124,6 +126,40 @@ TEST_CASE_TEMPLATE("The best keys, and where they were, are the first of a stabl
             }
         }
     }
+}
+
+TEST_CASE_TEMPLATE("Const keys: argsort and top write nothing, or memory that is read-only would end the program", Key,
+                   Half, float, std::int64_t) {
+    const std::size_t n = 70'001;
+    const auto input = keys_of<Key>("few", n, 5);
+    const auto bytes = n * sizeof(Key);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    std::memcpy(memory, input.data(), bytes);
+    REQUIRE(mprotect(memory, bytes, PROT_READ) == 0);
+    const std::span keys(static_cast<const Key*>(memory), n);
+    auto sorted = input;
+    std::vector<std::uint32_t> expected(n);
+    sort_with_index_on_cpu(sorted, expected);
+    const auto first = std::vector(sorted.begin(), sorted.begin() + 100);
+    const auto context = Context::headless();
+    for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Cpu, Engine::Auto}) {
+        Sorter sorter(context, {.engine = engine});
+        std::vector<std::uint32_t> index(n);
+        sorter.argsort(keys, index);
+        CHECK(index == expected);
+        if (engine == Engine::Bitonic) continue;  // it sorts all keys
+        std::vector<Key> best(100);
+        sorter.top(keys, best);
+        CHECK(same_bits(best, first));
+        sorter.top(keys, best, std::span(index).first(100));
+        CHECK(same_bits(best, first));
+        CHECK(std::equal(expected.begin(), expected.begin() + 100, index.begin()));
+    }
+    std::vector<Key> best(100);
+    top_on_cpu(keys, best);
+    CHECK(same_bits(best, first));
+    munmap(memory, bytes);
 }
 
 TEST_CASE("Finding the best keys writes less and less; what cannot be asked is refused") {
