@@ -1,7 +1,8 @@
-/// Marks what a shared build of the library shows.
+/// Marks what a shared build of the library shows. A static build shows nothing: its CMake targets and pkg-config files
+/// define QUADMILL_STATIC, so that a plugin which links the library exports none of it.
 #pragma once
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(QUADMILL_STATIC)
 #define QUADMILL_API __attribute__((visibility("default")))
 #else
 #define QUADMILL_API
