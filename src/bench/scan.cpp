@@ -48,7 +48,7 @@ struct Tests {
 };
 
 const void* values_of(const ColumnData& column) {
-    return query::visit_type(column.type, [&]<class T>(const T* /*type*/) -> const void* {
+    return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) -> const void* {
         return std::get<std::vector<T>>(column.values).data();
     });
 }
@@ -310,7 +310,7 @@ std::uint64_t groups(cpu::Workers& workers, const TableData& table, const Column
     const auto& values = std::get<std::vector<std::int32_t>>(table.columns[column_a]->values);
     const std::size_t parts = workers.threads();
     std::vector<std::uint64_t> sums(parts);
-    query::visit_type(by.type, [&]<class T>(const T* /*type*/) {
+    query::visit_column_type(by.type, [&]<class T>(const T* /*type*/) {
         const auto& keys = std::get<std::vector<T>>(by.values);
         workers.for_each(parts, [&](std::size_t part) {
             std::unordered_map<T, Group> found;
@@ -333,7 +333,7 @@ std::uint64_t Scan::answer(const query::TableData& table, const QueryCase& which
     switch (which.ask) {
         case QueryCase::Ask::Kth:
         case QueryCase::Ask::Least:
-            return query::visit_type(column.type, [&]<class T>(const T* /*type*/) {
+            return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
                 return kth(workers_, column, std::span(std::get<std::vector<T>>(column.values)), which.k);
             });
         case QueryCase::Ask::Groups:
@@ -357,7 +357,7 @@ std::uint64_t Scan::answer(const query::TableData& table, const QueryCase& which
 
 std::uint64_t nth_element(const query::TableData& table, const QueryCase& which) {
     const auto& column = *table.columns[which.column];
-    return query::visit_type(column.type, [&]<class T>(const T* /*type*/) -> std::uint64_t {
+    return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) -> std::uint64_t {
         auto copy = std::get<std::vector<T>>(column.values);
         const auto at = copy.begin() + static_cast<std::ptrdiff_t>(which.k);
         std::nth_element(copy.begin(), at, copy.end());

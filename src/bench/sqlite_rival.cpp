@@ -149,16 +149,17 @@ class Sqlite final : public SqliteTable {
         const auto whole = sqlite3_column_int64(prepared, 0);
         if (which.ask != QueryCase::Ask::Kth && which.ask != QueryCase::Ask::Least)
             return static_cast<std::uint64_t>(whole);
-        return query::visit_type(table_->columns[which.column]->type, [&]<class T>(const T* /*type*/) -> std::uint64_t {
-            if constexpr (std::is_floating_point_v<T>)
-                return query::KeyOf<T>::key(static_cast<T>(sqlite3_column_double(prepared, 0)));
-            else
-                return query::KeyOf<T>::key(static_cast<T>(whole));
-        });
+        return query::visit_column_type(
+            table_->columns[which.column]->type, [&]<class T>(const T* /*type*/) -> std::uint64_t {
+                if constexpr (std::is_floating_point_v<T>)
+                    return query::KeyOf<T>::key(static_cast<T>(sqlite3_column_double(prepared, 0)));
+                else
+                    return query::KeyOf<T>::key(static_cast<T>(whole));
+            });
     }
     [[nodiscard]] static Value value_at(const query::ColumnData& column, std::size_t row) {
         if (!query::has_value(column, row)) return {};
-        return query::visit_type(column.type, [&]<class T>(const T* /*type*/) -> Value {
+        return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) -> Value {
             const auto value = std::get<std::vector<T>>(column.values)[row];
             if constexpr (std::is_floating_point_v<T>)
                 return static_cast<double>(value);

@@ -93,7 +93,7 @@ void CorrsumCommand::run_as() const {
 }
 
 void CorrsumCommand::run() const {
-    cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void FrequentCommand::run_as() const {
 void FrequentCommand::run() const {
     support.check();
     sliding.check(support.eps(), stream);
-    cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace

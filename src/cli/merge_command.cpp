@@ -174,7 +174,7 @@ void MergeCommand::run(const std::vector<std::string>& given) {
         throw CLI::ValidationError("--ipv4", "goes with prefixes of u32 values");
     save_.emplace(save, format);
     files::OutputFile("-").must_be_open();
-    cpu::visit_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
+    cpu::visit_key_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void QuantilesCommand::run_as() const {
 void QuantilesCommand::run() const {
     sliding.check(eps, stream);
     if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
-    cpu::visit_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 }  // namespace

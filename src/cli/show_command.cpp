@@ -93,7 +93,7 @@ void ShowQuantiles::run_as() const {
 }
 
 void ShowQuantiles::run() const {
-    cpu::visit_type(reading.type(), [this]<class T>(const T*) { run_as<T>(); });
+    cpu::visit_key_type(reading.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 struct ShowQuery {

@@ -286,7 +286,7 @@ void SortCommand::run() {
         if (sort.engine != Engine::Auto && sort.engine != Engine::Merge)
             throw CLI::ValidationError("--device", "several devices go with --engine merge or auto");
     }
-    cpu::visit_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
+    cpu::visit_key_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
 void SortCommand::print_stats(const SortStats& s) const {

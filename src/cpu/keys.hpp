@@ -103,7 +103,7 @@ struct KeyLess {
 
 // Calls `work` with a null pointer to the type.
 template <class Work>
-decltype(auto) visit_type(KeyType type, Work&& work) {
+decltype(auto) visit_key_type(KeyType type, Work&& work) {
     switch (type) {
         case KeyType::F16:
             return work(static_cast<const Half*>(nullptr));
@@ -126,7 +126,7 @@ decltype(auto) visit_type(KeyType type, Work&& work) {
 // Calls `work` with the keys as a span of their type.
 template <class Work>
 decltype(auto) visit(Keys keys, Work&& work) {
-    return visit_type(keys.type(), [&]<class Key>(const Key* /*type*/) -> decltype(auto) {
+    return visit_key_type(keys.type(), [&]<class Key>(const Key* /*type*/) -> decltype(auto) {
         return work(std::span(static_cast<Key*>(keys.data()), keys.size()));
     });
 }

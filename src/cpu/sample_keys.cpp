@@ -78,7 +78,7 @@ std::vector<Key> make(Distribution distribution, std::size_t n, Random& random) 
 
 KeyBuffer::KeyBuffer(KeyType type, Distribution distribution, std::size_t n, std::uint64_t seed) {
     Random random(seed);
-    visit_type(type, [&]<class Key>(const Key* /*type*/) { values_ = make<Key>(distribution, n, random); });
+    visit_key_type(type, [&]<class Key>(const Key* /*type*/) { values_ = make<Key>(distribution, n, random); });
 }
 
 Keys KeyBuffer::keys() {

@@ -31,7 +31,7 @@ GpuMerge::Shape GpuMerge::shape_of(std::span<const RunBlock> runs) {
     for (const auto& run : runs) longest = std::max(longest, run.count);
     const auto run_log2 = static_cast<unsigned>(std::bit_width(longest - 1));
     const auto places = runs.size() << run_log2;
-    const auto most = sort::MergeSurface::most_pairs * form.pair_keys();
+    const auto most = sort::MergeTextures::most_pairs * form.pair_keys();
     if (longest > most || places > most) {
         throw InvalidArgument(std::string(function) + ": " + std::to_string(runs.size()) + " blocks of up to " +
                               std::to_string(longest) + " keys are more than the " + std::to_string(most) +

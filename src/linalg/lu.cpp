@@ -12,11 +12,11 @@
 #include "linalg/blocked_lu.hpp"
 #include "linalg/cpu_lu.hpp"
 #include "linalg/matrix_texture.hpp"
-#include "linalg/on_gpu.hpp"
 #include "linalg/refinement.hpp"
 #include "linalg/row_lu.hpp"
 #include "linalg/scaling.hpp"
 #include "linalg/substitution.hpp"
+#include "linalg/tools.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
@@ -126,9 +126,9 @@ double Determinant::value() const noexcept {
     return sign * std::exp(log_magnitude);
 }
 
-struct Lu::State : OnGpu {
+struct Lu::State : Tools {
     State(const Context& with, const LuOptions& wanted)
-        : OnGpu(with, wanted.threads), options(wanted), block(block_of(wanted)) {}
+        : Tools(with, wanted.threads), options(wanted), block(block_of(wanted)) {}
 
     template <class Value>
     LuStats factor(std::span<const Value> values, std::size_t rows_given, std::size_t columns_given);
@@ -191,7 +191,7 @@ void Lu::State::find_info(LuStats& stats) {
     auto& device = *detail::Access::of(context);
     const int steps = as_int(std::min(rows, columns));
     const pass::Target target(device, gl::Format::R32f, steps, 1);
-    fill(device, "diagonal", on_gpu().get("linalg/diagonal.frag", shaders::linalg_diagonal_frag), target,
+    fill(device, "diagonal", gpu_programs().get("linalg/diagonal.frag", shaders::linalg_diagonal_frag), target,
          {&factorized.lu.texture});
     diagonal = read_back<float>(device, workers, target.texture);
     const auto zero = std::ranges::find_if(diagonal, is_zero);
@@ -232,10 +232,10 @@ LuStats Lu::State::factor(std::span<const Value> values, std::size_t rows_given,
         auto& device = *detail::Access::of(context);
         const gl::Scope scope(device, "Lu::factor");
         if (block == 1) {
-            RowLu factorize(device, on_gpu(), options.pivot, options.swap, as_int(rows), as_int(columns));
+            RowLu factorize(device, gpu_programs(), options.pivot, options.swap, as_int(rows), as_int(columns));
             run(factorize, values, stats);
         } else {
-            BlockedLu factorize(device, on_gpu(), {options.pivot, as_int(block), options.layout}, as_int(rows),
+            BlockedLu factorize(device, gpu_programs(), {options.pivot, as_int(block), options.layout}, as_int(rows),
                                 as_int(columns));
             run(factorize, values, stats);
         }
@@ -305,7 +305,7 @@ void Lu::State::check_pivots(const std::string& where) const {
 std::vector<float> Lu::State::substitute(std::span<const float> ordered, std::size_t sides) {
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "Lu::solve");
-    Substitution substitution(device, on_gpu(), factorized.lu.texture, as_int(sides));
+    Substitution substitution(device, gpu_programs(), factorized.lu.texture, as_int(sides));
     upload(device, workers, uploader, ordered, substitution.source());
     auto found = read_back<float>(device, workers, substitution());
     scope.check();

@@ -9,7 +9,7 @@
 #include "gl/pixels.hpp"
 #include "linalg/batch_lu.hpp"
 #include "linalg/matrix_texture.hpp"
-#include "linalg/on_gpu.hpp"
+#include "linalg/tools.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill {
@@ -17,8 +17,8 @@ namespace quadmill {
 using namespace detail;          // NOLINT(google-build-using-namespace): this file is a front door of the room
 using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
 
-struct LuBatch::State : OnGpu {
-    using OnGpu::OnGpu;
+struct LuBatch::State : Tools {
+    using Tools::Tools;
 
     [[nodiscard]] BatchLu::Grid grid_of(const char* where, std::size_t matrices, std::size_t side) const;
     void check_is_factorized(const char* where) const {
@@ -66,7 +66,7 @@ BatchStats LuBatch::factor(std::span<const float> matrices, std::size_t n) {
     if (!matrices.empty()) {
         auto& device = *detail::Access::of(state.context);
         const gl::Scope scope(device, "LuBatch::factor");
-        auto& batch = state.factorized.emplace(device, state.on_gpu(), as_int(n), grid);
+        auto& batch = state.factorized.emplace(device, state.gpu_programs(), as_int(n), grid);
         const cpu::Stopwatch upload_time;
         upload(device, state.workers, state.uploader, matrices, batch.source());
         gl::finish(device);

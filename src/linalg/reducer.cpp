@@ -8,7 +8,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "linalg/matrix_texture.hpp"
-#include "linalg/on_gpu.hpp"
+#include "linalg/tools.hpp"
 #include "pass/fold.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
@@ -46,8 +46,8 @@ void check_alike(const auto& left, const auto& right) {
 
 }  // namespace
 
-struct Reducer::State : OnGpu {
-    using OnGpu::OnGpu;
+struct Reducer::State : Tools {
+    using Tools::Tools;
 
     // A matrix in a texture, of the caller or not; in rows of other lengths where its own do not fit.
     struct Source {
@@ -142,10 +142,10 @@ gl::Texture Reducer::State::fold(const Source& source, Along along, const Rule& 
     gl::Uniforms uniforms{{"count", count}};
     if (along == Along::All) uniforms.set("width", texture.width()).set("target_width", width);
     fill(device, "partial",
-         on_gpu().get("linalg/partial.frag", shaders::linalg_partial_frag,
-                      along_macro(along) + rule.prelude + rule.both.glsl),
+         gpu_programs().get("linalg/partial.frag", shaders::linalg_partial_frag,
+                            along_macro(along) + rule.prelude + rule.both.glsl),
          folding.source(), {&texture, second}, std::move(uniforms));
-    const auto& folded = folding(device, on_gpu(), rule.both);
+    const auto& folded = folding(device, gpu_programs(), rule.both);
     gl::Texture result(device, rule.format, folded.width(), folded.height());
     copy(device, "result", folded, result);
     return result;

@@ -7,7 +7,7 @@
 #include "quadmill/error.hpp"
 #include "sketch/choose.hpp"
 #include "sketch/saved.hpp"
-#include "sort/host_argsort.hpp"
+#include "sort/caller_argsort.hpp"
 
 namespace quadmill::detail::sketch {
 
@@ -77,10 +77,10 @@ void Core::require_intact() const {
     if (lost_) throw GlError("Sketch: its counters were on the GPU and are lost since an earlier call failed there");
 }
 
-HostTable& Core::on_host() {
+CpuTable& Core::cpu_table() {
     require_intact();
     if (side_ != Side::Device) return host_ ? *host_ : host_.emplace(shape_);
-    HostTable fresh(shape_);
+    CpuTable fresh(shape_);
     ask_device("Sketch", [&](DeviceTable& table) { table.add_to(fresh); });
     host_ = std::move(fresh);
     side_ = Side::Both;
@@ -139,7 +139,7 @@ void Core::add(const char* function, const Batch& batch, Sign sign) {
     if (batch.size == 0) return;
     auto engine = engine_for(batch, n);
     if (engine == SketchEngine::Cpu) {
-        on_host().add(batch, sign, std::max(n, n_), workers_);
+        cpu_table().add(batch, sign, std::max(n, n_), workers_);
         side_ = Side::Host;
     } else {
         change_device(function, [&](DeviceTable& table) {
@@ -162,7 +162,7 @@ std::vector<SketchCount> Core::query(const Batch& batch) {
     if (by_device) {
         ask_device("Sketch::query", [&](DeviceTable& table) { table.query(batch, estimates); });
     } else {
-        on_host().query(batch, estimates, workers_);
+        cpu_table().query(batch, estimates, workers_);
     }
     ran_on_ = by_device ? device_engine() : SketchEngine::Cpu;
     const auto error = shape_.error(n_);
@@ -267,24 +267,24 @@ void Core::merge(Core& other) {
         other.ask_device("Sketch::merge", [](DeviceTable& table) { table.carry(); });
         change_device("Sketch::merge", [&](DeviceTable& table) { table.add(*other.device_); });
     } else {
-        const auto& from = other.on_host();
-        on_host().merge(from, n, workers_);
+        const auto& from = other.cpu_table();
+        cpu_table().merge(from, n, workers_);
         side_ = Side::Host;
     }
     n_ = n;
 }
 
 std::vector<std::byte> Core::save() {
-    return sketch::save({keys_, shape_.options(), n_}, shape_, on_host());
+    return sketch::save({keys_, shape_.options(), n_}, shape_, cpu_table());
 }
 
 void Core::load(std::span<const std::byte> bytes, const SavedSketch& head) {
-    sketch::load(bytes, head, shape_, on_host());
+    sketch::load(bytes, head, shape_, cpu_table());
     n_ = head.n;
 }
 
 std::vector<std::uint64_t> Core::counters() {
-    const auto& table = on_host();
+    const auto& table = cpu_table();
     std::vector<std::uint64_t> all(shape_.cells());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = table.get(i);
     return all;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cpu/workers.hpp"
+#include "sketch/cpu_table.hpp"
 #include "sketch/device_table.hpp"
-#include "sketch/host_table.hpp"
 #include "sketch/shape.hpp"
 
 namespace quadmill::detail::sketch {
@@ -37,7 +37,7 @@ class Core {
     [[nodiscard]] SketchEngine engine_for(const Batch& batch, std::uint64_t n) const;
     [[nodiscard]] SketchEngine device_engine() const;
     [[nodiscard]] SketchEngine chosen(const DeviceTable& table, SketchEngine usual, std::size_t keys) const;
-    HostTable& on_host();
+    CpuTable& cpu_table();
     DeviceTable& on_device();
     void require_device(const char* function) const;
     void require_intact() const;
@@ -57,7 +57,7 @@ class Core {
     cpu::Workers workers_;
     bool device_can_ = false;  // hold the table
     Side side_ = Side::Host;
-    std::optional<HostTable> host_;
+    std::optional<CpuTable> host_;
     std::optional<DeviceTable> device_;
     gl::Texture keys_copy_;  // of the caller's texture
     std::uint64_t n_ = 0;

@@ -137,7 +137,7 @@ void DeviceLevels::load(const MultiLevel& from) {
     });
 }
 
-void DeviceLevels::add_to(HostTable& to) {
+void DeviceLevels::add_to(CpuTable& to) {
     read_back_.request(device_, low());
     if (!owners_.empty()) high_back_.request(device_, high());
     const auto bytes = read_back_.wait();

@@ -8,7 +8,7 @@
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
-#include "sketch/host_table.hpp"
+#include "sketch/cpu_table.hpp"
 #include "sketch/word_texels.hpp"
 
 namespace quadmill::detail::sketch {
@@ -23,7 +23,7 @@ class DeviceLevels {
     void carry(const gl::Texture& pending, const Grid& pending_grid, Sign sign);
     void load(const MultiLevel& from);
     // Adds all counters to those of `to`.
-    void add_to(HostTable& to);
+    void add_to(CpuTable& to);
 
     // Two texels a bucket: counters of 8 bits, and the index of the high ones.
     [[nodiscard]] const gl::Texture& low() const { return low_.now.texture; }

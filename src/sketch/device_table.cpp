@@ -414,7 +414,7 @@ void DeviceTable::add(DeviceTable& other) {
            .inputs = {&table_.texture, &other.table_.texture}});
 }
 
-void DeviceTable::load(const HostTable& from) {
+void DeviceTable::load(const CpuTable& from) {
     pending_.reset();
     if (levels_) return levels_->load(from.multi_level());
     is_empty_ = false;
@@ -427,7 +427,7 @@ void DeviceTable::load(const HostTable& from) {
                });
 }
 
-void DeviceTable::add_to(HostTable& to) {
+void DeviceTable::add_to(CpuTable& to) {
     carry();
     if (levels_) return levels_->add_to(to);
     read_back_.request(device_, table_.texture);

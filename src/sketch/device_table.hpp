@@ -13,8 +13,8 @@
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
+#include "sketch/cpu_table.hpp"
 #include "sketch/device_levels.hpp"
-#include "sketch/host_table.hpp"
 #include "sketch/run_counter.hpp"
 #include "sketch/shape.hpp"
 
@@ -53,8 +53,8 @@ class DeviceTable {
     void add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine);
     // Whole tables; this one not of Msws.
     void add(DeviceTable& other);
-    void load(const HostTable& from);
-    void add_to(HostTable& to);
+    void load(const CpuTable& from);
+    void add_to(CpuTable& to);
     // Sort, where it is quicker for so many keys, or the form that is given.
     [[nodiscard]] SketchEngine quicker(SketchEngine than, std::size_t keys) const;
     // Carries over all that is blended.

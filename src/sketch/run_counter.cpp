@@ -69,7 +69,7 @@ void RunCounter::sort(const Batch& batch) {
     find(starts_, &outer_starts_);
 }
 
-void RunCounter::put_in_order(const sort::MergeSort::OnGpu& sorted) {
+void RunCounter::put_in_order(const sort::MergeSort::SortedKeys& sorted) {
     codes_grid_ = Grid::of((static_cast<std::size_t>(places_) + 3) / 4);
     if (!codes_.is(gl::Format::Rgba32ui, codes_grid_.width(), codes_grid_.height))
         codes_ = pass::Target(device_, gl::Format::Rgba32ui, codes_grid_.width(), codes_grid_.height);

@@ -46,7 +46,7 @@ class RunCounter {
     [[nodiscard]] std::string codes_prelude() const;
     [[nodiscard]] int units() const;
     [[nodiscard]] gl::Pass counting(const char* form, const Grid& grid, int texels);
-    void put_in_order(const sort::MergeSort::OnGpu& sorted);
+    void put_in_order(const sort::MergeSort::SortedKeys& sorted);
     // Where the places of groups of 2^log2 units begin.
     struct Starts {
         Starts(gl::Device& device, int units, int group_log2);

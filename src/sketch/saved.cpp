@@ -55,7 +55,7 @@ int words_of(SketchKeys keys) {
     return keys == SketchKeys::U32 || keys == SketchKeys::F32 ? 1 : 2;
 }
 
-std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const HostTable& table) {
+std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const CpuTable& table) {
     std::uint64_t most = 0;
     for (std::size_t i = 0; i < shape.cells(); ++i) most = std::max(most, table.get(i));
     const auto each = bytes_for(most);
@@ -110,7 +110,7 @@ SavedSketch read_head(const char* function, std::span<const std::byte> bytes) {
     return head;
 }
 
-void load(std::span<const std::byte> bytes, const SavedSketch& head, const Shape& shape, HostTable& table) {
+void load(std::span<const std::byte> bytes, const SavedSketch& head, const Shape& shape, CpuTable& table) {
     const auto each = static_cast<std::size_t>(get(bytes, 9, 1));
     table.reserve(head.n);
     std::array<std::uint64_t, 1024> some{};

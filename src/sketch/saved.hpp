@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "quadmill/sketch.hpp"
-#include "sketch/host_table.hpp"
+#include "sketch/cpu_table.hpp"
 
 namespace quadmill::detail::sketch {
 
 [[nodiscard]] int words_of(SketchKeys keys);
 
-[[nodiscard]] std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const HostTable& table);
+[[nodiscard]] std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const CpuTable& table);
 
 // Checks all of the bytes; any counters can be. `function` begins the messages.
 [[nodiscard]] SavedSketch read_head(const char* function, std::span<const std::byte> bytes);
 // Pre: the shape is that of the head, and the table is empty.
-void load(std::span<const std::byte> bytes, const SavedSketch& head, const Shape& shape, HostTable& table);
+void load(std::span<const std::byte> bytes, const SavedSketch& head, const Shape& shape, CpuTable& table);
 
 }  // namespace quadmill::detail::sketch

@@ -26,7 +26,7 @@ struct Costs {
 };
 
 std::size_t bytes_of(KeyType type) {
-    return cpu::visit_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
+    return cpu::visit_key_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
 }
 
 // Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs of 2^22 keys, of batches those

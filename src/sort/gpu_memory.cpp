@@ -37,16 +37,16 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
                     : "") +
                "; sort fewer at a time" + (asked.copy > 0 ? "" : ", or use Engine::Cpu");
     };
-    if (asked.pairs > MergeSurface::most_pairs) {
-        return too_many(std::to_string(MergeSurface::most_pairs * form.pair_keys()) + " such keys",
+    if (asked.pairs > MergeTextures::most_pairs) {
+        return too_many(std::to_string(MergeTextures::most_pairs * form.pair_keys()) + " such keys",
                         std::to_string(asked.pairs * form.pair_keys()));
     }
     const auto staging =
-        context.info().software ? asked.lanes * MergeSurface::staging_bytes(form, asked.pairs) : std::size_t{0};
+        context.info().software ? asked.lanes * MergeTextures::staging_bytes(form, asked.pairs) : std::size_t{0};
     // Whether the driver's subgroups are of use is not known before they are needed.
-    const auto needed =
-        std::max(MergeSurface::bytes(form, asked.pairs), asked.tiles > 0 ? TileSurface::bytes(form, asked.tiles) : 0) +
-        asked.copy + staging;
+    const auto needed = std::max(MergeTextures::bytes(form, asked.pairs),
+                                 asked.tiles > 0 ? TileTextures::bytes(form, asked.tiles) : 0) +
+                        asked.copy + staging;
     const auto limit = options.gpu_memory;
     if (limit > 0 && needed > limit) {
         return too_many("what fits into SortOptions::gpu_memory, " + std::to_string(limit) + " bytes",

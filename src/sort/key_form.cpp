@@ -6,7 +6,7 @@
 namespace quadmill::detail::sort {
 
 std::size_t KeyForm::key_bytes() const {
-    return cpu::visit_type(type, []<class Key>(const Key*) { return sizeof(Key); });
+    return cpu::visit_key_type(type, []<class Key>(const Key*) { return sizeof(Key); });
 }
 
 std::size_t KeyForm::pair_keys() const {
@@ -22,13 +22,13 @@ gl::Format KeyForm::format() const {
 }
 
 std::uint64_t KeyForm::padding() const {
-    return cpu::visit_type(type, [this]<class Key>(const Key*) {
+    return cpu::visit_key_type(type, [this]<class Key>(const Key*) {
         return static_cast<std::uint64_t>(cpu::TotalOrder<Key>(order).decode(cpu::TotalOrder<Key>::ones));
     });
 }
 
 gl::Uniforms order_uniforms(const KeyForm& form) {
-    return cpu::visit_type(form.type, [&]<class Key>(const Key*) -> gl::Uniforms {
+    return cpu::visit_key_type(form.type, [&]<class Key>(const Key*) -> gl::Uniforms {
         using Rule = cpu::TotalOrder<Key>;
         const auto high = [](auto bits) {
             return static_cast<unsigned>(sizeof bits == 8 ? static_cast<std::uint64_t>(bits) >> 32U : bits);

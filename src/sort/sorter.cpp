@@ -59,9 +59,9 @@ void Sorter::State::check_engine(const char* function, std::initializer_list<Eng
 }
 
 template <class Float>
-SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
+SortStats Sorter::State::sort_with_pbsn(const Task& task, std::span<Float> keys) {
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    auto& gpu_side = on_gpu();
+    auto& gpu_side = pbsn_tools();
     const auto& pbsn = options.paper.pbsn;
     const auto channels = task.window == 0 ? Channels::Windows : channels_for(pbsn.channels);
     const auto ordered = with(task.order);
@@ -74,16 +74,18 @@ SortStats Sorter::State::by_pbsn(const Task& task, std::span<Float> keys) {
     return stats;
 }
 
-SortStats Sorter::State::by_pbsn(const Task& task) {
+SortStats Sorter::State::sort_with_pbsn(const Task& task) {
     const auto keys = task.keys;
-    if (keys.type() == KeyType::F32) return by_pbsn(task, std::span(static_cast<float*>(keys.data()), keys.size()));
-    if (keys.type() == KeyType::F16) return by_pbsn(task, std::span(static_cast<Half*>(keys.data()), keys.size()));
+    if (keys.type() == KeyType::F32)
+        return sort_with_pbsn(task, std::span(static_cast<float*>(keys.data()), keys.size()));
+    if (keys.type() == KeyType::F16)
+        return sort_with_pbsn(task, std::span(static_cast<Half*>(keys.data()), keys.size()));
     throw InvalidArgument(std::string(task.function) +
                           ": Engine::Pbsn sorts by blending, which orders floats of 16 and 32 bits only; use "
                           "Engine::Merge or Engine::Auto for other keys");
 }
 
-SortStats Sorter::State::by_merge(const Task& task) {
+SortStats Sorter::State::sort_with_merge(const Task& task) {
     Segments segments(form(task).pair_keys());
     if (task.what == Task::What::Segments) {
         std::size_t begin = 0;
@@ -96,13 +98,13 @@ SortStats Sorter::State::by_merge(const Task& task) {
     }
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const bool argsort = task.what == Task::What::Argsort && task.keys.size() > 0;
-    const auto stats = argsort ? on_merge().argsort(task.keys, task.index, task.order)
-                               : on_merge().run(task.keys, task.index, task.order, std::move(segments));
+    const auto stats = argsort ? merge_sort().argsort(task.keys, task.index, task.order)
+                               : merge_sort().run(task.keys, task.index, task.order, std::move(segments));
     scope.check();
     return stats;
 }
 
-SortStats Sorter::State::by_bitonic(const Task& task) {
+SortStats Sorter::State::sort_with_bitonic(const Task& task) {
     if (task.keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
     auto job =
         BitonicSort::job(context.info(), form(task), task.keys.size(), task.window, with(task.order), task.function);
@@ -113,7 +115,7 @@ SortStats Sorter::State::by_bitonic(const Task& task) {
     return stats;
 }
 
-SortStats Sorter::State::by_hybrid(const Task& task) {
+SortStats Sorter::State::sort_with_hybrid(const Task& task) {
     const auto n = task.keys.size();
     const bool windowed = task.what == Task::What::Windows;
     const auto windows = windowed ? cpu::ends_of_windows(n, task.window) : std::vector<std::size_t>{};
@@ -135,7 +137,7 @@ SortStats Sorter::State::by_hybrid(const Task& task) {
     for (const auto end : ends) most = std::max(most, end - std::exchange(begin, end));
     if (const auto why = no_space_for(most)) throw InvalidArgument(std::string(task.function) + ": " + *why);
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    const auto stats = hybrid_sort(on_merge(), workers, task.keys, ends, task.order, plan);
+    const auto stats = hybrid_sort(merge_sort(), workers, task.keys, ends, task.order, plan);
     scope.check();
     return stats;
 }
@@ -171,7 +173,7 @@ SortStats Sorter::State::top(const Task& task, Keys best) {
     const auto engine = engine_for(task);
     if (best.size() == 0 || engine == Engine::Cpu) return top_on_cpu(keys, best, index, task.order, options.threads);
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    const auto stats = on_merge().top(keys, best, index, task.order);
+    const auto stats = merge_sort().top(keys, best, index, task.order);
     scope.check();
     return with_memory(stats);
 }
@@ -186,7 +188,7 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
                           : call == SortCall::Argsort ? Task::What::Argsort
                                                       : Task::What::SortWithIndex;
         std::vector<std::uint32_t> index(call == SortCall::Sort ? 0 : count);
-        cpu::visit_type(type, [&]<class Key>(const Key*) {
+        cpu::visit_key_type(type, [&]<class Key>(const Key*) {
             std::vector<Key> keys(count);
             sort({what, "Sorter::prepare", keys, options.order, index});
         });
@@ -254,13 +256,13 @@ SortStats Sorter::State::with_memory(SortStats stats) const {
 SortStats Sorter::State::by_engine(Engine engine, const Task& task) {
     switch (engine) {
         case Engine::Pbsn:
-            return by_pbsn(task);
+            return sort_with_pbsn(task);
         case Engine::Bitonic:
-            return by_bitonic(task);
+            return sort_with_bitonic(task);
         case Engine::Merge:
-            return by_merge(task);
+            return sort_with_merge(task);
         case Engine::Hybrid:
-            return by_hybrid(task);
+            return sort_with_hybrid(task);
         default:
             return on_cpu(task);
     }

@@ -54,7 +54,7 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
         job.kind = BitonicJob::Kind::ArgsortTexture;
         stats = on_bitonic().argsort(read.texture(), write.texture(), job, how);
     } else {
-        stats = on_merge().argsort(read.texture(), write.texture(), n, order, how);
+        stats = merge_sort().argsort(read.texture(), write.texture(), n, order, how);
     }
     scope.check();
     return with_memory(stats);
@@ -102,7 +102,7 @@ SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t
     check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
     const gl::PlainAccess write(device, to);
     const auto how = index_write(write, function, index_name);
-    const auto stats = on_host().argsort(from, write.texture(), how, order);
+    const auto stats = caller_sort().argsort(from, write.texture(), how, order);
     scope.check();
     return with_memory(stats);
 }
@@ -122,7 +122,7 @@ SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRe
     const auto why = no_space(function, from.form(order, false), keys, texels_bytes(from));
     if (why && if_none == NoSpace::Blend) return sort_by_blending(input.texture, output.texture, order);
     if (why) throw InvalidArgument(std::string(function) + ": " + *why);
-    const auto stats = on_host().sort(from, to, channels, order);
+    const auto stats = caller_sort().sort(from, to, channels, order);
     scope.check();
     return with_memory(stats);
 }
@@ -143,7 +143,7 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
     if (from.count == 0) return {};
     check_space(function, from.form(Order::Ascending, true), from.count,
                 from.part.texels() * gl::info(from.part.format).bytes);
-    const auto words = on_host().sample(from, eps);
+    const auto words = caller_sort().sample(from, eps);
     scope.check();
     RankSample<T> sample{.n = words.n, .nans = words.nans, .step = words.step};
     for (const auto word : words.values) sample.values.push_back(std::bit_cast<T>(word));
@@ -169,8 +169,9 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
         throw InvalidArgument(std::string(function) + ": an index is of 2^28 keys at most, not " +
                               std::to_string(count));
     }
-    check_space(function, HostSort::form(from, order, to.has_value()), count, to ? count * sizeof(std::uint32_t) : 0);
-    const auto stats = to ? on_host().argsort(from, to->buffer, to->offset, order) : on_host().sort(from, order);
+    check_space(function, CallerSort::form(from, order, to.has_value()), count, to ? count * sizeof(std::uint32_t) : 0);
+    const auto stats =
+        to ? caller_sort().argsort(from, to->buffer, to->offset, order) : caller_sort().sort(from, order);
     scope.check();
     return with_memory(stats);
 }
@@ -190,7 +191,7 @@ SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t out
                               " and " + size(to));
     }
     const gl::PlainAccess read(device, from), write(device, to);
-    auto& by = on_gpu();
+    auto& by = pbsn_tools();
     if (!by.texture_sort) by.texture_sort.emplace(device, by.pbsn);
     const auto passes_before = device.passes;
     auto stats = by.texture_sort->run(read.texture(), write.texture(), with(order));

@@ -13,8 +13,8 @@
 #include "cpu/workers.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/bitonic/bitonic_sort.hpp"
+#include "sort/caller_sort.hpp"
 #include "sort/gpu_memory.hpp"
-#include "sort/host_sort.hpp"
 #include "sort/merge/merge_sort.hpp"
 #include "sort/pbsn/chunk_sort.hpp"
 #include "sort/pbsn/texture_sort.hpp"
@@ -27,20 +27,21 @@ struct Sorter::State {
     using Task = detail::sort::Task;
     using KeyForm = detail::sort::KeyForm;
     using MergeSort = detail::sort::MergeSort;
-    using HostSort = detail::sort::HostSort;
+    using CallerSort = detail::sort::CallerSort;
     using BitonicSort = detail::sort::BitonicSort;
 
     State(Context with, const SortOptions& wanted);
 
     // Made on first use, within a session.
-    struct OnGpu {
-        explicit OnGpu(Device& device) : pbsn(device), lanes{detail::sort::Lane(device), detail::sort::Lane(device)} {}
+    struct PbsnTools {
+        explicit PbsnTools(Device& device)
+            : pbsn(device), lanes{detail::sort::Lane(device), detail::sort::Lane(device)} {}
         detail::sort::Pbsn pbsn;
         std::array<detail::sort::Lane, 2> lanes;
         detail::cpu::Scratch scratch;
         std::optional<detail::sort::TextureSort> texture_sort;
     };
-    OnGpu& on_gpu() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
+    PbsnTools& pbsn_tools() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
 
     // Of keys in memory: sorter.cpp.
     SortStats sort(const Task& task);
@@ -73,23 +74,23 @@ struct Sorter::State {
     [[nodiscard]] Engine engine_for(const Task& task);
     void check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const;
     template <class Float>
-    SortStats by_pbsn(const Task& task, std::span<Float> keys);
-    SortStats by_pbsn(const Task& task);
-    SortStats by_bitonic(const Task& task);
-    SortStats by_merge(const Task& task);
-    SortStats by_hybrid(const Task& task);
+    SortStats sort_with_pbsn(const Task& task, std::span<Float> keys);
+    SortStats sort_with_pbsn(const Task& task);
+    SortStats sort_with_bitonic(const Task& task);
+    SortStats sort_with_merge(const Task& task);
+    SortStats sort_with_hybrid(const Task& task);
     SortStats on_cpu(const Task& task) const;
     SortStats argsort_on_cpu(const Task& task) const;
     [[nodiscard]] SortStats with_memory(SortStats stats) const;
     SortStats by_engine(Engine engine, const Task& task);
-    MergeSort& on_merge() {
+    MergeSort& merge_sort() {
         if (!merge) {
             merge.emplace(*detail::Access::of(context), workers, options.gpu_memory);
             merge->plan().kernel = options.merge.kernel;
         }
         return *merge;
     }
-    HostSort& on_host() { return host ? *host : host.emplace(*detail::Access::of(context), on_merge()); }
+    CallerSort& caller_sort() { return caller ? *caller : caller.emplace(*detail::Access::of(context), merge_sort()); }
     BitonicSort& on_bitonic() { return bitonic ? *bitonic : bitonic.emplace(*detail::Access::of(context), workers); }
     template <class Other, class Float>
     SortStats converted(Task task, std::span<Float> keys);
@@ -105,10 +106,10 @@ struct Sorter::State {
     SortOptions options;
     detail::cpu::Workers workers;
     SortCrossings crossings;
-    std::optional<OnGpu> gpu;
+    std::optional<PbsnTools> gpu;
     std::optional<MergeSort> merge;
     std::optional<BitonicSort> bitonic;
-    std::optional<HostSort> host;
+    std::optional<CallerSort> caller;
 };
 
 }  // namespace quadmill

@@ -129,13 +129,13 @@ void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys,
     batch.halves.reset();
     batch.words.clear();
     if (batch.chunks.empty()) return;
-    const Bench bench{device, gpu_->pbsn, workers_, scratch_, options_};
+    const ChunkSortTools tools{device, gpu_->pbsn, workers_, scratch_, options_};
     cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
         if constexpr (std::is_same_v<Key, Half>) {
-            batch.halves.emplace(bench, values, Arrays{keys.type(), window, channels});
+            batch.halves.emplace(tools, values, Arrays{keys.type(), window, channels});
         } else if constexpr (sizeof(Key) == sizeof(float)) {
             const std::span floats(reinterpret_cast<float*>(values.data()), values.size());
-            batch.floats.emplace(bench, floats, Arrays{keys.type(), window, channels});
+            batch.floats.emplace(tools, floats, Arrays{keys.type(), window, channels});
         } else {
             const cpu::TotalOrder<Key> order(Order::Ascending);
             batch.words.resize(values.size());
@@ -145,7 +145,7 @@ void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys,
                     batch.words[i] = static_cast<std::uint32_t>(order.encode(cpu::KeyBits<Key>::of(values[i])) >> 32U);
             });
             const std::span floats(reinterpret_cast<float*>(batch.words.data()), batch.words.size());
-            batch.floats.emplace(bench, floats, Arrays{KeyType::U32, window, channels});
+            batch.floats.emplace(tools, floats, Arrays{KeyType::U32, window, channels});
         }
     });
     begin_chunk(batch);

@@ -71,8 +71,8 @@ class MergeWindowSorter : public LaneWindowSorter {
 
   private:
     // Made on first use, within a session. The GPU executes in order, so all lanes share the textures of one MergeSort.
-    struct OnGpu {
-        OnGpu(gl::Device& device, cpu::Workers& workers, const SortOptions& options)
+    struct Tools {
+        Tools(gl::Device& device, cpu::Workers& workers, const SortOptions& options)
             : merge(device, workers, options.gpu_memory), lanes{MergeLane(device), MergeLane(device)} {
             merge.plan().kernel = options.merge.kernel;
         }
@@ -86,7 +86,7 @@ class MergeWindowSorter : public LaneWindowSorter {
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
 
     Target target_;
-    std::optional<OnGpu> gpu_;
+    std::optional<Tools> gpu_;
     std::array<std::size_t, 3> shape_{};  // of segments_: keys, window, keys of a pair of blocks
     std::shared_ptr<const Segments> segments_;
 };
@@ -117,8 +117,8 @@ class PbsnWindowSorter : public LaneWindowSorter {
         std::optional<ChunkSort<Half>> halves;
         std::size_t begun = 0;  // chunks
     };
-    struct OnGpu {
-        explicit OnGpu(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
+    struct Tools {
+        explicit Tools(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
         Pbsn pbsn;
         std::array<Batch, lanes> batches;
     };
@@ -128,7 +128,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     void begin_chunk(Batch& batch);
     void put_by_words(const Batch& batch);
 
-    std::optional<OnGpu> gpu_;
+    std::optional<Tools> gpu_;
     cpu::Scratch scratch_;
 };
 
@@ -139,8 +139,8 @@ class BitonicWindowSorter : public LaneWindowSorter {
     [[nodiscard]] std::string name() const override { return "bitonic"; }
 
   private:
-    struct OnGpu {
-        OnGpu(gl::Device& device, cpu::Workers& workers)
+    struct Tools {
+        Tools(gl::Device& device, cpu::Workers& workers)
             : bitonic(device, workers), lane{BitonicLane(device), BitonicLane(device)} {}
         BitonicSort bitonic;
         std::array<BitonicLane, lanes> lane;
@@ -150,7 +150,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
     void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
     Times finish_in(std::size_t lane) override;
 
-    std::optional<OnGpu> gpu_;
+    std::optional<Tools> gpu_;
     std::array<bool, lanes> empty_{};
 };
 

@@ -104,7 +104,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     header_ = {static_cast<Kind>(byte(5)), static_cast<KeyType>(byte(6))};
     require(byte(5) >= 1 && byte(5) <= 6 && byte(6) <= 6 && byte(7) == 0, "the header");
     rest_ = body.subspan(header_bytes);
-    cpu::visit_type(header_.type, [this]<class T>(const T* /*type*/) {
+    cpu::visit_key_type(header_.type, [this]<class T>(const T* /*type*/) {
         most_key_ = KeyOf<T>::greatest();
         if constexpr (cpu::is_float<T>) {
             is_float_ = true;

@@ -26,13 +26,13 @@ const std::vector all_kinds{QueryKind::Copy,   QueryKind::Predicate, QueryKind::
                             QueryKind::Groups};
 
 query::Key key_at(const query::ColumnData& column, std::size_t row) {
-    return query::visit_type(column.type, [&]<class T>(const T* /*type*/) -> query::Key {
+    return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) -> query::Key {
         return query::KeyOf<T>::key(std::get<std::vector<T>>(column.values)[row]);
     });
 }
 
 double number_at(const query::ColumnData& column, std::size_t row) {
-    return query::visit_type(column.type, [&]<class T>(const T* /*type*/) {
+    return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
         return static_cast<double>(std::get<std::vector<T>>(column.values)[row]);
     });
 }

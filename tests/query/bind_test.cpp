@@ -15,7 +15,7 @@ std::size_t first_wrong(const TableData& table, const Predicate& predicate) {
     const auto bound = bind("test", detail::Access::of(predicate), table);
     if (const auto* range = std::get_if<Range>(&bound.leaf)) {
         for (const auto key : {range->low, range->high}) {
-            const bool own = visit_type(table.columns[range->column]->type, [&]<class T>(const T* /*type*/) {
+            const bool own = visit_column_type(table.columns[range->column]->type, [&]<class T>(const T* /*type*/) {
                 return KeyOf<T>::key(KeyOf<T>::value(key)) == key;
             });
             if (!own) return table.rows + 1;

@@ -39,8 +39,9 @@ std::vector<Key> some_keys(const TableData& table, std::size_t column, std::size
         const auto key = table.rows > 0 ? key_of(table, column, random() % table.rows) : i;
         keys.push_back(random() % 4 ? key : key / 2);
         // Half the key of the largest float is that before +0's, which no value has.
-        visit_type(table.infos[column].type,
-                   [&]<class T>(const T* /*type*/) { keys.back() = KeyOf<T>::key(KeyOf<T>::value(keys.back())); });
+        visit_column_type(table.infos[column].type, [&]<class T>(const T* /*type*/) {
+            keys.back() = KeyOf<T>::key(KeyOf<T>::value(keys.back()));
+        });
     }
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());

@@ -233,7 +233,7 @@ TEST_CASE("columns that make room are gone, also when tables of other sizes come
     CHECK(engine.held() <= limit);
 }
 
-TEST_CASE("the depth engine counts the last part's surface") {
+TEST_CASE("the depth engine counts the last part's buffers") {
     const auto context = Context::headless();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     constexpr std::size_t part = 1U << 16U;

@@ -32,7 +32,7 @@ inline std::size_t index_of(const TableData& table, const std::string& name) {
 inline Cell cell(const TableData& table, std::size_t column, std::size_t row) {
     const auto& data = *table.columns[column];
     if (!data.valid.empty() && !(data.valid[row / 32] >> (row % 32) & 1U)) return {};
-    return visit_type(data.type, [&]<class T>(const T* /*type*/) -> Cell {
+    return visit_column_type(data.type, [&]<class T>(const T* /*type*/) -> Cell {
         const auto value = std::get<std::vector<T>>(data.values)[row];
         if (data.type == ColumnType::Text) return (*table.dictionary)[static_cast<std::size_t>(value)];
         return static_cast<Real>(value);
@@ -213,7 +213,7 @@ inline Truth truth(const TableData& table, const Expression& e, std::size_t row)
 
 inline Key key_of(const TableData& table, std::size_t column, std::size_t row) {
     const auto& data = *table.columns[column];
-    return visit_type(data.type, [&]<class T>(const T* /*type*/) {
+    return visit_column_type(data.type, [&]<class T>(const T* /*type*/) {
         return KeyOf<T>::key(std::get<std::vector<T>>(data.values)[row]);
     });
 }

@@ -276,7 +276,7 @@ TEST_CASE("Keys in memory and in a texture are added in slices") {
             table.add(batch, Sign::Plus, engine);
             table.runs().ranked_from() = 256;  // of Sort: buckets
             table.add(batch, Sign::Plus, engine);
-            HostTable found(shape), expected(shape);
+            CpuTable found(shape), expected(shape);
             table.add_to(found);
             for (int i = 0; i < 3; ++i) expected.add(batch, Sign::Plus, 3 * keys.size(), workers);
             std::size_t different = 0;
@@ -303,10 +303,10 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
                                   to[i] = key_of(static_cast<const std::uint32_t*>(from)[first + i]);
                           },
                           keys.data()};
-        HostTable expected(shape);
+        CpuTable expected(shape);
         expected.add(batch, Sign::Plus, keys.size(), workers);
         const auto check = [&](DeviceTable& filled) {
-            HostTable found(shape);
+            CpuTable found(shape);
             filled.add_to(found);
             std::size_t different = 0;
             for (std::size_t i = 0; i < shape.cells(); ++i) different += found.get(i) != expected.get(i);
@@ -341,7 +341,7 @@ TEST_CASE("What is packed is asked beside a table that is empty or not, after ev
             CAPTURE(name_of(before));
             const Shape shape({.kind = kind, .width = 1'000}, 1, "test");
             DeviceTable table(device, workers, shape, {});
-            HostTable expected(shape);
+            CpuTable expected(shape);
             if (before != Auto) expected.add(batch, Sign::Plus, keys.size(), workers);
             if (before == Cpu)
                 table.load(expected);

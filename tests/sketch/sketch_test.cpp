@@ -15,7 +15,7 @@
 #include <random>
 
 #include "quadmill/error.hpp"
-#include "sketch/host_table.hpp"
+#include "sketch/cpu_table.hpp"
 #include "sketch/reciprocal.hpp"
 #include "sketch/streams.hpp"
 
@@ -262,7 +262,7 @@ TEST_CASE("Where memory fails in the middle of a batch, counters of two levels a
     const auto keys = sketch_stream<std::uint32_t>("zipf", 20'000, 4);
     const detail::sketch::Batch batch{keys.size(), copy, keys.data()};
     const detail::sketch::Shape shape({.kind = SketchKind::Msws, .width = 200}, 1, "test");
-    detail::sketch::HostTable table(shape);
+    detail::sketch::CpuTable table(shape);
     detail::cpu::Workers workers(1);
     const auto counters = [&] {
         std::vector<std::uint64_t> all(shape.cells());

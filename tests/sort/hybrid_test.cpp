@@ -160,9 +160,9 @@ TEST_CASE("The hybrid engine keeps to the GPU memory that it may take, also of s
             auto ends = detail::cpu::ends_of_windows(n, size);
             if (!equal) ends.insert(ends.begin(), 1);
             const auto places = n + std::min(n, ends.size() * pair), pairs = (places + pair - 1) / pair;
-            const auto limit = std::max(sort::MergeSurface::bytes(form, pairs),
-                                        sort::TileSurface::bytes(form, sort::most_tiles(form, {1, places, places}))) +
-                               (context.info().software ? sort::MergeSurface::staging_bytes(form, pairs) : 0);
+            const auto limit = std::max(sort::MergeTextures::bytes(form, pairs),
+                                        sort::TileTextures::bytes(form, sort::most_tiles(form, {1, places, places}))) +
+                               (context.info().software ? sort::MergeTextures::staging_bytes(form, pairs) : 0);
             auto keys = values, expected = values;
             for (std::size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
                 reference_sort(expected.data() + begin, expected.data() + ends[i], Order::Ascending);

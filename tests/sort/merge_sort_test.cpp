@@ -228,7 +228,7 @@ TEST_CASE("GPU and staging memory of a sort are what is documented") {
             // What is refused when memory is short is what is taken.
             const detail::sort::KeyForm form{KeyType::F32, Order::Ascending, with_index};
             const auto foreseen = static_cast<double>(
-                detail::sort::MergeSurface::bytes(form, (n + form.pair_keys() - 1) / form.pair_keys()));
+                detail::sort::MergeTextures::bytes(form, (n + form.pair_keys() - 1) / form.pair_keys()));
             CHECK(textures <= foreseen);
             CHECK(foreseen <= 1.25 * textures + 10'000);
         }
@@ -281,7 +281,7 @@ TEST_CASE("Textures of one kernel go where those of the other have no room besid
     }
     // On a software renderer staging memory counts too.
     const auto limit = std::max(whole, in_parts) + std::max(whole, in_parts) / 10 +
-                       detail::sort::MergeSurface::staging_bytes({KeyType::F32}, keys.size() / 8);
+                       detail::sort::MergeTextures::staging_bytes({KeyType::F32}, keys.size() / 8);
     Sorter sorter(context, {.engine = Engine::Merge, .gpu_memory = limit});
     for (int round = 0; round < 2; ++round) {
         CHECK(sorter.sort(keys).texture_bytes <= limit);

@@ -214,7 +214,7 @@ TEST_CASE("Tiles come back in order") {
     for (const auto type : {KeyType::U32, KeyType::F16}) {
         const sort::KeyForm form{type};
         const std::size_t tiles = 5000, bytes = form.key_bytes(), tile_bytes = 1024 * bytes;
-        sort::TileSurface surface(device, form, tiles);
+        sort::TileTextures textures(device, form, tiles);
         const gl::Program numbers(device, "test",
                                   R"(uniform int row_log2;
 layout(location = 0) out uvec4 block[8];
@@ -227,9 +227,9 @@ void main() {
         const sort::DrawTiles draw = [&](int first, int end) {
             gl::draw(device, {.name = "numbers",
                               .program = &numbers,
-                              .uniforms = {{"row_log2", surface.shape.row_log2}},
-                              .target = &surface.keys.now.framebuffer,
-                              .quads = &surface.rows_of(device, first, end)});
+                              .uniforms = {{"row_log2", textures.shape.row_log2}},
+                              .target = &textures.keys.now.framebuffer,
+                              .quads = &textures.rows_of(device, first, end)});
         };
         sort::TileReadBack readback;
         std::vector<std::vector<std::byte>> found(tiles);
@@ -248,17 +248,18 @@ void main() {
             }
             found.assign(tiles, {});
         };
-        draw(0, surface.shape.rows_for(tiles));
-        readback.request(device, surface.keys.now.texture, surface.shape, {3, 122, 1}, tiles);
+        draw(0, textures.shape.rows_for(tiles));
+        readback.request(device, textures.keys.now.texture, textures.shape, {3, 122, 1}, tiles);
         expect_numbers();
         int drawn = 0;
-        gl::clear_texels(device, surface.keys.now.texture, 0, 0, surface.shape.texture_width(),
-                         surface.shape.fill_row(), 0);
-        readback.request(device, surface.keys.now.texture, surface.shape, {3, 122, 1}, tiles, [&](int first, int end) {
-            CHECK(first == std::exchange(drawn, end));
-            draw(first, end);
-        });
-        CHECK(drawn == surface.shape.rows_for(tiles));
+        gl::clear_texels(device, textures.keys.now.texture, 0, 0, textures.shape.texture_width(),
+                         textures.shape.fill_row(), 0);
+        readback.request(device, textures.keys.now.texture, textures.shape, {3, 122, 1}, tiles,
+                         [&](int first, int end) {
+                             CHECK(first == std::exchange(drawn, end));
+                             draw(first, end);
+                         });
+        CHECK(drawn == textures.shape.rows_for(tiles));
         expect_numbers();
     }
     scope.check();

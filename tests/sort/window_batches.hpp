@@ -35,7 +35,7 @@ inline bool same(const AnyKeys& a, const AnyKeys& b) {
 struct Batch {
     Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed,
           std::size_t wanted_step = 0)
-        : keys(detail::cpu::visit_type(
+        : keys(detail::cpu::visit_key_type(
               type, [&]<class Key>(const Key*) -> AnyKeys { return keys_of<Key>(distribution, n, seed); })),
           before(keys),
           sorted(keys),

@@ -23,7 +23,7 @@ inline constexpr std::size_t chunk_words = 2048, chunk_rows = word_rows * chunk_
 // Calls `work` with the values as a span of their type.
 template <class Work>
 decltype(auto) with_values(const ColumnData& column, Work&& work) {
-    return visit_type(column.type, [&]<class T>(const T* /*type*/) -> decltype(auto) {
+    return visit_column_type(column.type, [&]<class T>(const T* /*type*/) -> decltype(auto) {
         const auto* values = std::get_if<std::vector<T>>(&column.values);
         if (!values) {
             throw InvalidArgument("QueryProcessor: the CPU engine needs columns in memory, but '" + column.name +

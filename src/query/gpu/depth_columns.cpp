@@ -22,12 +22,12 @@ const char* at_depth_vertex() {
 }
 
 DepthColumns::DepthColumns(DepthEngine& engine, const std::shared_ptr<GpuTables::Pool>& pool,
-                           std::shared_ptr<DepthSurface> surface)
+                           std::shared_ptr<DepthBuffers> buffers)
     : engine_(engine),
       device_(engine.tables_.device()),
       programs_(engine.tables_.programs()),
       bitmap_(engine.tables_, pool),
-      surface_(std::move(surface)) {}
+      buffers_(std::move(buffers)) {}
 
 void DepthColumns::add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns) {
     bitmap_.add(table, part, columns);
@@ -66,14 +66,14 @@ void DepthColumns::add_runs(gl::Pass& pass, const GpuColumn::Depths& depths) {
 
 void DepthColumns::start(std::uint8_t level) {
     queries_used_ = 0;
-    gl::clear_stencil(device_, surface_->target, level);
+    gl::clear_stencil(device_, buffers_->target, level);
 }
 
 void DepthColumns::issue(gl::Pass pass, bool count) {
-    pass.target = &surface_->target;
+    pass.target = &buffers_->target;
     pass.color = gl::ColorWrite::Off;
-    pass.quads = &surface_->rows;
-    pass.count = surface_->rows.quads().size();
+    pass.quads = &buffers_->rows;
+    pass.count = buffers_->rows.quads().size();
     if (count) {
         auto& queries = engine_.queries_;
         if (queries_used_ == queries.size()) queries.emplace_back(device_, gl::Query::Kind::Samples);
@@ -128,11 +128,11 @@ void DepthColumns::load(std::size_t i, int plane) {
     const auto& depths = depths_of(i);
     const auto& planes = depths.planes;
     holds_ = {.column = i, .planes = &planes, .plane = plane};
-    if (surface_->column.lock() == known && surface_->plane == plane) return;
+    if (buffers_->column.lock() == known && buffers_->plane == plane) return;
     const QueryNote note{.act = QueryNote::Act::Load, .depth = &holds_};
     const auto& program = programs_.get("query/to_depth.frag", {at_depth_vertex(), shaders::query_to_depth_frag},
                                         prelude(known->type, planes));
-    surface_->column.reset();  // should the pass fail
+    buffers_->column.reset();  // should the pass fail
     gl::Pass pass{.name = "to depth",
                   .note = &note,
                   .program = &program,
@@ -144,8 +144,8 @@ void DepthColumns::load(std::size_t i, int plane) {
                   .depth = gl::DepthTest{.pass_if = gl::Compare::Always, .write = gl::DepthWrite::On}};
     add_runs(pass, depths);
     issue(std::move(pass), false);
-    surface_->column = known;
-    surface_->plane = plane;
+    buffers_->column = known;
+    buffers_->plane = plane;
 }
 
 void DepthColumns::copy_to_depth(std::size_t i) {

@@ -236,7 +236,7 @@ BitsPtr DepthColumns::bits_at(int level) {
     const auto& program = programs_.get("query/stencil_bits.frag", shaders::query_stencil_bits_frag);
     auto bits = bitmap_.make_bits();
     const QueryNote note{.act = QueryNote::Act::Select};
-    pass::fill(device_, "stencil to bits", program, bits->target(), {&surface_->texture},
+    pass::fill(device_, "stencil to bits", program, bits->target(), {&buffers_->texture},
                {{"level", static_cast<unsigned>(level)}, {"mask", unsigned{level_bits}}}, &note);
     return bits;
 }

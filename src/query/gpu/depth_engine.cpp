@@ -22,7 +22,7 @@ std::vector<gl::Quad> quads_over(const Shape& shape) {
 
 }  // namespace
 
-DepthSurface::DepthSurface(gl::Device& device, const Shape& shape)
+DepthBuffers::DepthBuffers(gl::Device& device, const Shape& shape)
     : texture(device, gl::Format::Depth32fStencil8, shape.words * static_cast<int>(Shape::rows_a_word), shape.height),
       target(device, gl::Framebuffer::NoColor{}, texture),
       rows(device, quads_over(shape)) {}
@@ -33,56 +33,56 @@ DepthEngine::DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, s
       sums_(sums),
       most_rows_(std::min(most_rows, tables_.most_rows(static_cast<int>(Shape::rows_a_word)))) {}
 
-std::size_t DepthEngine::surface_bytes(std::size_t rows) {
+std::size_t DepthEngine::buffer_bytes(std::size_t rows) {
     constexpr std::size_t a_pixel = 8;
     return rows * a_pixel;
 }
 
-std::shared_ptr<DepthSurface> DepthEngine::surface(const std::shared_ptr<Pool>& pool) {
-    std::erase_if(surfaces_, [](const auto& entry) { return entry.second.pool.expired(); });
-    auto& [of, surface] = surfaces_[pool->shape.rows];
-    if (!surface) surface = std::make_shared<DepthSurface>(tables_.device(), pool->shape);
+std::shared_ptr<DepthBuffers> DepthEngine::buffers(const std::shared_ptr<Pool>& pool) {
+    std::erase_if(buffers_, [](const auto& entry) { return entry.second.pool.expired(); });
+    auto& [of, buffers] = buffers_[pool->shape.rows];
+    if (!buffers) buffers = std::make_shared<DepthBuffers>(tables_.device(), pool->shape);
     of = pool;
-    return surface;
+    return buffers;
 }
 
 std::shared_ptr<Columns> DepthEngine::open(const std::shared_ptr<const TableData>& table,
                                            std::span<const std::size_t> columns) {
     return tables_.open(*table, most_rows_, [&](const RowPart& part, const std::shared_ptr<Pool>& pool) {
-        auto opened = std::make_shared<DepthColumns>(*this, pool, surface(pool));
+        auto opened = std::make_shared<DepthColumns>(*this, pool, buffers(pool));
         opened->add(*table, part, columns);
         return opened;
     });
 }
 
-std::size_t DepthEngine::surface_bytes(const std::set<std::size_t>& sizes) const {
+std::size_t DepthEngine::buffer_bytes(const std::set<std::size_t>& sizes) const {
     std::size_t bytes = 0;
-    for (const auto rows : sizes) bytes += surfaces_.contains(rows) ? 0 : surface_bytes(rows);
+    for (const auto rows : sizes) bytes += buffers_.contains(rows) ? 0 : buffer_bytes(rows);
     return bytes;
 }
 
 std::size_t DepthEngine::bytes(const std::vector<TableColumns>& tables) const {
-    return tables_.bytes(tables, most_rows_) + surface_bytes(GpuTables::part_sizes(tables, most_rows_));
+    return tables_.bytes(tables, most_rows_) + buffer_bytes(GpuTables::part_sizes(tables, most_rows_));
 }
 
 std::size_t DepthEngine::held() const {
     auto bytes = tables_.held();
-    for (const auto& [rows, kept] : surfaces_) bytes += surface_bytes(rows);
+    for (const auto& [rows, kept] : buffers_) bytes += buffer_bytes(rows);
     return bytes;
 }
 
-void DepthEngine::drop_surfaces() {
-    std::erase_if(surfaces_, [](const auto& entry) { return entry.second.surface.use_count() == 1; });
+void DepthEngine::drop_buffers() {
+    std::erase_if(buffers_, [](const auto& entry) { return entry.second.buffers.use_count() == 1; });
 }
 
 bool DepthEngine::make_space(const std::vector<TableColumns>& tables, std::size_t limit) {
     if (held() + bytes(tables) <= limit) return true;
     const auto sizes = GpuTables::part_sizes(tables, most_rows_);
-    std::erase_if(surfaces_, [&](const auto& entry) {
-        return !sizes.contains(entry.first) && entry.second.surface.use_count() == 1;
+    std::erase_if(buffers_, [&](const auto& entry) {
+        return !sizes.contains(entry.first) && entry.second.buffers.use_count() == 1;
     });
-    const auto of_surfaces = surfaces_held() + surface_bytes(sizes);
-    return of_surfaces <= limit && tables_.make_space(tables, most_rows_, limit - of_surfaces);
+    const auto of_buffers = buffers_held() + buffer_bytes(sizes);
+    return of_buffers <= limit && tables_.make_space(tables, most_rows_, limit - of_buffers);
 }
 
 }  // namespace quadmill::detail::query

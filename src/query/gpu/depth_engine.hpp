@@ -18,8 +18,8 @@
 namespace quadmill::detail::query {
 
 // Depth and stencil of one table size, and what the depth holds.
-struct DepthSurface {
-    DepthSurface(gl::Device& device, const Shape& shape);
+struct DepthBuffers {
+    DepthBuffers(gl::Device& device, const Shape& shape);
     gl::Texture texture;
     gl::Framebuffer target;
     gl::QuadList rows;  // the pixels of all rows, and no others
@@ -35,9 +35,9 @@ class DepthEngine final : public Engine {
     // With columns that another engine has there, too.
     DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::size_t most_rows() const { return most_rows_; }
-    // The bytes of surfaces; and lets go of those that are not in use.
-    [[nodiscard]] std::size_t surfaces_held() const { return held() - tables_.held(); }
-    void drop_surfaces();
+    // The bytes of buffers; and lets go of those that are not in use.
+    [[nodiscard]] std::size_t buffers_held() const { return held() - tables_.held(); }
+    void drop_buffers();
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables) const override;
@@ -50,18 +50,18 @@ class DepthEngine final : public Engine {
     // Goes with the pool of its size.
     struct Kept {
         std::weak_ptr<Pool> pool;
-        std::shared_ptr<DepthSurface> surface;
+        std::shared_ptr<DepthBuffers> buffers;
     };
-    [[nodiscard]] std::shared_ptr<DepthSurface> surface(const std::shared_ptr<Pool>& pool);
-    [[nodiscard]] static std::size_t surface_bytes(std::size_t rows);
+    [[nodiscard]] std::shared_ptr<DepthBuffers> buffers(const std::shared_ptr<Pool>& pool);
+    [[nodiscard]] static std::size_t buffer_bytes(std::size_t rows);
     // Of those that are not there yet.
-    [[nodiscard]] std::size_t surface_bytes(const std::set<std::size_t>& sizes) const;
+    [[nodiscard]] std::size_t buffer_bytes(const std::set<std::size_t>& sizes) const;
 
     std::shared_ptr<GpuTables> shared_;
     GpuTables& tables_;
     SumPrecision sums_;
     std::size_t most_rows_;
-    std::map<std::size_t, Kept> surfaces_;  // by rows
+    std::map<std::size_t, Kept> buffers_;  // by rows
     std::vector<gl::Query> queries_;
     gl::CountList counts_;
 };
@@ -69,7 +69,7 @@ class DepthEngine final : public Engine {
 class DepthColumns final : public Columns {
   public:
     DepthColumns(DepthEngine& engine, const std::shared_ptr<GpuTables::Pool>& pool,
-                 std::shared_ptr<DepthSurface> surface);
+                 std::shared_ptr<DepthBuffers> buffers);
     void add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns);
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
@@ -99,7 +99,7 @@ class DepthColumns final : public Columns {
     // For measurements: all planes of a column, one after the other, as if nothing was there before.
     void copy_to_depth(std::size_t column);
     // The next query copies what it needs.
-    void forget_depth() { surface_->column.reset(); }
+    void forget_depth() { buffers_->column.reset(); }
 
   private:
     [[nodiscard]] bool has_nulls(std::size_t column) const;
@@ -156,7 +156,7 @@ class DepthColumns final : public Columns {
     gl::Device& device_;
     pass::Programs& programs_;
     BitmapColumns bitmap_;  // does all else
-    std::shared_ptr<DepthSurface> surface_;
+    std::shared_ptr<DepthBuffers> buffers_;
     DepthHolds holds_{};  // what the tests that follow are of
     std::size_t queries_used_ = 0;
 };

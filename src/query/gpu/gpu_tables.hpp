@@ -20,7 +20,7 @@
 #include "query/gpu/depth_codes.hpp"
 #include "query/gpu/key_list.hpp"
 #include "query/gpu/key_textures.hpp"
-#include "sort/host_keys.hpp"
+#include "sort/caller_keys.hpp"
 
 namespace quadmill::detail::sort {
 class MergeSort;
@@ -189,7 +189,7 @@ class GpuTables {
     pass::Programs programs_;
     std::shared_ptr<sort::MergeSort> sorter_;  // once it was asked for
     KeyList key_list_;
-    sort::HostKeys host_keys_;
+    sort::CallerKeys host_keys_;
     pass::Target host_words_;
     std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by rows
     struct Cached {

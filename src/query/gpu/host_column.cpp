@@ -20,7 +20,7 @@ ColumnType column_type_of(gl::Format format) {
 
 }  // namespace
 
-HostColumn::HostColumn(gl::Device& device, sort::HostKeys& keys, const ColumnData& column, std::size_t rows)
+HostColumn::HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnData& column, std::size_t rows)
     : device_(device), keys_(keys), row_words_(key_bits(column.type) == 64 ? 2 : 1) {
     constexpr const char* function = "QueryProcessor";
     const auto& of = std::get<HostObjects>(column.values).of;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "query/table/table.hpp"
-#include "sort/host_keys.hpp"
+#include "sort/caller_keys.hpp"
 
 namespace quadmill::detail::query {
 
@@ -19,7 +19,7 @@ class HostColumn {
 
     // Pre: the column is no list of whole textures. Throws InvalidArgument where the object does not hold so many rows of
     // its type. `keys` outlives this, and has no other work meanwhile.
-    HostColumn(gl::Device& device, sort::HostKeys& keys, const ColumnData& column, std::size_t rows);
+    HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnData& column, std::size_t rows);
 
     // Rows [first, first + rows), a word each, or two of 64 bits, four words a texel. Pre: 1 <= rows <= most_rows.
     [[nodiscard]] const gl::Texture& draw(std::size_t first, std::size_t rows, pass::Target& words);
@@ -28,7 +28,7 @@ class HostColumn {
 
   private:
     gl::Device& device_;
-    sort::HostKeys& keys_;
+    sort::CallerKeys& keys_;
     std::size_t row_words_;
     std::optional<sort::KeysInBuffer> buffer_;
     std::optional<sort::KeysInTexture> texels_;

@@ -7,7 +7,7 @@
 #include "pass/programs.hpp"
 #include "query/gpu/bit_list.hpp"
 #include "query/gpu/key_textures.hpp"
-#include "sort/host_argsort.hpp"
+#include "sort/caller_argsort.hpp"
 
 namespace quadmill::detail::query {
 

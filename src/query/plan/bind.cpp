@@ -146,7 +146,7 @@ class LeafMaker {
     [[nodiscard]] ColumnFacts facts_of_column(std::size_t column) const {
         const auto& of = *table_.columns[column];
         if (!is_integer(of.type)) return {};
-        return visit_type(of.type, [&]<class T>(const T* /*type*/) -> ColumnFacts {
+        return visit_column_type(of.type, [&]<class T>(const T* /*type*/) -> ColumnFacts {
             if constexpr (std::is_floating_point_v<T>) return {};
             return {true, static_cast<std::int64_t>(KeyOf<T>::value(of.least)),
                     static_cast<std::int64_t>(KeyOf<T>::value(of.most))};
@@ -155,7 +155,7 @@ class LeafMaker {
 
     [[nodiscard]] std::optional<KeyRange> keys_of_formula(const Formula& formula, std::size_t column, int slope) const {
         const auto& of = *table_.columns[column];
-        return visit_type(of.type, [&]<class T>(const T* /*type*/) -> std::optional<KeyRange> {
+        return visit_column_type(of.type, [&]<class T>(const T* /*type*/) -> std::optional<KeyRange> {
             auto last = of.most;
             if constexpr (std::is_floating_point_v<T>)
                 last = std::min(last, Key{KeyOf<T>::key(std::numeric_limits<T>::infinity())});

@@ -82,7 +82,7 @@ std::optional<KeyRange> keys_of(const TableData& table, const ColumnData& column
         if (table.dictionary->empty()) return {};
         return keys_at(place_of_text(*table.dictionary, std::get<std::string>(constant)), op);
     }
-    return visit_type(column.type, [&]<class T>(const T* /*type*/) {
+    return visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
         return without_negative_zero<T>(keys_at(place_of_number<T>(constant), op));
     });
 }

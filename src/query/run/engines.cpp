@@ -50,13 +50,13 @@ DepthEngine& Engines::depth() {
     return *depth_;
 }
 
-// The surfaces of the depth engine count in all that is held.
+// The buffers of the depth engine count in all that is held.
 bool Engines::make_space(QueryEngine which, const std::vector<TableColumns>& tables, std::size_t limit) {
     auto& engine = get(which);
     if (which == QueryEngine::Depth || !depth_) return engine.make_space(tables, limit);
-    if (depth_->surfaces_held() + engine.held() + engine.bytes(tables) > limit) depth_->drop_surfaces();
-    const auto surfaces = depth_->surfaces_held();
-    return surfaces <= limit && engine.make_space(tables, limit - surfaces);
+    if (depth_->buffers_held() + engine.held() + engine.bytes(tables) > limit) depth_->drop_buffers();
+    const auto buffers = depth_->buffers_held();
+    return buffers <= limit && engine.make_space(tables, limit - buffers);
 }
 
 bool Engines::has_room(QueryEngine which, const std::vector<TableColumns>& tables) {
@@ -112,7 +112,7 @@ namespace {
 template <class T>
 std::vector<T> read_words(gl::Device& device, const ColumnData& column, std::size_t rows) {
     std::vector<T> values(rows);
-    sort::HostKeys keys(device);
+    sort::CallerKeys keys(device);
     HostColumn source(device, keys, column, rows);
     pass::Target words;
     pass::ReadBack back;
@@ -138,7 +138,7 @@ std::vector<T> read_words(gl::Device& device, const ColumnData& column, std::siz
 std::shared_ptr<const ColumnData> read(gl::Device& device, const ColumnData& column, std::size_t rows) {
     auto copy = std::make_shared<ColumnData>(column);
     const bool whole = std::holds_alternative<std::vector<std::uint32_t>>(std::get<HostObjects>(column.values).of);
-    visit_type(column.type, [&]<class T>(const T* /*type*/) {
+    visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
         if (!whole) {
             copy->values = read_words<T>(device, column, rows);
             return;

@@ -138,7 +138,7 @@ void Groups::label(std::span<const RowPair> pairs) {
     for (std::size_t i = 0; i < by_.size(); ++i) {
         const auto& place = by_[i];
         const auto& column = tables_[place];
-        visit_type(column.type, [&]<class T>(const T* /*type*/) {
+        visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
             const auto& values = std::get<std::vector<T>>(column.values);
             auto* to = new_labels_.data() + 2 * i;
             for (const auto& pair : pairs) {
@@ -191,7 +191,7 @@ void Groups::make_space() {
 
 void Groups::add_values(Measured& of, std::span<const RowPair> pairs) {
     const auto& column = tables_[of.place];
-    visit_type(column.type, [&]<class T>(const T* /*type*/) {
+    visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
         const auto& values = std::get<std::vector<T>>(column.values);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             const auto row = row_of(of.place, pairs[i]);

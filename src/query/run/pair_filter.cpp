@@ -38,7 +38,7 @@ std::shared_ptr<const ColumnData> PairFilter::gathered(const Column& column, std
     to->least = text ? 0 : from.least;
     to->most = text ? std::max<std::size_t>(dictionary_->size(), 1) - 1 : from.most;
     const auto row = [&](std::size_t i) { return static_cast<std::size_t>(right ? pairs[i].right : pairs[i].left); };
-    visit_type(from.type, [&]<class T>(const T* /*type*/) {
+    visit_column_type(from.type, [&]<class T>(const T* /*type*/) {
         const auto& values = std::get<std::vector<T>>(from.values);
         std::vector<T> chosen(pairs.size());
         for (std::size_t i = 0; i < pairs.size(); ++i) chosen[i] = values[row(i)];

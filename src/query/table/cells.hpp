@@ -20,7 +20,7 @@ template <class T>
     }
 }
 [[nodiscard]] inline Key first_nan(ColumnType type) {
-    return visit_type(type, []<class T>(const T* /*type*/) { return first_nan<T>(); });
+    return visit_column_type(type, []<class T>(const T* /*type*/) { return first_nan<T>(); });
 }
 
 class Cells {
@@ -34,7 +34,7 @@ class Cells {
     // Calls `work` with the value. Text: its place in the dictionary.
     template <class Work>
     decltype(auto) visit(std::size_t row, Work&& work) const {
-        return visit_type(column_->type, [&]<class T>(const T* /*type*/) -> decltype(auto) {
+        return visit_column_type(column_->type, [&]<class T>(const T* /*type*/) -> decltype(auto) {
             return work((*std::get_if<std::vector<T>>(&column_->values))[row]);
         });
     }

@@ -12,7 +12,7 @@ using cpu::KeyOf;
 
 // Calls `work` with a null pointer to the type that values of a column have in memory.
 template <class Work>
-decltype(auto) visit_type(ColumnType type, Work&& work) {
+decltype(auto) visit_column_type(ColumnType type, Work&& work) {
     switch (type) {
         case ColumnType::F64:
             return work(static_cast<const double*>(nullptr));

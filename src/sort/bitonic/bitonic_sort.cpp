@@ -52,12 +52,12 @@ BitonicJob BitonicSort::job(const ContextInfo& info, KeyForm form, std::size_t n
     return job;
 }
 
-BitonicSurface& BitonicSort::surface(const BitonicJob& job) {
-    if (!surface_ || !surface_->fits(job)) {
-        surface_.reset();
-        surface_.emplace(device_, job);
+BitonicTextures& BitonicSort::textures(const BitonicJob& job) {
+    if (!textures_ || !textures_->fits(job)) {
+        textures_.reset();
+        textures_.emplace(device_, job);
     }
-    return *surface_;
+    return *textures_;
 }
 
 SortStats BitonicSort::run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job) {
@@ -69,7 +69,7 @@ void BitonicSort::begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> i
     lane.job_.reset();
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
-    auto& on = surface(job);
+    auto& on = textures(job);
     const std::span all(static_cast<std::byte*>(keys.data()), keys.size() * job.form.key_bytes());
     const auto row_bytes =
         static_cast<std::size_t>(on.memory.texture.width()) * gl::info(on.memory.texture.format()).bytes;
@@ -118,7 +118,7 @@ SortStats BitonicSort::argsort(const gl::Texture& keys, const gl::Texture& index
     const auto passes_before = device_.passes;
     IndexTarget target(device_, index, write);
     copy_bits(device_, keys, raw_);
-    passes_.argsort(surface(job), job, raw_, target.framebuffer());
+    passes_.argsort(textures(job), job, raw_, target.framebuffer());
     target.finish(job.count);
     return {.n = job.count,
             .engine = Engine::Bitonic,

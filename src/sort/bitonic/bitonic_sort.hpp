@@ -9,7 +9,7 @@
 #include "pass/transfer.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/bitonic/passes.hpp"
-#include "sort/host_argsort.hpp"
+#include "sort/caller_argsort.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -59,12 +59,12 @@ class BitonicSort {
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job, IndexWrite write);
 
   private:
-    BitonicSurface& surface(const BitonicJob& job);
+    BitonicTextures& textures(const BitonicJob& job);
 
     gl::Device& device_;
     cpu::Workers& workers_;
     BitonicPasses passes_;
-    std::optional<BitonicSurface> surface_;
+    std::optional<BitonicTextures> textures_;
     gl::Texture raw_;   // the keys of argsort()
     BitonicLane lane_;  // of run()
 };

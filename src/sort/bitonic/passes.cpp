@@ -47,14 +47,14 @@ gl::Uniforms uniforms_of_memory(const BitonicJob& job, const gl::Texture& memory
 
 }  // namespace
 
-BitonicSurface::BitonicSurface(gl::Device& device, const BitonicJob& job)
+BitonicTextures::BitonicTextures(gl::Device& device, const BitonicJob& job)
     : made_for(job), planes(device, job.form.format(), job.shape.width(), job.shape.height, job.planes()) {
     if (job.kind == BitonicJob::Kind::ArgsortTexture) return;
     memory = linear_target(device, job.form.source_format(), job.count * job.form.key_bytes());
     if (job.form.indexed) index = linear_target(device, gl::Format::Rgba32ui, job.count * sizeof(std::uint32_t));
 }
 
-bool BitonicSurface::fits(const BitonicJob& job) const {
+bool BitonicTextures::fits(const BitonicJob& job) const {
     return made_for.shape == job.shape && made_for.count == job.count && made_for.form.indexed == job.form.indexed &&
            made_for.form.key_bytes() == job.form.key_bytes() &&
            (memory.texture || job.kind == BitonicJob::Kind::ArgsortTexture);
@@ -85,7 +85,7 @@ const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
     return plans_.back();
 }
 
-void BitonicPasses::load(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& from,
+void BitonicPasses::load(BitonicTextures& textures, const BitonicJob& job, const gl::Texture& from,
                          gl::Uniforms uniforms) {
     const SortNote placed{};
     draw(device_,
@@ -94,24 +94,24 @@ void BitonicPasses::load(BitonicSurface& surface, const BitonicJob& job, const g
           .program = &programs_.get("sort/bitonic_load.frag", shaders::sort_bitonic_load_frag, prelude_of_places(job)),
           .inputs = {&from},
           .uniforms = std::move(uniforms),
-          .target = &surface.planes.now.framebuffer,
-          .quads = &surface.planes.now.whole});
+          .target = &textures.planes.now.framebuffer,
+          .quads = &textures.planes.now.whole});
 }
 
 // With "#define STORE_INDEX", the places of keys.
-void BitonicPasses::store(BitonicSurface& surface, const BitonicJob& job, const char* name,
+void BitonicPasses::store(BitonicTextures& textures, const BitonicJob& job, const char* name,
                           const std::string& defines) {
-    const auto& to = defines.empty() ? surface.memory : surface.index;
+    const auto& to = defines.empty() ? textures.memory : textures.index;
     draw(device_, {.name = name,
                    .program = &programs_.get("sort/bitonic_store.frag", shaders::sort_bitonic_store_frag,
                                              defines + prelude_of_places(job)),
-                   .inputs = {&surface.planes.now.texture},
+                   .inputs = {&textures.planes.now.texture},
                    .uniforms = uniforms_of_memory(job, to.texture),
                    .target = &to.framebuffer,
                    .quads = &to.whole});
 }
 
-void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i) {
+void BitonicPasses::make_steps(BitonicTextures& textures, const BitonicJob& job, const Plan& plan, std::size_t i) {
     const auto& pass = plan.passes[i];
     const auto& quads = plan.quads_of[i];
     const auto& with =
@@ -123,7 +123,7 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
                    .stage = pass.stage,
                    .step = pass.step,
                    .program = &with,
-                   .inputs = {&surface.planes.now.texture},
+                   .inputs = {&textures.planes.now.texture},
                    .uniforms = {{"width_log2", job.shape.width_log2},
                                 {"low_log2", pass.low},
                                 {"columns", quads.columns},
@@ -131,34 +131,34 @@ void BitonicPasses::make_steps(BitonicSurface& surface, const BitonicJob& job, c
                                 {"turn_channel", pass.turn_channel},
                                 {"pairs", int{pass.pairs}},
                                 {"fours", int{pass.fours}}},
-                   .target = &surface.planes.next.framebuffer,
+                   .target = &textures.planes.next.framebuffer,
                    .quads = &plan.quads,
                    .first = quads.first,
                    .count = quads.count});
-    surface.planes.swap();
+    textures.planes.swap();
 }
 
-void BitonicPasses::make_all_steps(BitonicSurface& surface, const BitonicJob& job) {
+void BitonicPasses::make_all_steps(BitonicTextures& textures, const BitonicJob& job) {
     const auto& plan = this->plan(job);
-    for (std::size_t i = 0; i < plan.passes.size(); ++i) make_steps(surface, job, plan, i);
+    for (std::size_t i = 0; i < plan.passes.size(); ++i) make_steps(textures, job, plan, i);
 }
 
-void BitonicPasses::sort(BitonicSurface& surface, const BitonicJob& job) {
-    load(surface, job, surface.memory.texture, uniforms_of_memory(job, surface.memory.texture));
-    make_all_steps(surface, job);
-    if (job.kind == BitonicJob::Kind::Sort) store(surface, job, "store", {});
-    if (job.form.indexed) store(surface, job, "store index", "#define STORE_INDEX\n");
+void BitonicPasses::sort(BitonicTextures& textures, const BitonicJob& job) {
+    load(textures, job, textures.memory.texture, uniforms_of_memory(job, textures.memory.texture));
+    make_all_steps(textures, job);
+    if (job.kind == BitonicJob::Kind::Sort) store(textures, job, "store", {});
+    if (job.form.indexed) store(textures, job, "store index", "#define STORE_INDEX\n");
 }
 
-void BitonicPasses::argsort(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& keys,
+void BitonicPasses::argsort(BitonicTextures& textures, const BitonicJob& job, const gl::Texture& keys,
                             const gl::Framebuffer& to) {
-    load(surface, job, keys, uniforms_of_places(job).set("memory_width", keys.width()));
-    make_all_steps(surface, job);
+    load(textures, job, keys, uniforms_of_places(job).set("memory_width", keys.width()));
+    make_all_steps(textures, job);
     const gl::QuadList quads(device_, pass::first_texels(to.width(), job.count));
     draw(device_, {.name = "store index",
                    .program = &programs_.get("sort/bitonic_store.frag", shaders::sort_bitonic_store_frag,
                                              "#define STORE_INDEX\n" + prelude_of_places(job)),
-                   .inputs = {&surface.planes.now.texture},
+                   .inputs = {&textures.planes.now.texture},
                    .uniforms = uniforms_of_places(job).set("memory_width", to.width()),
                    .target = &to,
                    .quads = &quads});

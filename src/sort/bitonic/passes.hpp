@@ -34,8 +34,8 @@ struct BitonicJob {
 };
 
 // The textures of one sort.
-struct BitonicSurface {
-    BitonicSurface(gl::Device& device, const BitonicJob& job);
+struct BitonicTextures {
+    BitonicTextures(gl::Device& device, const BitonicJob& job);
     // Whether it can serve that job.
     [[nodiscard]] bool fits(const BitonicJob& job) const;
 
@@ -49,11 +49,11 @@ class BitonicPasses {
   public:
     explicit BitonicPasses(gl::Device& device) : device_(device), programs_(device) {}
 
-    // Issues the passes that sort the windows in surface.memory, in place, and fill surface.index.
-    void sort(BitonicSurface& surface, const BitonicJob& job);
+    // Issues the passes that sort the windows in textures.memory, in place, and fill textures.index.
+    void sort(BitonicTextures& textures, const BitonicJob& job);
     // The same of the first `count` texels of `keys`, whose places go to the first ones of `to`. Pre: one window, of
     // words of 32 bits, with an index.
-    void argsort(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& keys, const gl::Framebuffer& to);
+    void argsort(BitonicTextures& textures, const BitonicJob& job, const gl::Texture& keys, const gl::Framebuffer& to);
 
   private:
     // A range of the list, to be drawn with these uniforms.
@@ -70,10 +70,10 @@ class BitonicPasses {
         gl::QuadList quads;
     };
     const Plan& plan(const BitonicJob& job);
-    void load(BitonicSurface& surface, const BitonicJob& job, const gl::Texture& from, gl::Uniforms uniforms);
-    void make_all_steps(BitonicSurface& surface, const BitonicJob& job);
-    void store(BitonicSurface& surface, const BitonicJob& job, const char* name, const std::string& defines);
-    void make_steps(BitonicSurface& surface, const BitonicJob& job, const Plan& plan, std::size_t i);
+    void load(BitonicTextures& textures, const BitonicJob& job, const gl::Texture& from, gl::Uniforms uniforms);
+    void make_all_steps(BitonicTextures& textures, const BitonicJob& job);
+    void store(BitonicTextures& textures, const BitonicJob& job, const char* name, const std::string& defines);
+    void make_steps(BitonicTextures& textures, const BitonicJob& job, const Plan& plan, std::size_t i);
 
     gl::Device& device_;
     pass::Programs programs_;

@@ -98,23 +98,23 @@ MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_
       lane_(device, MergeLane::Parts::Yes),
       programs_(device) {}
 
-MergeSurface& MergeSort::surface(const KeyForm& form, const Segments& segments) {
-    if (!surface_ || !surface_->fits(form, segments.pairs())) {
-        surface_.reset();
+MergeTextures& MergeSort::textures(const KeyForm& form, const Segments& segments) {
+    if (!textures_ || !textures_->fits(form, segments.pairs())) {
+        textures_.reset();
         in_table_.reset();
-        if (tiles_ && is_crowded(MergeSurface::bytes(form, segments.pairs()))) tiles_.reset();
-        surface_ = std::make_unique<MergeSurface>(device_, form, segments.pairs());
+        if (tiles_ && is_crowded(MergeTextures::bytes(form, segments.pairs()))) tiles_.reset();
+        textures_ = std::make_unique<MergeTextures>(device_, form, segments.pairs());
     }
-    surface_->segmented = segments.all().size() > 1;
-    return *surface_;
+    textures_->segmented = segments.all().size() > 1;
+    return *textures_;
 }
 
 void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<const Segments>& segments) {
-    if (!surface_->segmented || in_table_.lock() == segments) return;
-    const auto& shape = surface_->shape;
+    if (!textures_->segmented || in_table_.lock() == segments) return;
+    const auto& shape = textures_->shape;
     const auto width = static_cast<std::size_t>(shape.width());
-    if (!surface_->segments)
-        surface_->segments = gl::Texture(device_, gl::Format::Rg32ui, shape.width(), shape.half_height);
+    if (!textures_->segments)
+        textures_->segments = gl::Texture(device_, gl::Format::Rg32ui, shape.width(), shape.half_height);
     struct Blocks {
         std::uint32_t begin, end;
     };
@@ -129,7 +129,7 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
         }
     }
     in_table_.reset();
-    uploader.send(device_, surface_->segments, used_rows, workers_,
+    uploader.send(device_, textures_->segments, used_rows, workers_,
                   [&](std::size_t row, std::size_t rows, auto memory) {
                       std::memcpy(memory.data(), table.data() + row * width, rows * width * sizeof(Blocks));
                   });
@@ -207,7 +207,7 @@ bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std:
 // Tiles may take twice the bytes of what fragments sort, where segments are a little longer than a tile.
 bool MergeSort::has_space_for_tiles(const KeyForm& form, std::size_t tiles) const {
     if (tiles_ && tiles_->fits(form, tiles)) return true;
-    const auto wanted = TileSurface::bytes(form, tiles);
+    const auto wanted = TileTextures::bytes(form, tiles);
     if (gpu_memory_ > 0) return wanted <= gpu_memory_;
     if (wanted < gl::worth_asking) return true;
     const auto free = gl::free_bytes(device_);
@@ -221,14 +221,14 @@ bool MergeSort::is_crowded(std::size_t wanted) const {
     return free && wanted > *free;
 }
 
-TileSurface& MergeSort::tiles(const KeyForm& form, std::size_t tiles) {
+TileTextures& MergeSort::tiles(const KeyForm& form, std::size_t tiles) {
     if (!tiles_ || !tiles_->fits(form, tiles)) {
         tiles_.reset();
-        if (surface_ && is_crowded(TileSurface::bytes(form, tiles))) {
-            surface_.reset();
+        if (textures_ && is_crowded(TileTextures::bytes(form, tiles))) {
+            textures_.reset();
             in_table_.reset();
         }
-        tiles_ = std::make_unique<TileSurface>(device_, form, tiles);
+        tiles_ = std::make_unique<TileTextures>(device_, form, tiles);
     }
     return *tiles_;
 }
@@ -258,7 +258,7 @@ void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order o
 
 void MergeSort::begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs) {
     auto& segments = job.segments;
-    auto& on = surface(job.form, *segments);
+    auto& on = textures(job.form, *segments);
     lane.begun_.note_time();
     upload_segments(lane.table_uploader_, segments);
     upload(device_, workers_, lane.uploader_, on.source.texture, on.source_rows(segments->pairs()), job.form, keys,
@@ -275,7 +275,7 @@ void MergeSort::begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, 
         segments = std::make_shared<const Segments>(std::move(wanted));
     }
     if (job.to.step > 0) {
-        request_sample(lane, job, on_gpu(on, job.form), segments->longest_pairs() * job.form.pair_keys());
+        request_sample(lane, job, sorted_keys(on, job.form), segments->longest_pairs() * job.form.pair_keys());
     } else {
         lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs());
     }
@@ -310,7 +310,7 @@ void MergeSort::begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job) 
     if (!lane.in_parts_ || job.to.step > 0) std::exchange(last, {})(0, on.shape.rows_for(sorted.tiles));
     if (const auto& content = sorted.content; job.to.step > 0) {
         const auto next = places > tile ? content.tiles * content.step * tile / Tiles::granules : places;
-        request_sample(lane, job, on_gpu(on, job.form, content), next);
+        request_sample(lane, job, sorted_keys(on, job.form, content), next);
     } else {
         lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, content, sorted.tiles, last);
     }
@@ -373,19 +373,20 @@ KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
     return {type, order, true};
 }
 
-MergeSort::OnGpu MergeSort::on_gpu(const MergeSurface& on, const KeyForm& form) {
+MergeSort::SortedKeys MergeSort::sorted_keys(const MergeTextures& on, const KeyForm& form) {
     return {&on.keys.now.texture,
             words_prelude(form) + shaders::sort_banked_glsl,
             {{"row_log2", on.shape.row_log2}, {"half_height", on.shape.half_height}}};
 }
 
-MergeSort::OnGpu MergeSort::on_gpu(const TileSurface& on, const KeyForm& form, const TileContent& content) {
+MergeSort::SortedKeys MergeSort::sorted_keys(const TileTextures& on, const KeyForm& form, const TileContent& content) {
     return {&on.keys.now.texture,
             tiles_prelude(content) + words_prelude(form) + shaders::sort_tiles_glsl,
             {{"row_log2", on.shape.row_log2}}};
 }
 
-void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to) {
+void MergeSort::draw_sample(const SortedKeys& sorted, const SegmentSample& sample, const KeyForm& form,
+                            pass::Target& to) {
     const auto format = form.key_bytes() == 2   ? gl::Format::R16ui
                         : form.key_bytes() == 4 ? gl::Format::R32ui
                                                 : gl::Format::Rg32ui;
@@ -402,30 +403,30 @@ void MergeSort::draw_sample(const OnGpu& sorted, const SegmentSample& sample, co
              .set("target_width", shape.width));
 }
 
-void MergeSort::request_sample(MergeLane& lane, MergeLane::Job& job, const OnGpu& sorted, std::size_t places) {
+void MergeSort::request_sample(MergeLane& lane, MergeLane::Job& job, const SortedKeys& sorted, std::size_t places) {
     const auto all = *job.segments->equal();
     job.sample = {all.count, places, job.to.step, all.size - 1};
     draw_sample(sorted, *job.sample, job.form, lane.sample_);
     lane.sample_readback_.request(device_, lane.sample_.texture);
 }
 
-MergeSort::OnGpu MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {
+MergeSort::SortedKeys MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {
     Segments segments(form.pair_keys());
     segments.add(0, count);
     if (!by_subgroups(form, segments, 1)) {
-        auto& on = surface(form, segments);
+        auto& on = textures(form, segments);
         draw_keys(on.source, on.source_rows(segments.pairs()));
         passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
-        return on_gpu(on, form);
+        return sorted_keys(on, form);
     }
     const auto all = *segments.equal();
     auto& on = tiles(form, most_tiles(form, all));
     draw_keys(on.source, on.source_rows((count + tile_keys(form) - 1) / tile_keys(form)));
     const auto content = subgroup_passes_.sort(on, form, all).content;
-    return on_gpu(on, form, content);
+    return sorted_keys(on, form, content);
 }
 
-void MergeSort::store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn) {
+void MergeSort::store_index(const SortedKeys& sorted, const gl::Framebuffer& to, DrawnQuads drawn) {
     draw(device_,
          {.name = "index of keys",
           .program = &programs_.get("sort/index_of_keys.frag", shaders::sort_index_of_keys_frag, sorted.prelude),
@@ -437,7 +438,7 @@ void MergeSort::store_index(const OnGpu& sorted, const gl::Framebuffer& to, Draw
           .count = drawn.quads.quads().size() - drawn.first});
 }
 
-const gl::Texture& MergeSort::index_of(const OnGpu& sorted, std::size_t count) {
+const gl::Texture& MergeSort::index_of(const SortedKeys& sorted, std::size_t count) {
     const auto shape = pass::FourArray::of_blocks(0, count);
     if (index_.width() != shape.width || index_.height() != shape.height) {
         index_ = {};

@@ -17,7 +17,7 @@
 #include "pass/programs.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill/sort.hpp"
-#include "sort/host_argsort.hpp"
+#include "sort/caller_argsort.hpp"
 #include "sort/merge/passes.hpp"
 #include "sort/merge/segments.hpp"
 #include "sort/merge/subgroup_passes.hpp"
@@ -121,28 +121,28 @@ class MergeSort {
                       IndexWrite write = IndexWrite::Drawn);
 
     // Sorted keys on the GPU, until the next sort.
-    struct OnGpu {
+    struct SortedKeys {
         const gl::Texture* keys;
         std::string prelude;  // for a shader: sorted_key(keys, i) is the i-th one
         gl::Uniforms uniforms;
     };
     // Draws a sample row after row, into a texture of the keys' size that is made where `to` is not one.
-    void draw_sample(const OnGpu& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to);
+    void draw_sample(const SortedKeys& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to);
 
     // Sorts `count` keys that `draw_keys` draws into the first rows of the source. Does not wait for the GPU. Pre: 1 <=
     // count; they fit into a texture.
     using DrawKeys = std::function<void(const pass::Target& source, std::size_t rows)>;
-    OnGpu sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
+    SortedKeys sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
 
     struct DrawnQuads {
         const gl::QuadList& quads;
         std::size_t first;
     };
     // Draws the places of sorted keys, row after row.
-    void store_index(const OnGpu& sorted, const gl::Framebuffer& to, DrawnQuads drawn);
+    void store_index(const SortedKeys& sorted, const gl::Framebuffer& to, DrawnQuads drawn);
 
     // The same into a texture of its own; until the next call.
-    const gl::Texture& index_of(const OnGpu& sorted, std::size_t count);
+    const gl::Texture& index_of(const SortedKeys& sorted, std::size_t count);
 
     // The form of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
@@ -150,33 +150,34 @@ class MergeSort {
     // Whether textures of that size are there already, also the one of argsort() that takes `copy` bytes; of `tiles`
     // tiles, when not 0.
     [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs, std::size_t tiles, std::size_t copy) const {
-        return (tiles > 0 ? tiles_ && tiles_->fits(form, tiles) : surface_ && surface_->fits(form, pairs)) &&
+        return (tiles > 0 ? tiles_ && tiles_->fits(form, tiles) : textures_ && textures_->fits(form, pairs)) &&
                copy <= copy_bytes();
     }
     [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
     // Of what sorts; where there is no room beside it, it goes.
     [[nodiscard]] std::size_t texture_bytes() const {
-        return (surface_ ? MergeSurface::bytes(surface_->made_for, surface_->shape.pairs()) : 0) +
-               (tiles_ ? TileSurface::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
+        return (textures_ ? MergeTextures::bytes(textures_->made_for, textures_->shape.pairs()) : 0) +
+               (tiles_ ? TileTextures::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
     }
 
     [[nodiscard]] MergePlan& plan() { return plan_; }
 
   private:
-    MergeSurface& surface(const KeyForm& form, const Segments& segments);
+    MergeTextures& textures(const KeyForm& form, const Segments& segments);
     void upload_segments(pass::Uploader& uploader, const std::shared_ptr<const Segments>& segments);
     void take(pass::BankedReadBack& readback, const MergeLane::Job& job);
     void take(TileReadBack& readback, const MergeLane::Job& job);
     [[nodiscard]] bool by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
-    TileSurface& tiles(const KeyForm& form, std::size_t tiles);
+    TileTextures& tiles(const KeyForm& form, std::size_t tiles);
     // Whether textures of so many bytes have no room beside those that are there.
     [[nodiscard]] bool is_crowded(std::size_t wanted) const;
     [[nodiscard]] bool has_space_for_tiles(const KeyForm& form, std::size_t tiles) const;
-    [[nodiscard]] static OnGpu on_gpu(const MergeSurface& on, const KeyForm& form);
-    [[nodiscard]] static OnGpu on_gpu(const TileSurface& on, const KeyForm& form, const TileContent& content);
+    [[nodiscard]] static SortedKeys sorted_keys(const MergeTextures& on, const KeyForm& form);
+    [[nodiscard]] static SortedKeys sorted_keys(const TileTextures& on, const KeyForm& form,
+                                                const TileContent& content);
     // Asks for the sample that is wanted of segments which begin `places` behind each other.
-    void request_sample(MergeLane& lane, MergeLane::Job& job, const OnGpu& sorted, std::size_t places);
+    void request_sample(MergeLane& lane, MergeLane::Job& job, const SortedKeys& sorted, std::size_t places);
     void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
@@ -187,9 +188,9 @@ class MergeSort {
     MergePasses passes_;
     SubgroupPasses subgroup_passes_;
     MergePlan plan_;
-    std::unique_ptr<MergeSurface> surface_;
-    std::unique_ptr<TileSurface> tiles_;
-    std::weak_ptr<const Segments> in_table_;  // that surface_->segments tells
+    std::unique_ptr<MergeTextures> textures_;
+    std::unique_ptr<TileTextures> tiles_;
+    std::weak_ptr<const Segments> in_table_;  // that textures_->segments tells
     MergeLane lane_;                          // of calls that wait
     pass::ReadBack index_back_;
     pass::Programs programs_;  // between keys of textures, or the index, and sorted ones

@@ -27,7 +27,7 @@ std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
 
 }  // namespace
 
-MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, std::size_t pairs)
+MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs)
     : made_for(form), shape(pass::Banked::of_pairs(pairs)) {
     // The longest row that the driver allows, not more than a row of pairs needs.
     const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
@@ -43,7 +43,7 @@ MergeSurface::MergeSurface(gl::Device& device, const KeyForm& form, std::size_t 
     }
 }
 
-std::size_t MergeSurface::bytes(const KeyForm& form, std::size_t pairs) {
+std::size_t MergeTextures::bytes(const KeyForm& form, std::size_t pairs) {
     const auto shape = pass::Banked::of_pairs(pairs);
     const auto texel = gl::info(form.format()).bytes;
     const auto keys = static_cast<std::size_t>(shape.width()) * static_cast<std::size_t>(shape.height()) *
@@ -54,25 +54,25 @@ std::size_t MergeSurface::bytes(const KeyForm& form, std::size_t pairs) {
     return 2 * keys + source + of_pairs;
 }
 
-std::size_t MergeSurface::staging_bytes(const KeyForm& form, std::size_t pairs) {
+std::size_t MergeTextures::staging_bytes(const KeyForm& form, std::size_t pairs) {
     const auto of_pair = texels_in_memory(form, 1) * gl::info(form.source_format()).bytes +
                          std::size_t{2} * pass::Banked::layers * gl::info(form.format()).bytes;
     return pass::Banked::of_pairs(pairs).pairs() * of_pair;
 }
 
-bool MergeSurface::fits(const KeyForm& form, std::size_t pairs) const {
+bool MergeTextures::fits(const KeyForm& form, std::size_t pairs) const {
     // Whole rows of tiles are drawn and read back, so much longer ones would cost a small sort more than new textures.
     const bool near = shape.row_log2 <= pass::Banked::of_pairs(pairs).row_log2 + 2;
     return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs &&
            near;
 }
 
-std::size_t MergeSurface::source_rows(std::size_t pairs) const {
+std::size_t MergeTextures::source_rows(std::size_t pairs) const {
     const auto width = static_cast<std::size_t>(source.texture.width());
     return (texels_in_memory(made_for, pairs) + width - 1) / width;
 }
 
-const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
+const Cuts& MergeTextures::cuts(gl::Device& device, int stride_log2) {
     if (const auto found = cuts_.find(stride_log2); found != cuts_.end()) return found->second;
     const auto most = ((shape.pairs() - 1) >> static_cast<unsigned>(stride_log2)) + 1;
     Cuts fresh{stride_log2,
@@ -80,7 +80,7 @@ const Cuts& MergeSurface::cuts(gl::Device& device, int stride_log2) {
     return cuts_.emplace(stride_log2, std::move(fresh)).first->second;
 }
 
-const gl::QuadList& MergeSurface::halves(gl::Device& device, std::size_t first, std::size_t pairs) {
+const gl::QuadList& MergeTextures::halves(gl::Device& device, std::size_t first, std::size_t pairs) {
     const auto tile_row = static_cast<std::size_t>(shape.width()) * pass::Banked::tile_height;
     const auto begin = static_cast<int>(first / tile_row) * pass::Banked::tile_height;
     const int end = pass::Banked::rows_for(first + pairs, shape.row_log2);
@@ -127,20 +127,20 @@ MergePasses::Variant MergePasses::variant(const Job& job, Kind kind) {
     return {.kind = kind,
             .words = job.form.words(),
             .source_words = job.form.source_words(),
-            .segments = kind != Kind::SortBlocks && job.surface.segmented};
+            .segments = kind != Kind::SortBlocks && job.textures.segmented};
 }
 
 MergePasses::Inputs MergePasses::inputs(const Job& job, const Cuts* cuts) {
-    return {&job.surface.keys.now.texture, cuts ? &cuts->target.texture : nullptr,
-            job.surface.segmented ? &job.surface.segments : nullptr};
+    return {&job.textures.keys.now.texture, cuts ? &cuts->target.texture : nullptr,
+            job.textures.segmented ? &job.textures.segments : nullptr};
 }
 
 gl::Uniforms MergePasses::uniforms(const Job& job) {
-    return {{"row_log2", job.surface.shape.row_log2}, {"half_height", job.surface.shape.half_height}};
+    return {{"row_log2", job.textures.shape.row_log2}, {"half_height", job.textures.shape.half_height}};
 }
 
 void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
-    auto& surface = job.surface;
+    auto& textures = job.textures;
     for (const bool upper : {false, true}) {
         auto with = variant(job, Kind::SortBlocks);
         with.upper = upper;
@@ -149,13 +149,13 @@ void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
         draw(device_, {.name = "sort blocks",
                        .note = &note,
                        .program = &blocks,
-                       .inputs = {&surface.source.texture},
+                       .inputs = {&textures.source.texture},
                        .uniforms = uniforms(job)
                                        .set("source_log2",
-                                            pass::log2_ceil(static_cast<std::size_t>(surface.source.texture.width())))
+                                            pass::log2_ceil(static_cast<std::size_t>(textures.source.texture.width())))
                                        .set(order_uniforms(job.form)),
-                       .target = &surface.keys.now.framebuffer,
-                       .quads = &surface.halves(device_, slice.first, slice.count),
+                       .target = &textures.keys.now.framebuffer,
+                       .quads = &textures.halves(device_, slice.first, slice.count),
                        .first = upper ? 1U : 0U,
                        .count = 1});
     }
@@ -182,7 +182,7 @@ void MergePasses::search(const Job& job, const Level& level, const Slice& slice,
                                    .set("stride_log2", cuts.stride_log2)
                                    .set("coarse_log2", before ? before->stride_log2 : 0),
                    .target = &cuts.target.framebuffer,
-                   .quads = &job.surface.halves(device_, slice.first >> stride, ((slice.count - 1) >> stride) + 1),
+                   .quads = &job.textures.halves(device_, slice.first >> stride, ((slice.count - 1) >> stride) + 1),
                    .first = 0,
                    .count = 1});
 }
@@ -192,17 +192,17 @@ const Cuts& MergePasses::find_cuts(const Job& job, const Level& level, const Sli
     for (const int log2 : job.plan.coarse_log2) {
         // Worth a pass only where a group of runs has several such cuts.
         if ((std::size_t{2} << static_cast<unsigned>(log2)) > level.run) continue;
-        const auto& cuts = job.surface.cuts(device_, log2);
+        const auto& cuts = job.textures.cuts(device_, log2);
         search(job, level, slice, cuts, before);
         before = &cuts;
     }
-    const auto& cuts = job.surface.cuts(device_, 0);
+    const auto& cuts = job.textures.cuts(device_, 0);
     search(job, level, slice, cuts, before);
     return cuts;
 }
 
 void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts) {
-    auto& surface = job.surface;
+    auto& textures = job.textures;
     for (const bool upper : {false, true}) {
         auto with = variant(job, Kind::MergeRuns);
         with.upper = upper;
@@ -214,22 +214,22 @@ void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, 
                        .program = &runs,
                        .inputs = inputs(job, &cuts),
                        .uniforms = uniforms(job, level).set("last", level.last ? 1 : 0).set(order_uniforms(job.form)),
-                       .target = &surface.keys.next.framebuffer,
-                       .quads = &surface.halves(device_, slice.first, slice.count),
+                       .target = &textures.keys.next.framebuffer,
+                       .quads = &textures.halves(device_, slice.first, slice.count),
                        .first = upper ? 1U : 0U,
                        .count = 1});
     }
-    surface.keys.swap();
+    textures.keys.swap();
 }
 
-void MergePasses::sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
-    const Job job{surface, form, plan};
+void MergePasses::sort(MergeTextures& textures, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
+    const Job job{textures, form, plan};
     const Level first_level{.blocks = 2 * extent.pairs, .run = 2 * extent.sorted_pairs};
     auto level = first_level;
     const auto slice = plan.slice_pairs;
-    if (slice > 0 && extent.pairs > slice && !surface.segmented && extent.wanted_keys == 0) {
+    if (slice > 0 && extent.pairs > slice && !textures.segmented && extent.wanted_keys == 0) {
         for (std::size_t first = 0; first < extent.pairs; first += slice) {
-            if (level.index % 2 == 1) surface.keys.swap();  // each slice goes the same way
+            if (level.index % 2 == 1) textures.keys.swap();  // each slice goes the same way
             level = first_level;
             const Slice part{first, std::min(slice, extent.pairs - first)};
             sort_blocks(job, part);

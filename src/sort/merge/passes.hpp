@@ -34,8 +34,8 @@ struct Cuts {
 };
 
 // The textures of a sort, and of smaller ones.
-struct MergeSurface {
-    MergeSurface(gl::Device& device, const KeyForm& form, std::size_t pairs);
+struct MergeTextures {
+    MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs);
     static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
     // GPU memory that textures for so many pairs take, nearly.
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
@@ -76,9 +76,9 @@ class MergePasses {
   public:
     explicit MergePasses(gl::Device& device) : device_(device) {}
 
-    // Issues the passes that sort surface.source, each segment by itself; the result, as bits of the type, is in
-    // surface.keys.now.
-    void sort(MergeSurface& surface, const KeyForm& form, const Extent& extent, const MergePlan& plan);
+    // Issues the passes that sort textures.source, each segment by itself; the result, as bits of the type, is in
+    // textures.keys.now.
+    void sort(MergeTextures& textures, const KeyForm& form, const Extent& extent, const MergePlan& plan);
 
   private:
     enum class Kind { SortBlocks, Search, MergeRuns };
@@ -90,7 +90,7 @@ class MergePasses {
         auto operator<=>(const Variant&) const = default;
     };
     struct Job {
-        MergeSurface& surface;
+        MergeTextures& textures;
         const KeyForm& form;
         const MergePlan& plan;
     };

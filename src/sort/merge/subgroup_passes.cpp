@@ -142,15 +142,15 @@ gl::Program SubgroupPasses::compile(const Variant& variant) {
     }
 }
 
-SortedTiles SubgroupPasses::sort(TileSurface& surface, const KeyForm& form, const EqualSegments& keys,
+SortedTiles SubgroupPasses::sort(TileTextures& textures, const KeyForm& form, const EqualSegments& keys,
                                  std::size_t wanted) {
-    sort_rows(surface, form, keys, 0, surface.shape.rows_for(tiles_of(form, keys)));
-    auto sorted = merge(surface, form, keys, wanted);
-    if (sorted.last) std::exchange(sorted.last, {})(0, surface.shape.rows_for(sorted.tiles));
+    sort_rows(textures, form, keys, 0, textures.shape.rows_for(tiles_of(form, keys)));
+    auto sorted = merge(textures, form, keys, wanted);
+    if (sorted.last) std::exchange(sorted.last, {})(0, textures.shape.rows_for(sorted.tiles));
     return sorted;
 }
 
-void SubgroupPasses::sort_rows(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, int first,
+void SubgroupPasses::sort_rows(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, int first,
                                int end) {
     const auto places = segment_places(form, keys.size), tile = tile_keys(form);
     const Variant variant{.kind = Kind::Sort,
@@ -160,28 +160,28 @@ void SubgroupPasses::sort_rows(TileSurface& surface, const KeyForm& form, const 
                           .run_lanes = std::countr_zero(std::min(places, tile) / (tile / Tiles::lanes)),
                           .head = 0,
                           .step = Tiles::granules};
-    const auto source_width = static_cast<unsigned>(surface.source.texture.width());
+    const auto source_width = static_cast<unsigned>(textures.source.texture.width());
     draw(device_, {.name = "sort tiles",
                    .program = &program(variant),
-                   .inputs = {&surface.source.texture},
-                   .uniforms = gl::Uniforms{{"row_log2", surface.shape.row_log2},
+                   .inputs = {&textures.source.texture},
+                   .uniforms = gl::Uniforms{{"row_log2", textures.shape.row_log2},
                                             {"source_log2", std::countr_zero(source_width)},
                                             {"last", keys.size <= tile ? 1 : 0}}
                                    .set(order_uniforms(form)),
-                   .target = &surface.keys.now.framebuffer,
-                   .quads = &surface.rows_of(device_, first, end)});
+                   .target = &textures.keys.now.framebuffer,
+                   .quads = &textures.rows_of(device_, first, end)});
 }
 
-SortedTiles SubgroupPasses::merge(TileSurface& surface, const KeyForm& form, const EqualSegments& keys,
+SortedTiles SubgroupPasses::merge(TileTextures& textures, const KeyForm& form, const EqualSegments& keys,
                                   std::size_t wanted) {
     const auto tiles = tiles_of(form, keys);
     SortedTiles sorted{{0, Tiles::granules, ceil_div(segment_places(form, keys.size), tile_keys(form))}, tiles};
     int index = 0;
     const auto levels = levels_of(form, keys, wanted);
     for (const auto& level : levels) {
-        if (sorted.last) sorted.last(0, surface.shape.rows_for(sorted.tiles));
+        if (sorted.last) sorted.last(0, textures.shape.rows_for(sorted.tiles));
         ++index;
-        gl::Uniforms uniforms{{"row_log2", surface.shape.row_log2}};
+        gl::Uniforms uniforms{{"row_log2", textures.shape.row_log2}};
         const auto set = [&](const char* name, std::size_t value) { uniforms.set(name, static_cast<int>(value)); };
         set("run", level.run);
         set("blocks", level.blocks());
@@ -202,26 +202,26 @@ SortedTiles SubgroupPasses::merge(TileSurface& surface, const KeyForm& form, con
         draw(device_, {.name = "cuts",
                        .stage = index,
                        .program = &program(variant),
-                       .inputs = {&surface.keys.now.texture},
+                       .inputs = {&textures.keys.now.texture},
                        .uniforms = uniforms,
-                       .target = &surface.cuts.framebuffer,
-                       .quads = &surface.cuts_of(device_, level.blocks())});
+                       .target = &textures.cuts.framebuffer,
+                       .quads = &textures.cuts_of(device_, level.blocks())});
         variant.kind = Kind::Merge;
         variant.wide = level.exact && form.words() == 1 && form.key_bytes() == 4;
-        uniforms.set("fill_row", surface.shape.fill_row())
+        uniforms.set("fill_row", textures.shape.fill_row())
             .set("last", &level == &levels.back() ? 1 : 0)
             .set(order_uniforms(form));
-        surface.keys.swap();
+        textures.keys.swap();
         sorted = {{head, level.step(), level.segment_blocks()},
                   level.blocks(),
-                  [this, &surface, index, uniforms, merge = &program(variant)](int first, int end) {
+                  [this, &textures, index, uniforms, merge = &program(variant)](int first, int end) {
                       draw(device_, {.name = "merge tiles",
                                      .stage = index,
                                      .program = merge,
-                                     .inputs = {&surface.keys.next.texture, &surface.cuts.texture},
+                                     .inputs = {&textures.keys.next.texture, &textures.cuts.texture},
                                      .uniforms = uniforms,
-                                     .target = &surface.keys.now.framebuffer,
-                                     .quads = &surface.rows_of(device_, first, end)});
+                                     .target = &textures.keys.now.framebuffer,
+                                     .quads = &textures.rows_of(device_, first, end)});
                   }};
     }
     return sorted;

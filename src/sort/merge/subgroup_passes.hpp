@@ -22,7 +22,7 @@ namespace quadmill::detail::sort {
 struct SortedTiles {
     TileContent content;
     std::size_t tiles = 0;
-    DrawTiles last{};  // the last pass's rows, in surface.keys.now; empty where they are drawn
+    DrawTiles last{};  // the last pass's rows, in textures.keys.now; empty where they are drawn
 };
 
 // Macros that shaders/sort/tiles.glsl needs.
@@ -35,14 +35,14 @@ class SubgroupPasses {
     // Whether keys in that form can be sorted.
     [[nodiscard]] static bool can(const KeyForm& form) { return form.words() <= 2; }
 
-    // Issues the passes that sort surface.source, each segment by itself; the result, as bits of the type, is in
-    // surface.keys.now. Of one segment, only the first `wanted` keys are there, when not 0. Pre: can(); the surface has
+    // Issues the passes that sort textures.source, each segment by itself; the result, as bits of the type, is in
+    // textures.keys.now. Of one segment, only the first `wanted` keys are there, when not 0. Pre: can(); the textures has
     // most_tiles().
-    SortedTiles sort(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
+    SortedTiles sort(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
     // The same in two steps: the first pass, for rows of tiles as their keys come in; the levels, but for the last pass,
     // which is left to the caller until another sort.
-    void sort_rows(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, int first, int end);
-    SortedTiles merge(TileSurface& surface, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
+    void sort_rows(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, int first, int end);
+    SortedTiles merge(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
 
   private:
     enum class Kind { Sort, Cuts, Merge };

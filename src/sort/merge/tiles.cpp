@@ -33,7 +33,7 @@ Tiles Tiles::of(std::size_t tiles) {
     return {row_log2, std::max(Tiles{row_log2, 0}.rows_for(tiles), 1)};
 }
 
-TileSurface::TileSurface(gl::Device& device, const KeyForm& form, std::size_t tiles)
+TileTextures::TileTextures(gl::Device& device, const KeyForm& form, std::size_t tiles)
     : made_for(form), shape(Tiles::of(tiles)) {
     const auto width = source_width(device, form, shape);
     const auto texels = source_texels(form) * shape.tiles(), across = static_cast<std::size_t>(width);
@@ -48,7 +48,7 @@ TileSurface::TileSurface(gl::Device& device, const KeyForm& form, std::size_t ti
     }
 }
 
-std::size_t TileSurface::bytes(const KeyForm& form, std::size_t tiles) {
+std::size_t TileTextures::bytes(const KeyForm& form, std::size_t tiles) {
     const auto shape = Tiles::of(tiles);
     const auto keys = static_cast<std::size_t>(shape.texture_width()) * static_cast<std::size_t>(shape.fill_row() + 1) *
                       Tiles::layers * gl::info(form.format()).bytes;
@@ -57,23 +57,23 @@ std::size_t TileSurface::bytes(const KeyForm& form, std::size_t tiles) {
     return 2 * keys + source + cuts;
 }
 
-bool TileSurface::fits(const KeyForm& form, std::size_t tiles) const {
+bool TileTextures::fits(const KeyForm& form, std::size_t tiles) const {
     // Whole rows of tiles are drawn and read back, so much longer ones would cost a small sort more than new textures.
     return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.tiles() >= tiles &&
            shape.row_log2 <= Tiles::of(tiles).row_log2 + 1;
 }
 
-std::size_t TileSurface::source_rows(std::size_t tiles) const {
+std::size_t TileTextures::source_rows(std::size_t tiles) const {
     const auto width = static_cast<std::size_t>(source.texture.width());
     return (source_texels(made_for) * tiles + width - 1) / width;
 }
 
-int TileSurface::rows_from(std::size_t source_rows) const {
+int TileTextures::rows_from(std::size_t source_rows) const {
     const auto texels = source_rows * static_cast<std::size_t>(source.texture.width());
     return static_cast<int>(texels / (source_texels(made_for) * shape.in_row()));
 }
 
-const gl::QuadList& TileSurface::rectangle(gl::Device& device, int width, int first, int end) {
+const gl::QuadList& TileTextures::rectangle(gl::Device& device, int width, int first, int end) {
     const std::array key{width, first, end};
     if (const auto found = rectangles_.find(key); found != rectangles_.end()) return found->second;
     constexpr std::size_t most = 1024;
@@ -81,11 +81,11 @@ const gl::QuadList& TileSurface::rectangle(gl::Device& device, int width, int fi
     return rectangles_.emplace(key, gl::QuadList(device, {gl::rectangle(0, first, width, end)})).first->second;
 }
 
-const gl::QuadList& TileSurface::rows_of(gl::Device& device, int first, int end) {
+const gl::QuadList& TileTextures::rows_of(gl::Device& device, int first, int end) {
     return rectangle(device, shape.texture_width(), Tiles::height * first, Tiles::height * end);
 }
 
-const gl::QuadList& TileSurface::cuts_of(gl::Device& device, std::size_t blocks) {
+const gl::QuadList& TileTextures::cuts_of(gl::Device& device, std::size_t blocks) {
     return rectangle(device, static_cast<int>(shape.in_row()), 0, shape.rows_for(blocks + 1));
 }
 

@@ -41,8 +41,8 @@ struct TileContent {
 using DrawTiles = std::function<void(int first, int end)>;
 
 // The textures of a sort, and of smaller ones.
-struct TileSurface {
-    TileSurface(gl::Device& device, const KeyForm& form, std::size_t tiles);
+struct TileTextures {
+    TileTextures(gl::Device& device, const KeyForm& form, std::size_t tiles);
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t tiles);
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t tiles) const;
     // Rows of `source` that so many tiles fill.

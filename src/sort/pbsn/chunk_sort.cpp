@@ -43,7 +43,7 @@ Lane::Lane(gl::Device& with)
       sort_end(with, gl::Query::Kind::Timestamp),
       read_end(with, gl::Query::Kind::Timestamp) {}
 
-Surface& Lane::surface(gl::Format format, const pass::FourArray& shape) {
+PbsnTextures& Lane::textures(gl::Format format, const pass::FourArray& shape) {
     if (!current || !current->now.is(format, shape.width, shape.height)) {
         current.reset();
         current.emplace(device, format, shape);
@@ -55,11 +55,11 @@ template <class Float>
 void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
     const cpu::Stopwatch time;
     constexpr auto format = std::is_same_v<Float, float> ? gl::Format::Rgba32f : gl::Format::Rgba16f;
-    const auto& tex = lane.surface(format, chunk.shape).now.texture;
+    const auto& tex = lane.textures(format, chunk.shape).now.texture;
     const std::span<const Float> keys = keys_.subspan(chunk.begin, chunk.size);
     const auto width = static_cast<std::size_t>(chunk.shape.width);
     lane.uploader.send(
-        bench_.device, tex, bench_.workers, [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
+        tools_.device, tex, tools_.workers, [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
             const auto first = first_row * width, count = rows * width;
             if (arrays_.window == 0) {
                 pack_in_turn(keys, chunk.k, first, count, memory.data(), form_, aside);
@@ -75,7 +75,7 @@ void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
 template <class Float>
 void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
     const auto* sorted = reinterpret_cast<const Float*>(lane.readback.wait().data());
-    bench_.device.check("Sorter");  // before a key is overwritten
+    tools_.device.check("Sorter");  // before a key is overwritten
     copies_ms_ += lane.uploader.copies_ms();
     stats_.sort_ms += gl::ms_between(lane.sort_begin, lane.sort_end);
     stats_.readback_ms += gl::ms_between(lane.sort_end, lane.read_end);
@@ -104,12 +104,12 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
         set_aside_.push_back(key.bits);
     }
     const NumberLess<Float> less{form_.order == Order::Descending};
-    cpu::require_sorted(runs, bench_.workers, less);  // before a key is overwritten
+    cpu::require_sorted(runs, tools_.workers, less);  // before a key is overwritten
     const auto size = chunk.size - aside.keys.size();
     const auto out = keys_.subspan(chunk.begin, size);
-    stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(bench_.options.paper.pbsn.channel_merge)) * size;
-    cpu::merge_runs(std::move(runs), out, bench_.scratch.template of<Float>(size), bench_.workers, less,
-                    ways(bench_.options.paper.pbsn.channel_merge));
+    stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(tools_.options.paper.pbsn.channel_merge)) * size;
+    cpu::merge_runs(std::move(runs), out, tools_.scratch.template of<Float>(size), tools_.workers, less,
+                    ways(tools_.options.paper.pbsn.channel_merge));
     // Whatever happens before the end, the keys stay a permutation of what they were.
     std::transform(aside.keys.begin(), aside.keys.end(),
                    keys_.begin() + static_cast<std::ptrdiff_t>(chunk.begin + size),
@@ -122,9 +122,9 @@ void ChunkSort<Float>::merge_chunks() {
     const NumberLess<Float> less{form_.order == Order::Descending};
     std::size_t size = 0;
     for (const auto& run : runs_) size += run.size;
-    const auto by = ways(bench_.options.paper.pbsn.channel_merge);
+    const auto by = ways(tools_.options.paper.pbsn.channel_merge);
     if (runs_.size() > 1) stats_.merge_moves += cpu::merge_rounds(runs_.size(), by) * size;
-    cpu::merge_in_place(runs_, keys_.first(size), bench_.scratch.template of<Float>(size), bench_.workers, less, by);
+    cpu::merge_in_place(runs_, keys_.first(size), tools_.scratch.template of<Float>(size), tools_.workers, less, by);
 }
 
 template <class Float>
@@ -155,7 +155,7 @@ void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Asi
     };
     // Enough windows a task that taking one costs little beside its work.
     const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window, 1);
-    bench_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
+    tools_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
         for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index) take(index);
     });
 }
@@ -166,7 +166,7 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
     const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(form_.order)};
     const NumberLess<Float> number_less{form_.order == Order::Descending};
     const auto window = arrays_.window, windows = (chunk.size + window - 1) / window;
-    const auto by = ways(bench_.options.paper.pbsn.channel_merge);
+    const auto by = ways(tools_.options.paper.pbsn.channel_merge);
     stats_.merge_moves += cpu::merge_rounds(4, by) * chunk.size;
     const auto merge = [&](std::size_t index, std::span<Float> scratch, auto merge_all) {
         const auto out = keys_.subspan(chunk.begin + index * window, std::min(window, chunk.size - index * window));
@@ -188,10 +188,10 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
     };
     constexpr std::size_t worth_sharing = std::size_t{1} << 18U;
     if (window >= worth_sharing) {
-        const auto scratch = by == cpu::Ways::Two ? bench_.scratch.template of<Float>(window) : std::span<Float>();
+        const auto scratch = by == cpu::Ways::Two ? tools_.scratch.template of<Float>(window) : std::span<Float>();
         for (std::size_t index = 0; index < windows; ++index) {
             merge(index, scratch, [&](const auto& runs, std::span<Float> out, std::span<Float> between) {
-                cpu::merge_runs(std::vector(runs.begin(), runs.end()), out, between, bench_.workers, number_less, by);
+                cpu::merge_runs(std::vector(runs.begin(), runs.end()), out, between, tools_.workers, number_less, by);
             });
         }
         return;
@@ -205,7 +205,7 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
         cpu::merge_two(cpu::Run<Float>{between.data(), half}, cpu::Run<Float>{between.data() + half, out.size() - half},
                        out.data(), number_less);
     };
-    bench_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
+    tools_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
         std::vector<Float> scratch(by == cpu::Ways::Two ? window : 0);
         for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index)
             merge(index, scratch, alone);
@@ -229,23 +229,23 @@ template <class Float>
 void ChunkSort<Float>::issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look look,
                              const std::function<void()>& meanwhile) {
     lane.sort_begin.note_time();
-    bench_.pbsn.sort(
+    tools_.pbsn.sort(
         *lane.current,
-        {.k = chunk.k, .order = form_.order, .early_stop = bench_.options.paper.pbsn.early_stop, .look = look},
+        {.k = chunk.k, .order = form_.order, .early_stop = tools_.options.paper.pbsn.early_stop, .look = look},
         meanwhile);
     lane.sort_end.note_time();
-    lane.readback.request(bench_.device, lane.current->now.texture);
+    lane.readback.request(tools_.device, lane.current->now.texture);
     lane.read_end.note_time();
-    gl::flush(bench_.device);  // a time is noted when the GPU gets the command
+    gl::flush(tools_.device);  // a time is noted when the GPU gets the command
 }
 
 template <class Float>
 SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes) {
     const cpu::Stopwatch total;
-    const auto passes_before = bench_.device.passes;
+    const auto passes_before = tools_.device.passes;
     stats_ = {.n = keys_.size(), .engine = Engine::Pbsn, .textures = chunks.size()};
     // Before anything is changed.
-    if (arrays_.window == 0) static_cast<void>(bench_.scratch.template of<Float>(keys_.size()));
+    if (arrays_.window == 0) static_cast<void>(tools_.scratch.template of<Float>(keys_.size()));
     const auto lane = [&](std::size_t i) -> Lane& { return lanes.at(i % 2); };
     const auto send = [&](std::size_t i) {
         aside_[i % 2].keys.clear();
@@ -258,7 +258,7 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<Lan
             if (i > 0) collect(chunks[i - 1], lane(i - 1), aside_[(i - 1) % 2]);
             if (i + 1 < chunks.size()) send(i + 1);
         });
-        const int stages = bench_.pbsn.stages_run();
+        const int stages = tools_.pbsn.stages_run();
         stats_.stages_run = std::max(stats_.stages_run, stages);
         stats_.stages_max = std::max(stats_.stages_max, chunks[i].k);
         stats_.steps += static_cast<std::uint64_t>(stages) * static_cast<std::uint64_t>(chunks[i].k);
@@ -273,7 +273,7 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<Lan
                           cpu::KeyLess<Float>{cpu::TotalOrder<Float>(order)});
     }
     stats_.merge_ms += merging.ms();
-    stats_.passes = bench_.device.passes - passes_before;
+    stats_.passes = tools_.device.passes - passes_before;
     stats_.total_ms = total.ms();
     return stats_;
 }

@@ -23,18 +23,18 @@ namespace quadmill::detail::sort {
 // The textures and staging memory of one chunk; two lanes take turns. Kept from call to call.
 struct Lane {
     explicit Lane(gl::Device& device);
-    // The surface of that format and shape, made anew when it differs.
-    Surface& surface(gl::Format format, const pass::FourArray& shape);
+    // The textures of that format and shape, made anew when it differs.
+    PbsnTextures& textures(gl::Format format, const pass::FourArray& shape);
 
     gl::Device& device;
-    std::optional<Surface> current;
+    std::optional<PbsnTextures> current;
     pass::Uploader uploader{pass::Uploader::Clock::OfCopies};
     pass::ReadBack readback;
     gl::Query sort_begin, sort_end, read_end;  // GPU times
 };
 
 // What a sort works with. Pre of every use: a session is open.
-struct Bench {
+struct ChunkSortTools {
     gl::Device& device;
     Pbsn& pbsn;
     cpu::Workers& workers;
@@ -52,8 +52,8 @@ struct Arrays {
 template <class Float>
 class ChunkSort {
   public:
-    ChunkSort(Bench bench, std::span<Float> keys, const Arrays& arrays)
-        : bench_(bench), keys_(keys), arrays_(arrays), form_{bench.options.order, Coding<Float>(arrays.type)} {}
+    ChunkSort(ChunkSortTools tools, std::span<Float> keys, const Arrays& arrays)
+        : tools_(tools), keys_(keys), arrays_(arrays), form_{tools.options.order, Coding<Float>(arrays.type)} {}
 
     SortStats run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes);
 
@@ -79,7 +79,7 @@ class ChunkSort {
     [[nodiscard]] std::vector<Float> set_aside_of(const Aside& aside, std::size_t first, std::size_t end) const;
     void merge_chunks();
 
-    Bench bench_;
+    ChunkSortTools tools_;
     std::span<Float> keys_;
     Arrays arrays_;
     PackForm<Float> form_;

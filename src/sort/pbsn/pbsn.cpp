@@ -39,20 +39,20 @@ const Pbsn::Plan& Pbsn::plan(int width, int height, int k) {
     return plans_.emplace(key, std::move(plan)).first->second;
 }
 
-void Pbsn::count_out_of_order(Surface& surface, const Plan& plan, const Request& request, int stage) {
+void Pbsn::count_out_of_order(PbsnTextures& textures, const Plan& plan, const Request& request, int stage) {
     const auto index = static_cast<std::size_t>(stage);
     draw(device_, {.name = "out of order",
                    .stage = stage,
                    .program = &out_of_order_,
-                   .inputs = {&surface.now.texture},
+                   .inputs = {&textures.now.texture},
                    .uniforms = {{"direction", request.order == Order::Ascending ? 1.0F : -1.0F}},
-                   .target = &surface.next.framebuffer,
+                   .target = &textures.next.framebuffer,
                    .color = gl::ColorWrite::Off,
                    .quads = &plan.quads,
                    .first = plan.next_element.first,
                    .count = plan.next_element.count,
-                   .count_samples = &surface.in_order[index],
-                   .only_if = stage > 0 ? &surface.in_order[index - 1] : nullptr});
+                   .count_samples = &textures.in_order[index],
+                   .only_if = stage > 0 ? &textures.in_order[index - 1] : nullptr});
 }
 
 // Routine 4.1. As fast as a texture can be written, where glCopyImageSubData was measured a tenth slower, and a draw
@@ -71,7 +71,7 @@ void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const P
                    .only_if = within.only_if});
 }
 
-void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& request, int stage,
+void Pbsn::issue_stage(PbsnTextures& textures, const Plan& plan, const Request& request, int stage,
                        const gl::Query* only_if) {
     // Descending order swaps the two blend functions and nothing else.
     auto lower = gl::Blend::Min, upper = gl::Blend::Max;
@@ -81,8 +81,8 @@ void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& reques
                   .note = &note,
                   .stage = stage,
                   .program = &fetch_,
-                  .inputs = {&surface.now.texture},
-                  .target = &surface.next.framebuffer,
+                  .inputs = {&textures.now.texture},
+                  .target = &textures.next.framebuffer,
                   .quads = &plan.quads,
                   .only_if = only_if};
     for (std::size_t i = 0; i < plan.min.size(); ++i) {
@@ -100,33 +100,33 @@ void Pbsn::issue_stage(Surface& surface, const Plan& plan, const Request& reques
         pass.name = "copy to tex";
         note.act = SortNote::Act::Place;
         note.step = SortNote::Step::Ends;
-        draw_copy(surface.next.texture, surface.now.framebuffer, plan, pass);
+        draw_copy(textures.next.texture, textures.now.framebuffer, plan, pass);
     }
 }
 
-void Pbsn::sort(Surface& surface, const Request& request, const std::function<void()>& meanwhile) {
-    const auto& plan = this->plan(surface.now.texture.width(), surface.now.texture.height(), request.k);
-    last_ = &surface;
+void Pbsn::sort(PbsnTextures& textures, const Request& request, const std::function<void()>& meanwhile) {
+    const auto& plan = this->plan(textures.now.texture.width(), textures.now.texture.height(), request.k);
+    last_ = &textures;
     last_checked_ = request.early_stop == EarlyStop::Yes;
     last_issued_ = 0;
-    while (last_checked_ && surface.in_order.size() < static_cast<std::size_t>(request.k)) {
-        surface.in_order.emplace_back(device_, gl::Query::Kind::Samples);
+    while (last_checked_ && textures.in_order.size() < static_cast<std::size_t>(request.k)) {
+        textures.in_order.emplace_back(device_, gl::Query::Kind::Samples);
     }
     // Routine 4.3, line 3: the frame buffer begins as a copy of the texture.
     const SortNote placed{.texels = SortNote::Texels::Keys};
-    draw_copy(surface.now.texture, surface.next.framebuffer, plan, {.name = "copy", .note = &placed});
-    if (last_checked_ && request.k > 0) count_out_of_order(surface, plan, request, 0);
+    draw_copy(textures.now.texture, textures.next.framebuffer, plan, {.name = "copy", .note = &placed});
+    if (last_checked_ && request.k > 0) count_out_of_order(textures, plan, request, 0);
     bool told = false;
     for (int stage = 1; stage <= request.k; ++stage) {
         // Waits for the count before the last stage that was issued, so the GPU has that stage to work on meanwhile.
         gl::end_condition(device_);
         if (last_checked_ && request.look == Request::Look::EachStage && stage >= 2 &&
-            surface.in_order[static_cast<std::size_t>(stage) - 2].result() == 0)
+            textures.in_order[static_cast<std::size_t>(stage) - 2].result() == 0)
             break;
-        const auto* only_if = last_checked_ ? &surface.in_order[static_cast<std::size_t>(stage) - 1] : nullptr;
-        issue_stage(surface, plan, request, stage, only_if);
+        const auto* only_if = last_checked_ ? &textures.in_order[static_cast<std::size_t>(stage) - 1] : nullptr;
+        issue_stage(textures, plan, request, stage, only_if);
         last_issued_ = stage;
-        if (last_checked_ && stage < request.k) count_out_of_order(surface, plan, request, stage);
+        if (last_checked_ && stage < request.k) count_out_of_order(textures, plan, request, stage);
         if (!std::exchange(told, true) && meanwhile) {
             gl::flush(device_);
             meanwhile();
@@ -143,8 +143,8 @@ int Pbsn::stages_run() const {
     return last_issued_;
 }
 
-void Pbsn::sort_by_program(Surface& surface, int k) {
-    const auto& plan = this->plan(surface.now.texture.width(), surface.now.texture.height(), k);
+void Pbsn::sort_by_program(PbsnTextures& textures, int k) {
+    const auto& plan = this->plan(textures.now.texture.width(), textures.now.texture.height(), k);
     for (const auto& step : pbsn_network(k)) {
         const auto index = static_cast<std::size_t>(step.step) - 1;
         for (const int take_max : {0, 1}) {
@@ -153,14 +153,14 @@ void Pbsn::sort_by_program(Surface& surface, int k) {
                            .stage = step.stage,
                            .step = step.step,
                            .program = &compare_,
-                           .inputs = {&surface.now.texture},
+                           .inputs = {&textures.now.texture},
                            .uniforms = {{"take_max", take_max}},
-                           .target = &surface.next.framebuffer,
+                           .target = &textures.next.framebuffer,
                            .quads = &plan.quads,
                            .first = range.first,
                            .count = range.count});
         }
-        surface.swap();
+        textures.swap();
     }
 }
 

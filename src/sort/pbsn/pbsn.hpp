@@ -15,9 +15,9 @@ namespace quadmill::detail::sort {
 
 // `now` is the paper's tex, which holds the data, `next` its frame buffer, which passes blend into. `in_order` has one
 // query a stage, counting texels out of order.
-struct Surface : pass::PingPong {
-    Surface() = default;
-    Surface(gl::Device& device, gl::Format format, const pass::FourArray& shape)
+struct PbsnTextures : pass::PingPong {
+    PbsnTextures() = default;
+    PbsnTextures(gl::Device& device, gl::Format format, const pass::FourArray& shape)
         : PingPong(device, format, shape.width, shape.height) {}
     std::vector<gl::Query> in_order;
 };
@@ -35,17 +35,17 @@ class Pbsn {
         enum class Look { EachStage, Never } look = Look::EachStage;
     };
 
-    // Issues the passes that sort every window of `surface.now`; the result is there, too. With EarlyStop::Yes an
+    // Issues the passes that sort every window of `textures.now`; the result is there, too. With EarlyStop::Yes an
     // occlusion query after each stage counts the texels out of order: the GPU itself skips the next stage when there
     // are none, and the CPU, which stays one stage ahead, then issues no more. `meanwhile` is called once, when the GPU
     // has work.
-    void sort(Surface& surface, const Request& request, const std::function<void()>& meanwhile = {});
+    void sort(PbsnTextures& textures, const Request& request, const std::function<void()>& meanwhile = {});
     // How many stages did anything; waits for the GPU.
     [[nodiscard]] int stages_run() const;
 
     // The same network with the comparator in a fragment program, for unsigned keys of all bits (RGBA32UI). The result
-    // is in `surface.now`.
-    void sort_by_program(Surface& surface, int k);
+    // is in `textures.now`.
+    void sort_by_program(PbsnTextures& textures, int k);
 
   private:
     struct Range {
@@ -58,13 +58,14 @@ class Pbsn {
     };
     const Plan& plan(int width, int height, int k);
     void draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const gl::Pass& within);
-    void issue_stage(Surface& surface, const Plan& plan, const Request& request, int stage, const gl::Query* only_if);
-    void count_out_of_order(Surface& surface, const Plan& plan, const Request& request, int stage);
+    void issue_stage(PbsnTextures& textures, const Plan& plan, const Request& request, int stage,
+                     const gl::Query* only_if);
+    void count_out_of_order(PbsnTextures& textures, const Plan& plan, const Request& request, int stage);
 
     gl::Device& device_;
     gl::Program fetch_, out_of_order_, compare_;
     std::map<std::tuple<int, int, int>, Plan> plans_;
-    const Surface* last_ = nullptr;
+    const PbsnTextures* last_ = nullptr;
     int last_issued_ = 0;
     bool last_checked_ = false;
 };

@@ -28,8 +28,8 @@ void TextureSort::resize(int width, int height, int k) {
     if (keys_.now.is(gl::Format::Rgba32ui, shape.width, shape.height)) return;
     keys_ = {};
     floats_ = {};
-    Surface keys(device_, gl::Format::Rgba32ui, shape);
-    floats_ = Surface(device_, gl::Format::Rgba32f, shape);
+    PbsnTextures keys(device_, gl::Format::Rgba32ui, shape);
+    floats_ = PbsnTextures(device_, gl::Format::Rgba32f, shape);
     keys_ = std::move(keys);
 }
 

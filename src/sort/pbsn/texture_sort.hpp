@@ -26,7 +26,7 @@ class TextureSort {
     gl::Query special_count_;
     // The caller's size: bits as integers. The padded size: integers, and the floats that are blended.
     pass::Target raw_;
-    Surface keys_, floats_;
+    PbsnTextures keys_, floats_;
 };
 
 }  // namespace quadmill::detail::sort

@@ -37,15 +37,15 @@ class MultiLevel {
     std::vector<High> high_;
 };
 
-class HostTable {
+class CpuTable {
   public:
-    explicit HostTable(const Shape& shape);
+    explicit CpuTable(const Shape& shape);
 
     // No counter is more than n, the sum of all weights once this batch is in. Where memory fails, nothing is added.
     void add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers);
     // The estimates of the keys.
     void query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const;
-    void merge(const HostTable& other, std::uint64_t n, cpu::Workers& workers);
+    void merge(const CpuTable& other, std::uint64_t n, cpu::Workers& workers);
 
     [[nodiscard]] std::uint64_t get(std::size_t cell) const;
     // Copies counters of 32 bits, cells [first, first + to.size()). Of Sf those of the slim table. Pre: all fit.

@@ -11,10 +11,10 @@
 
 namespace quadmill::detail::linalg {
 
-struct OnGpu {
-    explicit OnGpu(Context with, unsigned threads = 0) : context(std::move(with)), workers(threads) {}
+struct Tools {
+    explicit Tools(Context with, unsigned threads = 0) : context(std::move(with)), workers(threads) {}
     // Within a session: they are there from the first use on.
-    pass::Programs& on_gpu() { return programs ? *programs : programs.emplace(*Access::of(context)); }
+    pass::Programs& gpu_programs() { return programs ? *programs : programs.emplace(*Access::of(context)); }
 
     Context context;
     cpu::Workers workers;

@@ -44,9 +44,9 @@ void check_pair(const char* function, const KeysInTexture& from, const KeysInTex
 
 // Draws keys as words, four a texel, one after the other, row after row: all 32 bits of small ones are theirs, and keys of
 // 64 bits are two words. Pre of every call: a session is open.
-class HostKeys {
+class CallerKeys {
   public:
-    explicit HostKeys(gl::Device& device) : device_(device), programs_(device) {}
+    explicit CallerKeys(gl::Device& device) : device_(device), programs_(device) {}
 
     // Keys to the first rows of the target; behind the last one lies the padding. Pre: there is at least one key.
     void draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& to, std::size_t rows);

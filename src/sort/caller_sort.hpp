@@ -7,15 +7,16 @@
 
 #include "gl/host_buffer.hpp"
 #include "gl/objects.hpp"
-#include "sort/host_keys.hpp"
+#include "sort/caller_keys.hpp"
 #include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::sort {
 
 // Pre of every call: a session is open; there is at least one key.
-class HostSort {
+class CallerSort {
   public:
-    HostSort(gl::Device& device, MergeSort& merge) : device_(device), merge_(merge), programs_(device), keys_(device) {}
+    CallerSort(gl::Device& device, MergeSort& merge)
+        : device_(device), merge_(merge), programs_(device), keys_(device) {}
 
     // Writes the places of the keys in order to the buffer, 32 bits each, from byte `offset` on.
     SortStats argsort(const KeysInBuffer& keys, const gl::HostBuffer& index, std::size_t offset, Order order);
@@ -41,7 +42,7 @@ class HostSort {
     gl::Device& device_;
     MergeSort& merge_;
     pass::Programs programs_;
-    HostKeys keys_;
+    CallerKeys keys_;
     pass::Target words_;  // on their way to a buffer
     pass::Target sample_;
     pass::ReadBack back_;

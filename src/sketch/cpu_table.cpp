@@ -1,4 +1,4 @@
-#include "sketch/host_table.hpp"
+#include "sketch/cpu_table.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -139,7 +139,7 @@ void MultiLevel::add(std::size_t cell, std::uint64_t weight, Sign sign) {
     high_[low.index - first_index].at(slot) += sign == Sign::Plus ? weight : 0 - weight;  // the sum is modulo 2^64
 }
 
-HostTable::HostTable(const Shape& shape) : shape_(&shape) {
+CpuTable::CpuTable(const Shape& shape) : shape_(&shape) {
     if (shape.kind() == SketchKind::Msws) {
         counters_ = MultiLevel(shape.columns());
     } else {
@@ -147,14 +147,14 @@ HostTable::HostTable(const Shape& shape) : shape_(&shape) {
     }
 }
 
-void HostTable::reserve(std::uint64_t n) {
+void CpuTable::reserve(std::uint64_t n) {
     const auto* narrow = std::get_if<std::vector<std::uint32_t>>(&counters_);
     if (!narrow || n <= most_32) return;
     std::vector<std::uint64_t> wide(narrow->begin(), narrow->end());
     counters_ = std::move(wide);
 }
 
-void HostTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers) {
+void CpuTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers) {
     reserve(n);
     if (auto* levels = std::get_if<MultiLevel>(&counters_)) return add_all_or_none(*levels, *shape_, batch, sign);
     std::visit(
@@ -169,7 +169,7 @@ void HostTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers
         counters_);
 }
 
-void HostTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const {
+void CpuTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const {
     const auto fat = static_cast<std::size_t>(shape_->fat());
     std::visit(
         [&](const auto& counters) {
@@ -196,7 +196,7 @@ void HostTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cp
 }
 
 template <class Counter>
-void HostTable::add_all(std::size_t first, std::span<const Counter> counters, Sign sign) {
+void CpuTable::add_all(std::size_t first, std::span<const Counter> counters, Sign sign) {
     std::visit(
         [&](auto& own) {
             for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -206,15 +206,15 @@ void HostTable::add_all(std::size_t first, std::span<const Counter> counters, Si
         counters_);
 }
 
-void HostTable::add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign) {
+void CpuTable::add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign) {
     add_all(first, counters, sign);
 }
 
-void HostTable::add_cells(std::size_t first, std::span<const std::uint64_t> counters) {
+void CpuTable::add_cells(std::size_t first, std::span<const std::uint64_t> counters) {
     add_all(first, counters, Sign::Plus);
 }
 
-void HostTable::merge(const HostTable& other, std::uint64_t n, cpu::Workers& workers) {
+void CpuTable::merge(const CpuTable& other, std::uint64_t n, cpu::Workers& workers) {
     reserve(n);
     const auto add_range = [&](std::size_t begin, std::size_t end) {
         std::array<std::uint64_t, 256> some{};
@@ -228,22 +228,22 @@ void HostTable::merge(const HostTable& other, std::uint64_t n, cpu::Workers& wor
     for_tasks(shape_->cells(), workers, add_range);
 }
 
-std::uint64_t HostTable::get(std::size_t cell) const {
+std::uint64_t CpuTable::get(std::size_t cell) const {
     return std::visit([&](const auto& counters) { return get_from(counters, cell); }, counters_);
 }
 
-std::uint64_t HostTable::seen(std::size_t cell) const {
+std::uint64_t CpuTable::seen(std::size_t cell) const {
     const auto fat = static_cast<std::size_t>(shape_->fat());
     std::uint64_t most = 0;
     for (std::size_t i = 0; i < fat; ++i) most = std::max(most, get(cell * fat + i));
     return most;
 }
 
-void HostTable::copy_seen(std::size_t first, std::span<std::uint32_t> to) const {
+void CpuTable::copy_seen(std::size_t first, std::span<std::uint32_t> to) const {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<std::uint32_t>(seen(first + i));
 }
 
-std::size_t HostTable::bytes() const {
+std::size_t CpuTable::bytes() const {
     struct Bytes {
         std::size_t operator()(const std::vector<std::uint32_t>& all) const { return all.size() * 4; }
         std::size_t operator()(const std::vector<std::uint64_t>& all) const { return all.size() * 8; }

@@ -1,4 +1,4 @@
-#include "sort/host_keys.hpp"
+#include "sort/caller_keys.hpp"
 
 #include <algorithm>
 #include <string>
@@ -52,7 +52,7 @@ bool overlap(const KeysInBuffer& a, const KeysInBuffer& b) {
 }
 
 // In parts of as many keys as a buffer texture holds: rows, or texels of a row where its keys lie so far apart.
-void HostKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
+void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto width = static_cast<std::size_t>(source.texture.width());
     const auto texel_keys = 4 / static_cast<std::size_t>(keys.key_words), key_bytes = keys.stride * keys.texel_bytes();
     const auto most_texels = gl::BufferTexels::most(device_, keys.format) / (texel_keys * key_bytes);
@@ -160,7 +160,7 @@ void check_pair(const char* function, const KeysInTexture& from, const KeysInTex
                           size(from) + " and " + size(to));
 }
 
-void HostKeys::copy(const KeysInTexture& keys, gl::Format format) {
+void CallerKeys::copy(const KeysInTexture& keys, gl::Format format) {
     if (raw_.format() != format || raw_.width() != keys.part.width || raw_.height() != keys.part.height) {
         raw_ = {};
         raw_ = gl::Texture(device_, format, keys.part.width, keys.part.height);
@@ -168,7 +168,7 @@ void HostKeys::copy(const KeysInTexture& keys, gl::Format format) {
     copy_part(device_, keys.part, raw_);
 }
 
-void HostKeys::draw(const Some& some, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
+void CallerKeys::draw(const Some& some, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     using enum gl::Format;
     const bool bits = raw_.format() == R32ui || raw_.format() == Rgba32ui || raw_.format() == Rgba16ui;
     const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});

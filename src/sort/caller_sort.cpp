@@ -1,4 +1,4 @@
-#include "sort/host_sort.hpp"
+#include "sort/caller_sort.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ std::string key_words_macro(int words) {
 
 }  // namespace
 
-SortStats HostSort::argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order) {
+SortStats CallerSort::argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order) {
     return timed(keys.count, [&] {
         IndexTarget target(device_, index, write);
         keys_.copy(keys, keys.copied_to(true));
@@ -41,7 +41,7 @@ SortStats HostSort::argsort(const KeysInTexture& keys, const gl::Texture& index,
     });
 }
 
-SortStats HostSort::sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order) {
+SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order) {
     return timed(from.count * static_cast<std::size_t>(from.channels), [&] {
         const auto form = from.form(order, false);
         const auto format = from.copied_to(false);
@@ -81,7 +81,7 @@ SortStats HostSort::sort(const KeysInTexture& from, const KeysInTexture& to, Tex
     });
 }
 
-RankSample<std::uint32_t> HostSort::sample(const KeysInTexture& from, double eps) {
+RankSample<std::uint32_t> CallerSort::sample(const KeysInTexture& from, double eps) {
     keys_.copy(from, from.copied_to(true));
     const KeyForm form{.type = from.form(Order::Ascending, true).type};
     const auto sorted = merge_.sort_drawn(form, from.count, [&](const pass::Target& source, std::size_t rows) {
@@ -114,7 +114,7 @@ RankSample<std::uint32_t> HostSort::sample(const KeysInTexture& from, double eps
 }
 
 template <class Work>
-SortStats HostSort::timed(std::size_t count, const Work& work) {
+SortStats CallerSort::timed(std::size_t count, const Work& work) {
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
     work();
@@ -125,7 +125,7 @@ SortStats HostSort::timed(std::size_t count, const Work& work) {
             .total_ms = total.ms()};
 }
 
-SortStats HostSort::argsort(const KeysInBuffer& keys, const gl::HostBuffer& index, std::size_t offset, Order order) {
+SortStats CallerSort::argsort(const KeysInBuffer& keys, const gl::HostBuffer& index, std::size_t offset, Order order) {
     return timed(keys.count, [&] {
         const auto of = form(keys, order, true);
         const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {
@@ -135,7 +135,7 @@ SortStats HostSort::argsort(const KeysInBuffer& keys, const gl::HostBuffer& inde
     });
 }
 
-SortStats HostSort::sort(const KeysInBuffer& keys, Order order) {
+SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
     return timed(keys.count, [&] {
         const auto of = form(keys, order, false);
         const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {

@@ -1,4 +1,4 @@
-#include "sort/host_argsort.hpp"
+#include "sort/caller_argsort.hpp"
 
 #include <string>
 
