@@ -25,9 +25,9 @@ struct HeadlessOptions {
     /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first
     /// device that offers OpenGL 4.5.
     int device = -1;
-    /// Where a headless context draws when it has no texture to draw to: nothing does.
+    /// The default framebuffer of a headless context. The library never draws to it; some drivers need one.
     enum class Surface { Auto, Surfaceless, Pbuffer };
-    /// Auto works without a surface where the driver can, as Surfaceless demands, else with a pbuffer of 1 x 1.
+    /// Auto takes no surface if the driver allows that, otherwise a pbuffer of 1 x 1; Surfaceless demands none.
     Surface surface = Surface::Auto;
     /// Receives the driver's debug messages; asks for a debug context when set.
     std::function<void(std::string_view message)> on_debug_message{};
@@ -36,10 +36,10 @@ struct HeadlessOptions {
 /// One EGL device.
 struct DeviceInfo {
     int index;         ///< what HeadlessOptions::device and QUADMILL_DEVICE mean by it
-    std::string name;  ///< the driver's words: its vendor and device file, where it says them
+    std::string name;  ///< the driver's words: its vendor and device file, if it reports them
 };
 
-/// What a context is and can do.
+/// Facts about a context and its driver.
 struct ContextInfo {
     std::string renderer, vendor, version, shading_language;  ///< what the driver calls itself, OpenGL and GLSL
     std::string platform;   ///< "EGL device 0", "EGL surfaceless", "EGL default display" or "adopted"
@@ -49,13 +49,13 @@ struct ContextInfo {
     int max_texture_size = 0, max_array_layers = 0;       ///< in texels a side; of an array texture
     int max_draw_buffers = 0;                             ///< render targets of a pass
     int max_viewport_width = 0, max_viewport_height = 0;  ///< in texels
-    /// Those extensions that the library can use beyond 4.5 and this driver has.
+    /// Extensions beyond 4.5 that this driver has and the library uses.
     std::vector<std::string> optional_extensions;
 };
 
 /// A rectangle of a pass's target, and the rectangle of its source that texture coordinates run over, both in texels
 /// from the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards. Engine::Bitonic moves it to the right by
-/// the texture's width times a code that tells what is kept.
+/// the texture's width times a code for the side that is kept.
 struct PassQuad {
     /// Two opposite corners.
     struct Corners {
@@ -63,7 +63,7 @@ struct PassQuad {
         bool operator==(const Corners&) const = default;
     };
     Corners target, source;  ///< where it is drawn, and what is read there
-    /// How many texels of the target it covers.
+    /// Number of texels of the target that it covers.
     [[nodiscard]] std::uint64_t texels() const {
         return static_cast<std::uint64_t>(target.x1 - target.x0) * static_cast<std::uint64_t>(target.y1 - target.y0);
     }
@@ -73,22 +73,22 @@ struct PassQuad {
 /// One pass, as a PassObserver sees it. Valid during the call only.
 struct PassEvent {
     std::string_view name;      ///< "min", "max", "copy", ...
-    int stage = -1, step = -1;  ///< of the sorting network, counted from 1; -1 where there is none
+    int stage = -1, step = -1;  ///< of the sorting network, counted from 1; -1 if there is none
     std::uint32_t target = 0;   ///< id of the texture that the pass writes
     int width = 0, height = 0;  ///< of the target, in texels
-    int targets = 1;            ///< render targets written at once, the layers of `target`
+    int targets = 1;            ///< number of render targets: layers of `target`
     std::string_view format{};  ///< of the target: "RGBA32F", ...
-    /// What becomes of the texel that was there.
+    /// How the new value is combined with the old texel.
     enum class Write { Replace, Blend };
-    Write write = Write::Replace;            ///< replaces the texel, or is the least or the most of both, or their sum
+    Write write = Write::Replace;            ///< replaces it, or gives the min, max or sum of both
     int quads = 0;                           ///< 0 for a copy from texture to texture, and for points
     std::uint64_t texels = 0;                ///< covered by the quads or points, in each target
     std::span<const PassQuad> rectangles{};  ///< the quads themselves
     const detail::gl::Pass* pass = nullptr;  ///< the pass itself, which the library alone can read; null for a copy
 };
 
-/// Sees every pass as it is issued, in the order of issue, on the calling thread. A pass that the GPU skips because the
-/// data is sorted already is seen too: the CPU does not know.
+/// Sees every pass as it is issued, in the order of issue, on the calling thread. Passes that the GPU skips because the
+/// data is sorted are seen, too: the CPU does not know.
 class QUADMILL_API PassObserver {
   public:
     virtual ~PassObserver();
@@ -98,48 +98,48 @@ class QUADMILL_API PassObserver {
 
 /// An OpenGL 4.5 context that the library works in.
 ///
-/// One context belongs to one thread at a time. Copies share the context, so what works in one takes a
-/// `const Context&` and keeps a copy. A headless context is made current by each call that needs it, and what was
-/// current before comes back after the call; an adopted one must be current on the calling thread in each call, which
-/// else throws InvalidArgument. An object built from it may be destroyed while another one is current, or none: what it
-/// holds on the GPU waits for the next call in its own context, or for its end.
+/// One context belongs to one thread at a time. Copies share the context, so objects that work in one take a `const
+/// Context&` and keep a copy. A headless context is made current by each call that needs it, and what was current
+/// before comes back after the call; an adopted one must be current on the calling thread in each call, otherwise the
+/// call throws InvalidArgument. An object built from it may be destroyed while another context, or none, is current:
+/// its GPU memory is freed in the next call in its own context, or with that context.
 ///
 /// A context belongs to one process: drivers do not work across fork(). In a child process each call that needs the
 /// parent's context throws ContextError; Engine::Cpu and summaries on the CPU work there.
 class QUADMILL_API Context {
   public:
-    /// What finds OpenGL's functions by their names, as glfwGetProcAddress does.
+    /// A function that finds OpenGL's functions by their names, as glfwGetProcAddress does.
     using GetProcAddress = void (*(*)(const char* name))();
 
     /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
     /// then the default display. libEGL is opened at run time. A GLX context that is current on the thread is released
-    /// in each call and made current again after it, since one thread has one of the two current.
-    /// Throws: ContextError, saying what was tried and what to install, also if there is no device of that index, and
-    /// in a process that was forked from one that had used OpenGL; InvalidArgument for a device below -1, and for a QUADMILL_DEVICE that is no number from 0.
+    /// in each call and made current again after it, since a thread has only one of the two current.
+    /// Throws: ContextError, saying what was tried and what to install, also if there is no device with that index, and
+    /// in a process that was forked from one that had used OpenGL; InvalidArgument for a device below -1, and for a
+    /// QUADMILL_DEVICE that is not a number from 0.
     static Context headless(const HeadlessOptions& options = {});
 
     /// Takes the caller's context, which must be current: OpenGL 4.5, of the core or the compatibility profile. The
     /// library loads its own function table and leaves the context's state as it was after each call.
     /// Pre: during any call of the library, this context is current; no query of samples, primitives or shader
     /// invocations and no conditional rendering is active, and the current program is not flagged for deletion. All are
-    /// refused with InvalidArgument, conditional rendering once the library has met the context outside of it, since
-    /// OpenGL does not tell it otherwise. In the compatibility profile, also a display list that is being made, and
-    /// selection and feedback mode.
-    /// Throws: ContextError when no context is current that EGL or GLX knows, or it is older than 4.5 or OpenGL ES:
-    /// with what to ask GLFW, SDL, Qt or GTK for.
+    /// refused with InvalidArgument; conditional rendering only after a first call outside of it, since OpenGL has no
+    /// query for it. In the compatibility profile a display list in progress, selection and feedback mode are refused,
+    /// too.
+    /// Throws: ContextError if EGL and GLX know no current context, or it is older than 4.5 or OpenGL ES; the message
+    /// says what to request from GLFW, SDL, Qt or GTK.
     ///
     ///     auto context = Context::adopt();  // the one that is current on this thread
     static Context adopt();
 
-    /// The same by the caller's loader, where the context is neither EGL's nor GLX's: glfwGetProcAddress,
-    /// eglGetProcAddress, ...
+    /// adopt() with the caller's loader, for a context of neither EGL nor GLX: glfwGetProcAddress, eglGetProcAddress,
+    /// ...
     /// Throws: as adopt(); InvalidArgument for a null pointer.
     static Context adopt(GetProcAddress get_proc_address);
 
-    /// And by anything that is called with a name and returns a pointer: SDL_GL_GetProcAddress, a loader that was
-    /// written for glad, or Qt's
-    /// `[&](const char* name) { return QOpenGLContext::currentContext()->getProcAddress(name); }`. It is called within
-    /// adopt() alone.
+    /// adopt() with any callable that takes a name and returns a pointer: SDL_GL_GetProcAddress, a loader for glad, or
+    /// Qt's `[&](const char* name) { return QOpenGLContext::currentContext()->getProcAddress(name); }`. It is only
+    /// called within adopt().
     template <class Loader>
     requires std::is_pointer_v<std::invoke_result_t<Loader&, const char*>>
     static Context adopt(Loader&& loader) {
@@ -153,33 +153,33 @@ class QUADMILL_API Context {
         return adopt_by(load, &address);
     }
 
-    /// The EGL devices that Context::headless can choose from; empty where the driver cannot list them.
-    /// Throws: ContextError when there is no EGL at all.
+    /// The EGL devices that Context::headless can choose from; empty if the driver cannot list them.
+    /// Throws: ContextError if there is no EGL.
     static std::vector<DeviceInfo> devices();
 
-    [[nodiscard]] const ContextInfo& info() const noexcept;  ///< what was found when it was opened
+    [[nodiscard]] const ContextInfo& info() const noexcept;  ///< as found when it was opened
 
     /// The one observer of this context, not owned; nullptr for none. Returns the one before.
     PassObserver* observe(PassObserver* observer) noexcept;
 
-    /// Makes a headless context current on this thread until the program changes that: for a caller who wants to use it
-    /// with OpenGL code of their own. Does nothing for an adopted one. A GLX context that is current is released first.
+    /// Makes a headless context current on this thread until the program changes that, for the caller's own OpenGL
+    /// code. Does nothing for an adopted one. A GLX context that is current is released first.
     /// Throws: ContextError if another thread has it current.
     void make_current();
 
-    /// The driver's function of that name, for a caller who has no loader for a headless context; null of an adopted
+    /// The driver's function of that name, for callers without a loader for a headless context; null for an adopted
     /// one.
     [[nodiscard]] void (*proc_address(const char* name) const)();
 
-    /// The programs that this context has compiled so far, as its driver keeps them: to be saved, and given to
-    /// load_programs() in a later run, so that nothing is compiled again. Programs belong to the context: all that
-    /// works in it shares them. Empty where the driver has no such form.
+    /// The programs that this context has compiled so far, in the driver's own form. Give the bytes to load_programs()
+    /// in a later run, and nothing is compiled again. Programs belong to the context, and all objects in it share them.
+    /// Empty if the driver has no such form.
     /// Throws: GlError.
     [[nodiscard]] std::vector<std::byte> save_programs() const;
 
     /// Programs in `saved` need no compiling from now on. Returns how many there are: 0 of another driver, or another
     /// version of it.
-    /// Throws: InvalidArgument for bytes that are not what save_programs() gave.
+    /// Throws: InvalidArgument for bytes that save_programs() did not make.
     ///
     ///     const auto saved = context.save_programs();  // to a file; in the next run:
     ///     next.load_programs(saved);
@@ -193,11 +193,12 @@ class QUADMILL_API Context {
     std::shared_ptr<detail::gl::Device> device_;
 };
 
-/// Saves the context's OpenGL state once for many calls of the library and brings it back when it ends. Without one,
-/// each call does so on its own. Sessions may be within each other: the outermost one saves and restores.
-/// Pre: while it is open, the caller leaves the context alone.
+/// Saves the context's OpenGL state once for many calls of the library and restores it at its end. Without a Session
+/// each call saves and restores. Sessions may be nested: the outermost one saves and restores.
+/// Pre: while it is open, the caller does not use the context.
 /// Cost: some 100 glGet calls and as many to restore: 1 to 30 us; `quadmill limits` measures it.
-/// Throws: InvalidArgument for what Context::adopt says a call refuses; ContextError as Context::make_current().
+/// Throws: InvalidArgument for the state that Context::adopt() lists as refused; ContextError as
+/// Context::make_current().
 class QUADMILL_API Session {
   public:
     /// Saves the state, now.
@@ -210,25 +211,25 @@ class QUADMILL_API Session {
     std::shared_ptr<detail::gl::Device> device_;
 };
 
-/// An observer that times each pass; what `--profile` prints. On a GPU by timestamp queries, without waiting; on a
-/// software renderer by the wall clock, waiting for each pass.
+/// An observer that times each pass, as `--profile` prints. On a GPU it uses timestamp queries and does not wait; on a
+/// software renderer it waits for each pass and uses the wall clock.
 class QUADMILL_API PassProfiler final : public PassObserver {
   public:
-    /// One row a pass name, or a name and step of the network, in order of first appearance; passes of one name that
-    /// differ in format or in blending have a row each.
+    /// One row per pass name, or per name and step of the network, in order of first appearance. Passes of one name
+    /// with different formats or blending have separate rows.
     struct Row {
         std::string name;                                    ///< of the passes
         std::string format;                                  ///< of the targets
         PassEvent::Write write = PassEvent::Write::Replace;  ///< of the passes
-        std::uint64_t passes = 0;                            ///< how many
+        std::uint64_t passes = 0;                            ///< number of passes
         std::uint64_t texels = 0;                            ///< written, over all render targets
         double gpu_ms = 0;                                   ///< of all of them
     };
 
-    /// What makes a row.
+    /// The key of a row.
     enum class Rows { ByName, ByStep };
 
-    /// Watches `context` until destroyed, then puts back the observer before it, which sees no pass meanwhile.
+    /// Watches `context` until destroyed, then restores the previous observer, which sees no pass in between.
     explicit PassProfiler(const Context& context, Rows rows = Rows::ByName);
     PassProfiler(const PassProfiler&) = delete;
     PassProfiler& operator=(const PassProfiler&) = delete;

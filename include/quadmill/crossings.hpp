@@ -1,5 +1,5 @@
-/// Crossover points: the sizes from which the engine Auto uses the GPU. `quadmill tune` measures them on a machine.
-/// The library reads no file by itself; where the options hold none, its own figures count.
+/// Crossover points: the sizes from which the engine Auto uses the GPU. `quadmill tune` measures them on a machine. The
+/// library reads no file; if the options hold no crossings, it uses its own figures.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace quadmill {
 
-/// The number of keys from which Engine::Auto uses the GPU, by the width of the keys; `never` where the CPU is always
+/// The number of keys from which Engine::Auto uses the GPU, by the width of the keys; `never` if the CPU is always
 /// faster. They hold for the number of CPU threads that they were measured with.
 struct SortCrossings {
     static constexpr std::size_t never = ~std::size_t{0};  ///< the CPU is always faster
@@ -17,11 +17,11 @@ struct SortCrossings {
         bool operator==(const ByWidth&) const = default;
     };
     ByWidth keys{};        ///< a sort of all keys with Engine::Merge
-    ByWidth with_index{};  ///< the same with an index, and argsort
+    ByWidth with_index{};  ///< sort with an index, and argsort
     ByWidth windows{};     ///< keys of all windows or segments of 1,024 keys; shorter ones count less, as log2 of them
     ByWidth batches{};     ///< a window sorter's batch, as streams use it: the threads summarize in the meantime
     ByWidth top{};         ///< Sorter::top()
-    ByWidth hybrid{};      ///< a sort of all keys where Engine::Hybrid is faster than both
+    ByWidth hybrid{};      ///< a sort of all keys from which Engine::Hybrid is faster than both
     bool operator==(const SortCrossings&) const = default;
 };
 

@@ -22,11 +22,11 @@ enum class Proceed;
 struct ExternalProgress;
 struct ExternalSortStats;
 
-/// What the bytes of a key field are. Numbers are little-endian.
+/// The type of a key field. Numbers are little-endian.
 enum class FieldType { Bytes, U32, I32, U64, I64, F32, F64 };
 
-/// A part of a record by which it is ordered. Bytes compare as unsigned numbers, one after the other; numbers as Order
-/// describes, -0 before +0 and NaNs last.
+/// A field of a record that determines its order. Bytes compare as unsigned numbers, one after the other; numbers as
+/// Order describes, -0 before +0 and NaNs last.
 struct KeyField {
     std::size_t offset = 0;             ///< from the beginning of the record
     std::size_t bytes = 10;             ///< of FieldType::Bytes; other types have their own size
@@ -34,11 +34,11 @@ struct KeyField {
     Order order = Order::Ascending;     ///< of this field; each has its own
 };
 
-/// What a file is made of.
+/// The records of a file.
 struct RecordFormat {
-    /// Of one length, or lines.
+    /// Fixed length or lines.
     enum class Kind {
-        Fixed,  ///< records of `bytes` bytes each, ordered by the first key field, those equal in it by the second, ...
+        Fixed,  ///< records of `bytes` bytes each, ordered by the first key field, then by the second, ...
         Lines   ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does; a last line without its end of
                 ///< line gets one
     };
@@ -47,25 +47,25 @@ struct RecordFormat {
     std::vector<KeyField> key{{}};  ///< at least one; together at most 255 bytes
 };
 
-/// What merges the runs of a sort that does not fit into memory.
+/// How runs are merged if a file does not fit into memory.
 enum class RunMerge {
-    Tree,  ///< a tree of losers on the CPU: the faster one wherever it was measured (docs/notes/files.md)
+    Tree,  ///< a tree of losers on the CPU: faster in all measurements (docs/notes/files.md)
     Gpu,   ///< the merge engine on keys and pointers, block by block; records of one length, and a context
 };
 
 /// How a file is sorted.
 struct ExternalSortOptions {
     RecordFormat format{};  ///< of input and output
-    /// Bytes of memory that the sort takes at most, beside what the program holds when it is called.
+    /// Max memory of the sort in bytes, in addition to what the program already has.
     std::size_t memory = std::size_t{256} << 20;
-    /// Folders for runs, used in turn; none takes the environment variable TMPDIR, and without it /tmp. Nothing is
-    /// written to them where all fits into memory.
+    /// Folders for runs, used in turn. Empty: the environment variable TMPDIR, or /tmp. Nothing is written to them if
+    /// everything fits into memory.
     std::vector<std::string> temp{};
-    /// What sorts the keys of a run. Auto takes the CPU without a context and on a software renderer. Hybrid and Pbsn,
-    /// which carry no pointers, are refused, and so are engines of the GPU without a context.
+    /// The engine that sorts the keys of a run. Auto takes the CPU without a context and on a software renderer. Hybrid
+    /// and Pbsn, which carry no index, are refused, and so are GPU engines without a context.
     Engine engine = Engine::Auto;
-    RunMerge merge = RunMerge::Tree;  ///< where there are several runs
-    /// CPU threads beside those of the pipeline; 0 takes as many as the machine has.
+    RunMerge merge = RunMerge::Tree;  ///< if there are several runs
+    /// CPU threads, in addition to those of the pipeline; 0: as many as the machine has.
     unsigned threads = 0;
     /// Called on the calling thread, some ten times a second. Stop ends the sort with SortStopped.
     std::function<Proceed(const ExternalProgress&)> progress{};
@@ -74,15 +74,15 @@ struct ExternalSortOptions {
 /// Sorts a file into another. `-` is standard input or output.
 ///
 /// Guarantee: the output is a permutation of the input's records, in the order of their keys; records of equal keys
-/// stay in the order of the input. The input is only read. The output appears under its name when it is whole and on
-/// the disk, else not at all; temporary files have no name, so that nothing is left of a program that was killed (where
-/// a file system cannot do that, the next sort removes it; so for what was beside the output).
+/// stay in the order of the input. The input is only read. The output appears under its name only when it is complete
+/// and on the disk. Temporary files have no name, so a killed program leaves nothing. (If a file system does not allow
+/// that, and for an incomplete output, the next sort removes what is left.)
 /// Memory: at most ExternalSortOptions::memory bytes; a test holds it to that.
-/// Cost: one pass over the data when it fits into memory, else two (each reads and writes all), more only where runs
-/// are so many that memory holds no block of each: with 256 MB beyond some 25 GB.
-/// Throws: InvalidArgument for a format, options or memory that cannot be, for input that is output, an adopted
-/// context; IoError, with path and offset, for files, among them a last record that is cut off; SortStopped; what
-/// Sorter throws; std::bad_alloc.
+/// Cost: one pass over the data if it fits into memory, otherwise two (each reads and writes everything), and more only
+/// if memory cannot hold a block of each run: with 256 MB above some 25 GB.
+/// Throws: InvalidArgument for an invalid format, options or memory, if the output is the input, and for an adopted
+/// context; IoError, with path and offset, for files, also for a truncated last record; SortStopped; what Sorter
+/// throws; std::bad_alloc.
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), section 3.3.
 ///
 ///     sort_file("in.dat", "out.dat", {.format = {.bytes = 100}, .memory = 256 << 20});
@@ -90,14 +90,13 @@ QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::st
                                          const ExternalSortOptions& options = {},
                                          const std::optional<Context>& context = {});
 
-/// The same with several devices: each takes the next run as it gets done; what fits into memory at once is sorted by
-/// one of them. A device that fails is left out, its run goes to another, and DeviceGroup::shares() says so (keys:
-/// records).
-/// Throws: as the other one; InvalidArgument while the group has another sorter, GlError once no device is left.
+/// sort_file() with several devices: each takes one run after another; one device sorts a file that fits into memory. A
+/// device that fails is left out, its run goes to another one, and DeviceGroup::shares() says so (keys: records).
+/// Throws: as sort_file(); InvalidArgument while the group has another sorter, GlError if no device is left.
 QUADMILL_API ExternalSortStats sort_file(const std::string& input, const std::string& output,
                                          const ExternalSortOptions& options, const DeviceGroup& group);
 
-/// Sorts records that a program pushes in, and gives them out in order.
+/// Sorts records that a program pushes, and returns them in order.
 ///
 /// Guarantee, Memory, Throws: as sort_file().
 ///
@@ -109,7 +108,7 @@ class QUADMILL_API ExternalSorter {
     /// Without a context it needs no OpenGL.
     /// Throws: as sort_file().
     explicit ExternalSorter(const ExternalSortOptions& options = {}, const std::optional<Context>& context = {});
-    /// With several devices, which are this sorter's while it lives.
+    /// With several devices, which belong to this sorter while it lives.
     /// Throws: as sort_file() of a group.
     ExternalSorter(const ExternalSortOptions& options, const DeviceGroup& group);
     ExternalSorter(ExternalSorter&&) noexcept;
@@ -119,10 +118,10 @@ class QUADMILL_API ExternalSorter {
     /// Takes bytes of records, which may end within a record. Waits while the sorter is behind.
     /// Pre: nothing was pulled.
     void push(std::span<const std::byte> bytes);
-    /// Gives out the next bytes of the records in order, and returns how many: as many as there is room for, fewer only
-    /// at the end, and then 0. The first call ends the input.
+    /// Copies the next bytes of the records in order to `bytes` and returns their number: all that fit, fewer only at
+    /// the end, then 0. The first call ends the input.
     [[nodiscard]] std::size_t pull(std::span<std::byte> bytes);
-    /// What it has done so far. Times of stages are there when all is pulled.
+    /// Statistics so far. Times of stages are there when everything is pulled.
     [[nodiscard]] ExternalSortStats stats() const;
 
   private:
@@ -133,39 +132,39 @@ class QUADMILL_API ExternalSorter {
 /// A part of the pipeline.
 struct ExternalStage {
     std::string name;    ///< "read", "keys", "sort", "reorder", "write"; "merge_read", "merge", "merge_write"
-    double seconds = 0;  ///< that it was at work
-    double hidden = 0;   ///< share of these in which the slowest stage of its phase was at work too
+    double seconds = 0;  ///< of work
+    double hidden = 0;   ///< share of these in which the slowest stage of its phase worked, too
 };
 
 /// What a sort did.
 struct ExternalSortStats {
     std::uint64_t bytes = 0;         ///< of the sorted records
     std::uint64_t records = 0;       ///< sorted
-    std::uint64_t runs = 0;          ///< written to temporary files; 0 when all fitted into memory
+    std::uint64_t runs = 0;          ///< written to temporary files; 0 if everything fitted into memory
     std::uint64_t run_bytes = 0;     ///< of the longest run
-    std::uint64_t merge_passes = 0;  ///< how often a byte was merged at most
-    std::uint64_t peak_bytes = 0;    ///< peak resident memory of the whole process; 0 where the system does not say
+    std::uint64_t merge_passes = 0;  ///< max number of times that a byte was merged
+    std::uint64_t peak_bytes = 0;    ///< peak resident memory of the whole process; 0 if unknown
     std::uint64_t tied = 0;          ///< keys that needed more than their first word
     Engine engine = Engine::Cpu;     ///< the one that sorted the runs
     std::string io;                  ///< how files were read and written: "io_uring", "threads" or "stream"
-    double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< in all, and of both phases
+    double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< total, and of both phases
     std::vector<ExternalStage> stages;                        ///< in the order of the pipeline
 };
 
-/// How far a sort is.
+/// Progress of a sort.
 struct ExternalProgress {
-    /// What is being done.
+    /// The phases of a sort.
     enum class Phase {
         Runs,  ///< parts that fit into memory are read, sorted and written
         Merge  ///< they are read again, merged and written
     };
-    Phase phase = Phase::Runs;  ///< the one under way
+    Phase phase = Phase::Runs;  ///< the current one
     std::uint64_t bytes = 0;    ///< done in this phase
-    std::uint64_t total = 0;    ///< bytes of this phase; 0 where nobody knows, as of a pipe
+    std::uint64_t total = 0;    ///< bytes of this phase; 0 if unknown, as for a pipe
     double seconds = 0;         ///< since the phase began
 };
 
-/// What the caller of a sort wants of it.
+/// The progress callback's answer.
 enum class Proceed { GoOn, Stop };
 
 /// The progress callback has stopped the sort. The output is as it was before.
@@ -177,7 +176,7 @@ class QUADMILL_API SortStopped final : public Error {
 
 /// The smallest ExternalSortOptions::memory for records of that format with the CPU as engine.
 /// Units: bytes.
-/// Throws: InvalidArgument for a format that cannot be.
+/// Throws: InvalidArgument for an invalid format.
 [[nodiscard]] QUADMILL_API std::size_t min_memory(const RecordFormat& format);
 
 }  // namespace quadmill

@@ -9,26 +9,25 @@ namespace quadmill {
 
 /// How a join finds its pairs.
 enum class JoinMethod {
-    Auto,         ///< nested loops for few rows, else sort-merge
-    NestedLoops,  ///< every row against every row; by passes where the engine is one of the GPU: of columns that are
+    Auto,         ///< nested loops for few rows, otherwise sort-merge
+    NestedLoops,  ///< every row against every row; in passes with a GPU engine: for columns that are
                   ///< equal, selections then stay there, and the list of pairs is made there, some left rows at a time
-    SortMerge     ///< both columns sorted (in the processor's context, when it has one), then merged
+    SortMerge     ///< both columns sorted (in the processor's context, if it has one), then merged
 };
 
-/// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. In a query with a join, column
-/// names say which table they are of where both have one of that name: "x.k"; a column that is called so itself is
-/// meant by that name only where table x has no column k (but for `left`, `right` and the Rows of a graph, which are of
-/// one table: there own names come first).
+/// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. If both tables of a query have a
+/// column k, "x.k" is that of table x. A column whose own name is "x.k" is meant only if table x has no column k. (In
+/// `left`, `right` and the Rows of a graph, which belong to one table, own names come first.)
 ///
 /// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself,
-/// NULLs and NaNs have no partner. Integers beyond 2^53 are refused where the other column is of floats.
+/// NULLs and NaNs have no partner. Integers beyond 2^53 are refused if the other column has floats.
 struct Join {
     std::string left, right;                               ///< columns of numbers, or both of text, by their own names
-    double band = 0;                                       ///< from 0; of text 0
+    double band = 0;                                       ///< from 0; for text 0
     std::string left_name = "left", right_name = "right";  ///< of the tables
     JoinMethod method = JoinMethod::Auto;                  ///< how pairs are found
-    /// Nested loops by passes: left rows whose pairs are found and listed at a time, B in MDS'09, a multiple of 4;
-    /// 0: as many as fit, which is quickest. No more than fit are taken.
+    /// Nested loops in passes: number of left rows whose pairs are found at a time, B in MDS'09, a multiple of 4; 0: as
+    /// many as fit, which is fastest. At most as many as fit are used.
     std::size_t block_rows = 0;
 };
 

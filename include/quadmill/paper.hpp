@@ -19,7 +19,7 @@ enum class Channels {
     Split,    ///< a quarter of one window in each channel; the CPU merges them, and the network has two stages fewer
 };
 
-/// How the CPU merges what Engine::Pbsn sorted in the four channels.
+/// How the CPU merges the four channels that Engine::Pbsn has sorted.
 enum class ChannelMerge {
     FourWays,  ///< all four in one round, so each key moves once
     TwoWays,   ///< two and two, then the halves: two rounds
@@ -37,8 +37,8 @@ enum class Representation {
 struct PbsnOptions {
     EarlyStop early_stop = EarlyStop::Yes;  ///< checked after each stage of the network
     /// The largest texture, in texels of 4 keys, up to what the driver allows. A larger input is sorted in several
-    /// textures in turn, one uploading while the other sorts, and merged on the CPU. Rounded down to a power of two; at
-    /// least 1.
+    /// textures, one uploading while the other sorts, and merged on the CPU. Rounded down to a power of two; at least
+    /// 1.
     std::size_t max_texels = std::size_t{1} << 24;
     /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
     /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
@@ -71,7 +71,7 @@ struct SortPaperOptions {
 /// Whether a sliding window is kept as it is, exactly, if that takes less memory than the sketch may.
 enum class RawValues { WhereSmaller, Never };
 
-/// How blocks of a sliding window are made.
+/// How the blocks of a sliding window are made.
 enum class SlidingBlocks {
     Merged,  ///< from one chain of merges, so that each value is sorted once
     /// as in SIGMOD'05, section 5.3: each of the L + 1 levels sorts all values again, in sets of 1 / eps_l or a block,
@@ -84,8 +84,8 @@ struct SlidingPaperOptions {
     RawValues raw = RawValues::WhereSmaller;       ///< whether the window may be exact
     SlidingBlocks blocks = SlidingBlocks::Merged;  ///< how blocks are made
     /// The sorter sorts only sets of at least this many values, which are those of the upper levels; the CPU sorts
-    /// smaller ones on the caller's thread. 0: the sorter sorts all, and for SlidingBlocks::Sorted those of 2^12 or
-    /// more. (The paper: 2^16.) It changes no answer and is not saved.
+    /// smaller ones on the caller's thread. 0: the sorter sorts all sets; with SlidingBlocks::Sorted those of 2^12
+    /// values or more. (The paper: 2^16.) It does not change answers and is not saved.
     std::size_t sorter_min = 0;
 };
 

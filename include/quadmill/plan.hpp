@@ -1,4 +1,4 @@
-/// What a query asks for, and the graph of nodes that answers it.
+/// Queries, and the graphs of nodes that answer them.
 #pragma once
 
 #include <cstddef>
@@ -16,87 +16,86 @@
 
 namespace quadmill {
 
-/// An aggregate of the rows selected. NULLs are left out; of no values it is NULL, but the counts are 0.
+/// An aggregate of the selected rows, without NULLs. Without any value it is NULL; counts are 0.
 struct QueryAggregate {
-    /// What is computed.
+    /// The kinds of aggregates.
     enum class Kind {
         CountRows,  ///< COUNT(*); has no column
         Count,      ///< of values that are not NULL
-        Sum,        ///< of integers exact, an error beyond 64 bits; of floats in double precision, see QueryProcessor
+        Sum,        ///< exact for integers, an error beyond 64 bits; for floats in double precision, see QueryProcessor
         Average,    ///< the sum over the count, in double precision
         Min,
         Max,
         Quantile,    ///< the value of rank ceil(phi n), from 1, of n values in order; phi 0 is the smallest
-        KthLargest,  ///< the k-th, from 1; NULL when there are fewer
+        KthLargest,  ///< the k-th, from 1; NULL if there are fewer
         KthSmallest
     };
     Kind kind = Kind::CountRows;  ///< which one
-    std::string column{};         ///< of the table; none for CountRows
+    std::string column{};         ///< of the table; empty for CountRows
     double phi = 0.5;             ///< for Quantile, from 0 to 1; 0.5 is the (lower) median
     std::uint64_t k = 1;          ///< for KthLargest and KthSmallest, from 1
 };
 
-/// A column of a result: an aggregate, or a column of the table as it is.
+/// A column of a result: an aggregate, or a column of the table.
 struct Output {
     std::variant<std::string, QueryAggregate> what;  ///< a column's name, or an aggregate
     std::string name;                                ///< of the result's column
 };
 
-/// What to answer. With an aggregate or `group_by`, each output that is a plain column must be one to group by;
-/// without, there is a row out for each row (pair) selected, in their order (a join's by its left row, then its right
-/// one). Groups come in the order of their values: NULLs, which are one group, first; NaNs, which are one, last.
+/// A query. With an aggregate or `group_by`, each output that is a plain column must be in `group_by`. Otherwise the
+/// result has one row per selected row or pair, in their order (pairs by their left row, then their right one). Groups
+/// are in the order of their values: NULLs are one group, the first; NaNs are one group, the last.
 struct Query {
     std::vector<Output> outputs;           ///< the columns of the result
     std::optional<Predicate> where{};      ///< none: all rows
     std::vector<std::string> group_by{};   ///< columns; none: no groups
     std::optional<Join> join{};            ///< with a second table
-    std::optional<std::uint64_t> limit{};  ///< of rows out
+    std::optional<std::uint64_t> limit{};  ///< max rows of the result
 };
 
 /// A node of a query's graph, as plain data. Rows and pairs flow from a node to those that have it as an input.
 struct PlanNode {
-    /// What a node does.
+    /// The kinds of nodes.
     enum class Kind {
         Rows,       ///< of table `table` that satisfy `predicate`; no input
         And,        ///< two inputs or more, rows of one table
         Or,         ///< as And
-        Not,        ///< of one input: the rows for which its condition is false, which leaves NULLs out
-        Join,       ///< pairs by `join`; inputs: rows of table 0, rows of table 1
-        Filter,     ///< of a Join or Filter: the pairs that satisfy `predicate`
+        Not,        ///< one input: the rows for which its condition is false, without NULLs
+        Join,       ///< pairs of `join`; inputs: rows of table 0, rows of table 1
+        Filter,     ///< input: a Join or Filter; the pairs that satisfy `predicate`
         Group,      ///< rows or pairs by `columns`
-        Column,     ///< the one of `columns`, of rows, pairs or a Group
-        Aggregate,  ///< `aggregate` of rows, pairs or a Group
-        Result      ///< of Columns and Aggregates; in a graph there is one
+        Column,     ///< the column in `columns`; input: rows, pairs or a Group
+        Aggregate,  ///< `aggregate`; input: rows, pairs or a Group
+        Result      ///< inputs: Columns and Aggregates; a graph has one Result
     };
     Kind kind = Kind::Rows;                ///< which of these
-    std::vector<std::size_t> inputs{};     ///< places of nodes in the graph
+    std::vector<std::size_t> inputs{};     ///< indices of nodes in the graph
     std::optional<Predicate> predicate{};  ///< of Rows and Filter
     std::size_t table = 0;                 ///< 1: the right one of a join
     std::optional<Join> join{};            ///< of Join
     std::vector<std::string> columns{};    ///< of Group and Column
     QueryAggregate aggregate{};            ///< of Aggregate
-    std::vector<std::string> names{};      ///< of a Result's columns, one an input
-    std::optional<std::uint64_t> limit{};  ///< of a Result's rows
+    std::vector<std::string> names{};      ///< of a Result's columns, one per input
+    std::optional<std::uint64_t> limit{};  ///< max rows of a Result
 };
 
-/// A query, checked against the columns of the tables that it is for: a graph of predicates, boolean nodes, a join and
-/// outputs. Equal nodes are one, and a negation goes down to the predicates. Runs on any tables with those columns, one
-/// after the other: windows of a stream. In a join, parts of the condition that name columns of one table only select
-/// that table's rows before the join.
+/// A query that was checked against the columns of its tables: a graph of predicates, boolean nodes, a join and
+/// outputs. Equal nodes are merged, and negations move down to the predicates. It runs on any tables with those
+/// columns, one after the other, such as windows of a stream. In a join, parts of the condition that name columns of
+/// one table select that table's rows before the join.
 ///
-/// Throws: InvalidArgument for columns that are missing or of a type that does not go, and for what else breaks a rule
-/// of Query.
+/// Throws: InvalidArgument for columns that are missing or have the wrong type, and for other broken rules of Query.
 class QUADMILL_API QueryPlan {
   public:
-    /// The plan of a query of one table.
+    /// The plan of a query on one table.
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns);
     /// The plan of a query with a join.
     QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right);
-    /// The plan that is a graph of the caller's own, its nodes in any order, without `right` when it has no Join.
-    /// Beyond what a Query can say, aggregates of one Result may be of different rows of a table.
-    /// Throws: InvalidArgument that names the node: for an input that is no node, is of a wrong kind or leads back to
-    /// the node (a cycle), for a number of inputs that its kind does not have, for a graph more than 1000 nodes deep,
-    /// and as above. Each node must lead to the Result.
+    /// The plan of the caller's own graph, with nodes in any order, and without `right` if it has no Join. In contrast
+    /// to a Query, aggregates of one Result may use different rows of a table.
+    /// Throws: InvalidArgument that names the node: for an input that is not a node, has the wrong kind or leads back
+    /// to the node (a cycle), for a wrong number of inputs, for a graph more than 1000 nodes deep, and as above. Each
+    /// node must lead to the Result.
     ///
     ///     const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},
     ///                                              {.kind = PlanNode::Kind::Aggregate, .inputs = {0}},  // COUNT(*)

@@ -23,8 +23,8 @@ namespace detail::query {
 struct Expression;
 }  // namespace detail::query
 
-/// A condition on the rows of a table: an immutable tree, cheap to copy. Made by column() and combined by &&, || and !.
-/// Whether a table has its columns, and of which types, is asked when it is used.
+/// A condition on the rows of a table: an immutable tree, cheap to copy. Made with column() and combined with &&, ||
+/// and !. Columns and their types are checked when it is used.
 ///
 /// Guarantee: comparisons are exact for every value of a column's type, also with a constant of another type (an
 /// integer column with 2.5, a float32 column with 0.1): both sides are compared as real numbers and never rounded.
@@ -32,10 +32,10 @@ struct Expression;
 /// column of floats, and running such a query throws InvalidArgument, which names both columns. Floats compare as in
 /// IEEE 754: -0 equals +0, and with a NaN only != is true. A NULL satisfies neither a comparison nor its negation
 /// (SQL's three-valued logic); only is_null() finds it. Text compares byte by byte.
-/// Throws: InvalidArgument past 250 levels; a chain of one operator is one level, however long.
+/// Throws: InvalidArgument beyond 250 levels; a chain of one operator, of any length, is one level.
 class QUADMILL_API Predicate {
   public:
-    /// Holds for all rows, or for none.
+    /// True for all rows, or for none.
     [[nodiscard]] static Predicate always(bool value);
     /// A term of linear().
     struct Term {
@@ -43,14 +43,14 @@ class QUADMILL_API Predicate {
         std::string column;  ///< its name
     };
     /// A semi-linear condition: the sum of factor * column over the terms, computed in order and in double precision,
-    /// compared with `constant`. Numeric columns only; where it runs, one with integers beyond 2^53, which doubles do
-    /// not have, is refused. The GPU takes at most 7 columns; Auto goes to the CPU with more.
-    /// Throws: InvalidArgument when there are no terms.
+    /// compared with `constant`. Numeric columns only; running it on a column with integers beyond 2^53, which doubles
+    /// cannot represent, is refused. The GPU takes up to 7 columns; with more, Auto takes the CPU.
+    /// Throws: InvalidArgument without any term.
     [[nodiscard]] static Predicate linear(std::vector<Term> terms, Comparison op, double constant);
 
-    [[nodiscard]] Predicate operator&&(const Predicate& other) const;  ///< where both hold
-    [[nodiscard]] Predicate operator||(const Predicate& other) const;  ///< where one or both hold
-    [[nodiscard]] Predicate operator!() const;                         ///< where it is false, which leaves NULLs out
+    [[nodiscard]] Predicate operator&&(const Predicate& other) const;  ///< both are true
+    [[nodiscard]] Predicate operator||(const Predicate& other) const;  ///< at least one is true
+    [[nodiscard]] Predicate operator!() const;                         ///< it is false, so not NULL
 
   private:
     friend detail::Access;
@@ -64,16 +64,16 @@ class QUADMILL_API Predicate {
 ///     const auto wanted = (column("a") > 3 || column("b") <= 2.5) && !column("d").in({1, 2, 3});
 class QUADMILL_API ColumnName {
   public:
-    /// A name alone; whether a table has it is asked when it is used.
+    /// Only a name; it is looked up when it is used.
     explicit ColumnName(std::string name) : name_(std::move(name)) {}
     [[nodiscard]] const std::string& name() const noexcept { return name_; }        ///< as given
     [[nodiscard]] Predicate compare(Comparison op, const Value& constant) const;    ///< with a constant
     [[nodiscard]] Predicate compare(Comparison op, const ColumnName& other) const;  ///< with another column
-    /// Holds where low <= column <= high.
+    /// True if low <= column <= high.
     [[nodiscard]] Predicate between(const Value& low, const Value& high) const;
-    /// Holds where the column is equal to one of them. A NaN among them is equal to nothing.
+    /// True if the column equals one of the values. A NaN among them equals nothing.
     [[nodiscard]] Predicate in(std::vector<Value> list) const;
-    [[nodiscard]] Predicate is_null() const;  ///< holds where it is NULL
+    [[nodiscard]] Predicate is_null() const;  ///< true if it is NULL
 
   private:
     std::string name_;
@@ -118,7 +118,7 @@ template <class T>
 [[nodiscard]] Predicate operator==(const ColumnName& a, const T& b) {
     return a.compare(Comparison::Equal, detail::query::operand(b));
 }
-/// Column != constant or column; a NaN is unequal to all, a NULL to nothing.
+/// Column != constant or column; true for a NaN, not for a NULL.
 template <class T>
 [[nodiscard]] Predicate operator!=(const ColumnName& a, const T& b) {
     return a.compare(Comparison::NotEqual, detail::query::operand(b));

@@ -1,4 +1,4 @@
-/// Queries on tables by the graphics pipeline: who answers them, and what comes out.
+/// Queries on tables with the graphics pipeline: the processor and its results.
 #pragma once
 
 #include <concepts>
@@ -29,40 +29,40 @@ class PendingValue;
 struct NumberPlace;
 struct QueryResult;
 
-/// What ran: predicates by the graphics pipeline or by the CPU.
+/// The engine of a query: the graphics pipeline or the CPU.
 enum class QueryEngine {
-    Auto,   ///< what was measured fastest for the question, the rows and the device; a QueryResult says which it was
+    Auto,   ///< the fastest for the query, its rows and the device; QueryResult says which one ran
     Cpu,    ///< loops on CPU threads
-    Depth,  ///< columns in the depth buffer, predicates by depth and stencil tests, counts by occlusion queries, the
-            ///< k-th value, MIN and MAX by a count for each bit
-    Bitmap  ///< fragment programs that write 32 rows' bits at once, counts by reduction
+    Depth,  ///< columns in the depth buffer, predicates with depth and stencil tests, counts with occlusion queries, the
+            ///< k-th value, MIN and MAX with a count for each bit
+    Bitmap  ///< fragment programs that write the bits of 32 rows together, counts by reduction
 };
 
-/// Whether a run says what each node did.
+/// Whether a run reports each node.
 enum class Statistics {
     Off,
     ByNode  ///< waits for each node and counts its rows
 };
 
-/// How queries are run.
+/// Options of queries.
 struct QueryOptions {
-    QueryEngine engine = QueryEngine::Auto;  ///< who answers
-    unsigned threads = 0;                    ///< of the CPU; 0 takes as many as the machine has
-    std::size_t gpu_memory = 0;              ///< at most so many bytes for columns; 0: all that the driver says is free
+    QueryEngine engine = QueryEngine::Auto;   ///< the engine
+    unsigned threads = 0;                     ///< CPU threads; 0: as many as the machine has
+    std::size_t gpu_memory = 0;               ///< max bytes for columns; 0: what the driver reports as free
     Statistics statistics = Statistics::Off;  ///< whether each node is counted and timed
-    /// Measured on this machine; unset, the library's own figures count. The library reads no file by itself.
+    /// Crossover points measured on this machine; unset: the library's own figures. The library reads no file.
     std::optional<QueryCrossings> crossings{};
     QueryPaperOptions paper{};  ///< the forms of SIGMOD'04 and MDS'09
 };
 
-/// Runs queries in one context, or on the CPU alone; keeps its programs, and the columns of the tables that it has seen
-/// in textures for as long as the tables live.
+/// Runs queries in one context, or on the CPU alone; keeps its programs, and the columns of its tables in textures as
+/// long as the tables live.
 ///
 /// Guarantee: the same answer from every engine, up to the last bits of Sum and Average of floats, which are within
-/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats; where that sum of absolute
-/// values is beyond the largest double, each may be infinite or NaN. Drivers that flush denormal doubles (Mesa's
-/// llvmpipe; NVIDIA's does not) take those for 0 in linear conditions and in Sum and Average of F64.
-/// Throws: InvalidArgument, also for a Selection of another processor or of another number of rows than the table;
+/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats; if that sum of absolute values
+/// is beyond the largest double, each may be infinite or NaN. Drivers that flush denormal doubles (Mesa's llvmpipe;
+/// NVIDIA's does not) treat them as 0 in linear conditions and in Sum and Average of F64.
+/// Throws: InvalidArgument, also for a Selection of another processor or with another number of rows than the table;
 /// GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs' (Govindaraju, Manocha); SIGMOD'04 (Govindaraju, Lloyd, Wang, Lin, Manocha);
 /// Tsakalozos, Tsangaris, Delis, MDS'09, sections 3.2 and 3.3.
@@ -73,51 +73,51 @@ struct QueryOptions {
 ///     const auto n = processor.count(table, column("a") >= 2);  // 2
 class QUADMILL_API QueryProcessor {
   public:
-    /// Works in that context, and on the CPU where that is quicker or was asked for.
+    /// Works in that context, and on the CPU if that is faster or requested.
     /// Throws: InvalidArgument for options that do not go together.
     explicit QueryProcessor(const Context& context, const QueryOptions& options = {});
     /// Works on the CPU alone.
-    /// Throws: InvalidArgument for another engine than QueryEngine::Auto and Cpu.
+    /// Throws: InvalidArgument for engines other than QueryEngine::Auto and Cpu.
     explicit QueryProcessor(const QueryOptions& options = {});
     QueryProcessor(QueryProcessor&&) noexcept;
     QueryProcessor& operator=(QueryProcessor&&) noexcept;
     ~QueryProcessor();
 
-    /// Gets rows out, some at a time, in order; they are valid during the call.
+    /// Receives result rows, some at a time, in order; they are valid during the call.
     /// Pre: it may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
     using TakeRows = std::function<void(std::span<const std::vector<Value>>)>;
 
-    /// Runs a plan on a table. With `take` the rows go there, at most 4,096 at once, and the result has none: so a
-    /// result may be larger than memory.
+    /// Runs a plan on a table. With `take` the rows go there, at most 4,096 at a time, and not into the result, which
+    /// may then be larger than memory.
     /// Throws: InvalidArgument also for a plan with a join, and for a table without the columns that the plan needs.
     QueryResult run(const QueryPlan& plan, const Table& table, const TakeRows& take = {});
     /// Runs a plan with a join on two tables.
-    /// Memory: pairs go through in chunks of 65,536, so it is needed for what comes out only; but a quantile or k-th
-    /// value of pairs needs all their values of that column, 8 bytes each, on the CPU.
-    /// Throws: InvalidArgument also for a plan without a join, and as above.
+    /// Memory: pairs are processed in chunks of 65,536, so only the result needs memory. But a quantile or k-th value
+    /// of pairs needs all their values of that column, 8 bytes each, on the CPU.
+    /// Throws: InvalidArgument also for a plan without a join; otherwise as above.
     QueryResult run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take = {});
     /// Makes the plan of a query without a join, and runs it.
     [[nodiscard]] QueryResult run(const Query& query, const Table& table);
 
-    /// How many rows satisfy the condition.
+    /// The number of rows that satisfy the condition.
     /// Cost: waits for the GPU.
     [[nodiscard]] std::uint64_t count(const Table& table, const Predicate& where);
-    /// The same, without waiting for the GPU: any number may be under way, and answer in any order. On the CPU the
-    /// count is there when this returns.
+    /// count() without waiting for the GPU: any number may be in flight, and be read in any order. On the CPU the count
+    /// is ready when this returns.
     ///
     ///     const auto low = processor.count_async(table, column("a") < 2);
     ///     const auto high = processor.count_async(table, column("a") >= 2);
     ///     // ... the CPU does other things ...
     ///     const auto all = low.get() + high.get();
     [[nodiscard]] PendingCount count_async(const Table& table, const Predicate& where);
-    /// The rows that satisfy the condition; they stay where they were found.
+    /// The rows that satisfy the condition; they stay on the GPU, or on the CPU, where they were found.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
-    /// An aggregate of all rows, or of those selected.
+    /// An aggregate of all rows, or of selected ones.
     /// Cost: waits for the GPU.
     /// Throws: InvalidArgument also for a sum of integers beyond 64 bits.
     [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
-    /// The same, without waiting for the GPU, as count_async(): by reduction, whichever engine of the GPU has the
-    /// columns. Of more rows than a texture holds, and on the CPU, the value is there when this returns.
+    /// aggregate() without waiting for the GPU, as count_async(): by reduction with either GPU engine. For more rows
+    /// than a texture holds, and on the CPU, the value is ready when this returns.
     ///
     ///     const auto tenth = processor.aggregate_async(
     ///         table, {.kind = QueryAggregate::Kind::KthLargest, .column = "a", .k = 10});
@@ -125,31 +125,31 @@ class QUADMILL_API QueryProcessor {
     ///     if (tenth.ready()) use(tenth.get());
     [[nodiscard]] PendingValue aggregate_async(const Table& table, const QueryAggregate& what,
                                                const Selection* of = nullptr);
-    /// Writes the aggregate to the caller's buffer or texture, for its shaders; the CPU never learns it. It is
-    /// converted to NumberPlace::type: to the nearest float; to an integer by cutting off what is behind the point, and
-    /// what is beyond the type, or NaN, becomes its end or 0. NULL is a NaN, or 0.
-    /// Cost: a pyramid of passes (for a k-th value one for every two bits); does not wait, and nothing is read back,
-    /// but of columns on the CPU.
-    /// Throws: as aggregate(), but for a sum beyond 64 bits, which is converted as well; InvalidArgument for a place
-    /// that is none or too small, for texts, for a processor without a context, and for more rows than a texture of the
-    /// library holds.
+    /// Writes the aggregate to the caller's buffer or texture, for its shaders; the CPU does not read it. It is
+    /// converted to NumberPlace::type: to the nearest float, or to an integer by truncation. Values outside a type's
+    /// range become its limit, NaN becomes 0. NULL is NaN, or 0.
+    /// Cost: a pyramid of passes (for a k-th value one for every two bits); does not wait, and reads nothing back,
+    /// except for columns on the CPU.
+    /// Throws: as aggregate(), except that a sum beyond 64 bits is converted, too; InvalidArgument for an invalid or
+    /// too small object, for text, for a processor without a context, and for more rows than a texture of the library
+    /// holds.
     ///
     ///     processor.write_aggregate(table, {.kind = QueryAggregate::Kind::Max, .column = "a"}, {.buffer = uniforms});
     void write_aggregate(const Table& table, const QueryAggregate& what, const NumberPlace& to,
                          const Selection* of = nullptr);
-    /// The same of count().
+    /// write_aggregate() for count().
     void write_count(const Table& table, const Predicate& where, const NumberPlace& to);
     /// As aggregate() with KthLargest.
     [[nodiscard]] Value kth_largest(const Table& table, const std::string& column, std::uint64_t k,
                                     const Selection* of = nullptr) {
         return aggregate(table, {.kind = QueryAggregate::Kind::KthLargest, .column = column, .k = k}, of);
     }
-    /// Calls `take` with the pairs of a join of two columns, of all rows or those selected, in the order of the left
-    /// rows, then of the right ones, a chunk at a time: at most 65,536 pairs, valid during the call. Returns how many
-    /// there were.
+    /// Calls `take` with the pairs of a join of two columns, of all rows or selected ones, in the order of the left
+    /// rows, then of the right ones, in chunks of at most 65,536 pairs, valid during the call. Returns the number of
+    /// pairs.
     /// Pre: `take` may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
-    /// Memory: at most 40 bytes for each row that is joined, whatever the number of pairs; nested loops on the GPU also
-    /// some 50 MB there, and at most 40 bytes for each row of either side.
+    /// Memory: at most 40 bytes per joined row, for any number of pairs; nested loops on the GPU also need about 50 MB
+    /// there, and at most 40 bytes per row of either side.
     /// Throws: InvalidArgument also for tables of more than 2^31 rows.
     ///
     ///     processor.join(orders, people, {.left = "person", .right = "id"}, [&](std::span<const RowPair> pairs) {
@@ -165,25 +165,25 @@ class QUADMILL_API QueryProcessor {
     std::shared_ptr<State> state_;
 };
 
-/// What a node of a plan did in a run. Where an engine does a whole condition at once, its last node stands for all.
+/// Statistics of a plan's node. If an engine evaluates a whole condition in one step, its last node stands for all.
 struct NodeStats {
     std::string node;        ///< as in QueryPlan::text()
-    std::uint64_t rows = 0;  ///< selected, or pairs, or rows out
+    std::uint64_t rows = 0;  ///< selected rows, pairs, or result rows
     double ms = 0;           ///< wall clock
 };
 
-/// A column of a result, T being std::int64_t, double or std::string. Where `valid` is false the row is NULL.
+/// A column of a result; T is std::int64_t, double or std::string. If `valid` is false, the row is NULL.
 template <class T>
 struct ResultColumn {
     static_assert(std::same_as<T, std::int64_t> || std::same_as<T, double> || std::same_as<T, std::string>,
                   "a column is taken as std::int64_t, double or std::string");
-    std::vector<T> values;    ///< one a row; of a NULL anything
+    std::vector<T> values;    ///< one a row; unspecified for NULL
     std::vector<bool> valid;  ///< which rows have a value
 };
 
-/// The rows that came out, and how.
+/// The result of a query.
 struct QueryResult {
-    /// The column of that name, out of `rows`. As double, integers are rounded to the nearest.
+    /// The column with that name, from `rows`. As double, integers are rounded to nearest.
     /// Throws: InvalidArgument for a name or number that no column has, for a name that several have, and for a column
     /// with values of another type.
     ///
@@ -194,20 +194,20 @@ struct QueryResult {
     [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< the column of that number, from 0
 
     std::vector<std::string> columns;       ///< names
-    std::vector<std::vector<Value>> rows;   ///< in order; none where TakeRows had them
+    std::vector<std::vector<Value>> rows;   ///< in order; empty if TakeRows received them
     std::uint64_t matched = 0;              ///< rows (pairs, for a join) that satisfied the condition
     QueryEngine engine = QueryEngine::Cpu;  ///< the one that answered
     double ms = 0;                          ///< wall clock
     std::vector<NodeStats> nodes{};         ///< those that ran, in order; empty without Statistics::ByNode
 };
 
-/// A count under way on the GPU; QueryProcessor::count_async() makes it. Keeps its processor's context in use.
+/// A count in flight on the GPU; QueryProcessor::count_async() makes it. Keeps its processor's context in use.
 class QUADMILL_API PendingCount {
   public:
     PendingCount(PendingCount&&) noexcept;
     PendingCount& operator=(PendingCount&&) noexcept;
     ~PendingCount();
-    /// Whether get() returns at once.
+    /// Whether get() returns without waiting.
     [[nodiscard]] bool ready() const;
     /// The count, the same each time.
     /// Cost: waits for the GPU.
@@ -222,13 +222,13 @@ class QUADMILL_API PendingCount {
     std::unique_ptr<State> state_;
 };
 
-/// An aggregate under way on the GPU; QueryProcessor::aggregate_async() makes it. Keeps its processor's context in use.
+/// An aggregate in flight on the GPU; QueryProcessor::aggregate_async() makes it. Keeps its processor's context in use.
 class QUADMILL_API PendingValue {
   public:
     PendingValue(PendingValue&&) noexcept;
     PendingValue& operator=(PendingValue&&) noexcept;
     ~PendingValue();
-    /// Whether get() returns at once.
+    /// Whether get() returns without waiting.
     [[nodiscard]] bool ready() const;
     /// The value, the same each time.
     /// Cost: waits for the GPU.
@@ -244,8 +244,8 @@ class QUADMILL_API PendingValue {
     std::unique_ptr<State> state_;
 };
 
-/// A place of the caller's for one number: in a buffer from byte `offset` on, a multiple of 4, or in a texture the
-/// texel (0, 0) of level 0; one of the two.
+/// An object of the caller for one number: a buffer, from byte `offset` on (a multiple of 4), or texel (0, 0) of level
+/// 0 of a texture.
 struct NumberPlace {
     std::uint32_t buffer = 0;   ///< its name
     std::size_t offset = 0;     ///< of the number in the buffer, in bytes

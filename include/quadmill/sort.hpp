@@ -67,8 +67,8 @@ struct SortOptions {
     Engine engine = Engine::Auto;             ///< what sorts
     Precision precision = Precision::Native;  ///< of floats, for every engine
     Rounding rounding = Rounding::Refuse;     ///< for Precision::Float16
-    /// Number of CPU threads for packing, merging and Engine::Cpu, including the caller's; 0: as many as the machine has.
-    /// Engine::Hybrid sorts with two fewer, or with one of two.
+    /// Number of CPU threads for packing, merging and Engine::Cpu, including the caller's; 0: as many as the machine
+    /// has. Engine::Hybrid sorts with two fewer, at least one.
     unsigned threads = 0;
     /// Limit of GPU memory in bytes; 0: what the driver says is free (on a software renderer, what the machine has).
     /// Engine::Merge refuses keys that need more, Engine::Hybrid cuts them into smaller parts, and Engine::Auto sorts
@@ -117,7 +117,7 @@ enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffe
 ///   On the CPU no copy of the keys, but up to 56 bytes a window or segment, and 8 for each 64 keys of them.
 /// - Bitonic: on the GPU the keys (and the index) once, and twice what it sorts: words of 32 bits (of 16 for keys of 16
 ///   bits), each window, or all keys, padded to a power of two of at least 4.
-/// - Hybrid: on the GPU what Merge takes for the keys that are sorted there, at most 2^26 or one segment at once; on
+/// - Hybrid: on the GPU what Merge takes for the keys that are sorted there, at most 2^26 or one segment at a time; on
 ///   the CPU one copy of the keys (none for windows and segments).
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
@@ -129,7 +129,7 @@ enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffe
 class QUADMILL_API Sorter {
   public:
     /// Programs are compiled when they are first used.
-    /// Throws: InvalidArgument for options that cannot be.
+    /// Throws: InvalidArgument for invalid options.
     explicit Sorter(const Context& context, const SortOptions& options = {});
     Sorter(Sorter&&) noexcept;
     Sorter& operator=(Sorter&&) noexcept;
@@ -137,19 +137,19 @@ class QUADMILL_API Sorter {
 
     /// Sorts the keys in place.
     /// Cost: one upload, one read-back; waits for the GPU. Pbsn: k * k steps of two draws and a copy for a run of 2^k
-    /// elements in each channel, fewer where stages may stop early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys,
-    /// which are k (k - 1) / 2 passes in the paper's form and about a third of that by default. Merge: a pass that
-    /// sorts 64 keys each, then a level of passes for each doubling.
-    /// Throws: InvalidArgument before any work for more keys than the engine holds at once, padding included: Merge and
-    /// Bitonic 2^30, half as many of 64 bits, and of Merge with an index half of that; Merge also for more than
-    /// fit into the GPU's free memory.
+    /// elements in each channel, fewer if it stops early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys, which are k
+    /// (k - 1) / 2 passes in the paper's form and about a third of that by default. Merge: a pass that sorts 64 keys
+    /// each, then a level of passes for each doubling.
+    /// Throws: InvalidArgument before any work for more keys than the engine can hold, padding included: Merge and
+    /// Bitonic 2^30, half of that for 64 bits, and for Merge with an index half again; Merge also for more than fit
+    /// into the GPU's free memory.
     SortStats sort(Keys keys, std::optional<Order> order = {});
 
     /// Sorts the keys in place, stably, and reports where each key was: index[i] receives the index, from 0, that the
     /// i-th sorted key had before. Equal keys keep the order of the input, also for Order::Descending.
     /// Shape: index has keys.size() elements, which are at most 2^31.
-    /// Guarantee: stable by every engine: Engine::Bitonic, whose network is not, compares (key, index), so that no two
-    /// are equal.
+    /// Guarantee: stable with every engine. Engine::Bitonic, whose network is not stable, compares (key, index), so no
+    /// two are equal.
     /// Cost: as for sort(), with keys of twice the size.
     /// Throws: InvalidArgument for another shape, and for Engine::Pbsn and Engine::Hybrid, which cannot carry an index.
     ///
@@ -157,8 +157,8 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
     SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
-    /// Sorts an index of the keys and leaves the keys unchanged: index[i] receives the index, from 0, of the i-th key in
-    /// order; equal keys keep the order of the input. Only the index comes back from the GPU: the pointers of
+    /// Sorts an index of the keys and leaves the keys unchanged: index[i] receives the index, from 0, of the i-th key
+    /// in order; equal keys keep the order of the input. Only the index comes back from the GPU: the pointers of
     /// GPUTeraSort's key-pointer pairs.
     /// Shape: as for sort_with_index().
     /// Cost: as for sort_with_index(), but a read-back of 4 bytes a key; on the CPU, a copy of the keys.
@@ -167,25 +167,25 @@ class QUADMILL_API Sorter {
     ///     sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
     SortStats argsort(ConstKeys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
-    /// Sorts each window of `window` consecutive keys by itself, in place, many in one texture at once; the last one
+    /// Sorts each window of `window` consecutive keys separately, in place, many of them in one texture; the last one
     /// may be shorter.
-    /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels, or four times as many where windows are
-    /// split (Channels).
-    /// Cost: as for sort(), with 2^k >= window, or a quarter of it where they are split.
+    /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels, or four times that if windows are split
+    /// (Channels).
+    /// Cost: as for sort(), with 2^k >= window, or a quarter of it if they are split.
     SortStats sort_windows(Keys keys, std::size_t window, std::optional<Order> order = {});
 
-    /// Sorts segments of any lengths by themselves, in place, all at once: segment i is [ends[i - 1], ends[i]), the
-    /// first one beginning at 0. Engine::Merge sorts them in one texture, each filling a multiple of 64 32-bit keys.
+    /// Sorts segments of any lengths separately, in place, in one call: segment i is [ends[i - 1], ends[i]); the first
+    /// one begins at 0. Engine::Merge sorts them in one texture, each filling a multiple of 64 32-bit keys.
     /// Pre: ends ascend, and the last is keys.size() (or both are empty).
-    /// Throws: InvalidArgument when they do not, or for Engine::Pbsn and Engine::Bitonic, whose windows are of
-    /// one length.
+    /// Throws: InvalidArgument if they do not, and for Engine::Pbsn and Engine::Bitonic, whose windows have one length.
     ///
     ///     sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
     SortStats sort_segments(Keys keys, std::span<const std::size_t> ends, std::optional<Order> order = {});
 
-    /// Finds the first best.size() keys in order, the smallest ones (the largest by Order::Descending), without sorting
-    /// the others, which stay unchanged: `best` receives them, and `index`, if not empty, where each was.
-    /// Shape: best has at most keys.size() elements of the same type and lies elsewhere; index has as many, or none.
+    /// Finds the first best.size() keys in order, the smallest ones (with Order::Descending the largest), without
+    /// sorting the others, which stay unchanged: `best` receives them, and `index`, if not empty, the index of each.
+    /// Shape: best has at most keys.size() elements of the same type and is other memory; index has the same number, or
+    /// none.
     /// Cost: as for sort() until runs have k keys; from then on each merge pass writes half as much as the one before.
     /// One upload, a read-back of k keys.
     /// Throws: InvalidArgument for other shapes, or for Engine::Pbsn, Bitonic and Hybrid, which sort all of the keys.
@@ -196,42 +196,41 @@ class QUADMILL_API Sorter {
 
     /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
     /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
-    /// used; both may be the same texture. By Merge, whole textures as it does regions; by PBSN, one run a channel,
-    /// where SortOptions::engine says so, or Auto finds no room for Merge.
+    /// used; both may be the same texture. Merge sorts whole textures like regions. PBSN sorts one run per channel, if
+    /// SortOptions::engine says so, or Auto finds too little memory for Merge.
     /// Shape: RGBA32F, 2-D, of at most 2^28 texels, both of the same size; filters, BASE_LEVEL, swizzle and other
     /// parameters do not matter and stay. After an image store into the input, the program calls
     /// glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT) first.
-    /// Guarantee: as for sort(); by PBSN, a texture with values that blending cannot order goes through a comparator in
-    /// a shader.
+    /// Guarantee: as for sort(). For a texture with values that blending cannot order, PBSN compares in a shader.
     /// Cost: as for sort(), with no upload and no read-back. PBSN waits for the GPU (an occlusion query finds such
-    /// values, others whether a stage has finished the sort), Merge does not. GPU memory: of PBSN 5 textures of the
-    /// padded size, of Merge as for regions.
-    /// Throws: InvalidArgument when an id is no such texture, the sizes differ, or SortOptions::engine is none of
-    /// Auto, Pbsn and Merge.
+    /// values, others whether a stage has finished the sort), Merge does not. GPU memory: PBSN 5 textures of the padded
+    /// size, Merge as for regions.
+    /// Throws: InvalidArgument if an id is not such a texture, the sizes differ, or SortOptions::engine is not Auto,
+    /// Pbsn or Merge.
     ///
     ///     sorter.sort_texture(texture, texture);  // in place, in the program's own context
     SortStats sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order = {});
 
     /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives
-    /// the index, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys stay in the
-    /// order of their places. Both are left on the GPU, so a program can draw by the index at once: sprites from back
-    /// to front by Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched.
-    /// By Merge, or by Bitonic where SortOptions::engine says so.
-    /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels, which are all
-    /// of `keys` when it is not given, and at most 2^28; else as for sort_texture(), but BASE_LEVEL 0 or immutable.
+    /// the index, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys keep their
+    /// order. Both stay on the GPU, so a program can draw with the index directly: sprites from back to front with
+    /// Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched. Merge
+    /// sorts, or Bitonic if SortOptions::engine says so.
+    /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels (at most 2^28;
+    /// not given: all of `keys`); otherwise as for sort_texture(), but BASE_LEVEL 0 or immutable.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
     /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key, or 26 with MergeKernel::Subgroup;
     /// Bitonic 16 for each of 2^k >= count.
-    /// Throws: InvalidArgument when an id is no such texture, `count` texels do not fit, SortOptions::engine is not
-    /// Auto, Merge or Bitonic, or Merge has no room: within SortOptions::gpu_memory where it is set, else as the driver
-    /// says.
+    /// Throws: InvalidArgument if an id is not such a texture, `count` texels do not fit, SortOptions::engine is not
+    /// Auto, Merge or Bitonic, or Merge needs more memory than SortOptions::gpu_memory, or, if that is 0, than the
+    /// driver reports as free.
     ///
     ///     sorter.argsort_texture(distance, order);  // in the program's own context, each frame
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {},
                               std::optional<Order> order = {});
 
-    /// The same for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the index of
-    /// the i-th key, counted within the rectangle. By Merge.
+    /// argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
+    /// index of the i-th key, counted within the rectangle. Merge sorts.
     /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
     /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
     /// compared as the floats that a shader reads.
@@ -241,25 +240,24 @@ class QUADMILL_API Sorter {
     SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel = 0,
                               std::optional<Order> order = {});
 
-    /// Sorts the texels of a rectangle, layer or face into those of another, or in place, without reading them back: by
-    /// Merge, whatever the values are.
-    /// Shape: both R32F, R32I, R32UI, RGBA32F or RGBA16F, of one format, width and height (or count and width).
+    /// Sorts the texels of a rectangle, layer or face into those of another, or in place, without reading them back.
+    /// Merge sorts; any values are allowed.
+    /// Shape: both R32F, R32I, R32UI, RGBA32F or RGBA16F, with the same format, width and height (or count and width).
     /// Guarantee: as for sort().
-    /// Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and 12 bytes a key (6 of 16
+    /// Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and 12 bytes a key (6 for 16
     /// bits).
-    /// Throws: InvalidArgument for another shape, when SortOptions::engine is neither Auto nor Merge, or Merge has no
-    /// room.
+    /// Throws: InvalidArgument for another shape, if SortOptions::engine is neither Auto nor Merge, or memory is too
+    /// small.
     ///
     ///     sorter.sort_texture({.texture = depths, .count = n}, {.texture = depths, .count = n});
     SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
                            TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
 
-    /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them: so few
-    /// that each rank of the n keys that are no NaNs is within eps n of one that the sample has. The texture stays as
-    /// it is.
+    /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them. Each
+    /// rank of the n keys that are not NaN is within eps n of the rank of a sampled key. The texture is not changed.
     /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, else float.
-    /// Cost: as for argsort_buffer(), and reads back 1 / (2 eps) values and, of floats, how many are NaNs: waits for
-    /// the GPU for each of the two.
+    /// Cost: as for argsort_buffer(), plus two read-backs that wait for the GPU: 1 / (2 eps) values, and for floats the
+    /// number of NaNs.
     /// Throws: as argsort_texture(), for another T, and for an eps that is not from 0 to 1.
     ///
     ///     const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
@@ -267,34 +265,33 @@ class QUADMILL_API Sorter {
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
     /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the indices
-    /// of `count` keys in order, 32 bits each, such as glDrawElements takes for GL_UNSIGNED_INT. Other bytes of it
-    /// stay. By Merge.
-    /// Shape: keys of any type; of 16 bits, offset and stride are multiples of 2, else of 4. `index` is another buffer,
-    /// or another part of the same. Neither is mapped, but persistently. After a shader or image store into the keys,
-    /// the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
-    /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes a key (50 of 64 bits).
-    /// Throws: InvalidArgument when an id is no such buffer, what is asked for does not fit, SortOptions::engine is
-    /// neither Auto nor Merge, or Merge has no room.
+    /// of `count` keys in order, 32 bits each, as glDrawElements takes them for GL_UNSIGNED_INT. Its other bytes stay.
+    /// Merge sorts.
+    /// Shape: keys of any type; offset and stride are multiples of 4, for 16 bits of 2. `index` is another buffer, or
+    /// another part of the same one. Neither is mapped, unless persistently. After a shader or image store into the
+    /// keys, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
+    /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes a key (50 for 64 bits).
+    /// Throws: InvalidArgument if an id is not such a buffer, keys or index do not fit into it, SortOptions::engine is
+    /// neither Auto nor Merge, or memory is too small.
     ///
     ///     sorter.argsort_buffer({.buffer = particles, .offset = 12, .stride = 16}, n, elements);
     SortStats argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                              std::size_t index_offset = 0, std::optional<Order> order = {});
 
-    /// Sorts `count` keys in the caller's buffer, in place; what lies between them (BufferKeys::stride) stays where it
-    /// is.
+    /// Sorts `count` keys in the caller's buffer, in place; the bytes between them (BufferKeys::stride) are not
+    /// changed.
     /// Shape: as for argsort_buffer().
     /// Guarantee: as for sort().
-    /// Cost: no upload, no read-back, does not wait. GPU memory: 12 bytes a key (24 of 64 bits), and 16 MB.
+    /// Cost: no upload, no read-back, does not wait. GPU memory: 12 bytes a key (24 for 64 bits), and 16 MB.
     /// Throws: as argsort_buffer().
     ///
     ///     sorter.sort_buffer({.buffer = depths}, n);
     SortStats sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order = {});
 
-    /// Compiles the programs that such a call on that many keys needs and allocates its memory, at most `programs` of
-    /// them, and says whether all is ready; so a loading screen goes on between the slices. Programs belong to the
-    /// context: what another sorter has compiled is there.
-    /// Cost: the call itself, on zeros, drawing one texel a pass. Nothing where SortOptions::engine is Cpu, or Auto and
-    /// the CPU would sort.
+    /// Compiles up to `programs` of the programs that such a call on `count` keys needs, allocates its memory, and
+    /// returns whether all is ready. So a loading screen can be drawn between the slices. Programs belong to the
+    /// context: those that another sorter has compiled are ready.
+    /// Cost: the call itself, on zeros, drawing one texel a pass. Nothing if the CPU would sort.
     /// Throws: as that call.
     ///
     ///     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
@@ -307,26 +304,26 @@ class QUADMILL_API Sorter {
     std::unique_ptr<State> state_;
 };
 
-/// What a sort did. Times are wall-clock milliseconds from memory to memory. The parts overlap and add up to more than the
-/// total with several textures, and where Engine::Merge sorts by subgroups: then the first pass draws what has come in
-/// while the rest is on its way, the last one what then goes back while it draws on, and sort_ms has those transfers in it.
+/// What a sort did. Times are wall-clock milliseconds from memory to memory. The parts overlap, and add up to more than
+/// the total, with several textures and if Engine::Merge uses subgroups: then the first pass draws while the upload
+/// goes on, the last one while results are read back, and sort_ms includes those transfers.
 struct SortStats {
     std::uint64_t n = 0;              ///< keys
     Engine engine = Engine::Cpu;      ///< the one that ran
-    std::uint64_t textures = 0;       ///< sorted, one after the other
+    std::uint64_t textures = 0;       ///< number of textures sorted, one after the other
     std::uint64_t steps = 0;          ///< of the network, over all textures
-    int stages_run = 0;               ///< most of any texture
+    int stages_run = 0;               ///< max of all textures
     int stages_max = 0;               ///< log2 of the longest run
     std::uint64_t passes = 0;         ///< draws and texture copies issued
     std::uint64_t cpu_keys = 0;       ///< sorted by the CPU's threads, for Engine::Hybrid
     std::uint64_t merge_moves = 0;    ///< keys that merges on the CPU wrote, all rounds together, for Engine::Pbsn
     std::uint64_t set_aside = 0;      ///< keys that blending cannot order (NaN, -0, denormals), sorted on the CPU
-    std::uint64_t texture_bytes = 0;  ///< of textures that the library has in use in this context after the sort
-    std::uint64_t staging_bytes = 0;  ///< the same, of memory for transfers
+    std::uint64_t texture_bytes = 0;  ///< bytes of textures that the library has in this context after the sort
+    std::uint64_t staging_bytes = 0;  ///< bytes of memory for transfers
     double upload_ms = 0;             ///< packing and sending
     double sort_ms = 0;               ///< passes on the GPU, or the CPU's threads
     double readback_ms = 0;           ///< waiting and copying out
-    double merge_ms = 0;              ///< merging on the CPU, or taking windows apart
+    double merge_ms = 0;              ///< merging on the CPU, or separating windows
     double total_ms = 0;              ///< from call to return
 };
 
@@ -344,13 +341,13 @@ struct TextureRegion {
     int layer = 0;     ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
     int x = 0, y = 0;  ///< the first texel
     int width = 0, height = 0;           ///< 0: up to the edge
-    std::optional<std::size_t> count{};  ///< the first so many texels of the rectangle, row after row; else all
+    std::optional<std::size_t> count{};  ///< number of texels of the rectangle, row after row; unset: all
 };
 
 /// Sorts with Engine::Cpu, without a context: in the library's total order, with Highway's vqsort if the library was
 /// built with it, otherwise with std::sort, on that many threads; 0: as many as the machine has.
-/// Memory: with more than one thread, a copy of the keys; with an index 8 bytes a key, or 16 of 64 bits, and as many
-/// again with more than one thread.
+/// Memory: with more than one thread, a copy of the keys; with an index 8 bytes a key (16 for 64 bits), twice that with
+/// more than one thread.
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
 /// sort_on_cpu() with an index, stably, as Sorter::sort_with_index().
 QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order = Order::Ascending,
@@ -366,23 +363,22 @@ QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size
 QUADMILL_API SortStats top_on_cpu(ConstKeys keys, Keys best, std::span<std::uint32_t> index = {},
                                   Order order = Order::Ascending, unsigned threads = 0);
 
-/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take windows of each batch, as many as
-/// they are done with before the GPU), Engine::Pbsn and Engine::Bitonic (the papers' own) or Engine::Auto, which is the
-/// merge engine on a GPU and CPU threads on a software renderer or for windows so short that the GPU loses. Begins and
-/// finishes in sessions of the context (context.hpp); between the two the host may draw. Engine::Cpu is
-/// cpu_window_sorter(options.threads).
-/// Engine::Pbsn is the stream path of SIGMOD'05: four windows at a time, or the quarters of one, in the channels of a
-/// texture (PbsnOptions::channels), sorted together by blending. Halves are blended as such. Integers of 32 bits go as
-/// the floats of the same place in the order. Of 64-bit keys the upper words go so, and the CPU finds each key's place
-/// by its word. What blending cannot order, the CPU sorts, as for Sorter.
-/// For a stream at full speed, hold a Session (context.hpp) as long as it lasts: to end one after each call waits for
-/// the GPU, where the context is not current.
+/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take as many windows of each batch as
+/// they can sort before the GPU is done), Engine::Pbsn and Engine::Bitonic (the papers' own) or Engine::Auto, which is
+/// the merge engine on a GPU, and CPU threads on a software renderer or for short windows. begin() and finish() are
+/// sessions of the context (context.hpp); between them the application may draw. Engine::Cpu is
+/// cpu_window_sorter(options.threads). Engine::Pbsn is the stream path of SIGMOD'05: four windows at a time, or the
+/// quarters of one, in the channels of a texture (PbsnOptions::channels), sorted together using blending. Halves are
+/// blended as halves, 32-bit integers as the floats of the same rank. For 64-bit keys the upper words are sorted, and
+/// the CPU finds each key by its word. The CPU sorts keys that blending cannot order, as for Sorter. For a stream at
+/// full speed, hold a Session (context.hpp) while it lasts: without one, each call waits for the GPU at its end if the
+/// context is not current.
 /// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats); a sample's own bytes besides, of both. Pbsn: 16 bytes a texel of
-/// two textures in each of two lanes (8 for halves), and as many for transfers; Bitonic: as Sorter, with transfers
+/// a multiple of 256 bytes (128 for 16-bit floats); a sample adds its own bytes to both. Pbsn: 16 bytes a texel (8 for
+/// halves) of two textures for each of two batches, and the same for transfers; Bitonic: as Sorter, with transfers
 /// twice.
 /// Throws: InvalidArgument for Precision other than Native, and for Order::Descending. begin() throws InvalidArgument
-/// for what Sorter would refuse, and when depth() batches are under way: nothing has begun then.
+/// for what Sorter would refuse, and if depth() batches are in flight; then nothing has begun.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
                                                                        const SortOptions& options = {});
 

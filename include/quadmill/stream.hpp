@@ -2,10 +2,10 @@
 /// correlated sums, each with bounds that hold for every stream.
 ///
 /// A stream is cut into windows; a WindowSorter sorts them (CPU threads, or the graphics pipeline, see
-/// window_sorter.hpp), and a summary takes what it needs from each. Values are of the types that sort.hpp sorts, in its
-/// order, but -0 counts as 0. NaNs are no values: they are counted apart (nans()). One thread at a time may change a
-/// summary; while none does, any number may call its const functions, but with a sorter on the GPU only the thread of
-/// its context. Copying a summary is saving and loading it.
+/// window_sorter.hpp), and a summary takes what it needs from each. Values have the types that sort.hpp sorts, in its
+/// order, but -0 counts as 0. NaNs are not values: they are counted separately (nans()). One thread at a time may
+/// change a summary; while none does, any number of threads may call its const functions, but with a sorter on the GPU
+/// only the thread of its context. To copy a summary, save and load it.
 #pragma once
 
 #include <concepts>
@@ -33,30 +33,30 @@ struct Bar;
 template <class T>
 struct Quantile;
 
-/// How a summary of quantiles is made.
+/// Options of quantiles.
 struct QuantileOptions {
     double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
-    std::optional<std::uint64_t> n{};  ///< of the whole stream, where it is known: the summary is smaller
-    /// Values that are sorted at once, at most 2^28. 0 takes what the sorter is good at, WindowSorter::window(eps).
+    std::optional<std::uint64_t> n{};  ///< number of values of the whole stream, if known: the summary is smaller
+    /// Values in a window, which are sorted together; at most 2^28. 0: the sorter's choice, WindowSorter::window(eps).
     std::size_t window = 0;
 };
 
 /// Quantiles of all values so far.
 ///
 /// Guarantee: the rank of every answer is within eps n of the one asked for, and within the bounds given with it, for
-/// every stream, whether n was given, wrong or unknown. The least and the greatest value are exact; so is every answer
-/// while nothing was dropped, as before the first window is full. The same values in the same order and windows of the
-/// same length give the same answers, whatever the sorter.
+/// every stream, whether n was given, wrong or unknown. The smallest and the largest value are exact. Every answer is
+/// exact until values are dropped, which does not happen before the first window is full. The same values in the same
+/// order and windows of the same length give the same answers with any sorter.
 /// Memory: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps
-/// up to 2^12 windows, 2,550 / eps up to 2^36; of random values half of that and less. An entry has 12 bytes (16 for
-/// 64-bit types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when it is saved. Besides, the values of
-/// four batches of the sorter, of at least one window each; of these no more than 4 / eps are saved as they are.
-/// Merging summaries that were made with another eps or n keeps eps, but may keep all their entries.
-/// Throws: InvalidArgument for options out of range, or what is asked of no values; what the sorter throws (no value is
-/// lost then); std::bad_alloc (windows that there was no memory for are lost, n() does not count them, and the summary
-/// is as good as ever for the others).
+/// up to 2^12 windows, 2,550 / eps up to 2^36; for random values at most half of that. An entry has 12 bytes (16 for
+/// 64-bit types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when saved. Four batches of the sorter, of
+/// at least one window each, add to that; at most 4 / eps of their values are saved unchanged. A merge with summaries
+/// of another eps or n keeps eps, but may keep all entries.
+/// Throws: InvalidArgument for options out of range, or for questions about no values; what the sorter throws (no value
+/// is lost); std::bad_alloc (windows without memory are lost, n() does not count them, and the guarantee holds for the
+/// others).
 /// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004. The error of bucket b is eps / 4 + 3 eps (b - 1) /
-/// (4 (log w + 1)), in their place of eps / 2 + eps b / (2 (log w + 1)); the formula that is printed there breaks eps.
+/// (4 (log w + 1)), where theirs is eps / 2 + eps b / (2 (log w + 1)); the formula printed in SIGMOD'05 exceeds eps.
 ///
 ///     Quantiles<float> latencies({.eps = 0.001});
 ///     latencies.add(values);
@@ -66,7 +66,7 @@ class QUADMILL_API Quantiles {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
-    /// A summary of no values yet.
+    /// An empty summary.
     /// Throws: InvalidArgument for options out of range.
     explicit Quantiles(const QuantileOptions& options = {},
                        std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -74,19 +74,19 @@ class QUADMILL_API Quantiles {
     Quantiles& operator=(Quantiles&&) noexcept;
     ~Quantiles();
 
-    /// Adds the values. May return before all are sorted; the next call waits for it where it must.
+    /// Adds the values. May return before all are sorted; later calls wait if they must.
     void add(std::span<const T> values);
     void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    /// Adds values that were sorted elsewhere, of which only a sample is at hand. -0 counts as 0, as everywhere here.
+    /// Adds values that were sorted elsewhere, given by a sample. -0 counts as 0.
     /// Guarantee: as for add().
-    /// Throws: InvalidArgument when they do not ascend or one is a NaN, when there are not as many as n and step ask
-    /// for, and when a step passes over more than 2 sample_eps() n ranks.
+    /// Throws: InvalidArgument if they do not ascend or one is NaN, if their number does not fit n and step, or if a
+    /// step skips more than 2 sample_eps() n ranks.
     void add_sample(const RankSample<T>& sample);
-    /// How far, as a part of n, a rank may be from those that add_sample()'s samples have.
+    /// The max distance of any rank from a sampled one in add_sample(), as a part of n.
     [[nodiscard]] double sample_eps() const;
-    /// Adds the keys in a texture of the caller's, one window of the stream: `sorter`, a Sorter, sorts them on the GPU,
-    /// and a sample alone is read back. Shape, Cost, Throws: as Sorter::sample_texture(). (A template, so that programs
+    /// Adds the keys in a texture of the caller as one window of the stream: `sorter`, a Sorter, sorts them on the GPU,
+    /// and only a sample is read back. Shape, Cost, Throws: as Sorter::sample_texture(). (A template, so that programs
     /// without OpenGL need no Sorter.)
     ///
     ///     heights.add_texture(sorter, {.texture = terrain});
@@ -97,39 +97,39 @@ class QUADMILL_API Quantiles {
 
     [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
-    [[nodiscard]] double eps() const;          ///< of the answers, from the options or what was merged
+    [[nodiscard]] double eps() const;          ///< error of the answers, from the options or merged summaries
 
     /// The phi-quantile, within eps n ranks of the one asked for.
     /// Pre: 0 <= phi <= 1; n() > 0.
     [[nodiscard]] Quantile<T> quantile(double phi) const;
-    /// As many answers, in that order.
+    /// Answers for all phis, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis) const;
-    /// How many values are at most that.
-    /// Pre: no NaN.
+    /// The number of values that are at most `value`.
+    /// Pre: not NaN.
     [[nodiscard]] Count rank(T value) const;
     /// A Count as a part of n.
     struct Part {
         double lower, estimate, upper;  ///< lower <= the part <= upper
     };
     /// rank() as a part of n.
-    /// Pre: no NaN; n() > 0.
+    /// Pre: not NaN; n() > 0.
     [[nodiscard]] Part cdf(T value) const;
-    /// Bars that hold about as many values each; fewer where a value is so frequent that it would fill several.
+    /// Bars with about equal numbers of values; fewer bars if one value is so frequent that it would fill several.
     /// Pre: bars > 0.
     [[nodiscard]] std::vector<Bar<T>> histogram(std::size_t bars) const;
 
-    /// Takes over all values of the other, which stays as it is. eps becomes the larger of both.
+    /// Adds all values of the other summary, which is not changed. eps becomes the larger of both.
     void merge(const Quantiles& other);
     /// The summary as bytes, which docs/stream-format.md describes.
     [[nodiscard]] std::vector<std::byte> save() const;
-    /// The summary that save() made the bytes of, which goes on with that sorter.
-    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
+    /// Loads the bytes of save(); the summary goes on with that sorter.
+    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static Quantiles load(std::span<const std::byte> bytes,
                                         std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    /// The bytes of all memory, values on their way and the CPU's sorter included.
+    /// Bytes of all memory, including values in flight and the CPU's sorter.
     [[nodiscard]] std::size_t bytes() const;
-    /// The bytes of the summary of all whole windows so far.
+    /// Bytes of the summary of all complete windows so far.
     [[nodiscard]] std::size_t summary_bytes() const;
     [[nodiscard]] StreamTimes times() const;  ///< since it was made or loaded
 
@@ -141,18 +141,18 @@ class QUADMILL_API Quantiles {
     std::unique_ptr<State> state_;
 };
 
-/// A number of values that is not known exactly: it is surely from lower to upper.
+/// A number of values that is not known exactly: it is certainly from lower to upper.
 struct Count {
     std::uint64_t lower = 0, estimate = 0, upper = 0;  ///< lower <= the number <= upper
     bool operator==(const Count&) const = default;
 };
 
-/// The phi-quantile of n values is the one of rank ceil(phi n), the least for phi = 0 (ranks count from 1).
+/// The phi-quantile of n values is the value of rank ceil(phi n), the smallest value for phi = 0 (ranks count from 1).
 template <class T>
 struct Quantile {
     double phi;                            ///< as asked
     T value;                               ///< one of the stream's values
-    std::uint64_t rank;                    ///< that was asked for
+    std::uint64_t rank;                    ///< the one that was asked for
     std::uint64_t rank_lower, rank_upper;  ///< the rank of `value` is from here to here
 };
 
@@ -170,28 +170,28 @@ struct Frequent {
     Count count;  ///< the estimate is the lower bound, as in lossy counting
 };
 
-/// Where the time went, in milliseconds, as in Fig. 6 of SIGMOD'05. Sorting overlaps with the others, unless it is done
-/// on the caller's thread. The last three are all that the summary takes, answers about an unfinished window included.
+/// Times in milliseconds, as in Fig. 6 of SIGMOD'05. Sorting overlaps with the others, unless it is done on the
+/// caller's thread. The last three are the whole time of the summary, including answers about an unfinished window.
 struct StreamTimes {
     double upload = 0, sort = 0, readback = 0;  ///< of the sorter
     double sample = 0;                          ///< sorted windows to summaries: sampling, or the histogram
     double merge = 0, compress = 0;             ///< summaries with each other, and what each drops
 };
 
-/// How frequent values are counted.
+/// Options of frequencies.
 struct FrequencyOptions {
     double eps = 0.001;      ///< the error of a count, as a part of n; from 1e-9 to 0.5
     std::size_t window = 0;  ///< as for quantiles, but at least 1 / eps (up to 2^24), which is the paper's own
 };
 
-/// The frequent values of all so far: lossy counting.
+/// The frequent values of a stream so far: lossy counting.
 ///
 /// Guarantee: a count's estimate is at most eps n too low and never too high; frequent(s) has every value that occurs s
 /// n times or more, and none that occurs less than (s - eps) n times. Values of an unfinished window are counted
 /// exactly.
-/// Memory: at most (1 / eps) log(eps n) entries of 24 bytes, and a few, often far fewer.
-/// Source: SIGMOD'05 section 5.1; Manku and Motwani, VLDB 2002, whose rule of compressing is the one used: a value goes
-/// when its upper bound is at most eps n. (Deleting counts of one, as printed there, breaks the bound on memory.)
+/// Memory: at most (1 / eps) log(eps n) entries of 24 bytes, and a few more, often far fewer.
+/// Source: SIGMOD'05 section 5.1; Manku and Motwani, VLDB 2002, whose rule of compression is used: a value is dropped
+/// if its upper bound is at most eps n. (Deleting counts of one, as printed in SIGMOD'05, breaks the bound on memory.)
 /// Windows of more than 1 / eps values are several of theirs, counted together.
 ///
 ///     Frequencies<std::uint32_t> ports({.eps = 0.0001});
@@ -202,7 +202,7 @@ class QUADMILL_API Frequencies {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
-    /// A summary of no values yet.
+    /// An empty summary.
     /// Throws: InvalidArgument for options out of range.
     explicit Frequencies(const FrequencyOptions& options = {},
                          std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -217,24 +217,24 @@ class QUADMILL_API Frequencies {
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
     [[nodiscard]] double eps() const;          ///< of the counts
 
-    /// The values that occur support n times or more, as the class guarantees: most frequent first, equal ones by
+    /// The values that occur at least support n times, with the class's guarantee: most frequent first, equal ones by
     /// value.
     /// Pre: eps() <= support <= 1.
     [[nodiscard]] std::vector<Frequent<T>> frequent(double support) const;
-    /// How often a value occurs.
-    /// Pre: no NaN.
+    /// The count of a value.
+    /// Pre: not NaN.
     [[nodiscard]] Count count(T value) const;
 
-    /// Takes over all of the other, which stays as it is. eps becomes the larger of both.
+    /// Adds the other summary, which is not changed. eps becomes the larger of both.
     void merge(const Frequencies& other);
     [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
-    /// The summary that save() made the bytes of, which goes on with that sorter.
-    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
+    /// Loads the bytes of save(); the summary goes on with that sorter.
+    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static Frequencies load(std::span<const std::byte> bytes,
                                           std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
@@ -245,13 +245,13 @@ class QUADMILL_API Frequencies {
     std::unique_ptr<State> state_;
 };
 
-/// Which widths a sliding window answers for.
+/// The widths that a sliding window can answer for.
 enum class Widths {
     Fixed,     ///< the last `window` values
     Variable,  ///< the last W values for any W up to `window`, with an error of eps W; takes more memory
 };
 
-/// How a sliding window is kept.
+/// Options of sliding windows.
 struct SlidingOptions {
     double eps = 0.01;              ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
     std::uint64_t window = 0;       ///< values; from 1 to 2^40
@@ -263,15 +263,15 @@ struct SlidingOptions {
 
 /// Quantiles of the last values of a stream.
 ///
-/// Guarantee: for all but NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
+/// Guarantee: not counting NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the one asked for, and the answer is one of them.
 /// Memory: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
-/// are exact, but for RawValues::Never; where few values came since the last one, they are merged into what was sorted.
-/// Fixed: blocks of 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and 4 (L + 1)^2 / eps more at most that are
-/// being merged, half as much again while the stream is shorter than the window; and four batches of max(32 (L + 1) /
-/// eps, 2^14) values, however long the window. Variable: blocks of some 6 (L + 1) ln(8 / eps) log2(window eps) /
-/// eps entries, and the last 128 / eps values.
-/// Throws: InvalidArgument where all this may be more than max_bytes; else as Quantiles.
+/// are exact, except with RawValues::Never; an answer merges the values since the last one into the sorted window.
+/// Fixed: blocks of 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and at most 4 (L + 1)^2 / eps more that are
+/// being merged, half of that again while the stream is shorter than the window; and four batches of max(32 (L + 1) /
+/// eps, 2^14) values, for any window. Variable: blocks of about 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries,
+/// and the last 128 / eps values.
+/// Throws: InvalidArgument if all this may exceed max_bytes; otherwise as Quantiles.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
@@ -279,7 +279,7 @@ class QUADMILL_API SlidingQuantiles {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
-    /// A summary of no values yet.
+    /// An empty summary.
     /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingQuantiles(const SlidingOptions& options,
                               std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -297,21 +297,21 @@ class QUADMILL_API SlidingQuantiles {
     /// A quantile of the last `width` values, by default the whole window; bounds of ranks are among these.
     /// Pre: 0 <= phi <= 1; 1 <= width <= window, and width = window unless widths are variable; n() > 0.
     [[nodiscard]] Quantile<T> quantile(double phi, std::optional<std::uint64_t> width = {}) const;
-    /// As many answers, in that order.
+    /// Answers for all phis, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis,
                                                      std::optional<std::uint64_t> width = {}) const;
-    /// The window as a summary of its own, which can be merged with those of other streams and asked for more: the last
-    /// `width` values, or up to eps width / 4 fewer.
+    /// The window as a separate summary, which can be merged with those of other streams: the last `width` values, or
+    /// up to eps width / 4 fewer.
     /// Pre: `width` as for quantile().
     [[nodiscard]] Quantiles<T> summary(std::optional<std::uint64_t> width = {}) const;
 
     [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
-    /// The summary that save() made the bytes of, which goes on with that sorter.
-    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
+    /// Loads the bytes of save(); the summary goes on with that sorter.
+    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingQuantiles load(std::span<const std::byte> bytes,
                                                std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
@@ -320,7 +320,7 @@ class QUADMILL_API SlidingQuantiles {
     std::unique_ptr<State> state_;
 };
 
-/// The frequent values of the last ones of a stream; otherwise as SlidingQuantiles.
+/// The frequent values among the last values of a stream; otherwise as SlidingQuantiles.
 ///
 /// Guarantee: among the last W values, a count's estimate is at most eps W too low and never too high; frequent(s) has
 /// every value that occurs s W times or more, and none that occurs less than (s - eps) W times.
@@ -329,7 +329,7 @@ class QUADMILL_API SlidingFrequencies {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
-    /// A summary of no values yet.
+    /// An empty summary.
     /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingFrequencies(const SlidingOptions& options,
                                 std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -344,19 +344,19 @@ class QUADMILL_API SlidingFrequencies {
     [[nodiscard]] std::uint64_t nans() const;             ///< of the whole stream
     [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
-    /// The frequent ones of the last `width` values, in the order of Frequencies::frequent().
+    /// The frequent values among the last `width`, in the order of Frequencies::frequent().
     /// Pre: eps <= support <= 1; `width` as for SlidingQuantiles::quantile().
     [[nodiscard]] std::vector<Frequent<T>> frequent(double support, std::optional<std::uint64_t> width = {}) const;
     /// As SlidingQuantiles::summary().
     [[nodiscard]] Frequencies<T> summary(std::optional<std::uint64_t> width = {}) const;
 
     [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
-    /// The summary that save() made the bytes of, which goes on with that sorter.
-    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
+    /// Loads the bytes of save(); the summary goes on with that sorter.
+    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingFrequencies load(std::span<const std::byte> bytes,
                                                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
@@ -365,37 +365,37 @@ class QUADMILL_API SlidingFrequencies {
     std::unique_ptr<State> state_;
 };
 
-/// Which prefixes are counted, and how well.
+/// Options of heavy prefixes.
 struct HeavyPrefixOptions {
     double eps = 0.001;          ///< the error of a count, as a part of n; from 1e-6 to 0.5
-    double support = 0.01;       ///< the least that heavy() will be asked for; from 2 eps to 1
+    double support = 0.01;       ///< the smallest support that heavy() may be called with; from 2 eps to 1
     std::vector<int> lengths{};  ///< of the prefixes, in bits, ascending, from 0 to 32 (64 for 64-bit values)
     std::size_t window = 0;      ///< as for quantiles
 };
 
-/// Which prefixes are heavy.
+/// The rule for heavy prefixes.
 enum class HeavyRule {
-    Discounted,  ///< those of which enough is left without the longer prefixes that are heavy themselves
-    All,         ///< as SIGMOD'05 section 5.4 has it: all under which enough values are
+    Discounted,  ///< prefixes with enough values outside of longer heavy prefixes
+    All,         ///< as in SIGMOD'05, section 5.4: all prefixes with enough values
 };
 
-/// A prefix of some values: the first `length` bits are those of `value`, whose other bits are 0.
+/// A prefix of some values: the first `length` bits of `value`.
 template <class T>
 struct HeavyPrefix {
     T value{};         ///< its other bits are 0
     int length = 0;    ///< in bits
     Count count;       ///< of all values with that prefix
-    Count discounted;  ///< of those that have no longer prefix that is heavy itself
+    Count discounted;  ///< of values without a longer heavy prefix
 };
 
-/// Hierarchical heavy hitters: the prefixes under which values are frequent that are not accounted for by a longer
-/// heavy prefix already. T is std::uint32_t or std::uint64_t.
+/// Hierarchical heavy hitters: prefixes with many values that no longer heavy prefix counts already. T is std::uint32_t
+/// or std::uint64_t.
 ///
-/// Guarantee: with H the prefixes that heavy(s) returns and d(p) the values under p that are under no longer prefix of
-/// H: every prefix with d(p) >= s n is in H, and none of H has d(p) < (s - eps) n; the bounds of `count` and
-/// `discounted` hold and are at most eps n apart.
-/// Memory: a lossy count (see Frequencies) a length, of an error of eps / (1 + 2 / support) each, so that the
-/// errors of those prefixes that are taken off sum up to eps.
+/// Guarantee: let H be the prefixes that heavy(s) returns and d(p) the number of values under p that are not under a
+/// longer prefix of H. Every prefix with d(p) >= s n is in H, and no prefix of H has d(p) < (s - eps) n. The bounds of
+/// `count` and `discounted` hold and are at most eps n apart.
+/// Memory: a lossy count (see Frequencies) for each length, with an error of eps / (1 + 2 / support), so that the
+/// errors of subtracted prefixes sum up to eps.
 /// Source: SIGMOD'05 section 5.4; Cormode, Korn, Muthukrishnan and Srivastava, VLDB 2003.
 ///
 ///     HeavyPrefixes<std::uint32_t> sources({.eps = 0.001, .support = 0.01, .lengths = {0, 8, 16, 24, 32}});
@@ -405,7 +405,7 @@ class QUADMILL_API HeavyPrefixes {
                   "values are std::uint32_t or std::uint64_t");
 
   public:
-    /// A summary of no values yet.
+    /// An empty summary.
     /// Throws: InvalidArgument for options out of range.
     explicit HeavyPrefixes(const HeavyPrefixOptions& options,
                            std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -417,23 +417,23 @@ class QUADMILL_API HeavyPrefixes {
     void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
     [[nodiscard]] std::uint64_t n() const;                    ///< values so far
-    [[nodiscard]] const HeavyPrefixOptions& options() const;  ///< as given, or as merging made them
+    [[nodiscard]] const HeavyPrefixOptions& options() const;  ///< as given, or as merged
 
-    /// The heavy prefixes, longest first, equal ones by value. With HeavyRule::All the guarantee is about all values
-    /// under p, not d(p).
+    /// The heavy prefixes, longest first, those of equal length by value. With HeavyRule::All the guarantee holds for
+    /// all values under p instead of d(p).
     /// Pre: options().support <= support <= 1.
     [[nodiscard]] std::vector<HeavyPrefix<T>> heavy(double support, HeavyRule rule = HeavyRule::Discounted) const;
 
-    /// Takes over all of the other, which stays as it is. eps and support become the larger ones.
+    /// Adds the other summary, which is not changed. eps and support become the larger ones.
     /// Pre: the same lengths.
     void merge(const HeavyPrefixes& other);
     [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
-    /// The summary that save() made the bytes of, which goes on with that sorter.
-    /// Throws: InvalidArgument when the bytes are damaged, or hold another kind of summary or type.
+    /// Loads the bytes of save(); the summary goes on with that sorter.
+    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static HeavyPrefixes load(std::span<const std::byte> bytes,
                                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summaries of whole windows
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summaries of complete windows
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
@@ -441,12 +441,12 @@ class QUADMILL_API HeavyPrefixes {
     std::unique_ptr<State> state_;
 };
 
-/// An aggregate of the first of two columns.
+/// The aggregate of x in the threshold.
 struct Aggregate {
     /// Which aggregate of x.
     enum class Kind { Quantile, Min, Max, Average, Count, Sum };
-    Kind kind = Kind::Quantile;  ///< the one that is meant
-    double phi = 0.5;            ///< of Kind::Quantile
+    Kind kind = Kind::Quantile;  ///< which one
+    double phi = 0.5;            ///< for Kind::Quantile
 };
 
 /// f(v) = scale v + offset.
@@ -454,38 +454,38 @@ struct Affine {
     double scale = 1, offset = 0;  ///< of the line
 };
 
-/// A sum, and where it may be.
+/// A sum with its bounds.
 template <class T>
 struct CorrelatedSum {
-    double threshold;        ///< f(AGG(x)), estimated; the double that is nearest to it
-    std::optional<T> exact;  ///< the same, where a value of x's type is just that
+    double threshold;        ///< f(AGG(x)), estimated; the nearest double
+    std::optional<T> exact;  ///< the threshold, if a value of x's type equals it exactly
     double sum;              ///< estimated
     double lower, upper;     ///< the exact sum is from here to here
 };
 
-/// How correlated sums are kept.
+/// Options of correlated sums.
 struct CorrelatedSumOptions {
     double eps = 0.001;                 ///< the error of ranks and sums, see CorrelatedSums; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};   ///< as for quantiles
     std::size_t window = 0;             ///< as for quantiles
-    std::function<double(double)> g{};  ///< of y; the identity when there is none
+    std::function<double(double)> g{};  ///< of y; unset: the identity
 };
 
-/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and place; where
-/// x has 64 bits, by its lower half first, and then by its upper half and the place that this led to.
+/// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and index.
+/// 64-bit x takes two sorts, by the lower half and then by the upper half.
 ///
 /// Guarantee: the exact sum is from `lower` to `upper`. `sum` is within eps sum(|g(y)|) of the sum for a threshold
-/// f(v), where the rank of v is within eps n of that of AGG(x). While nothing was dropped (see Quantiles) all three are
-/// exact, if the sums of positive and of negative g(y) fit into 106 bits each, none below 2^-1010; else what rounding
-/// may lose is in the bounds. Average, sum and number of x are exact, and x is compared exactly, of 64 bits too. A pair
-/// whose x or y is NaN is no value, and counted by nans().
+/// f(v), where the rank of v is within eps n of that of AGG(x). Until values are dropped (see Quantiles) all three are
+/// exact, if the sums of positive and of negative g(y) fit into 106 bits each, none below 2^-1010; otherwise the bounds
+/// include the rounding errors. Average, sum and number of x are exact, and x is compared exactly, also with 64 bits. A
+/// pair whose x or y is NaN is not added; nans() counts it.
 /// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
 template <class T>
 class QUADMILL_API CorrelatedSums {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
-    /// A summary of no pairs yet.
+    /// An empty summary.
     /// Throws: InvalidArgument for options out of range.
     explicit CorrelatedSums(const CorrelatedSumOptions& options = {},
                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
@@ -495,8 +495,8 @@ class QUADMILL_API CorrelatedSums {
 
     /// Adds pairs.
     /// Pre: as many y as x, each g(y) finite; the pairs before one that is not are added.
-    /// Throws: as for Quantiles; but where memory ended while pairs were on their way into the summary, all that is asked
-    /// of it afterwards throws Error.
+    /// Throws: as for Quantiles; but if memory ran out while pairs were added to the summary, all later questions throw
+    /// Error.
     void add(std::span<const T> x, std::span<const double> y);
 
     [[nodiscard]] std::uint64_t n() const;     ///< pairs so far, without NaNs
@@ -504,23 +504,22 @@ class QUADMILL_API CorrelatedSums {
     [[nodiscard]] double eps() const;          ///< of ranks and sums
 
     /// The sum for the threshold f(AGG(x)).
-    /// Pre: n() > 0; for a quantile, `f` rises or falls over all of x.
-    /// Throws: InvalidArgument where f is not a number, or is seen to rise and to fall.
+    /// Pre: n() > 0; for a quantile, `f` is monotonic over all of x.
+    /// Throws: InvalidArgument if f is NaN, or is seen to rise and to fall.
     [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const std::function<double(double)>& f) const;
-    /// The same for a line, by default f(v) = v, without any rounding of AGG(x) or of the threshold that x is compared
-    /// to.
+    /// sum() for a line, by default f(v) = v. Neither AGG(x) nor the threshold is rounded.
     /// Throws: InvalidArgument for a scale or offset that is not finite.
     [[nodiscard]] CorrelatedSum<T> sum(const Aggregate& aggregate, const Affine& f = {}) const;
 
-    /// Takes over all pairs of the other, which stays as it is. eps becomes the larger of both.
+    /// Adds all pairs of the other summary, which is not changed. eps becomes the larger of both.
     /// Pre: the same g.
     void merge(const CorrelatedSums& other);
     [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
     /// As Quantiles::load(); `g` is not in the bytes and must be given again.
     [[nodiscard]] static CorrelatedSums load(std::span<const std::byte> bytes, std::function<double(double)> g = {},
                                              std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, values on their way included
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of whole windows
+    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
+    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
@@ -528,9 +527,9 @@ class QUADMILL_API CorrelatedSums {
     std::unique_ptr<State> state_;
 };
 
-/// What saved bytes hold, without loading them.
+/// The facts in saved bytes, without loading them.
 struct SavedSummary {
-    /// As saved bytes name them.
+    /// The kinds, with their numbers in saved bytes.
     enum class Kind {
         Quantiles = 1,
         Frequencies = 2,
@@ -542,8 +541,8 @@ struct SavedSummary {
     Kind kind;     ///< which summary
     KeyType type;  ///< of its values
 };
-/// Says what summary the bytes hold.
-/// Throws: InvalidArgument when they are damaged or no summary.
+/// Reads which summary the bytes hold.
+/// Throws: InvalidArgument if they are damaged or not a summary.
 [[nodiscard]] QUADMILL_API SavedSummary saved_summary(std::span<const std::byte> bytes);
 
 }  // namespace quadmill

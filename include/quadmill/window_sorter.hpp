@@ -1,4 +1,4 @@
-/// Sorters of windows for the summaries of stream.hpp. The one of CPU threads is made here; sort.hpp and
+/// Sorters of windows for the summaries of stream.hpp. This header makes the one on CPU threads; sort.hpp and
 /// device_group.hpp make those on the graphics pipeline.
 #pragma once
 
@@ -12,46 +12,46 @@
 
 namespace quadmill {
 
-/// Sorts batches of windows while its caller goes on. One caller at a time, always on the same thread.
+/// Sorts batches of windows while its caller goes on. It has one caller, always on the same thread.
 class QUADMILL_API WindowSorter {
   public:
-    /// Milliseconds since it was made that it was busy with; they overlap.
+    /// Milliseconds of work since it was made; they overlap.
     struct Times {
         double upload = 0, sort = 0, readback = 0;  ///< transfers to the GPU, sorting, transfers back
     };
 
     virtual ~WindowSorter();
-    /// Begins to sort each window of `window` consecutive keys in place, in the library's ascending order; the last one
-    /// may be shorter. The memory is the sorter's until finish() has given it back.
-    /// Pre: 1 <= window; fewer than depth() batches are under way.
+    /// Starts sorting each window of `window` consecutive keys in place, in the library's ascending order; the last one
+    /// may be shorter. The memory belongs to the sorter until finish() returns it.
+    /// Pre: 1 <= window; fewer than depth() batches are in flight.
     virtual void begin(Keys keys, std::size_t window) = 0;
-    /// Whether it takes samples of windows where it sorts them, so that less comes back: Engine::Merge, and
-    /// Engine::Auto on a GPU, of one device or a group.
+    /// Whether it can sample windows on the GPU, so that less is read back: Engine::Merge, and Engine::Auto on a GPU,
+    /// with one device or a group.
     [[nodiscard]] virtual bool can_sample() const { return false; }
-    /// As begin(), but of each sorted window only keys 0, step, 2 step, ... and the last one come back, window behind
-    /// window from the front of the batch on; what is behind them is any of its keys. Where sorting fails, the batch is
-    /// as finish() says.
+    /// As begin(), but only keys 0, step, 2 step, ... and the last key of each sorted window are returned, window after
+    /// window from the front of the batch on. The rest of the batch is unspecified. If sorting fails, the batch is as
+    /// finish() says.
     /// Pre: as begin(); can_sample(); keys.size() is a multiple of `window`; 1 <= step < window.
-    /// Throws: InvalidArgument where it cannot.
+    /// Throws: InvalidArgument if it cannot.
     virtual void begin_sample(Keys keys, std::size_t window, std::size_t step);
-    /// Waits for the batch that was begun first of those under way, and gives it back sorted.
-    /// Pre: one is under way; else what it does is undefined.
-    /// Throws: what went wrong; each window is then a permutation of itself, and the batch is given back.
+    /// Waits for the oldest batch in flight, and returns it sorted.
+    /// Pre: a batch is in flight; otherwise the behaviour is undefined.
+    /// Throws: the error of the batch; each window is then a permutation of itself, and the batch is returned.
     virtual void finish() = 0;
-    /// How many batches may be under way at once.
+    /// Max number of batches in flight.
     [[nodiscard]] virtual std::size_t depth() const = 0;
-    /// The preferred batch size in bytes: as many as keep it busy.
+    /// The preferred batch size in bytes, which keeps it busy.
     [[nodiscard]] virtual std::size_t batch_bytes() const = 0;
-    /// The preferred number of windows in a batch, where they are long: as many as keep it busy.
+    /// The preferred number of windows in a batch, if they are long.
     [[nodiscard]] virtual std::size_t batch_windows() const { return 1; }
-    /// Values that a summary with that eps sorts at once by default: so many that what it takes from a window is little
-    /// beside sorting it, but not so many that a stream has few windows. 128 / eps, from 2^12 to 2^23, or 16 / eps
-    /// where that is more, up to 2^24; powers of two, rounded up. On CPU threads 64 / eps up to 2^20.
+    /// The default window of a summary with that eps: large, so that summarizing a window is cheap compared with
+    /// sorting it, but not too large, so that a stream has several windows. 128 / eps, from 2^12 to 2^23, or 16 / eps
+    /// if that is more, up to 2^24; rounded up to powers of two. On CPU threads 64 / eps up to 2^20.
     [[nodiscard]] virtual std::size_t window(double eps) const;
-    /// The bytes of the host's memory that it holds beside the batches.
+    /// Bytes of CPU memory that it holds, in addition to the batches.
     [[nodiscard]] virtual std::size_t bytes() const { return 0; }
-    /// Runs work(0) .. work(count - 1), in any order, with the threads that it has beside the caller's; by default the
-    /// caller does it all.
+    /// Runs work(0) .. work(count - 1), in any order, with its own threads and the caller's; by default the caller does
+    /// it all.
     virtual void share(std::size_t count, const std::function<void(std::size_t)>& work);
     [[nodiscard]] virtual Times times() const = 0;  ///< so far
     /// "cpu", "merge", "hybrid", "pbsn" or "bitonic".
@@ -63,8 +63,8 @@ class QUADMILL_API WindowSorter {
     WindowSorter& operator=(const WindowSorter&) = default;
 };
 
-/// A sorter by Engine::Cpu (sort.hpp): each window on one of so many threads beside the caller's; 0 takes as many as
-/// the machine has, 1 sorts in begin(), on the caller's own.
+/// A sorter with Engine::Cpu (sort.hpp): each window on one of `threads` threads. 0: as many as the machine has; 1
+/// sorts in begin(), on the caller's thread.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads = 0);
 
 }  // namespace quadmill
